@@ -1,0 +1,97 @@
+# Needs python3 (3.11 or newer) and make; everything else goes into .venv.
+# Another interpreter: make test PYTHON=python3.13 VENV=.venv313
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+
+PY := $(VENV)/bin/python
+INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
+
+# Stamps: each says that this set of packages was installed after pyproject.toml last changed.
+MADE := $(VENV)/.made
+CORE := $(VENV)/.installed-core
+TEST := $(VENV)/.installed-test
+DEV := $(VENV)/.installed-dev
+
+# The packages where every branch has to be taken by a test.
+COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/inference/*
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test check lint types imports doctest docs coverage bench intervals clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+demo: $(CORE) ## Evaluate a detector on embedded data and print the result
+	$(PY) examples/evaluate_detector.py
+
+test: $(TEST) ## Run the test suite
+	$(PY) -m pytest -n $(JOBS) tests
+
+check: lint types imports docs doctest ## Run every gate: lint, types, imports, docs, doctests
+
+lint: $(DEV) ## Check style and format
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+types: $(DEV) ## Check types (mypy strict)
+	$(PY) -m mypy
+
+imports: $(DEV) ## Check that imports point one way
+	$(VENV)/bin/lint-imports --no-logo
+
+docs: $(DEV) ## Build the documentation; a warning is an error
+	rm -rf docs/measures
+	$(PY) -m sphinx -q -E -W --keep-going -n -b html docs docs/_build/html
+	@echo "Built docs/_build/html/index.html"
+
+# After docs, so that the generated pages are there to be tested.
+doctest: docs ## Run the examples in docstrings, documentation and README
+	$(PY) -m pytest -q --import-mode=prepend --doctest-modules --doctest-glob='*.rst' \
+	    --doctest-glob='*.md' --ignore-glob='docs/*.py' --ignore=docs/_build src/assay docs README.md
+
+coverage: $(TEST) ## Show branch coverage; formula, tally, measures and inference must reach 100%
+	$(PY) -m pytest -q -n $(JOBS) --cov --cov-report= tests
+	$(PY) -m coverage report
+	$(PY) -m coverage report --include='$(COVERED)' --fail-under=100
+
+bench: $(TEST) ## Measure speed and memory beside other libraries
+	$(PY) benchmarks/run.py
+
+intervals: $(TEST) ## Simulate how often the intervals cover the truth (long)
+	$(PY) benchmarks/coverage.py
+
+clean: ## Remove what was built; delete .venv by hand to start afresh
+	rm -rf build dist docs/_build docs/measures .coverage .coverage.* htmlcov
+	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests docs examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(MADE):
+	@command -v $(PYTHON) >/dev/null 2>&1 || { \
+	    echo "error: '$(PYTHON)' was not found. Install Python 3.11 or newer, or name yours:" >&2; \
+	    echo "       make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "error: assay needs Python 3.11 or newer, but '$(PYTHON)' is $$($(PYTHON) --version 2>&1)." >&2; \
+	    echo "       Name a newer one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@echo "Creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(CORE): pyproject.toml $(MADE)
+	@echo "Installing assay into $(VENV)"
+	@$(INSTALL) -e .
+	@touch $@
+
+# A larger set contains the smaller ones, so it renews their stamps too.
+$(TEST): pyproject.toml $(MADE)
+	@echo "Installing assay and its test needs into $(VENV) (a minute or two, once)"
+	@$(INSTALL) -e '.[test]'
+	@touch $(CORE) $@
+
+$(DEV): pyproject.toml $(MADE)
+	@echo "Installing assay and its development tools into $(VENV) (a minute or two, once)"
+	@$(INSTALL) -e '.[dev]'
+	@touch $(CORE) $(TEST) $@

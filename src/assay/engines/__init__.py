@@ -1,0 +1,5 @@
+"""Who counts: this machine's threads."""
+
+from assay.engines.local import count, decide
+
+__all__ = ["count", "decide"]

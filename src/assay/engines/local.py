@@ -1,0 +1,135 @@
+"""Count a batch on this machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.sources import Batch
+from assay.tally import ClusterTally, Confusion, LossSums, Sample, ScoreTally, Tally
+
+MODEL = "model"
+
+
+def decide(batch: Batch) -> npt.NDArray[Any]:
+    """The decision for each row: as given, by the threshold, or the largest probability."""
+    if batch.decision is not None:
+        return batch.decision
+    if batch.score is not None:
+        return (batch.score >= batch.threshold).view(np.uint8)
+    assert batch.probabilities is not None  # noqa: S101 - a batch has one of the three
+    return batch.probabilities.argmax(axis=1).astype(np.uint16)
+
+
+def count(batch: Batch) -> Tally:
+    """Count a batch into a tally of all that its columns allow."""
+    scores = _scores(batch)
+    amounts = batch.counts if batch.weights is None else batch.weights
+    decision = None
+    rows_needed = batch.clusters is not None or batch.slices
+    if rows_needed or batch.decision is not None or scores is None or not batch.binary:
+        decision = decide(batch)
+        confusion = Confusion.of_codes(
+            batch.labels, batch.truth, decision, counts=batch.counts, weights=batch.weights
+        )
+    else:
+        confusion = _confusion_at(scores[0], batch.threshold)
+    clusters = sample = None
+    if batch.clusters is not None and decision is not None:
+        clusters = ClusterTally.of_codes(
+            batch.labels,
+            batch.truth,
+            decision,
+            batch.clusters.codes,
+            batch.clusters.names,
+            amounts=amounts,
+        )
+        if batch.score is not None and batch.weights is None:
+            sample = Sample.of_rows(
+                batch.labels,
+                batch.truth,
+                {MODEL: batch.score},
+                cluster=batch.clusters.codes,
+                clusters=batch.clusters.names,
+                counts=batch.counts,
+            )
+    kind = "" if scores is None else "score"
+    if batch.is_probability or batch.probabilities is not None:
+        kind = "probability"
+    return Tally(
+        labels=batch.labels,
+        positive=batch.positive,
+        confusion=confusion,
+        threshold=batch.threshold,
+        kind=kind,
+        scores=scores,
+        losses=_losses(batch),
+        clusters=clusters,
+        sample=sample,
+        slices={} if decision is None else _slices(batch, decision),
+    )
+
+
+def _scores(batch: Batch) -> tuple[ScoreTally, ...] | None:
+    columns = []
+    if batch.score is not None:
+        columns = [batch.score]
+    elif batch.probabilities is not None:
+        columns = list(batch.probabilities.T)
+    if not columns:
+        return None
+    return tuple(
+        ScoreTally.of_rows(
+            batch.labels, column, batch.truth, counts=batch.counts, weights=batch.weights
+        )
+        for column in columns
+    )
+
+
+def _confusion_at(scores: ScoreTally, threshold: float | None) -> Confusion:
+    """The confusion matrix at a threshold, from the score tally alone."""
+    assert threshold is not None  # noqa: S101 - a batch without decisions has one
+    fp, tp = scores.at_least(threshold)
+    negatives, positives = scores.totals()
+    cells = ((negatives - fp, fp), (positives - tp, tp))
+    if scores.squares is None:
+        return Confusion(scores.labels, cells)
+    squares = ScoreTally(scores.labels, scores.scores, scores.squares, scores.squares)
+    return Confusion(scores.labels, cells, _confusion_at(squares, threshold).cells)
+
+
+def _losses(batch: Batch) -> LossSums | None:
+    if batch.is_probability and batch.score is not None:
+        return LossSums.of_binary(
+            batch.truth, batch.score, counts=batch.counts, weights=batch.weights
+        )
+    if batch.probabilities is not None:
+        return LossSums.of_classes(
+            batch.truth, batch.probabilities, counts=batch.counts, weights=batch.weights
+        )
+    return None
+
+
+def _slices(batch: Batch, decision: npt.NDArray[Any]) -> dict[tuple[str, str], Confusion]:
+    """One confusion matrix a value of each sliced column."""
+    amounts = batch.counts if batch.weights is None else batch.weights
+    found: dict[tuple[str, str], Confusion] = {}
+    for column, part in batch.slices.items():
+        order = np.argsort(part.codes, kind="stable")
+        edges = np.searchsorted(part.codes[order], np.arange(len(part.names) + 1))
+        for i, name in enumerate(part.names):
+            rows = order[edges[i] : edges[i + 1]]
+            if not len(rows):
+                continue
+            chosen = None if amounts is None else amounts[rows]
+            weighted = batch.weights is not None
+            found[column, name] = Confusion.of_codes(
+                batch.labels,
+                batch.truth[rows],
+                decision[rows],
+                counts=None if weighted else chosen,
+                weights=chosen if weighted else None,
+            )
+    return {key: found[key] for key in sorted(found)}

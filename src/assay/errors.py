@@ -1,0 +1,62 @@
+"""Everything that assay raises on purpose.
+
+::
+
+    AssayError                    the root: catch this one
+    ├── InputError                the data or the arguments can't be used (also a ValueError)
+    │   ├── EmptyInput            there are no rows
+    │   ├── LengthMismatch        columns of different length
+    │   ├── LabelError            labels, decisions or the positive label
+    │   ├── ScoreError            scores or probabilities
+    │   ├── CountError            frequency counts or sampling weights
+    │   └── MethodError           an interval or test that does not apply here
+    ├── UnknownMeasure            no measure has that name (also a KeyError)
+    └── TallyError                tallies that can't be added, or bytes that are no tally
+
+Each message says what was found, what was expected, and what to do.
+"""
+
+from __future__ import annotations
+
+
+class AssayError(Exception):
+    """The root of all errors that assay raises on purpose."""
+
+
+class InputError(AssayError, ValueError):
+    """The data or the arguments can't be used as they are."""
+
+
+class EmptyInput(InputError):
+    """There are no rows to judge."""
+
+
+class LengthMismatch(InputError):
+    """Columns that describe the same rows have different lengths."""
+
+
+class LabelError(InputError):
+    """Labels or decisions that can't be read, or a positive label that is not known."""
+
+
+class ScoreError(InputError):
+    """Scores or probabilities that can't be used."""
+
+
+class CountError(InputError):
+    """Frequency counts or sampling weights that can't be used."""
+
+
+class MethodError(InputError):
+    """An interval method or a test that does not apply to this measure or this data."""
+
+
+class UnknownMeasure(AssayError, KeyError):
+    """No measure has that name."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class TallyError(AssayError):
+    """Tallies that can't be added to each other, or bytes that hold no tally."""

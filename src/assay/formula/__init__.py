@@ -1,0 +1,70 @@
+"""Count measures as expressions: one tree, many readings.
+
+>>> from assay.formula import FP, TP, value, reason, latex
+>>> precision = TP / (TP + FP)
+>>> value(precision, {"TP": 3, "FP": 1})
+0.75
+>>> reason(precision, {"TP": 0, "FP": 0})
+'nothing was flagged (TP + FP = 0)'
+>>> latex(precision)
+'\\\\frac{TP}{TP + FP}'
+"""
+
+from assay.formula.exact import enclosure, rounded, value
+from assay.formula.floats import evaluate
+from assay.formula.shape import Proportion, proportion, reason
+from assay.formula.text import JAVASCRIPT_PRELUDE, javascript, latex, plain
+from assay.formula.tree import (
+    COL,
+    FN,
+    FP,
+    HIT,
+    ROW,
+    TN,
+    TP,
+    Expression,
+    K,
+    N,
+    at_base_rate,
+    cells,
+    constant,
+    derivative,
+    geometric_mean,
+    of_classes,
+    sqrt,
+    substitute,
+    total,
+)
+
+__all__ = [
+    "COL",
+    "FN",
+    "FP",
+    "HIT",
+    "JAVASCRIPT_PRELUDE",
+    "ROW",
+    "TN",
+    "TP",
+    "Expression",
+    "K",
+    "N",
+    "Proportion",
+    "at_base_rate",
+    "cells",
+    "constant",
+    "derivative",
+    "enclosure",
+    "evaluate",
+    "geometric_mean",
+    "javascript",
+    "latex",
+    "of_classes",
+    "plain",
+    "proportion",
+    "reason",
+    "rounded",
+    "sqrt",
+    "substitute",
+    "total",
+    "value",
+]

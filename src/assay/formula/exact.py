@@ -1,0 +1,185 @@
+"""The exact evaluator: rationals, integer roots, one correct rounding at the end.
+
+Counts may be as large as they like. A formula without roots is a ratio of two integers. A
+formula with roots is enclosed between two rationals, which are brought closer until both round
+to the same number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from typing import TypeAlias
+
+from assay.formula.tree import (
+    Add,
+    Cell,
+    Constant,
+    Divide,
+    Expression,
+    GeometricMean,
+    Multiply,
+    Number,
+    Root,
+    Total,
+)
+
+Cells: TypeAlias = Mapping[str, Number | Sequence[Number]]
+_Range: TypeAlias = tuple[Fraction, Fraction]
+
+_FIRST_BITS = 96
+_LAST_BITS = 1 << 14
+
+
+class UndefinedRatio(ArithmeticError):
+    """A denominator is zero; carries the ratio and the class it was met in."""
+
+    def __init__(self, ratio: Divide, of_class: int | None) -> None:
+        super().__init__("a denominator is zero")
+        self.ratio = ratio
+        self.of_class = of_class
+
+
+class _TooCoarse(ArithmeticError):
+    """The enclosure of a denominator still holds zero: more bits are needed."""
+
+
+def value(expression: Expression, cells: Cells) -> float:
+    """The value as the nearest float64, or nan where the formula is undefined.
+
+    >>> from assay.formula import TP, FP, FN, sqrt
+    >>> value(TP / sqrt((TP + FP) * (TP + FN)), {"TP": 10**18, "FP": 10**18, "FN": 0})
+    0.7071067811865476
+    """
+    try:
+        low, high = _settle(expression, cells, lambda fraction: _to_float(fraction))
+    except UndefinedRatio:
+        return math.nan
+    return low if low == high else (low + high) / 2
+
+
+def rounded(expression: Expression, cells: Cells, digits: int) -> Decimal | None:
+    """The value rounded once to ``digits`` decimals, half to even; None where undefined.
+
+    >>> from assay.formula import TP, FP
+    >>> rounded(TP / (TP + FP), {"TP": 6635, "FP": 167}, 4)
+    Decimal('0.9754')
+    """
+    scale = 10**digits
+    try:
+        low, _ = _settle(expression, cells, lambda fraction: round(fraction * scale))
+    except UndefinedRatio:
+        return None
+    context = Context(prec=max(28, digits + 25), rounding=ROUND_HALF_EVEN)
+    return context.scaleb(Decimal(int(low)), -digits)
+
+
+def enclosure(expression: Expression, cells: Cells, bits: int = _FIRST_BITS) -> _Range:
+    """Two rationals that enclose the value; equal where it is rational and no root is inexact.
+
+    Raises :class:`UndefinedRatio` where a denominator is zero.
+    """
+    return _enclose(expression, cells, None, bits)
+
+
+def _settle(expression, cells, rounding):  # type: ignore[no-untyped-def]
+    """Enclose ever closer until both ends round to one number."""
+    bits = _FIRST_BITS
+    while True:
+        try:
+            low, high = enclosure(expression, cells, bits)
+        except _TooCoarse:
+            pass
+        else:
+            ends = rounding(low), rounding(high)
+            if low == high or ends[0] == ends[1] or bits > _LAST_BITS:
+                return ends
+        bits *= 2
+
+
+def _to_float(fraction: Fraction) -> float:
+    try:
+        return fraction.numerator / fraction.denominator
+    except OverflowError:
+        return math.inf if fraction > 0 else -math.inf
+
+
+def _enclose(expression: Expression, cells: Cells, k: int | None, bits: int) -> _Range:
+    match expression:
+        case Cell(name):
+            found = cells[name]
+            exact = Fraction(found[k] if k is not None and isinstance(found, Sequence) else found)
+            return exact, exact
+        case Constant(number):
+            return number, number
+        case Add(terms):
+            ranges = [_enclose(term, cells, k, bits) for term in terms]
+            return sum((r[0] for r in ranges), Fraction(0)), sum((r[1] for r in ranges), Fraction(0))
+        case Multiply(factors):
+            product = (Fraction(1), Fraction(1))
+            for factor in factors:
+                product = _product(product, _enclose(factor, cells, k, bits))
+            return product
+        case Divide(numerator, denominator):
+            below = _enclose(denominator, cells, k, bits)
+            if below == (0, 0):
+                raise UndefinedRatio(expression, k)
+            if below[0] <= 0 <= below[1]:
+                raise _TooCoarse
+            return _product(_enclose(numerator, cells, k, bits), (1 / below[1], 1 / below[0]))
+        case Root(radicand):
+            low, high = _enclose(radicand, cells, k, bits)
+            return _root(max(low, Fraction(0)), 2, bits)[0], _root(high, 2, bits)[1]
+        case Total(body):
+            ranges = [_enclose(body, cells, c, bits) for c in range(_classes(cells))]
+            return sum((r[0] for r in ranges), Fraction(0)), sum((r[1] for r in ranges), Fraction(0))
+        case GeometricMean(body):
+            product = (Fraction(1), Fraction(1))
+            for c in range(_classes(cells)):
+                product = _product(product, _enclose(body, cells, c, bits))
+            degree = _classes(cells)
+            return _root(product[0], degree, bits)[0], _root(product[1], degree, bits)[1]
+    raise TypeError(f"not an expression: {expression!r}")
+
+
+def _classes(cells: Cells) -> int:
+    hits = cells["HIT"]
+    if not isinstance(hits, Sequence):
+        raise TypeError("a formula over classes needs one HIT, ROW and COL for each class")
+    return len(hits)
+
+
+def _product(a: _Range, b: _Range) -> _Range:
+    if a[0] == a[1] and b[0] == b[1]:
+        exact = a[0] * b[0]
+        return exact, exact
+    corners = [x * y for x in a for y in b]
+    return min(corners), max(corners)
+
+
+def _root(radicand: Fraction, degree: int, bits: int) -> _Range:
+    """Rationals just below and just above a root; equal when it is rational."""
+    top, bottom = radicand.numerator, radicand.denominator
+    if top == 0:
+        return Fraction(0), Fraction(0)
+    exact_top, exact_bottom = _integer_root(top, degree), _integer_root(bottom, degree)
+    if exact_top**degree == top and exact_bottom**degree == bottom:
+        exact = Fraction(exact_top, exact_bottom)
+        return exact, exact
+    shift = bits + max(0, bottom.bit_length() - top.bit_length()) // degree + 1
+    scaled = _integer_root((top << (shift * degree)) // bottom, degree)
+    return Fraction(scaled, 1 << shift), Fraction(scaled + 1, 1 << shift)
+
+
+def _integer_root(number: int, degree: int) -> int:
+    """The largest integer whose power does not exceed the number."""
+    if degree == 2:
+        return math.isqrt(number)
+    guess = 1 << -(-number.bit_length() // degree)
+    while True:
+        better = ((degree - 1) * guess + number // guess ** (degree - 1)) // degree
+        if better >= guess:
+            return guess
+        guess = better

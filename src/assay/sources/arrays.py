@@ -1,0 +1,277 @@
+"""Arrays, lists and dataframe columns into a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import CountError, EmptyInput, LabelError, LengthMismatch, ScoreError
+from assay.sources.batch import Batch, Named
+from assay.sources.columns import (
+    Labels,
+    array_of,
+    label_text,
+    labels_of,
+    names_of,
+    recode,
+    scores_of,
+)
+from assay.sources.labelling import Labelling, resolve, unify
+from assay.tally.scores import extremes
+
+Array: TypeAlias = npt.NDArray[Any]
+
+_SUM_TOLERANCE = 1e-6
+
+
+def from_arrays(
+    y_true: Any,
+    *,
+    y_score: Any = None,
+    y_pred: Any = None,
+    y_proba: Any = None,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    threshold: float | None = None,
+    counts: Any = None,
+    sample_weight: Any = None,
+    slices: Mapping[str, Any] | None = None,
+    clusters: Any = None,
+) -> Batch:
+    """Check and code the columns of one model's rows."""
+    truth = labels_of(y_true, "y_true")
+    rows = len(truth.codes)
+    if rows == 0:
+        raise EmptyInput("y_true has no rows; there is nothing to judge")
+    if y_score is None and y_pred is None and y_proba is None:
+        raise LabelError("give y_score, y_pred or y_proba: without one of them nothing is judged")
+    if y_score is not None and y_proba is not None:
+        raise ScoreError("give y_score or y_proba, not both")
+    decision = None if y_pred is None else labels_of(y_pred, "y_pred")
+    score = None if y_score is None else scores_of(y_score, "y_score")
+    table, names = (None, None) if y_proba is None else _probabilities(y_proba)
+    amounts, weights = _counts(counts), _weights(sample_weight)
+    cluster = None if clusters is None else Named(*names_of(clusters, "clusters"))
+    parts = {name: Named(*names_of(column, name)) for name, column in (slices or {}).items()}
+    _same_length(
+        rows,
+        {
+            "y_pred": decision.codes if decision else None,
+            "y_score": score,
+            "y_proba": table,
+            "counts": amounts,
+            "sample_weight": weights,
+            "clusters": cluster.codes if cluster else None,
+            **{name: part.codes for name, part in parts.items()},
+        },
+    )
+    kept = _kept(amounts if weights is None else weights)
+    if kept is not None:
+        truth, decision = _rows(truth, kept), _rows(decision, kept)
+        score, table, amounts, weights = (
+            None if a is None else a[kept] for a in (score, table, amounts, weights)
+        )
+        cluster = None if cluster is None else Named(cluster.codes[kept], cluster.names)
+        parts = {name: Named(part.codes[kept], part.names) for name, part in parts.items()}
+    if decision is not None:
+        truth, decision = unify(truth, decision)
+    listed = labels if labels is not None or names is None else list(names)
+    found = resolve(truth, decision, positive=positive, negative=negative, labels=listed)
+    if negative is not None and len(found.position) > 2:
+        parts = {"family": _families(truth, found), **parts}
+    notes = list(found.notes)
+    probabilities = None
+    if table is not None:
+        if found.positive is None:
+            probabilities = _columns(table, truth, names, found)
+        else:
+            score = _positive_column(table, truth, names, found)
+    is_probability = False
+    if score is not None:
+        if found.positive is None:
+            raise ScoreError(
+                f"y_score ranks rows for one positive label, but there are {len(found.labels)} "
+                f"labels. Say positive= or negative=, or give y_proba with a column a label"
+            )
+        threshold, is_probability = _threshold(score, threshold, decision is not None, notes)
+    elif threshold is not None:
+        raise ScoreError("threshold= needs y_score; decisions are taken as they are")
+    return Batch(
+        labels=found.labels,
+        positive=found.positive,
+        truth=recode(truth, found.position),
+        decision=None if decision is None else recode(decision, found.position),
+        score=score,
+        probabilities=probabilities,
+        threshold=threshold if decision is None else None,
+        is_probability=is_probability,
+        counts=amounts,
+        weights=weights,
+        clusters=cluster,
+        slices=parts,
+        notes=tuple(notes),
+    )
+
+
+def _threshold(
+    score: Array, threshold: float | None, decided: bool, notes: list[str]
+) -> tuple[float | None, bool]:
+    low, high = extremes(score)
+    is_probability = 0 <= low and high <= 1
+    if is_probability:
+        notes.append("all scores lie in [0, 1], so they were read as probabilities")
+    if threshold is None and not decided:
+        if not is_probability:
+            raise ScoreError(
+                f"scores run from {low:g} to {high:g}, so 0.5 means nothing: say threshold=, "
+                f"the score from which on a row is flagged"
+            )
+        threshold = 0.5
+    if threshold is not None and not np.isfinite(threshold):
+        raise ScoreError(f"threshold must be a finite number; found {threshold}")
+    return threshold, is_probability
+
+
+def _probabilities(y_proba: Any) -> tuple[Array, tuple[str, ...] | None]:
+    """Probabilities as an array with a column a label, and the labels where they are named."""
+    columns: Mapping[Any, Any] | None = None
+    if isinstance(y_proba, Mapping):
+        columns = y_proba
+    elif type(y_proba).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"} and hasattr(
+        y_proba, "columns"
+    ):
+        import narwhals
+
+        frame = narwhals.from_native(y_proba, eager_only=True)
+        columns = {name: frame[name] for name in frame.columns}
+        columns = {name: column.to_numpy() for name, column in columns.items()}
+    if columns is not None:
+        arrays = [scores_of(column, f"y_proba[{name!r}]") for name, column in columns.items()]
+        _same_length(len(arrays[0]), {str(n): a for n, a in zip(columns, arrays, strict=True)})
+        return np.stack(arrays, axis=1).astype(np.float64), tuple(columns)
+    table = np.asarray(y_proba, dtype=np.float64)
+    if table.ndim == 1:
+        table = np.stack([1 - table, table], axis=1)
+    if table.ndim != 2 or table.shape[1] < 2:
+        raise ScoreError(f"y_proba must have a column a label; found shape {table.shape}")
+    return table, None
+
+
+def _order(
+    table: Array, truth: Labels, names: tuple[str, ...] | None, found: Labelling
+) -> list[str]:
+    """The labels of the columns of a table of probabilities."""
+    if names is not None:
+        return [label_text(name) for name in names]
+    numbers = truth.kind == "numbers"
+    expected = sorted(found.position or found.labels, key=lambda n: int(n) if numbers else n)
+    if table.shape[1] != len(expected):
+        raise ScoreError(
+            f"y_proba has {table.shape[1]} columns, but there are {len(expected)} labels: "
+            f"{expected}. Say labels=, or give y_proba as a mapping from label to column"
+        )
+    return [str(name) for name in expected]
+
+
+def _columns(
+    table: Array, truth: Labels, names: tuple[str, ...] | None, found: Labelling
+) -> npt.NDArray[np.float64]:
+    order = _order(table, truth, names, found)
+    absent = [label for label in found.labels if label not in order]
+    if absent:
+        raise ScoreError(f"y_proba has no column for {absent}; its columns are {order}")
+    _must_be_probabilities(table)
+    return np.ascontiguousarray(table[:, [order.index(label) for label in found.labels]])
+
+
+def _positive_column(
+    table: Array, truth: Labels, names: tuple[str, ...] | None, found: Labelling
+) -> Array:
+    order = _order(table, truth, names, found)
+    _must_be_probabilities(table)
+    chosen = [i for i, name in enumerate(order) if found.position.get(name) == 1]
+    return np.ascontiguousarray(table[:, chosen].sum(axis=1).clip(0, 1))
+
+
+def _must_be_probabilities(table: Array) -> None:
+    bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
+    if len(bad):
+        raise ScoreError(f"y_proba must be finite numbers; row {bad[0]} is {table[bad[0]].tolist()}")
+    if table.min() < 0 or table.max() > 1:
+        row = int(np.flatnonzero((table < 0).any(axis=1) | (table > 1).any(axis=1))[0])
+        raise ScoreError(f"probabilities lie in [0, 1]; row {row} is {table[row].tolist()}")
+    off = np.abs(table.sum(axis=1) - 1)
+    if off.max() > _SUM_TOLERANCE:
+        row = int(off.argmax())
+        raise ScoreError(
+            f"the probabilities of a row must sum to 1 within {_SUM_TOLERANCE:g}; row {row} sums "
+            f"to {table[row].sum():.9g}"
+        )
+
+
+def _families(truth: Labels, found: Labelling) -> Named:
+    """The kind of attack of each positive row; negatives have none."""
+    positives = [name for name in truth.names if found.position[name] == 1]
+    position = {name: i + 1 for i, name in enumerate(positives)}
+    renumber = np.array([position.get(name, 0) for name in truth.names], np.int64)
+    return Named(renumber[truth.codes], (found.labels[0], *positives))
+
+
+def _counts(counts: Any) -> npt.NDArray[np.int64] | None:
+    if counts is None:
+        return None
+    array = array_of(counts, "counts")
+    if array.dtype.kind not in "biu":
+        numbers = scores_of(array, "counts")
+        if not np.isfinite(numbers).all() or (numbers != np.floor(numbers)).any():
+            raise CountError(
+                "counts are frequencies and must be whole numbers; for sampling weights say "
+                "sample_weight="
+            )
+        array = numbers
+    if (array < 0).any():
+        row = int(np.flatnonzero(array < 0)[0])
+        raise CountError(f"counts must not be negative; row {row} has {array[row]}")
+    if not array.any():
+        raise CountError("all counts are zero; there are no rows left")
+    if float(array.astype(np.float64).sum()) >= 2.0**62:
+        raise CountError("counts add up to 2^62 or more, which is more than can be counted here")
+    return array.astype(np.int64)
+
+
+def _weights(weights: Any) -> npt.NDArray[np.float64] | None:
+    if weights is None:
+        return None
+    array = scores_of(weights, "sample_weight").astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(array) | (array < 0))
+    if len(bad):
+        raise CountError(
+            f"sample_weight must be finite and not negative; row {bad[0]} has {array[bad[0]]}"
+        )
+    if not array.any():
+        raise CountError("all weights are zero; there are no rows left")
+    return array
+
+
+def _kept(amounts: Array | None) -> Array | None:
+    """Rows of count or weight zero are as if they were not there."""
+    if amounts is None or amounts.all():
+        return None
+    return np.flatnonzero(amounts)
+
+
+def _rows(column: Labels | None, kept: Array) -> Any:
+    return None if column is None else Labels(column.codes[kept], column.names, column.kind).used()
+
+
+def _same_length(rows: int, columns: Mapping[str, Array | None]) -> None:
+    for name, column in columns.items():
+        if column is not None and len(column) != rows:
+            raise LengthMismatch(
+                f"{name} has {len(column)} rows and y_true has {rows}: they must describe the "
+                f"same rows"
+            )

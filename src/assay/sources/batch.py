@@ -1,0 +1,49 @@
+"""Rows, checked and coded: what an engine counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Named:
+    """A column of names: positions in ``names``."""
+
+    codes: Array
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows of one judged model.
+
+    ``truth`` and ``decision`` are positions in ``labels``. A binary batch has a ``score`` or a
+    ``decision`` or both, and then the decision decides and the score ranks; one of more classes has
+    ``probabilities`` (a column a label) or a ``decision``. ``notes`` tell what was inferred.
+    """
+
+    labels: tuple[str, ...]
+    positive: str | None
+    truth: Array
+    decision: Array | None = None
+    score: Array | None = None
+    probabilities: npt.NDArray[np.float64] | None = None
+    threshold: float | None = None
+    is_probability: bool = False
+    counts: npt.NDArray[np.int64] | None = None
+    weights: npt.NDArray[np.float64] | None = None
+    clusters: Named | None = None
+    slices: Mapping[str, Named] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def binary(self) -> bool:
+        """Whether there is one positive label."""
+        return self.positive is not None

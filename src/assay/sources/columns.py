@@ -1,0 +1,247 @@
+"""One column of anything - list, NumPy, pandas, polars, pyarrow - as an array or as coded labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import LabelError, ScoreError
+from assay.tally.blocks import BLOCK, map_blocks
+
+Array: TypeAlias = npt.NDArray[Any]
+
+TEXT, NUMBER, BOOLEAN = "text", "numbers", "booleans"
+MISSING = "(missing)"
+_SMALL_RANGE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A column of labels: positions in ``names``, and what kind of value they were."""
+
+    codes: Array
+    names: tuple[str, ...]
+    kind: str
+
+    def used(self) -> Labels:
+        """The same column without names that do not occur."""
+        seen = np.zeros(len(self.names), bool)
+
+        def work(i: int, j: int) -> Array:
+            return np.bincount(self.codes[i:j], minlength=len(self.names)) > 0
+
+        for found in map_blocks(len(self.codes), lambda: work):
+            seen |= found
+        if seen.all():
+            return self
+        renumber = np.cumsum(seen) - 1
+        names = tuple(name for name, keep in zip(self.names, seen, strict=True) if keep)
+        return Labels(_narrow(renumber[self.codes], len(names)), names, self.kind)
+
+
+def array_of(values: Any, name: str) -> Array:
+    """A one-dimensional array of whatever was given, without a copy where that is possible."""
+    if isinstance(values, np.ndarray):
+        array = values
+    elif isinstance(values, list | tuple | range):
+        array = _array_of_list(values)
+    elif _is_dataframe_column(values):
+        import narwhals
+
+        array = narwhals.from_native(values, series_only=True).to_numpy()
+    elif hasattr(values, "__array__"):
+        array = np.asarray(values)
+    elif hasattr(values, "to_numpy"):
+        array = values.to_numpy(zero_copy_only=False)
+    else:
+        array = _array_of_list(list(values))
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise LabelError(
+            f"{name} must be one column; found an array of shape {array.shape}. "
+            f"Probabilities of several classes go to y_proba"
+        )
+    return array
+
+
+def _is_dataframe_column(values: Any) -> bool:
+    """Whether narwhals reads it, told without importing any dataframe library."""
+    library = type(values).__module__.partition(".")[0]
+    if library == "pyarrow":
+        return type(values).__name__ == "ChunkedArray"
+    return library in {"pandas", "polars", "modin", "cudf"}
+
+
+def _array_of_list(values: Sequence[Any]) -> Array:
+    kinds = {type(value) for value in values}
+    plain = len(kinds) == 1 or kinds <= {int, float}
+    if plain and kinds <= {int, float, bool, str, np.str_, np.bool_, np.int64, np.float64}:
+        return np.array(values)
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def label_text(value: Any) -> str:
+    """A label as text: integers without a point, booleans as true and false.
+
+    >>> label_text(1.0), label_text(True), label_text("007")
+    ('1', 'true', '007')
+    """
+    return _text_and_kind(value)[0]
+
+
+def label_kind(value: Any) -> str:
+    """What kind of value a label is."""
+    return _text_and_kind(value)[1]
+
+
+def _text_and_kind(value: Any) -> tuple[str, str]:
+    if isinstance(value, bool | np.bool_):
+        return ("true" if value else "false"), BOOLEAN
+    if isinstance(value, str):
+        return str(value), TEXT
+    if isinstance(value, int | np.integer):
+        return str(int(value)), NUMBER
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value)), NUMBER
+    raise LabelError(
+        f"a label must be text, an integer or a boolean; found {value!r} of type "
+        f"{type(value).__name__}"
+    )
+
+
+def labels_of(values: Any, name: str) -> Labels:
+    """Code a column of labels; refuses missing ones with their row."""
+    array = array_of(values, name)
+    if array.dtype.kind == "b":
+        return Labels(array.view(np.uint8), ("false", "true"), BOOLEAN).used()
+    if array.dtype.kind in "iu":
+        return _integer_labels(array)
+    if array.dtype.kind == "f":
+        return _float_labels(array, name)
+    if array.dtype.kind in "US":
+        distinct, codes = np.unique(array, return_inverse=True)
+        return Labels(_narrow(codes, len(distinct)), tuple(str(v) for v in distinct), TEXT)
+    return _object_labels(array, name)
+
+
+def _integer_labels(array: Array) -> Labels:
+    if not len(array):
+        return Labels(np.empty(0, np.uint8), (), NUMBER)
+    low, high = int(array.min()), int(array.max())
+    if high - low < _SMALL_RANGE:
+        size = high - low + 1
+        codes = np.empty(len(array), np.uint8 if size <= 256 else np.uint16)
+        for start in range(0, len(array), BLOCK):
+            rows = slice(start, start + BLOCK)
+            np.subtract(array[rows], low, out=codes[rows], casting="unsafe")
+        names = tuple(str(low + i) for i in range(size))
+        return Labels(codes, names, NUMBER).used()
+    distinct, codes = np.unique(array, return_inverse=True)
+    return Labels(_narrow(codes, len(distinct)), tuple(str(int(v)) for v in distinct), NUMBER)
+
+
+def _float_labels(array: Array, name: str) -> Labels:
+    missing = np.flatnonzero(np.isnan(array))
+    if len(missing):
+        raise _missing(name, int(missing[0]), len(missing), len(array))
+    if (array != np.floor(array)).any() or np.isinf(array).any():
+        odd = float(array[np.flatnonzero((array != np.floor(array)) | np.isinf(array))[0]])
+        raise LabelError(
+            f"{name} must hold labels - text, integers or booleans; found the number {odd!r}. "
+            f"If these are scores, give them as y_score"
+        )
+    return _integer_labels(array.astype(np.int64))
+
+
+def _object_labels(array: Array, name: str) -> Labels:
+    table: dict[Any, int] = {}
+    codes = np.empty(len(array), np.int64)
+    kinds: set[str] = set()
+    for row, value in enumerate(array.tolist()):
+        key = (type(value), value) if value.__hash__ is not None else None
+        code = table.get(key)
+        if code is None:
+            if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
+                gone = sum(v is None or v != v for v in array.tolist())
+                raise _missing(name, row, gone, len(array))
+            kinds.add(label_kind(value))
+            code = table[key] = len(table)
+        codes[row] = code
+    if len(kinds) > 1:
+        shown = ", ".join(repr(key[1]) for key in list(table)[:6])
+        raise LabelError(
+            f"{name} mixes {' and '.join(sorted(kinds))}: {shown}. Labels must be of one kind"
+        )
+    kind = kinds.pop() if kinds else TEXT
+    texts = [label_text(key[1]) for key in table]
+    distinct = sorted(set(texts), key=lambda t: int(t) if kind == NUMBER else t)
+    position = {text: i for i, text in enumerate(distinct)}
+    renumber = np.array([position[text] for text in texts], np.int64)
+    return Labels(_narrow(renumber[codes], len(distinct)), tuple(distinct), kind)
+
+
+def _missing(name: str, row: int, count: int, rows: int) -> LabelError:
+    return LabelError(
+        f"{name} is missing in {count} of {rows} rows; the first is row {row}. "
+        f"Remove those rows or label them"
+    )
+
+
+def _narrow(codes: Array, size: int) -> Array:
+    return codes.astype(np.min_scalar_type(max(size - 1, 0)), copy=False)
+
+
+def recode(column: Labels, position: Mapping[str, int]) -> Array:
+    """The codes of a column as positions in another list of labels."""
+    table = np.array([position[name] for name in column.names], np.int64)
+    if np.array_equal(table, np.arange(len(table))):
+        return column.codes
+    return _narrow(table, len(set(position.values())))[column.codes]
+
+
+def names_of(values: Any, name: str) -> tuple[Array, tuple[str, ...]]:
+    """Any column as codes and text, for slices and clusters; missing values are a value."""
+    array = array_of(values, name)
+    if array.dtype.kind in "biuUS":
+        column = labels_of(array, name)
+        return column.codes.astype(np.int64), column.names
+    texts = np.array([_any_text(value) for value in array.tolist()], dtype=object)
+    table = {text: i for i, text in enumerate(sorted(set(texts.tolist())))}
+    return np.array([table[text] for text in texts.tolist()], np.int64), tuple(table)
+
+
+def _any_text(value: Any) -> str:
+    if value is None or value != value:
+        return MISSING
+    try:
+        return label_text(value)
+    except LabelError:
+        return str(value)
+
+
+def scores_of(values: Any, name: str) -> Array:
+    """A column of scores as float32 or float64; whether they are finite is checked when counted."""
+    array = array_of(values, name)
+    if array.dtype.kind == "f":
+        if array.dtype.itemsize == 2:
+            return array.astype(np.float32)
+        return array if array.dtype.itemsize in (4, 8) else array.astype(np.float64)
+    if array.dtype.kind in "biu":
+        return array.astype(np.float64)
+    if array.dtype.kind == "O":
+        for row, value in enumerate(array.tolist()):
+            if value is None:
+                raise ScoreError(
+                    f"{name} is missing in row {row}. Remove the row or give it a score"
+                )
+            if isinstance(value, str) or not hasattr(value, "__float__"):
+                raise ScoreError(f"{name} must hold numbers; found {value!r} in row {row}")
+        return array.astype(np.float64)
+    raise ScoreError(f"{name} must hold numbers; found {array.dtype}, such as {array[:1].tolist()}")

@@ -1,0 +1,158 @@
+"""Which label is the positive one, and in which order labels stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.errors import LabelError
+from assay.sources.columns import BOOLEAN, NUMBER, TEXT, Labels, label_kind, label_text
+
+POSITIVE_WORDS = frozenset(
+    "1 true yes attack malicious malware anomaly intrusion spam phishing ddos fraud".split()
+)
+NEGATIVE_WORDS = frozenset("0 false no normal benign ham legitimate goodware clean".split())
+_OPPOSITE = {"1": "0", "0": "1", "true": "false", "false": "true", "yes": "no", "no": "yes"}
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """The labels in order, where each name found stands, and what was inferred."""
+
+    labels: tuple[str, ...]
+    positive: str | None
+    position: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+
+def resolve(
+    truth: Labels,
+    decision: Labels | None,
+    *,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    many: bool = False,
+) -> Labelling:
+    """Decide on labels and the positive one by the rules of the contract.
+
+    ``many`` says that there is one probability a class, so that more than two labels are classes
+    and not one positive against the rest.
+    """
+    kind = truth.kind
+    found = _names(truth, decision)
+    allowed = None
+    if labels is not None:
+        allowed = [_as(label, kind, "labels") for label in labels]
+        unknown = [name for name in found if name not in allowed]
+        if unknown:
+            raise LabelError(
+                f"the data hold {_shown(unknown)}, which labels= does not list: {_shown(allowed)}"
+            )
+    names = found if allowed is None else list(dict.fromkeys([*allowed, *found]))
+    if positive is not None and negative is not None:
+        raise LabelError("give positive= or negative=, not both: the one follows from the other")
+    if negative is not None:
+        return _against(_as(negative, kind, "negative"), names, positive_side=False)
+    if positive is not None:
+        return _against(_as(positive, kind, "positive"), names, positive_side=True)
+    if many and len(names) > 2 or len(names) > 2:
+        ordered = tuple(sorted(names))
+        return Labelling(ordered, None, {name: i for i, name in enumerate(ordered)})
+    return _inferred(names)
+
+
+def _names(truth: Labels, decision: Labels | None) -> list[str]:
+    if decision is None:
+        return list(truth.names)
+    if truth.kind != decision.kind:
+        raise LabelError(
+            f"labels are {truth.kind} ({_shown(truth.names)}) but decisions are {decision.kind} "
+            f"({_shown(decision.names)}): the same label must be written the same way in both. "
+            f"Convert one of them, for example with astype(str)"
+        )
+    if truth.kind == TEXT and truth.names and not set(truth.names) & set(decision.names):
+        raise LabelError(
+            f"labels ({_shown(truth.names)}) and decisions ({_shown(decision.names)}) have no "
+            f"value in common. Check spelling, case and blanks, or map one to the other"
+        )
+    return list(dict.fromkeys([*truth.names, *decision.names]))
+
+
+def unify(truth: Labels, decision: Labels) -> tuple[Labels, Labels]:
+    """True and 1 are the same label, so booleans beside 0 and 1 become numbers."""
+    if {truth.kind, decision.kind} != {BOOLEAN, NUMBER}:
+        return truth, decision
+
+    def numbers(column: Labels) -> Labels:
+        if column.kind == NUMBER:
+            return column
+        return Labels(
+            column.codes, tuple({"false": "0", "true": "1"}[n] for n in column.names), NUMBER
+        )
+
+    return numbers(truth), numbers(decision)
+
+
+def _as(value: Any, kind: str, name: str) -> str:
+    """A label that was given as an argument, of the kind that the data are of."""
+    text, given = label_text(value), label_kind(value)
+    if given == kind:
+        return text
+    if {given, kind} == {NUMBER, BOOLEAN} and text in ("0", "1", "true", "false"):
+        as_number = {"false": "0", "true": "1"}.get(text, text)
+        return as_number if kind == NUMBER else {"0": "false", "1": "true"}[as_number]
+    raise LabelError(
+        f"{name}={value!r} is one of {given}, but the labels of the data are {kind}. "
+        f"Write it as the data do"
+    )
+
+
+def _against(chosen: str, names: list[str], *, positive_side: bool) -> Labelling:
+    """One label against all others."""
+    side = "positive" if positive_side else "negative"
+    if chosen not in names:
+        raise LabelError(
+            f"{side}={chosen!r} does not occur; the labels are {_shown(names)}. "
+            f"If it may be absent, list it in labels="
+        )
+    others = [name for name in names if name != chosen]
+    rest = others[0] if len(others) == 1 else _OPPOSITE.get(chosen, f"not {chosen}")
+    if positive_side:
+        position = {name: int(name == chosen) for name in names}
+        return Labelling((rest, chosen), chosen, position)
+    position = {name: int(name != chosen) for name in names}
+    return Labelling((chosen, rest), rest, position)
+
+
+def _inferred(names: list[str]) -> Labelling:
+    """The positive of two labels, or of one, by the short list of well-known words."""
+    alarms = [name for name in names if name.casefold() in POSITIVE_WORDS]
+    quiet = [name for name in names if name.casefold() in NEGATIVE_WORDS]
+    if len(names) == 2 and len(alarms) == 1 and len(quiet) == 1:
+        note = f"{alarms[0]!r} was taken as the positive label, since the other is {quiet[0]!r}"
+        return Labelling((quiet[0], alarms[0]), alarms[0], {quiet[0]: 0, alarms[0]: 1}, (note,))
+    if len(names) == 1 and alarms:
+        rest = _OPPOSITE.get(alarms[0], f"not {alarms[0]}")
+        note = f"{alarms[0]!r} was taken as the positive label; it is the only one"
+        return Labelling((rest, alarms[0]), alarms[0], {alarms[0]: 1}, (note,))
+    if len(names) == 1 and quiet:
+        rest = _OPPOSITE.get(quiet[0], f"not {quiet[0]}")
+        note = f"{quiet[0]!r} was taken as the negative label; it is the only one"
+        return Labelling((quiet[0], rest), rest, {quiet[0]: 0}, (note,))
+    if len(names) == 1:
+        raise LabelError(
+            f"there is only the label {names[0]!r}, and nothing tells whether it is the positive. "
+            f"Say positive={names[0]!r} or negative={names[0]!r}"
+        )
+    first, second = names
+    raise LabelError(
+        f"the labels are {first!r} and {second!r}, and nothing tells which one is the alarm. "
+        f"Say positive={first!r} or positive={second!r}"
+    )
+
+
+def _shown(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in list(names)[:6])
+    return shown + (f" and {len(names) - 6} more" if len(names) > 6 else "")

@@ -1,0 +1,25 @@
+"""Small frozen tables of counts, from which everything is computed.
+
+Each is a commutative monoid: it has a zero, it adds, equal data give equal tables whatever the
+order and the shards, and it goes to bytes and back.
+"""
+
+from assay.tally.clusters import ClusterTally
+from assay.tally.codec import from_bytes
+from assay.tally.confusion import Confusion
+from assay.tally.pairs import PairTally
+from assay.tally.record import Tally
+from assay.tally.sample import Sample
+from assay.tally.scores import ScoreTally
+from assay.tally.sums import LossSums
+
+__all__ = [
+    "ClusterTally",
+    "Confusion",
+    "LossSums",
+    "PairTally",
+    "Sample",
+    "ScoreTally",
+    "Tally",
+    "from_bytes",
+]

@@ -1,0 +1,59 @@
+"""Fixed blocks of rows, worked on by a few threads.
+
+Blocks are cut by position, never by thread, and results come back in block order. So whatever is
+reduced from them has the same bits for any number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+BLOCK = 1 << 16
+_SERIAL_BLOCKS = 4
+
+Result = TypeVar("Result")
+Worker = Callable[[int, int], Result]
+
+
+def threads() -> int:
+    """How many threads may work: the cores of this process, or ``ASSAY_THREADS``."""
+    asked = os.environ.get("ASSAY_THREADS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def bounds(size: int, block: int = BLOCK) -> list[tuple[int, int]]:
+    """The first and one-past-last row of each block.
+
+    >>> bounds(5, block=2)
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    return [(start, min(start + block, size)) for start in range(0, size, block)]
+
+
+def map_blocks(size: int, worker: Callable[[], Worker[Result]], block: int = BLOCK) -> list[Result]:
+    """Call a worker on each block of ``size`` rows; results in block order.
+
+    ``worker()`` is called once a thread and gives the function for its blocks, so that each
+    thread allocates its scratch space once.
+    """
+    cut = bounds(size, block)
+    count = min(threads(), len(cut))
+    if count <= 1 or len(cut) <= _SERIAL_BLOCKS:
+        return _run(worker, cut)
+    shares = [cut[i::count] for i in range(count)]
+    with ThreadPoolExecutor(count) as pool:
+        parts = list(pool.map(lambda share: _run(worker, share), shares))
+    results: list[Result] = []
+    for i in range(len(cut)):
+        results.append(parts[i % count][i // count])
+    return results
+
+
+def _run(worker: Callable[[], Worker[Result]], share: Sequence[tuple[int, int]]) -> list[Result]:
+    work = worker()
+    return [work(start, stop) for start, stop in share]

@@ -1,0 +1,107 @@
+"""Cluster by confusion matrix: for rows that come in hosts, campaigns or listings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import TallyError
+from assay.tally import codec
+from assay.tally.confusion import Confusion
+
+Array: TypeAlias = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterTally:
+    """One K x K table a cluster: ``cells[cluster, truth, decision]``, clusters sorted by name.
+
+    Cells are integers, or sums of sampling weights.
+    """
+
+    labels: tuple[str, ...]
+    clusters: tuple[str, ...]
+    cells: Array
+
+    @classmethod
+    def zero(cls, labels: Sequence[str]) -> ClusterTally:
+        """The table of no clusters."""
+        return cls(tuple(labels), (), np.zeros((0, len(labels), len(labels)), np.int64))
+
+    @classmethod
+    def of_codes(
+        cls,
+        labels: Sequence[str],
+        truth: Array,
+        decision: Array,
+        cluster: Array,
+        names: Sequence[str],
+        *,
+        amounts: Array | None = None,
+    ) -> ClusterTally:
+        """Count rows; ``cluster`` is a position in ``names``, ``amounts`` counts or weights."""
+        size = len(labels)
+        if amounts is None:
+            amounts = np.ones(len(truth), np.int64)
+        cells = np.zeros((len(names), size, size), amounts.dtype)
+        np.add.at(cells, (cluster, truth, decision), amounts)
+        return _canonical(tuple(labels), list(names), cells)
+
+    def __add__(self, other: ClusterTally) -> ClusterTally:
+        if not isinstance(other, ClusterTally):
+            return NotImplemented
+        if self.labels != other.labels:
+            raise TallyError(
+                f"cluster tallies of unlike labels can't be added: {list(self.labels)} and "
+                f"{list(other.labels)}"
+            )
+        names = [*self.clusters, *other.clusters]
+        return _canonical(self.labels, names, np.concatenate([self.cells, other.cells]))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ClusterTally) and self.to_bytes() == other.to_bytes()
+
+    def __hash__(self) -> int:
+        return hash(self.to_bytes())
+
+    @property
+    def size(self) -> int:
+        """How many clusters there are."""
+        return len(self.clusters)
+
+    def confusion(self) -> Confusion:
+        """The confusion matrix of all clusters together."""
+        cells = self.cells.sum(axis=0).tolist()
+        return Confusion(self.labels, tuple(tuple(row) for row in cells))
+
+    def to_bytes(self) -> bytes:
+        """The table as bytes; :func:`assay.tally.from_bytes` reads them."""
+        header = {"labels": self.labels, "clusters": self.clusters}
+        return codec.write("clusters", header, {"cells": self.cells})
+
+
+@codec.reads("clusters")
+def clusters_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> ClusterTally:
+    """A table from its header and arrays."""
+    labels = tuple(str(label) for label in header["labels"])
+    names = [str(name) for name in header["clusters"]]
+    cells = arrays["cells"]
+    if cells.shape != (len(names), len(labels), len(labels)):
+        raise ValueError(f"cells of shape {cells.shape} for {len(names)} clusters")
+    return _canonical(labels, names, cells)
+
+
+def _canonical(labels: tuple[str, ...], names: list[str], cells: Array) -> ClusterTally:
+    """Clusters sorted by name, those of one name added up, empty ones left out."""
+    distinct = sorted(set(names))
+    position = {name: i for i, name in enumerate(distinct)}
+    summed = np.zeros((len(distinct), *cells.shape[1:]), cells.dtype)
+    np.add.at(summed, [position[name] for name in names], cells)
+    kept = summed.any(axis=(1, 2))
+    return ClusterTally(
+        labels, tuple(name for name, keep in zip(distinct, kept, strict=True) if keep), summed[kept]
+    )

@@ -1,0 +1,112 @@
+"""Tallies as bytes: a magic word, a JSON header, then the arrays as they lie in memory.
+
+Reading runs no code and trusts no length: whatever does not fit is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import TallyError
+
+MAGIC = b"assay-tally\n"
+SCHEMA = 1
+_KINDS = frozenset("bfiu")
+
+Array = npt.NDArray[Any]
+Reader = Callable[[Mapping[str, Any], Mapping[str, Array]], Any]
+_READERS: dict[str, Reader] = {}
+
+
+def reads(kind: str) -> Callable[[Reader], Reader]:
+    """Name the function that makes a tally of this kind from its header and arrays."""
+
+    def keep(reader: Reader) -> Reader:
+        _READERS[kind] = reader
+        return reader
+
+    return keep
+
+
+def write(kind: str, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
+    """One tally as bytes."""
+    described = []
+    parts = []
+    for name, array in arrays.items():
+        plain = np.ascontiguousarray(array)
+        little = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
+        described.append({"name": name, "dtype": little.dtype.str, "shape": list(little.shape)})
+        parts.append(little.tobytes())
+    head = {"kind": kind, "schema": SCHEMA, "header": header, "arrays": described}
+    text = json.dumps(head, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+    return b"".join([MAGIC, len(text).to_bytes(8, "little"), text, *parts])
+
+
+def from_bytes(data: bytes) -> Any:
+    """The tally that these bytes hold.
+
+    >>> from assay.tally import Confusion
+    >>> table = Confusion(("benign", "attack"), ((5, 1), (2, 9)))
+    >>> from_bytes(table.to_bytes()) == table
+    True
+    """
+    kind, header, arrays = _read(data)
+    if kind not in _READERS:
+        raise TallyError(
+            f"these bytes hold a tally of kind {kind!r}, which this version does not know; "
+            f"it knows {', '.join(sorted(_READERS))}"
+        )
+    try:
+        return _READERS[kind](header, arrays)
+    except (KeyError, TypeError, ValueError, IndexError) as broken:
+        raise TallyError(f"the bytes of this {kind} tally are damaged: {broken}") from broken
+
+
+def _read(data: bytes) -> tuple[str, Mapping[str, Any], Mapping[str, Array]]:
+    if not data.startswith(MAGIC):
+        raise TallyError(f"these bytes are no tally: they start with {data[:12]!r}, not {MAGIC!r}")
+    start = len(MAGIC) + 8
+    size = int.from_bytes(data[len(MAGIC) : start], "little")
+    if start + size > len(data):
+        raise TallyError(f"the tally is cut short: {len(data)} bytes, at least {start + size} needed")
+    try:
+        head = json.loads(data[start : start + size])
+        schema, kind, header, described = (
+            head[key] for key in ("schema", "kind", "header", "arrays")
+        )
+    except (ValueError, KeyError, TypeError) as broken:
+        raise TallyError(f"the head of the tally can't be read: {broken}") from broken
+    if schema != SCHEMA:
+        raise TallyError(f"the tally has schema {schema}; this version reads schema {SCHEMA}")
+    return str(kind), header, _arrays(data, start + size, described)
+
+
+def _arrays(data: bytes, position: int, described: Any) -> dict[str, Array]:
+    arrays: dict[str, Array] = {}
+    try:
+        for entry in described:
+            dtype = np.dtype(entry["dtype"])
+            shape = tuple(int(side) for side in entry["shape"])
+            if dtype.kind not in _KINDS or any(side < 0 for side in shape):
+                raise TallyError(f"the tally holds an array of {dtype} {shape}, which is not allowed")
+            count = 1
+            for side in shape:
+                count *= side
+            stop = position + count * dtype.itemsize
+            if stop > len(data):
+                raise TallyError(
+                    f"the tally is cut short: {len(data)} bytes, at least {stop} needed"
+                )
+            native = np.frombuffer(data, dtype, count, position).reshape(shape)
+            arrays[str(entry["name"])] = native.astype(dtype.newbyteorder("="), copy=False)
+            position = stop
+    except (KeyError, TypeError, ValueError) as broken:
+        raise TallyError(f"the arrays of the tally can't be read: {broken}") from broken
+    if position != len(data):
+        raise TallyError(f"the tally has {len(data) - position} bytes too many")
+    return arrays

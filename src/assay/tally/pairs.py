@@ -1,0 +1,123 @@
+"""Label by decision by decision: what several models said of the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import TallyError
+from assay.tally import codec
+from assay.tally.confusion import Confusion
+
+Array: TypeAlias = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class PairTally:
+    """How often each combination of a label and the models' decisions occurs.
+
+    Only combinations that occur are kept: one row of ``codes`` (label first, then a decision a
+    model, as positions in ``labels``) and its count, rows in ascending order.
+    """
+
+    labels: tuple[str, ...]
+    models: tuple[str, ...]
+    codes: Array
+    counts: npt.NDArray[np.int64]
+
+    @classmethod
+    def zero(cls, labels: Sequence[str], models: Sequence[str]) -> PairTally:
+        """The table of no rows."""
+        empty = np.empty((0, len(models) + 1), np.uint16)
+        return cls(tuple(labels), tuple(models), empty, np.empty(0, np.int64))
+
+    @classmethod
+    def of_codes(
+        cls,
+        labels: Sequence[str],
+        truth: Array,
+        decisions: Mapping[str, Array],
+        *,
+        counts: npt.NDArray[np.int64] | None = None,
+    ) -> PairTally:
+        """Count rows given as positions in ``labels``."""
+        rows = np.column_stack([truth, *decisions.values()]).astype(np.uint16)
+        amounts = np.ones(len(rows), np.int64) if counts is None else counts
+        return cls(tuple(labels), tuple(decisions), *_grouped(rows, amounts))
+
+    def __add__(self, other: PairTally) -> PairTally:
+        if not isinstance(other, PairTally):
+            return NotImplemented
+        if (self.labels, self.models) != (other.labels, other.models):
+            raise TallyError(
+                f"pair tallies of unlike labels or models can't be added: {list(self.labels)} "
+                f"{list(self.models)} and {list(other.labels)} {list(other.models)}"
+            )
+        codes = np.concatenate([self.codes, other.codes])
+        counts = np.concatenate([self.counts, other.counts])
+        return PairTally(self.labels, self.models, *_grouped(codes, counts))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PairTally) and self.to_bytes() == other.to_bytes()
+
+    def __hash__(self) -> int:
+        return hash(self.to_bytes())
+
+    @property
+    def total(self) -> int:
+        """How many rows there are."""
+        return int(self.counts.sum())
+
+    def confusion(self, model: int) -> Confusion:
+        """The confusion matrix of one model."""
+        return Confusion.of_codes(
+            self.labels, self.codes[:, 0], self.codes[:, model + 1], counts=self.counts
+        )
+
+    def correct(self) -> npt.NDArray[np.bool_]:
+        """For each combination, which models were right."""
+        return np.asarray(self.codes[:, 1:] == self.codes[:, :1])
+
+    def of_label(self, label: int) -> PairTally:
+        """The rows of one label alone."""
+        kept = self.codes[:, 0] == label
+        return PairTally(self.labels, self.models, self.codes[kept], self.counts[kept])
+
+    def of_models(self, *models: int) -> PairTally:
+        """The same rows with only some of the models."""
+        codes = self.codes[:, [0, *(model + 1 for model in models)]]
+        names = tuple(self.models[model] for model in models)
+        return PairTally(self.labels, names, *_grouped(codes, self.counts))
+
+    def to_bytes(self) -> bytes:
+        """The table as bytes; :func:`assay.tally.from_bytes` reads them."""
+        header = {"labels": self.labels, "models": self.models}
+        return codec.write("pairs", header, {"codes": self.codes, "counts": self.counts})
+
+
+@codec.reads("pairs")
+def pairs_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> PairTally:
+    """A table from its header and arrays."""
+    labels = tuple(str(label) for label in header["labels"])
+    models = tuple(str(model) for model in header["models"])
+    codes, counts = arrays["codes"], arrays["counts"]
+    if codes.shape != (len(counts), len(models) + 1) or (codes.size and codes.max() >= len(labels)):
+        raise ValueError(f"codes of shape {codes.shape} for {len(models)} models")
+    return PairTally(labels, models, *_grouped(codes.astype(np.uint16), counts.astype(np.int64)))
+
+
+def _grouped(codes: Array, counts: npt.NDArray[np.int64]) -> tuple[Array, npt.NDArray[np.int64]]:
+    """Distinct rows ascending with their summed counts, those that never occur left out."""
+    kept = counts > 0
+    codes, counts = codes[kept], counts[kept]
+    if not len(codes):
+        return codes, counts
+    order = np.lexsort(codes.T[::-1])
+    codes, counts = codes[order], counts[order]
+    changed = (codes[1:] != codes[:-1]).any(axis=1)
+    starts = np.flatnonzero(np.concatenate(([True], changed)))
+    return codes[starts], np.add.reduceat(counts, starts)

@@ -1,0 +1,136 @@
+"""The record of tallies that were asked for; it adds field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from assay.errors import TallyError
+from assay.tally import codec
+from assay.tally.clusters import ClusterTally
+from assay.tally.confusion import Confusion, confusion_of
+from assay.tally.sample import Sample
+from assay.tally.scores import ScoreTally
+from assay.tally.sums import LossSums
+
+_KEY = ("labels", "positive", "threshold", "kind")
+_PARTS = ("scores", "losses", "clusters", "sample")
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What was counted of some rows: a confusion matrix, and whatever else was asked for.
+
+    ``labels`` are the classes; for two, the negative first. ``positive`` is None for more than two.
+    ``kind`` tells what the scores are: ``""`` (none), ``"score"``, ``"probability"``.
+    ``scores`` holds one table for a binary tally, one a label for more classes. ``slices`` maps
+    (column, value) to the confusion matrix of those rows.
+
+    >>> a = Tally.of_confusion(Confusion(("no", "yes"), ((5, 1), (2, 9))), positive="yes")
+    >>> (a + a).confusion.total
+    34
+    """
+
+    labels: tuple[str, ...]
+    positive: str | None
+    confusion: Confusion
+    threshold: float | None = None
+    kind: str = ""
+    scores: tuple[ScoreTally, ...] | None = None
+    losses: LossSums | None = None
+    clusters: ClusterTally | None = None
+    sample: Sample | None = None
+    slices: Mapping[tuple[str, str], Confusion] = field(default_factory=dict)
+
+    @classmethod
+    def of_confusion(cls, confusion: Confusion, *, positive: str | None = None) -> Tally:
+        """A tally of nothing but a confusion matrix."""
+        return cls(confusion.labels, positive, confusion)
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        return Tally.merge([self, other])
+
+    @staticmethod
+    def merge(parts: Sequence[Tally]) -> Tally:
+        """The sum of many tallies; each score table is sorted only once."""
+        first = parts[0]
+        for other in parts[1:]:
+            first._must_be_like(other)
+        slices: dict[tuple[str, str], Confusion] = {}
+        for part in parts:
+            for key, confusion in part.slices.items():
+                slices[key] = slices[key] + confusion if key in slices else confusion
+        scores = None
+        if first.scores is not None:
+            each = [part.scores for part in parts if part.scores is not None]
+            scores = tuple(ScoreTally.merge(column) for column in zip(*each, strict=True))
+        return replace(
+            first,
+            confusion=_sum([part.confusion for part in parts]),
+            scores=scores,
+            losses=_sum([part.losses for part in parts]),
+            clusters=_sum([part.clusters for part in parts]),
+            sample=_sum([part.sample for part in parts]),
+            slices={key: slices[key] for key in sorted(slices)},
+        )
+
+    def _must_be_like(self, other: Tally) -> None:
+        for name in _KEY:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise TallyError(
+                    f"tallies of unlike {name} can't be added: {mine!r} and {theirs!r}"
+                )
+        for name in _PARTS:
+            if (getattr(self, name) is None) != (getattr(other, name) is None):
+                raise TallyError(
+                    f"tallies can't be added: one counted {name} and the other did not; "
+                    f"count both with the same columns"
+                )
+
+    def to_bytes(self) -> bytes:
+        """The tally as bytes; :func:`assay.tally.from_bytes` reads them."""
+        header = {name: getattr(self, name) for name in _KEY}
+        header["confusion"] = self.confusion.to_header()
+        header["slices"] = [[*key, table.to_header()] for key, table in self.slices.items()]
+        header["scores"] = None if self.scores is None else len(self.scores)
+        parts = {f"scores {i}": part for i, part in enumerate(self.scores or ())}
+        parts |= {name: getattr(self, name) for name in _PARTS[1:]}
+        arrays = {
+            name: np.frombuffer(part.to_bytes(), np.uint8)
+            for name, part in parts.items()
+            if part is not None
+        }
+        return codec.write("tally", header, arrays)
+
+
+@codec.reads("tally")
+def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
+    """A tally from its header and the bytes of its parts."""
+    parts = {name: codec.from_bytes(array.tobytes()) for name, array in arrays.items()}
+    scores = header["scores"]
+    return Tally(
+        labels=tuple(str(label) for label in header["labels"]),
+        positive=header["positive"],
+        confusion=confusion_of(header["confusion"], {}),
+        threshold=header["threshold"],
+        kind=str(header["kind"]),
+        scores=None if scores is None else tuple(parts[f"scores {i}"] for i in range(scores)),
+        losses=parts.get("losses"),
+        clusters=parts.get("clusters"),
+        sample=parts.get("sample"),
+        slices={(c, v): confusion_of(table, {}) for c, v, table in header["slices"]},
+    )
+
+
+def _sum(parts: Sequence[Any]) -> Any:
+    total = parts[0]
+    for part in parts[1:]:
+        if total is not None:
+            total = total + part
+    return total

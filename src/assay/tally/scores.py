@@ -1,0 +1,337 @@
+"""Label by distinct score: all that rankings, curves and thresholds need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import ScoreError, TallyError
+from assay.tally import codec
+from assay.tally.blocks import BLOCK, bounds, map_blocks
+
+Scores: TypeAlias = npt.NDArray[np.floating[Any]]
+Array: TypeAlias = npt.NDArray[Any]
+
+# Below this many rows numpy sorts faster than polars starts its threads.
+_LARGE = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTally:
+    """How many rows of each label have each distinct score, scores ascending.
+
+    A tie is numeric equality; -0.0 is 0.0. ``counts`` has one row a label and one column a score,
+    in the narrowest unsigned type that holds it. With sampling weights, ``counts`` are sums of
+    weights (float64) and ``squares`` sums of their squares.
+
+    >>> import numpy as np
+    >>> tally = ScoreTally.of_rows(("benign", "attack"), np.array([.9, .2, .9]), np.array([1, 0, 0]))
+    >>> tally.scores.tolist(), tally.counts.tolist()
+    ([0.2, 0.9], [[1, 1], [0, 1]])
+    """
+
+    labels: tuple[str, ...]
+    scores: Scores
+    counts: Array
+    squares: npt.NDArray[np.float64] | None = None
+
+    @classmethod
+    def zero(cls, labels: Sequence[str]) -> ScoreTally:
+        """The table of no rows."""
+        return cls(
+            tuple(labels), np.empty(0, np.float32), np.empty((len(labels), 0), np.uint8)
+        )
+
+    @classmethod
+    def of_rows(
+        cls,
+        labels: Sequence[str],
+        scores: Scores,
+        truth: Array,
+        *,
+        counts: npt.NDArray[np.int64] | None = None,
+        weights: npt.NDArray[np.float64] | None = None,
+    ) -> ScoreTally:
+        """Count rows: a score each, and the label as a position in ``labels``."""
+        labels = tuple(labels)
+        scores = scores if scores.dtype == np.float32 else scores.astype(np.float64, copy=False)
+        if not len(scores):
+            return cls.zero(labels)
+        low, _ = extremes(scores)
+        if weights is None and counts is None and len(labels) == 2:
+            return cls(labels, *_count_binary(scores, truth, low))
+        amounts: Array = np.ones(len(scores), np.int64) if counts is None else counts
+        if weights is not None:
+            amounts = weights
+        columns = [np.where(truth == i, amounts, 0) for i in range(len(labels))]
+        if weights is not None:
+            columns += [np.square(column) for column in columns]
+        distinct, sums = _group(scores + scores.dtype.type(0), np.stack(columns))
+        if weights is None:
+            return cls(labels, distinct, _narrow(sums))
+        return cls(labels, distinct, sums[: len(labels)], sums[len(labels) :])
+
+    def __add__(self, other: ScoreTally) -> ScoreTally:
+        if not isinstance(other, ScoreTally):
+            return NotImplemented
+        return ScoreTally.merge([self, other])
+
+    @staticmethod
+    def merge(parts: Sequence[ScoreTally]) -> ScoreTally:
+        """The sum of many tables in one sort."""
+        first, *others = parts
+        for other in others:
+            if other.labels != first.labels:
+                raise TallyError(
+                    f"score tallies of unlike labels can't be added: {list(first.labels)} and "
+                    f"{list(other.labels)}"
+                )
+        full = [part for part in parts if part.size]
+        if len(full) <= 1:
+            return full[0] if full else first
+        if len({part.weighted for part in full}) > 1:
+            raise TallyError("score tallies with and without sampling weights can't be added")
+        dtype = np.result_type(*(part.scores.dtype for part in full))
+        scores = np.concatenate([part.scores.astype(dtype) for part in full])
+        if not full[0].weighted:
+            counts = np.concatenate([part.counts.astype(np.int64) for part in full], axis=1)
+            distinct, sums = _group(scores, counts)
+            return ScoreTally(first.labels, distinct, _narrow(sums))
+        columns = [np.concatenate([part.counts, part._squares()]) for part in full]
+        distinct, sums = _group(scores, np.concatenate(columns, axis=1))
+        size = len(first.labels)
+        return ScoreTally(first.labels, distinct, sums[:size], sums[size:])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ScoreTally) and self.to_bytes() == other.to_bytes()
+
+    def __hash__(self) -> int:
+        return hash(self.to_bytes())
+
+    def __repr__(self) -> str:
+        return f"ScoreTally(labels={self.labels}, distinct scores={self.size})"
+
+    @property
+    def size(self) -> int:
+        """How many distinct scores there are."""
+        return len(self.scores)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether counts are sums of sampling weights."""
+        return self.squares is not None
+
+    def _squares(self) -> Array:
+        return self.counts if self.squares is None else self.squares
+
+    def one_versus_rest(self, label: int) -> ScoreTally:
+        """The binary table with one label as the positive, all others as negatives."""
+        if len(self.labels) == 2 and label == 1:
+            return self
+        names = ("rest", self.labels[label])
+        others = [i for i in range(len(self.labels)) if i != label]
+
+        def two(table: Array) -> Array:
+            wide = table if self.weighted else table.astype(np.int64)
+            return np.stack([wide[others].sum(axis=0), wide[label]])
+
+        if self.squares is not None:
+            return ScoreTally(names, self.scores, two(self.counts), two(self.squares))
+        return ScoreTally(names, self.scores, _narrow(two(self.counts)))
+
+    def pair(self, negative: int, positive: int) -> ScoreTally:
+        """The binary table of the rows of two labels alone."""
+        chosen = [negative, positive]
+        kept = self.counts[chosen].any(axis=0)
+        names = (self.labels[negative], self.labels[positive])
+        if self.squares is not None:
+            return ScoreTally(
+                names,
+                self.scores[kept],
+                self.counts[chosen][:, kept],
+                self.squares[chosen][:, kept],
+            )
+        return ScoreTally(names, self.scores[kept], _narrow(self.counts[chosen][:, kept]))
+
+    def at_least(self, threshold: float) -> list[Any]:
+        """How many rows of each label have a score of at least the threshold."""
+        first = int(np.searchsorted(self.scores, threshold, side="left"))
+        kind = np.float64 if self.weighted else np.int64
+        return self.counts[:, first:].sum(axis=1, dtype=kind).tolist()  # type: ignore[no-any-return]
+
+    def totals(self) -> list[Any]:
+        """How many rows of each label there are."""
+        return self.at_least(-np.inf)
+
+    def to_bytes(self) -> bytes:
+        """The table as bytes; :func:`assay.tally.from_bytes` reads them."""
+        arrays: dict[str, Array] = {"scores": self.scores, "counts": self.counts}
+        if self.squares is not None:
+            arrays["squares"] = self.squares
+        return codec.write("scores", {"labels": self.labels}, arrays)
+
+
+@codec.reads("scores")
+def scores_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> ScoreTally:
+    """A table from its header and arrays, refused unless it is canonical."""
+    labels = tuple(str(label) for label in header["labels"])
+    scores, counts = arrays["scores"], arrays["counts"]
+    if scores.dtype.kind != "f" or counts.shape != (len(labels), len(scores)):
+        raise ValueError(f"scores of {scores.dtype} and counts of shape {counts.shape}")
+    if not (np.isfinite(scores).all() and (np.diff(scores) > 0).all()):
+        raise ValueError("scores are not finite and ascending")
+    return ScoreTally(labels, scores, counts, arrays.get("squares"))
+
+
+def extremes(scores: Scores) -> tuple[float, float]:
+    """The smallest and the largest score; refuses what is not a finite number."""
+
+    def work(i: int, j: int) -> tuple[float, float]:
+        return float(scores[i:j].min()), float(scores[i:j].max())
+
+    with np.errstate(invalid="ignore"):
+        found = np.array(map_blocks(len(scores), lambda: work))
+    low, high = found[:, 0].min(), found[:, 1].max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        bad = np.flatnonzero(~np.isfinite(scores))
+        raise ScoreError(
+            f"scores must be finite numbers: {len(bad)} of {len(scores)} are not; the first is "
+            f"{float(scores[bad[0]])} in row {bad[0]}. Remove those rows or give them a score"
+        )
+    return float(low), float(high)
+
+
+def _group(scores: Scores, columns: Array) -> tuple[Scores, Array]:
+    """Distinct scores ascending, and the sums of each column over each score."""
+    order = np.argsort(scores, kind="stable")
+    scores = scores[order]
+    starts = np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1])))
+    return scores[starts], np.add.reduceat(columns[:, order], starts, axis=1)
+
+
+def _narrow(counts: Array) -> Array:
+    """Counts in the narrowest unsigned type, so that equal tables have equal bytes."""
+    largest = int(counts.max()) if counts.size else 0
+    return counts.astype(np.min_scalar_type(largest), copy=False)
+
+
+# -- binary rows without counts or weights, fast ---------------------------------------------------
+#
+# The bits of a float that is not negative are ordered like the float, so bits << 1 | label sorts
+# scores and labels at once, without an index. Negative scores have their bits turned over and are
+# sorted apart. The sorted keys are then turned into scores in place.
+
+
+def _count_binary(scores: Scores, truth: Array, low: float) -> tuple[Scores, Array]:
+    keys, negatives = _pack(scores, truth, low)
+    if negatives:
+        keys[:negatives] = _sorted(keys[:negatives])
+        keys[negatives:] = _sorted(keys[negatives:])
+    else:
+        keys = _sorted(keys)
+    return _unpack(keys, negatives, scores.dtype)
+
+
+def _pack(scores: Scores, truth: Array, low: float) -> tuple[Array, int]:
+    """Sort keys, those of negative scores first, and how many of these there are."""
+    unsigned = np.dtype(f"u{scores.dtype.itemsize}")
+    keys = np.empty(len(scores), unsigned)
+
+    def pack(values: Scores, labels: Array, out: Array, flip: bool) -> None:
+        bits = (values + values.dtype.type(0)).view(unsigned)
+        if flip:
+            np.invert(bits, out=bits)
+        np.left_shift(bits, 1, out=bits)
+        np.bitwise_or(bits, labels.astype(unsigned), out=out)
+
+    if low >= 0:
+        map_blocks(
+            len(scores),
+            lambda: lambda i, j: pack(scores[i:j], truth[i:j], keys[i:j], flip=False),
+        )
+        return keys, 0
+    below = 0
+    above = len(scores)
+    for i, j in bounds(len(scores)):
+        values, labels = scores[i:j], truth[i:j]
+        negative = values < 0
+        some = int(np.count_nonzero(negative))
+        rest = ~negative
+        pack(values[negative], labels[negative], keys[below : below + some], flip=True)
+        pack(values[rest], labels[rest], keys[above - (j - i - some) : above], flip=False)
+        below += some
+        above -= j - i - some
+    return keys, below
+
+
+def _sorted(keys: Array) -> Array:
+    """The keys in order. Large ones by polars: on two threads, and numpy's own AVX-512 sort is
+    six times slower on processors whose compress-store is microcode."""
+    if len(keys) < _LARGE:
+        keys.sort()
+        return keys
+    import polars
+
+    result: Array = polars.Series(keys).sort().to_numpy()
+    return result if result.flags.writeable else result.copy()
+
+
+def _unpack(keys: Array, negatives: int, dtype: np.dtype[Any]) -> tuple[Scores, Array]:
+    """Distinct scores, written over the keys, and the counts of both labels."""
+    size = len(keys)
+    groups = _count_groups(keys)
+    counts: Array
+    if groups == size:
+        counts = np.empty((2, size), np.uint8)
+    else:
+        wide = np.uint64 if groups <= size // 4 or size >= 1 << 32 else np.uint32
+        counts = np.zeros((2, groups), wide)
+    filled = 0
+    last = None
+    for i, j in bounds(size):
+        block = keys[i:j]
+        labels = (block & 1).astype(np.uint8)
+        bits = block >> 1
+        if negatives > i:
+            # The shift lost the sign bit, which all negative scores share.
+            turned = bits[: negatives - i]
+            np.invert(turned, out=turned)
+        values = bits.view(dtype)
+        if groups == size:
+            keys[i:j] = bits
+            counts[1, i:j] = labels
+            np.subtract(1, labels, out=counts[0, i:j])
+            continue
+        starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
+        positives = np.add.reduceat(labels, starts, dtype=counts.dtype)
+        rows = np.diff(np.append(starts, j - i)).astype(counts.dtype)
+        if last is not None and values[0] == last:
+            filled -= 1
+        stop = filled + len(starts)
+        keys[filled:stop] = bits[starts]
+        counts[1, filled:stop] += positives
+        counts[0, filled:stop] += rows - positives
+        filled, last = stop, values[-1]
+    scores = keys[:groups].view(dtype)
+    return (scores if groups == size else scores.copy()), _narrow(counts)
+
+
+def _count_groups(keys: Array) -> int:
+    """How many distinct scores the sorted keys hold."""
+
+    def worker() -> Any:
+        scratch = np.empty(BLOCK, keys.dtype)
+
+        def work(i: int, j: int) -> int:
+            first = max(i, 1)
+            changed = scratch[: j - first]
+            np.bitwise_xor(keys[first:j], keys[first - 1 : j - 1], out=changed)
+            return int(np.count_nonzero(changed > 1))
+
+        return work
+
+    return 1 + sum(map_blocks(len(keys), worker))

@@ -1,0 +1,1 @@
+"""The numbers of the five source documents, as test data."""
