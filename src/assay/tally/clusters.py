@@ -78,6 +78,17 @@ class ClusterTally:
         cells = self.cells.sum(axis=0).tolist()
         return Confusion(self.labels, tuple(tuple(row) for row in cells))
 
+    def against_rest(self, label: int) -> ClusterTally:
+        """The binary tables with one label as the positive, all others as one negative."""
+        if len(self.labels) == 2 and label == 1:
+            return self
+        hit = self.cells[:, label, label]
+        row, column = self.cells[:, label, :].sum(axis=1), self.cells[:, :, label].sum(axis=1)
+        everything = self.cells.sum(axis=(1, 2))
+        cells = np.stack([everything - row - column + hit, column - hit, row - hit, hit], axis=1)
+        name = self.labels[label]
+        return ClusterTally((f"not {name}", name), self.clusters, cells.reshape(-1, 2, 2))
+
     def to_bytes(self) -> bytes:
         """The table as bytes; :func:`assay.tally.from_bytes` reads them."""
         header = {"labels": self.labels, "clusters": self.clusters}

@@ -116,9 +116,20 @@ class Confusion:
 
     def one_versus_rest(self, label: int) -> Cells:
         """The binary cells with one label as the positive, all others as negatives."""
-        hit, row, column = self.hits[label], self.rows[label], self.columns[label]
-        rest = self.total - row - column + hit
-        return {"TP": hit, "FP": column - hit, "FN": row - hit, "TN": rest}
+        (tn, fp), (fn, tp) = _collapsed(self.cells, label)
+        return {"TP": tp, "FP": fp, "FN": fn, "TN": tn}
+
+    def against_rest(self, label: int) -> Confusion:
+        """The binary table with one label as the positive, all others as one negative."""
+        if len(self.labels) == 2 and label == 1:
+            return self
+        name = self.labels[label]
+        rest = self.labels[1 - label] if len(self.labels) == 2 else f"not {name}"
+        return Confusion(
+            (rest, name),
+            _collapsed(self.cells, label),
+            None if self.squares is None else _collapsed(self.squares, label),
+        )
 
     def class_cells(self) -> Cells:
         """The cells that formulas over classes use."""
@@ -153,6 +164,13 @@ def confusion_of(header: Mapping[str, Any], _: Mapping[str, Any]) -> Confusion:
 
 def _matrix(rows: Sequence[Sequence[Any]]) -> Matrix:
     return tuple(tuple(row) for row in rows)
+
+
+def _collapsed(matrix: Matrix, label: int) -> Matrix:
+    hit = matrix[label][label]
+    row, column = sum(matrix[label]), sum(line[label] for line in matrix)
+    everything = sum(sum(line) for line in matrix)
+    return (everything - row - column + hit, column - hit), (row - hit, hit)
 
 
 def _added(a: Matrix, b: Matrix) -> Matrix:

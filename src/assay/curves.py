@@ -1,0 +1,218 @@
+"""Curves: a measure applied to the tally swept over its thresholds. Steps, never interpolated.
+
+Thresholds decrease from infinity, where nothing is flagged. A point where either measure is
+undefined is left out: so the FAR-DR and precision-recall curves start at the first alert.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import MethodError
+from assay.formula import evaluate
+from assay.measures import Measure, find
+from assay.tally import ScoreTally
+from assay.tally.blocks import BLOCK, map_blocks
+
+if TYPE_CHECKING:
+    import polars
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+POINTS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """True and false positives at decreasing thresholds; the first is infinity."""
+
+    threshold: Floats
+    tp: Floats
+    fp: Floats
+    positives: float
+    negatives: float
+
+    def cells(self) -> dict[str, Floats]:
+        """The cells that formulas use, one value a threshold."""
+        return {
+            "TP": self.tp,
+            "FP": self.fp,
+            "FN": self.positives - self.tp,
+            "TN": self.negatives - self.fp,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A small table of columns, one row a threshold, and the measures on its axes."""
+
+    name: str
+    x: Measure | None
+    y: Measure
+    columns: Mapping[str, Floats]
+    cells: Mapping[str, Floats]
+
+    def __getitem__(self, column: str) -> Floats:
+        return self.columns[column]
+
+    def __len__(self) -> int:
+        return len(self.columns["threshold"])
+
+    def to_frame(self) -> polars.DataFrame:
+        """The columns as a polars dataframe."""
+        import polars
+
+        return polars.DataFrame(dict(self.columns))
+
+
+def sweep(tally: ScoreTally, points: int | None = POINTS, keep: float | None = None) -> Sweep:
+    """Sweep a binary score tally over its thresholds.
+
+    At most ``points`` of them: half spread evenly along the ROC curve, half by the rank of the
+    alert on a geometric scale, which is where thresholds are deployed. ``None`` keeps all. The
+    score that decides like the threshold ``keep`` is always among them.
+    """
+    negatives, positives = tally.totals()
+    targets = _Targets.all_scores()
+    if points is not None and tally.size >= points:
+        targets = _Targets.thinned(positives, negatives, points)
+    below = _below_blocks(tally)
+    kept = -1 if keep is None else int(np.searchsorted(tally.scores, keep))
+
+    def work(i: int, j: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        counts = tally.counts[:, i:j]
+        running = np.cumsum(counts, axis=1, dtype=below.dtype)
+        running += below[i // BLOCK][:, None]
+        always = {0, tally.size - 1, kept}
+        chosen = targets.within(running, below[i // BLOCK], [a - i for a in always if i <= a < j])
+        # What lies below a chosen score is not flagged at it.
+        return i + chosen, running[:, chosen] - counts[:, chosen]
+
+    found = map_blocks(tally.size, lambda: work)
+    chosen = np.concatenate([part for part, _ in found])[::-1]
+    below_chosen = np.concatenate([part for _, part in found], axis=1)[:, ::-1]
+    return Sweep(
+        np.concatenate(([np.inf], tally.scores[chosen].astype(np.float64))),
+        np.concatenate(([0.0], positives - below_chosen[1])),
+        np.concatenate(([0.0], negatives - below_chosen[0])),
+        positives,
+        negatives,
+    )
+
+
+def _below_blocks(tally: ScoreTally) -> npt.NDArray[Any]:
+    """How many negatives and positives lie below each block of scores."""
+    kind: Any = np.float64 if tally.weighted else np.int64
+    sums = map_blocks(
+        tally.size, lambda: lambda i, j: tally.counts[:, i:j].sum(axis=1, dtype=kind)
+    )
+    return np.cumsum([np.zeros(2, kind), *sums], axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Targets:
+    """Which scores a sweep keeps: each share of (weighted) rows below that is to be reached."""
+
+    weights: tuple[tuple[float, float], ...]
+    shares: tuple[Floats, ...]
+
+    @classmethod
+    def all_scores(cls) -> _Targets:
+        return cls((), ())
+
+    @classmethod
+    def thinned(cls, positives: Any, negatives: Any, points: int) -> _Targets:
+        # The first threshold, the highest and the lowest score and the kept one come besides.
+        budget = points - 4
+        along = np.linspace(0, 1, budget - budget // 2 + 1)[1:]
+        rows = positives + negatives
+        ranks = np.geomspace(1, rows, budget // 2 + 1)[:-1] / rows
+        half = (0.5 / max(float(negatives), 1.0), 0.5 / max(float(positives), 1.0))
+        each = 1 / float(rows)
+        return cls((half, (each, each)), (np.sort(1 - along), np.sort(1 - ranks)))
+
+    def within(
+        self, running: npt.NDArray[Any], below: npt.NDArray[Any], always: list[int]
+    ) -> npt.NDArray[np.int64]:
+        """Positions in a block, given the rows up to each of its scores."""
+        if not self.weights:
+            return np.arange(running.shape[1])
+        found = [np.array(always, np.int64)]
+        for (of_negatives, of_positives), shares in zip(self.weights, self.shares, strict=True):
+            reached = running[0] * of_negatives
+            reached += running[1] * of_positives
+            start = below[0] * of_negatives + below[1] * of_positives
+            first, last = np.searchsorted(shares, [start, reached[-1]])
+            found.append(np.searchsorted(reached, shares[first:last], side="right"))
+        chosen = np.unique(np.concatenate(found))
+        return chosen[chosen < running.shape[1]]
+
+
+def trace(swept: Sweep, name: str, y: str, x: str | None = None) -> Curve:
+    """One measure against another, or against the threshold, along a sweep."""
+    cells = swept.cells()
+    columns = {"threshold": swept.threshold}
+    measures = [find(measure) for measure in (x, y) if measure is not None]
+    for measure in measures:
+        if measure.formula is None:
+            raise MethodError(f"{measure.name} has no value at a single threshold")
+        columns[measure.name] = evaluate(measure.formula, cells)
+    defined = np.ones(len(swept.threshold), bool)
+    for measure in measures:
+        defined &= ~np.isnan(columns[measure.name])
+    return Curve(
+        name,
+        measures[0] if x is not None else None,
+        measures[-1],
+        {key: column[defined] for key, column in columns.items()},
+        {key: np.broadcast_to(column, defined.shape)[defined] for key, column in cells.items()},
+    )
+
+
+def roc(swept: Sweep) -> Curve:
+    """Detection rate against false positive rate."""
+    return trace(swept, "ROC", "recall", "false_positive_rate")
+
+
+def precision_recall(swept: Sweep) -> Curve:
+    """Precision against detection rate."""
+    return trace(swept, "precision-recall", "precision", "recall")
+
+
+def far_dr(swept: Sweep) -> Curve:
+    """Detection rate against false alarm rate (false alarms over all alarms)."""
+    return trace(swept, "FAR-DR", "recall", "false_discovery_rate")
+
+
+def recall_at(tally: ScoreTally, limits: Mapping[str, float]) -> tuple[float, float]:
+    """The highest detection rate at which measures stay within limits, and its threshold.
+
+    Where no threshold raises an alarm within the limits, the detection rate is 0 and the threshold
+    infinity.
+
+    >>> import numpy as np
+    >>> tally = ScoreTally.of_rows(("no", "yes"), np.array([.9, .8, .7, .1]), np.array([1, 1, 0, 1]))
+    >>> recall_at(tally, {"false_discovery_rate": 0.1})
+    (0.6666666666666666, 0.8)
+    """
+    swept = sweep(tally, points=None)
+    cells = swept.cells()
+    allowed = np.ones(len(swept.threshold), bool)
+    for name, limit in limits.items():
+        formula = find(name).formula
+        if formula is None:
+            raise MethodError(f"{name} has no value at a single threshold")
+        with np.errstate(invalid="ignore"):
+            allowed &= evaluate(formula, cells) <= limit
+    if not swept.positives:
+        return math.nan, math.inf
+    if not allowed.any():
+        return 0.0, math.inf
+    best = int(np.flatnonzero(allowed)[np.argmax(swept.tp[allowed])])
+    return float(swept.tp[best] / swept.positives), float(swept.threshold[best])

@@ -1,0 +1,22 @@
+"""The evaluation of one model."""
+
+from assay.evaluation.evaluate import RunningTally, count, evaluate
+from assay.evaluation.evaluation import Curves, Evaluation, evaluate_counts
+from assay.evaluation.functions import MeasureFunction, fbeta, function_of
+from assay.evaluation.judge import Judge
+from assay.evaluation.scorer import Scorer, scorer
+
+__all__ = [
+    "Curves",
+    "Evaluation",
+    "Judge",
+    "MeasureFunction",
+    "RunningTally",
+    "Scorer",
+    "count",
+    "evaluate",
+    "evaluate_counts",
+    "fbeta",
+    "function_of",
+    "scorer",
+]

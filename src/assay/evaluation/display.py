@@ -1,0 +1,137 @@
+"""An evaluation as plain text, and as a table in a notebook."""
+
+from __future__ import annotations
+
+import html as escaping
+import math
+from typing import TYPE_CHECKING
+
+from assay.inference import Estimate
+from assay.measures import find
+
+if TYPE_CHECKING:
+    from assay.evaluation.evaluation import Evaluation
+
+_BINARY = (
+    "accuracy",
+    "precision",
+    "recall",
+    "false_positive_rate",
+    "false_discovery_rate",
+    "specificity",
+    "f1",
+    "balanced_accuracy",
+    "mcc",
+    "kappa",
+    "roc_auc",
+    "partial_auc",
+    "average_precision",
+    "log_loss",
+    "brier",
+    "expected_calibration_error",
+)
+_MANY = (
+    "accuracy",
+    "precision.macro",
+    "recall.macro",
+    "f1.macro",
+    "f1.weighted",
+    "balanced_accuracy",
+    "kappa",
+    "mcc",
+    "roc_auc.macro",
+    "roc_auc_ovo",
+    "log_loss",
+    "brier",
+)
+_WIDEST_MATRIX = 12
+
+
+def _shown(evaluation: Evaluation) -> list[tuple[str, Estimate]]:
+    names = _BINARY if evaluation.positive is not None else _MANY
+    needs_scores = evaluation.tally.scores is None
+    return [
+        (name, evaluation[name])
+        for name in names
+        if not (needs_scores and find(name.partition(".")[0]).formula is None)
+    ]
+
+
+def _title(evaluation: Evaluation) -> str:
+    rows = evaluation.confusion.total
+    counted = f"{rows:,.1f} weighted rows" if evaluation.confusion.weighted else f"{rows:,} rows"
+    if evaluation.positive is None:
+        return f"Evaluation of {counted} in {len(evaluation.labels)} classes"
+    negative, positive = evaluation.labels
+    of_negative, of_positive = evaluation.confusion.rows
+    where = ""
+    if evaluation.tally.threshold is not None:
+        where = f", flagged at {evaluation.tally.threshold:g} and above"
+    return (
+        f"Evaluation of {counted}: {of_positive:,} {positive} against {of_negative:,} "
+        f"{negative}{where}"
+    )
+
+
+def text(evaluation: Evaluation) -> str:
+    """The title, the confusion matrix and the main measures with their intervals."""
+    lines = [_title(evaluation), ""]
+    if len(evaluation.labels) <= _WIDEST_MATRIX:
+        lines += [*_matrix(evaluation), ""]
+    shown = _shown(evaluation)
+    width = max(len(name) for name, _ in shown)
+    for name, found in shown:
+        lines.append(f"{name:<{width}}  {found.text()}{_remark(name, found)}")
+    level = f"{100 * evaluation.level:g}%"
+    lines += ["", f"Intervals are at {level}; {len(evaluation)} estimates in all."]
+    return "\n".join([*lines, *evaluation.notes])
+
+
+def _remark(name: str, found: Estimate) -> str:
+    measure = find(name.partition(".")[0])
+    reading = None if math.isnan(found) else measure.reading(found)
+    if name == "expected_calibration_error" and "if_calibrated" in found.parts:
+        reading = f"a calibrated model of this size: about {found.parts['if_calibrated']:.2g}"
+    return f"  ({reading})" if reading else ""
+
+
+def _matrix(evaluation: Evaluation) -> list[str]:
+    labels = evaluation.labels
+    cells = [[f"{cell:,}" for cell in row] for row in evaluation.confusion.cells]
+    heads = [f"-> {label}" for label in labels]
+    first = max(len(label) for label in labels)
+    widths = [
+        max(len(heads[j]), *(len(row[j]) for row in cells)) for j in range(len(labels))
+    ]
+    lines = ["  ".join([" " * first, *(f"{h:>{w}}" for h, w in zip(heads, widths, strict=True))])]
+    for label, row in zip(labels, cells, strict=True):
+        body = (f"{cell:>{w}}" for cell, w in zip(row, widths, strict=True))
+        lines.append("  ".join([f"{label:<{first}}", *body]))
+    return lines
+
+
+def html(evaluation: Evaluation) -> str:
+    """The same for notebooks; every name is escaped."""
+    escape = escaping.escape
+    rows = []
+    for name, found in _shown(evaluation):
+        interval = "" if math.isnan(found.low) else f"{found.low:.3f} to {found.high:.3f}"
+        value = "undefined" if math.isnan(found) else f"{float(found):.3f}"
+        why = found.undefined or found.method
+        rows.append(
+            f"<tr><td>{escape(name)}</td><td>{value}</td><td>{interval}</td>"
+            f"<td>{escape(why)}</td></tr>"
+        )
+    matrix = ""
+    if len(evaluation.labels) <= _WIDEST_MATRIX:
+        head = "".join(f"<th>{escape(label)}</th>" for label in evaluation.labels)
+        body = "".join(
+            f"<tr><th>{escape(label)}</th>{''.join(f'<td>{cell:,}</td>' for cell in row)}</tr>"
+            for label, row in zip(evaluation.labels, evaluation.confusion.cells, strict=True)
+        )
+        matrix = f"<table><tr><th>truth / decision</th>{head}</tr>{body}</table>"
+    return (
+        f"<div><p>{escape(_title(evaluation))}</p>{matrix}"
+        f"<table><tr><th>measure</th><th>value</th><th>{100 * evaluation.level:g}% interval</th>"
+        f"<th>method</th></tr>{''.join(rows)}</table></div>"
+    )

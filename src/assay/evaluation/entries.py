@@ -1,0 +1,127 @@
+"""All estimates of a tally, in the order of the contract."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from assay.evaluation.judge import DEFINED_ONLY, Judge
+from assay.inference import Estimate
+from assay.measures import AVERAGES, Measure, Needs, catalogue, find
+
+DEFAULT_BASE_RATES = (0.1, 0.01, 0.001, 0.0001)
+AT_DEFAULT_BASE_RATES = ("precision", "false_discovery_rate")
+AT_GIVEN_BASE_RATES = (
+    *AT_DEFAULT_BASE_RATES,
+    "negative_predictive_value",
+    "f1",
+    "accuracy",
+    "mcc",
+    "alert_rate",
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One estimate and what it is of."""
+
+    measure: str
+    estimate: Estimate
+    label: str | None = None
+    average: str | None = None
+    slice: tuple[str, str] | None = None
+    base_rate: float | None = None
+
+
+def entries(judge: Judge, base_rates: Sequence[float] | None) -> list[Entry]:
+    """Every estimate that the tally allows."""
+    measures = catalogue.CATALOGUE
+    if not judge.binary:
+        return [*_of_many(judge, measures), *_slices(judge, measures)]
+    found = list(_of_two(judge, measures))
+    names = AT_GIVEN_BASE_RATES if base_rates else AT_DEFAULT_BASE_RATES
+    for rate in base_rates or DEFAULT_BASE_RATES:
+        for name in names:
+            measure = find(name)
+            label = None if measure.symmetric else judge.tally.positive
+            found.append(
+                Entry(name, judge.at_base_rate(measure, rate), label=label, base_rate=rate)
+            )
+    return [*found, *_slices(judge, measures)]
+
+
+def _of_two(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
+    negative, positive = judge.tally.labels
+    counted = [m for m in measures if m.formula is not None]
+    for measure in counted:
+        if not measure.symmetric:
+            yield Entry(measure.name, judge.of_label(measure, 1), label=positive)
+    for measure in measures:
+        if measure.formula is None and not measure.symmetric:
+            yield Entry(measure.name, judge.scored(measure), label=positive)
+    for measure in measures:
+        if measure.symmetric and measure.name != "roc_auc_ovo":
+            if measure.formula is None:
+                yield Entry(measure.name, judge.scored(measure))
+            elif measure.classes is not None:
+                yield Entry(measure.name, judge.of_classes(measure))
+            else:
+                yield Entry(measure.name, judge.of_label(measure, 1))
+    for measure in counted:
+        if not measure.symmetric:
+            yield Entry(measure.name, judge.of_label(measure, 0), label=negative)
+    for measure in counted:
+        if measure.averages:
+            yield from _averages(judge, measure)
+
+
+def _of_many(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
+    labels = judge.tally.labels
+    for measure in measures:
+        if measure.classes is not None:
+            yield Entry(measure.name, judge.of_classes(measure))
+        elif measure.needs is Needs.LOSSES or measure.name in (
+            "roc_auc_ovo",
+            "expected_calibration_error",
+        ):
+            yield Entry(measure.name, judge.scored(measure))
+    for measure in measures:
+        if measure.averages:
+            yield from _averages(judge, measure)
+    for i, label in enumerate(labels):
+        for measure in measures:
+            if measure.formula is not None and not (measure.symmetric and measure.classes):
+                yield Entry(measure.name, judge.of_label(measure, i), label=label)
+            elif measure.needs is Needs.SCORES and measure.averages:
+                yield Entry(measure.name, judge.scored(measure, i), label=label)
+
+
+def _averages(judge: Judge, measure: Measure) -> Iterator[Entry]:
+    for average in AVERAGES:
+        if measure.formula is None:
+            if average != "micro":
+                yield Entry(
+                    measure.name, judge.averaged_scores(measure, average), average=average
+                )
+            continue
+        found = judge.averaged(measure, average)
+        yield Entry(measure.name, found, average=average)
+        if average == "macro" and math.isnan(found):
+            yield Entry(
+                measure.name, judge.averaged(measure, DEFINED_ONLY), average=DEFINED_ONLY
+            )
+
+
+def _slices(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
+    """Each value of a sliced column: the positive's measures, or for many classes the overall."""
+    for key, confusion in judge.tally.slices.items():
+        for measure in measures:
+            if measure.formula is None:
+                continue
+            if judge.binary:
+                label = None if measure.symmetric else judge.tally.positive
+                found = judge.of_label(measure, 1, confusion)
+                yield Entry(measure.name, found, label=label, slice=key)
+            elif measure.classes is not None:
+                yield Entry(measure.name, judge.of_classes(measure, confusion), slice=key)

@@ -1,0 +1,151 @@
+"""From columns to an evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay import engines as engine
+from assay.errors import EmptyInput, InputError
+from assay.evaluation.evaluation import Evaluation
+from assay.inference import Method
+from assay.sources import from_arrays
+from assay.tally import Tally
+
+
+def evaluate(
+    y_true: Any,
+    *,
+    y_score: Any = None,
+    y_pred: Any = None,
+    y_proba: Any = None,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    threshold: float | None = None,
+    counts: Any = None,
+    sample_weight: Any = None,
+    slices: Mapping[str, Any] | None = None,
+    clusters: Any = None,
+    base_rate: float | Sequence[float] | None = None,
+    level: float = 0.95,
+    interval: Method | str | None = None,
+) -> Evaluation:
+    """Evaluate what a model said against what was true.
+
+    Columns may be lists, NumPy arrays, or columns of pandas, polars or pyarrow. Give ``y_score``
+    (higher is more suspicious; flagged from ``threshold`` on), ``y_pred`` (decisions), both, or
+    ``y_proba`` (a column a class, as an array, a dataframe or a mapping from label to column).
+
+    ``positive`` is the label that is the alarm, or ``negative`` the one that is not; for well-known
+    pairs such as normal and attack it is inferred, and ``evaluation.notes`` say so. ``counts`` are
+    frequencies, ``sample_weight`` sampling weights. ``slices`` maps a name to a column; ``clusters``
+    is a column such as the host, within which rows are not independent.
+
+    >>> evaluation = evaluate(["attack", "normal", "attack", "normal"], y_score=[0.9, 0.2, 0.7, 0.6])
+    >>> evaluation["recall"].value, evaluation["roc_auc"].value
+    (1.0, 1.0)
+    """
+    batch = from_arrays(
+        y_true,
+        y_score=y_score,
+        y_pred=y_pred,
+        y_proba=y_proba,
+        positive=positive,
+        negative=negative,
+        labels=labels,
+        threshold=threshold,
+        counts=counts,
+        sample_weight=sample_weight,
+        slices=slices,
+        clusters=clusters,
+    )
+    return Evaluation(
+        engine.count(batch),
+        level=level,
+        interval=interval,
+        base_rate=base_rate,
+        source={"name": "arrays", "rows_read": len(batch.truth)},
+        notes=batch.notes,
+    )
+
+
+def count(y_true: Any, **columns: Any) -> Tally:
+    """Count rows into a tally, which adds to others and can be saved and evaluated later.
+
+    Takes the columns of :func:`evaluate`. Give ``labels``, and ``positive`` where it can't be
+    inferred, so that every batch is counted alike.
+
+    >>> labels = ["normal", "attack"]
+    >>> a = count(["attack", "normal"], y_pred=["attack", "attack"], labels=labels)
+    >>> b = count(["normal"], y_pred=["normal"], labels=labels)
+    >>> Evaluation(a + b)["accuracy"].value
+    0.6666666666666666
+    """
+    return engine.count(from_arrays(y_true, **columns))
+
+
+class RunningTally:
+    """A tally that grows batch by batch.
+
+    Made with what all batches share - ``labels``, ``positive``, ``threshold`` - and updated with the
+    columns of :func:`evaluate`, as keywords or as a mapping or dataframe with columns of those names.
+
+    >>> running = RunningTally(labels=["normal", "attack"], threshold=0.5)
+    >>> for batch in ({"y_true": ["attack"], "y_score": [0.7]}, {"y_true": ["normal"], "y_score": [0.1]}):
+    ...     running = running.update(batch)
+    >>> running.evaluate()["roc_auc"].value
+    1.0
+    """
+
+    def __init__(self, **shared: Any) -> None:
+        self._shared = shared
+        self._parts: list[Tally] = []
+        self._rows = 0
+        self._notes: tuple[str, ...] = ()
+
+    def update(self, batch: Any = None, **columns: Any) -> RunningTally:
+        """Count a further batch."""
+        given = dict(_named_columns(batch), **columns)
+        if "y_true" not in given:
+            raise InputError(f"a batch needs a column y_true; found {', '.join(given) or 'nothing'}")
+        rows = from_arrays(given.pop("y_true"), **{**self._shared, **given})
+        self._rows += len(rows.truth)
+        self._notes = tuple(dict.fromkeys([*self._notes, *rows.notes]))
+        self._parts.append(engine.count(rows))
+        # Like a binary counter: parts of like size are added, so each row is sorted few times.
+        while len(self._parts) > 1 and _size(self._parts[-2]) <= 2 * _size(self._parts[-1]):
+            last = self._parts.pop()
+            self._parts[-1] = self._parts[-1] + last
+        return self
+
+    @property
+    def tally(self) -> Tally:
+        """What was counted so far."""
+        if not self._parts:
+            raise EmptyInput("nothing was counted yet: call update with a batch first")
+        if len(self._parts) > 1:
+            self._parts = [Tally.merge(self._parts)]
+        return self._parts[0]
+
+    def evaluate(self, **options: Any) -> Evaluation:
+        """Evaluate what was counted so far; takes level, interval and base_rate."""
+        source = {"name": "batches", "rows_read": self._rows}
+        return Evaluation(self.tally, source=source, notes=self._notes, **options)
+
+
+def _named_columns(batch: Any) -> dict[str, Any]:
+    if batch is None:
+        return {}
+    if isinstance(batch, Mapping):
+        return dict(batch)
+    if hasattr(batch, "columns"):
+        import narwhals as nw
+
+        frame = nw.from_native(batch, eager_only=True)
+        return {name: frame[name].to_numpy() for name in frame.columns}
+    raise InputError(f"a batch is a mapping or a dataframe; found {type(batch).__name__}")
+
+
+def _size(tally: Tally) -> int:
+    return sum(part.size for part in tally.scores or ()) + 1

@@ -1,0 +1,118 @@
+"""Every measure as a function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from assay.engines import count
+from assay.errors import InputError
+from assay.evaluation.evaluation import counts_tally
+from assay.evaluation.judge import Judge
+from assay.inference import Estimate, Method, method_of
+from assay.measures import AVERAGES, MAX_FPR, Measure, Needs, f_beta, find
+from assay.sources import from_arrays
+
+
+@dataclass(frozen=True)
+class MeasureFunction:
+    """A measure, to be called with four cells or with columns.
+
+    >>> precision = MeasureFunction(find("precision"))
+    >>> precision(tp=3, fp=1, fn=2, tn=4).value
+    0.75
+    >>> precision(["a", "b", "a"], ["a", "a", "a"], positive="a").value
+    0.6666666666666666
+    """
+
+    measure: Measure
+
+    @property
+    def __name__(self) -> str:
+        return self.measure.name
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        return f"{self.measure.reads} {self.measure.misleads}"
+
+    def __call__(
+        self,
+        y_true: Any = None,
+        y_said: Any = None,
+        *,
+        tp: int | None = None,
+        fp: int | None = None,
+        fn: int | None = None,
+        tn: int | None = None,
+        average: str | None = None,
+        positive: Any = None,
+        level: float = 0.95,
+        interval: Method | str | None = None,
+        max_fpr: float = MAX_FPR,
+        corrected: bool = True,
+        **columns: Any,
+    ) -> Estimate:
+        """The estimate. ``y_said`` are decisions, or for measures of scores the scores.
+
+        ``average`` is macro, micro or weighted. ``max_fpr`` and ``corrected`` are for the partial
+        AUC. Further columns are those of :func:`assay.evaluate`.
+        """
+        if y_true is None:
+            if self.measure.formula is None:
+                raise InputError(f"{self.measure.name} can't be told from counts: give columns")
+            tally = counts_tally(tp, fp, fn, tn)
+        else:
+            if any(cell is not None for cell in (tp, fp, fn, tn)):
+                raise InputError("give the four cells or columns, not both")
+            tally = count(
+                from_arrays(y_true, positive=positive, **self._said(y_said), **columns)
+            )
+        judge = Judge(tally, level, method_of(interval, level), max_fpr, corrected)
+        return self._estimate(judge, average)
+
+    def _said(self, y_said: Any) -> dict[str, Any]:
+        if y_said is None:
+            return {}
+        if self.measure.needs is Needs.CONFUSION:
+            return {"y_pred": y_said}
+        if getattr(y_said, "ndim", 1) == 2 or hasattr(y_said, "keys"):
+            return {"y_proba": y_said}
+        nested = isinstance(y_said, list | tuple) and y_said and isinstance(y_said[0], list | tuple)
+        return {"y_proba": y_said} if nested else {"y_score": y_said, "threshold": 0.5}
+
+    def _estimate(self, judge: Judge, average: str | None) -> Estimate:
+        measure = self.measure
+        if average is not None and average not in AVERAGES:
+            raise InputError(f"average is one of {', '.join(AVERAGES)}; found {average!r}")
+        if measure.formula is None:
+            if average is not None:
+                return judge.averaged_scores(measure, average)
+            if measure.averages and not judge.binary:
+                raise InputError(
+                    f"{measure.name} of {len(judge.tally.labels)} classes needs average= macro or "
+                    f"weighted, or positive="
+                )
+            return judge.scored(measure)
+        if average is not None:
+            return judge.averaged(measure, average)
+        if not judge.binary or (measure.symmetric and measure.classes is not None):
+            return judge.of_classes(measure)
+        return judge.of_label(measure, 1)
+
+
+def fbeta(y_true: Any = None, y_said: Any = None, *, beta: float, **given: Any) -> Estimate:
+    """F-beta: recall counts ``beta`` times as much as precision.
+
+    >>> fbeta(beta=2, tp=3, fp=1, fn=2, tn=4).value
+    0.625
+    """
+    if not beta > 0:
+        raise InputError(f"beta must be positive; found {beta}")
+    return MeasureFunction(f_beta(beta))(y_true, y_said, **given)
+
+
+def function_of(name: str) -> MeasureFunction:
+    """The function of a measure, by its name or alias."""
+    return MeasureFunction(find(name))
+
+

@@ -1,0 +1,369 @@
+"""Estimates of single measures from a tally."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from assay.errors import InputError, MethodError
+from assay.formula import Expression, at_base_rate, of_classes, value
+from assay.inference import DeLong, Estimate, Method, Newcombe, Quantity, estimate
+from assay.inference import bootstrap as resampling
+from assay.inference.bootstrap import Bootstrap
+from assay.inference.scored import (
+    WORST_LOG_LOSS,
+    auc_interval,
+    clustered,
+    clustered_mean,
+    mean_interval,
+    smooth_interval,
+)
+from assay.measures import (
+    MAX_FPR,
+    Interval,
+    Measure,
+    Needs,
+    Ranking,
+    Reliability,
+    correct_partial,
+    hand_till,
+    rank,
+    reliability,
+)
+from assay.tally import Confusion, LossSums, ScoreTally, Tally
+from assay.tally.sums import SMALLEST_PROBABILITY, Moments
+
+DEFINED_ONLY = "macro_defined"
+
+_at_base_rate = lru_cache(maxsize=1024)(at_base_rate)
+_of_classes = lru_cache(maxsize=256)(of_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """A tally with a level and a method: gives the estimate of any measure."""
+
+    tally: Tally
+    level: float = 0.95
+    method: Method | None = None
+    max_fpr: float = MAX_FPR
+    corrected: bool = True
+
+    @property
+    def binary(self) -> bool:
+        """Whether there is one positive label."""
+        return self.tally.positive is not None
+
+    @cached_property
+    def rankings(self) -> tuple[Ranking, ...] | None:
+        """One ranking for a binary tally, one a label for more classes."""
+        if self.tally.scores is None:
+            return None
+        if self.binary:
+            return (rank(self.tally.scores[0]),)
+        return tuple(rank(part.one_versus_rest(i)) for i, part in enumerate(self.tally.scores))
+
+    @cached_property
+    def reliability(self) -> Reliability | None:
+        """The reliability of binary probabilities."""
+        if self.tally.kind != "probability" or self.tally.scores is None or not self.binary:
+            return None
+        return reliability(self.tally.scores[0])
+
+    # -- decisions ---------------------------------------------------------------------------------
+
+    def of_label(
+        self, measure: Measure, label: int, confusion: Confusion | None = None
+    ) -> Estimate:
+        """A count measure with one label against the rest."""
+        return self._counted(measure, Quantity(_formula(measure), label=label), confusion)
+
+    def of_classes(self, measure: Measure, confusion: Confusion | None = None) -> Estimate:
+        """A count measure of all classes together."""
+        if measure.classes is None:
+            raise InputError(
+                f"{measure.name} is of one label: say which, or an average, such as "
+                f"{measure.name}.macro"
+            )
+        found = self._counted(measure, Quantity(measure.classes), confusion)
+        if not measure.parts:
+            return found
+        cells = (confusion or self.tally.confusion).class_cells()
+        parts = {name: value(part, cells) for name, part in measure.parts.items()}
+        return _changed(found, parts=parts)
+
+    def averaged(self, measure: Measure, average: str) -> Estimate:
+        """A count measure averaged over classes."""
+        confusion = self.tally.confusion
+        classes = None
+        if average == DEFINED_ONLY:
+            formula = _formula(measure)
+            classes = tuple(
+                i
+                for i in range(len(confusion.labels))
+                if not math.isnan(Quantity(formula, label=i).value(confusion))
+            )
+            if not classes:
+                return Estimate(math.nan, level=self.level, undefined="no class has a value")
+            average = "macro"
+        elif average == "weighted":
+            # A class without rows has no weight, so it does not matter that it has no value.
+            classes = tuple(i for i, rows in enumerate(confusion.rows) if rows)
+        expression = _of_classes(_formula(measure), average)
+        return self._counted(measure, Quantity(expression, classes=classes), None)
+
+    def at_base_rate(self, measure: Measure, base_rate: float) -> Estimate:
+        """A binary count measure as it would be with another share of positives."""
+        expression = _at_base_rate(_formula(measure), Fraction(repr(float(base_rate))))
+        return estimate(
+            Quantity(expression, label=1),
+            self.tally.confusion,
+            measure.range,
+            level=self.level,
+            method=self.method,
+            clusters=self.tally.clusters,
+        )
+
+    def _counted(
+        self, measure: Measure, quantity: Quantity, confusion: Confusion | None
+    ) -> Estimate:
+        return estimate(
+            quantity,
+            confusion or self.tally.confusion,
+            measure.range,
+            level=self.level,
+            method=self.method,
+            clusters=self.tally.clusters if confusion is None else None,
+            default=measure.interval,
+        )
+
+    # -- scores ------------------------------------------------------------------------------------
+
+    def scored(self, measure: Measure, label: int | None = None) -> Estimate:
+        """A measure of scores or probabilities; for more than two classes, of one label."""
+        missing = self._missing(measure)
+        if missing is not None:
+            return self._undefined(missing)
+        if measure.needs is Needs.LOSSES:
+            return self._loss(measure)
+        if measure.name == "expected_calibration_error":
+            return self._calibration()
+        if measure.name == "roc_auc_ovo":
+            return self._one_versus_one()
+        assert self.rankings is not None  # noqa: S101 - scores are there
+        return self._ranked(measure, self.rankings[label or 0])
+
+    def _missing(self, measure: Measure) -> str | None:
+        """What a measure needs and the tally does not have."""
+        if measure.needs is Needs.LOSSES and self.tally.losses is None:
+            return "it needs probabilities" + self._have()
+        if measure.needs is Needs.SCORES and self.tally.scores is None:
+            return "it needs scores" + self._have()
+        if measure.name == "expected_calibration_error" and self.reliability is None:
+            return "it needs the probability of one positive label" + self._have()
+        return None
+
+    def _have(self) -> str:
+        kind = self.tally.kind or "decisions"
+        return f"; there are only {kind}s" if self.tally.kind else "; there are only decisions"
+
+    def _undefined(self, why: str) -> Estimate:
+        return Estimate(math.nan, level=self.level, undefined=why)
+
+    def _ranked(self, measure: Measure, ranking: Ranking) -> Estimate:
+        n = _rows(ranking.tally)
+        if not (ranking.positives and ranking.negatives):
+            absent = "positives" if not ranking.positives else "negatives"
+            if measure.name != "average_precision" or not ranking.positives:
+                why = f"there are no {absent}, so there is nothing to rank against"
+                return _changed(self._undefined(why), n=n)
+        found, bounds = self._smooth(measure, ranking)
+        note = None
+        if isinstance(self.method, Bootstrap) and self.tally.sample is None:
+            drawn = resampling.score_interval(
+                ranking.tally, lambda tally: self._smooth(measure, rank(tally))[0].value, self.method
+            )
+            ends, name, note = (drawn.low, drawn.high), self.method.name, drawn.note
+        elif self.tally.clusters is not None:
+            ends, name, note = self._clustered(measure, bounds)
+        elif measure.interval is Interval.AUC:
+            sides = ranking.positives, ranking.negatives
+            if isinstance(self.method, DeLong | Newcombe):
+                ends, name = self.method(found, *sides), self.method.name
+            else:
+                sizes = [_effective(ranking.tally, side) for side in (1, 0)]
+                ends, name = auc_interval(found, sizes[0], sizes[1], self.level)
+        else:
+            ends, name = smooth_interval(found, ranking, bounds, self.level), "delta"
+        low, high = min(ends[0], found.value), max(ends[1], found.value)
+        return Estimate(found.value, low, high, method=name, n=n, level=self.level, note=note)
+
+    def _smooth(self, measure: Measure, ranking: Ranking) -> tuple[Any, tuple[float, float]]:
+        if measure.name == "roc_auc":
+            return ranking.auc, (0.0, 1.0)
+        if measure.name == "average_precision":
+            return ranking.average_precision, (0.0, 1.0)
+        least, most = 0.0, self.max_fpr
+        if self.corrected:
+            least, most = correct_partial(0.0, self.max_fpr)[0], 1.0
+        return ranking.partial_auc(self.max_fpr, corrected=self.corrected), (least, most)
+
+    def _clustered(
+        self, measure: Measure, bounds: tuple[float, float]
+    ) -> tuple[tuple[float, float], str, str | None]:
+        none = (math.nan, math.nan)
+        if self.tally.sample is None or measure.name == "partial_auc" and not self.corrected:
+            return none, "", "no interval: with clusters it needs the rows of a binary score"
+        ends = clustered(self.tally.sample, measure.name, bounds, self.level)
+        if math.isnan(ends[0]):
+            return none, "", "no interval: too few clusters, or every pair is ranked alike"
+        return ends, "cluster delta", None
+
+    def averaged_scores(self, measure: Measure, average: str) -> Estimate:
+        """A ranking measure averaged over classes, one against the rest."""
+        missing = self._missing(measure)
+        if missing is not None:
+            return self._undefined(missing)
+        assert self.rankings is not None  # noqa: S101 - scores are there
+        if average == "micro":
+            return self._undefined("a ranking has no micro average: each class has its own scores")
+        values, weights = [], []
+        for label, ranking in zip(self.tally.labels, self.rankings, strict=True):
+            found = self._smooth(measure, ranking)[0].value
+            weight = float(ranking.positives) if average == "weighted" else 1.0
+            if math.isnan(found) and weight:
+                why = f"class {label!r} has no value: it has no rows, or all rows are of it"
+                return self._undefined(why)
+            if weight:
+                values.append(found * weight)
+                weights.append(weight)
+        note = "no interval: the classes share their rows, which are not kept"
+        return Estimate(
+            math.fsum(values) / math.fsum(weights),
+            n=_rows(self.rankings[0].tally),
+            level=self.level,
+            note=note,
+        )
+
+    def _one_versus_one(self) -> Estimate:
+        assert self.tally.scores is not None  # noqa: S101 - scores are there
+        if self.binary:
+            return self._undefined("it is for more than two classes; for two it is roc_auc")
+        found = hand_till(self.tally.scores)
+        if math.isnan(found):
+            return self._undefined("a class has no rows, so it can't be told from the others")
+        note = "no interval: the classes share their rows, which are not kept"
+        return Estimate(found, n=_rows(self.tally.scores[0]), level=self.level, note=note)
+
+    def _calibration(self) -> Estimate:
+        assert self.reliability is not None and self.tally.scores is not None  # noqa: S101
+        expected = self.reliability.if_calibrated
+        return Estimate(
+            self.reliability.expected_calibration_error,
+            n=_rows(self.tally.scores[0]),
+            level=self.level,
+            note=f"no interval: a bootstrap of it does not cover; a calibrated model of this size "
+            f"would show about {expected:.2g}",
+            parts={"if_calibrated": expected},
+        )
+
+    # -- probabilities -----------------------------------------------------------------------------
+
+    def _loss(self, measure: Measure) -> Estimate:
+        losses = self.tally.losses
+        assert losses is not None  # noqa: S101 - checked by the caller
+        moments = losses.log_loss() if measure.name == "log_loss" else losses.brier_score()
+        largest = WORST_LOG_LOSS if measure.name == "log_loss" else 1.0
+        note = None
+        name = "delta"
+        parts: dict[str, float] = {}
+        if isinstance(self.method, Bootstrap) and self.binary and self.tally.sample is None:
+            assert self.tally.scores is not None  # noqa: S101 - probabilities are scores
+            drawn = resampling.score_interval(
+                self.tally.scores[0], lambda tally: _loss_of(tally, measure).mean, self.method
+            )
+            ends, name, note = (drawn.low, drawn.high), self.method.name, drawn.note
+        elif self.tally.clusters is not None:
+            ends, name, note = self._clustered_loss(measure, moments.mean, largest)
+        else:
+            ends = mean_interval(moments, largest, self.level)
+        if measure.name == "log_loss":
+            parts = {"ln 2": math.log(2), "prevalence entropy": self._entropy()}
+            if losses.clipped:
+                clipped = f"{losses.clipped} rows were clipped at 2^-52"
+                note = clipped if note is None else f"{note}; {clipped}"
+        return Estimate(
+            moments.mean,
+            min(ends[0], moments.mean),
+            max(ends[1], moments.mean),
+            method=name,
+            n=moments.weight**2 / moments.square_weight if losses.weighted else losses.rows,
+            level=self.level,
+            note=note,
+            parts=parts,
+        )
+
+    def _clustered_loss(
+        self, measure: Measure, mean: float, largest: float
+    ) -> tuple[tuple[float, float], str, str | None]:
+        none = (math.nan, math.nan)
+        sample = self.tally.sample
+        if sample is None:
+            return none, "", "no interval: with clusters it needs the rows of a binary score"
+        error = sample.scores[:, 0] - sample.truth
+        if measure.name == "log_loss":
+            given = np.where(sample.truth == 1, sample.scores[:, 0], 1 - sample.scores[:, 0])
+            each = -np.log(np.maximum(given, SMALLEST_PROBABILITY))
+        else:
+            each = error**2
+        ends = clustered_mean(sample, each, mean, largest, self.level)
+        if math.isnan(ends[0]):
+            return none, "", "no interval: there are too few clusters"
+        return ends, "cluster delta", None
+
+    def _entropy(self) -> float:
+        """The log loss of always saying how frequent each class is."""
+        rows = self.tally.confusion.rows
+        total = float(sum(rows))
+        return -math.fsum(float(r) / total * math.log(float(r) / total) for r in rows if r)
+
+
+def _formula(measure: Measure) -> Expression:
+    if measure.formula is None:
+        raise MethodError(f"{measure.name} is not a measure of decisions")
+    return measure.formula
+
+
+def _loss_of(tally: ScoreTally, measure: Measure) -> Moments:
+    rows = np.repeat(np.array([0, 1], np.uint8), tally.size)
+    sums = LossSums.of_binary(
+        rows, np.tile(tally.scores, 2), counts=tally.counts.astype(np.int64).ravel()
+    )
+    return sums.log_loss() if measure.name == "log_loss" else sums.brier_score()
+
+
+def _rows(tally: ScoreTally) -> float:
+    if tally.squares is None:
+        return int(sum(tally.totals()))
+    return float(np.sum(tally.counts)) ** 2 / float(np.sum(tally.squares))
+
+
+def _effective(tally: ScoreTally, side: int) -> float:
+    """How many rows one side has; with sampling weights, effectively."""
+    total = float(tally.totals()[side])
+    if tally.squares is None:
+        return total
+    return total**2 / float(tally.squares[side].sum())
+
+
+def _changed(found: Estimate, **fields: Any) -> Estimate:
+    kept = {
+        name: getattr(found, name)
+        for name in ("low", "high", "method", "n", "level", "undefined", "note", "parts")
+    }
+    return Estimate(float(found), **{**kept, **fields})

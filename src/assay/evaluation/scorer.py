@@ -1,0 +1,97 @@
+"""Measures as scorers for scikit-learn's model selection."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from assay.curves import recall_at
+from assay.engines import count
+from assay.errors import InputError
+from assay.evaluation.evaluation import Evaluation
+from assay.measures import Better, Needs, find, parse
+from assay.sources import from_arrays
+from assay.tally import Tally
+
+_LIMITS = {
+    "recall_at_far": ("max_far", "false_discovery_rate"),
+    "recall_at_fpr": ("max_fpr", "false_positive_rate"),
+}
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """Called with a fitted estimator, rows and labels; gives a number of which more is better."""
+
+    name: str
+    options: dict[str, Any] = field(default_factory=dict)
+    positive: Any = None
+
+    def __call__(
+        self, estimator: Any, X: Any, y: Any, sample_weight: Any = None  # noqa: N803
+    ) -> float:
+        """The score of an estimator on rows."""
+        tally = self._counted(estimator, X, y, sample_weight)
+        if self.name in _LIMITS:
+            option, limit = _LIMITS[self.name]
+            if tally.scores is None or tally.positive is None:
+                raise InputError(f"{self.name} needs scores of one positive label")
+            return recall_at(tally.scores[0], {limit: self.options[option]})[0]
+        value = float(Evaluation(tally)[self.name])
+        measure, _ = parse(self.name)
+        return -value if measure.better is Better.LOWER else value
+
+    def _counted(self, estimator: Any, rows: Any, y: Any, sample_weight: Any) -> Tally:
+        classes = list(getattr(estimator, "classes_", np.unique(np.asarray(y))))
+        common: dict[str, Any] = {"labels": classes, "sample_weight": sample_weight}
+        if len(classes) == 2 or self.positive is not None:
+            common["positive"] = self.positive
+        if self.name not in _LIMITS and parse(self.name)[0].needs is Needs.CONFUSION:
+            return count(from_arrays(y, y_pred=estimator.predict(rows), **common))
+        if hasattr(estimator, "predict_proba"):
+            table = np.asarray(estimator.predict_proba(rows), np.float64)
+            named = {label: table[:, i] for i, label in enumerate(classes)}
+            return count(from_arrays(y, y_proba=named, **common))
+        if hasattr(estimator, "decision_function") and len(classes) == 2:
+            score = np.asarray(estimator.decision_function(rows), np.float64)
+            batch = from_arrays(y, y_score=score, threshold=0.0, **common)
+            if batch.positive is not None and _text(classes[1]) != batch.positive:
+                batch = from_arrays(y, y_score=-score, threshold=0.0, **common)
+            return count(batch)
+        raise InputError(
+            f"{self.name} needs scores, but {type(estimator).__name__} has neither predict_proba "
+            f"nor a decision_function of two classes"
+        )
+
+
+def _text(value: Any) -> str:
+    from assay.sources import label_text
+
+    return label_text(value)
+
+
+def scorer(name: str, *, positive: Any = None, **options: float) -> Scorer:
+    """A scorer for ``cross_val_score`` and ``GridSearchCV``.
+
+    ``name`` is a measure (``"f1.macro"``; those of which less is better are negated), or
+    ``recall_at_far`` (with ``max_far``) or ``recall_at_fpr`` (with ``max_fpr``): the highest
+    detection rate at which the false alarms stay within the limit.
+
+    >>> scorer("recall_at_far", max_far=0.1).options
+    {'max_far': 0.1}
+    """
+    wanted = {_LIMITS[name][0]} if name in _LIMITS else set()
+    if set(options) != wanted:
+        raise InputError(
+            f"scorer {name!r} takes {', '.join(wanted) or 'no options'}; found "
+            f"{', '.join(options) or 'none'}"
+        )
+    for option, limit in options.items():
+        if math.isnan(limit) or not 0 <= limit <= 1:
+            raise InputError(f"{option} is a share between 0 and 1; found {limit}")
+    if name not in _LIMITS:
+        find(parse(name)[0].name)
+    return Scorer(name, dict(options), positive)

@@ -1,0 +1,62 @@
+"""How sure we can be: intervals, tests, and what many tests cost."""
+
+from assay.inference.bands import with_band
+from assay.inference.bootstrap import BCa, Bootstrap
+from assay.inference.delong import delong_of, delong_test
+from assay.inference.delta import Delta
+from assay.inference.differences import paired_bootstrap
+from assay.inference.estimate import Estimate
+from assay.inference.estimation import METHODS, Method, estimate, method_of
+from assay.inference.folds import five_by_two_f, five_by_two_t, nadeau_bengio, paired_t
+from assay.inference.mcnemar import cochran_q, mcnemar, mcnemar_of, paired_difference
+from assay.inference.multiplicity import benjamini_hochberg, holm
+from assay.inference.proportions import (
+    AgrestiCoull,
+    ClopperPearson,
+    Jeffreys,
+    ProportionInterval,
+    Wald,
+    Wilson,
+)
+from assay.inference.quantity import Quantity
+from assay.inference.ranks import friedman, mean_ranks, nemenyi
+from assay.inference.scored import DeLong, Newcombe
+from assay.inference.significance import Significance
+
+__all__ = [
+    "METHODS",
+    "AgrestiCoull",
+    "BCa",
+    "Bootstrap",
+    "ClopperPearson",
+    "DeLong",
+    "Delta",
+    "Estimate",
+    "Jeffreys",
+    "Method",
+    "Newcombe",
+    "ProportionInterval",
+    "Quantity",
+    "Significance",
+    "Wald",
+    "Wilson",
+    "benjamini_hochberg",
+    "cochran_q",
+    "delong_of",
+    "delong_test",
+    "estimate",
+    "five_by_two_f",
+    "five_by_two_t",
+    "friedman",
+    "holm",
+    "mcnemar",
+    "mcnemar_of",
+    "mean_ranks",
+    "method_of",
+    "nadeau_bengio",
+    "nemenyi",
+    "paired_bootstrap",
+    "paired_difference",
+    "paired_t",
+    "with_band",
+]

@@ -1,0 +1,200 @@
+"""The bootstrap. Resampling n rows is a multinomial draw over the cells of a tally: the same
+distribution, at a cost that does not grow with n."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import MethodError
+from assay.inference.quantity import Quantity, table_of
+from assay.tally import ClusterTally, Confusion, ScoreTally
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+RESAMPLES = 1000
+SEED = 42
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """Percentile intervals: their ends are order statistics, the 25th and 975th of 1,000."""
+
+    level: float = 0.95
+    resamples: int = RESAMPLES
+    seed: int = SEED
+    name: ClassVar[str] = "bootstrap"
+
+    def __post_init__(self) -> None:
+        if self.resamples < 2:
+            raise MethodError(f"a bootstrap needs at least 2 resamples; found {self.resamples}")
+
+    def ends(self, values: Floats, estimate: float, slopes: Slopes | None) -> Interval:
+        """The interval that resampled values give, those that are undefined left out."""
+        kept = np.sort(values[~np.isnan(values)])
+        return Interval(*_order_statistics(kept, self.level), len(values), len(values) - len(kept))
+
+
+@dataclass(frozen=True)
+class BCa(Bootstrap):
+    """Percentile intervals corrected for bias and acceleration (Efron 1987)."""
+
+    name: ClassVar[str] = "bca"
+
+    def ends(self, values: Floats, estimate: float, slopes: Slopes | None) -> Interval:
+        """The interval that resampled values give, those that are undefined left out."""
+        from scipy.special import ndtr, ndtri
+
+        kept = np.sort(values[~np.isnan(values)])
+        undefined = len(values) - len(kept)
+        below = np.count_nonzero(kept < estimate) + np.count_nonzero(kept == estimate) / 2
+        if not 0 < below < len(kept) or slopes is None:
+            return Interval(*_order_statistics(kept, self.level), len(values), undefined)
+        bias = float(ndtri(below / len(kept)))
+        acceleration = slopes.acceleration()
+        tail = (1 - self.level) / 2
+        ranks = []
+        for quantile in (tail, 1 - tail):
+            z = bias + float(ndtri(quantile))
+            ranks.append(float(ndtr(bias + z / (1 - acceleration * z))) * len(kept))
+        low, high = (
+            kept[min(max(rank, 1), len(kept)) - 1]
+            for rank in (math.floor(ranks[0] + 1e-9), math.ceil(ranks[1] - 1e-9))
+        )
+        return Interval(float(low), float(high), len(values), undefined)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """What a bootstrap found: the ends, and how many resamples were drawn and were undefined."""
+
+    low: float
+    high: float
+    drawn: int
+    undefined: int
+
+    @property
+    def note(self) -> str | None:
+        """What should be said of resamples that could not be used."""
+        if not self.undefined:
+            return None
+        return f"undefined in {self.undefined} of {self.drawn} resamples, which were left out"
+
+
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """How the estimate moves when one row of each cell is left out, and how many rows that is."""
+
+    moves: Floats
+    counts: Floats
+
+    def acceleration(self) -> float:
+        """Efron's acceleration constant, by the jackknife."""
+        kept = (self.counts > 0) & ~np.isnan(self.moves)
+        moves, counts = self.moves[kept], self.counts[kept]
+        off = (counts * moves).sum() / counts.sum() - moves
+        spread = float((counts * off**2).sum())
+        return float((counts * off**3).sum()) / (6 * spread**1.5) if spread else 0.0
+
+
+def _order_statistics(values: Floats, level: float) -> tuple[float, float]:
+    if not len(values):
+        return math.nan, math.nan
+    tail = (1 - level) / 2 * len(values)
+    low = max(math.floor(tail + 1e-9), 1)
+    high = min(math.ceil(len(values) - tail - 1e-9), len(values))
+    return float(values[low - 1]), float(values[high - 1])
+
+
+@lru_cache(maxsize=8)
+def _tables(confusion: Confusion, resamples: int, seed: int) -> Floats:
+    table = table_of(confusion)
+    total = confusion.total
+    if confusion.weighted:
+        raise MethodError(
+            "rows with sampling weights can't be resampled from their sums; use the delta method"
+        )
+    if total >= 1 << 62:
+        raise MethodError("the table is too large to resample; use the delta method")
+    draws = np.random.default_rng(seed).multinomial(
+        int(total), (table / table.sum()).ravel(), size=resamples
+    )
+    return draws.reshape(resamples, *table.shape).astype(np.float64)
+
+
+def resampled(confusion: Confusion, method: Bootstrap) -> Floats:
+    """Resampled K x K tables; drawn once for all measures of one table."""
+    return _tables(confusion, method.resamples, method.seed)
+
+
+def interval(quantity: Quantity, confusion: Confusion, method: Bootstrap) -> Interval:
+    """The bootstrap interval of a formula of a confusion matrix."""
+    values = quantity.of_tables(resampled(confusion, method))
+    return method.ends(values, quantity.value(confusion), _slopes(quantity, table_of(confusion)))
+
+
+def _slopes(quantity: Quantity, table: Floats) -> Slopes:
+    size = len(table)
+    without = table - np.eye(size * size).reshape(size * size, size, size)
+    usable = (without >= 0).all(axis=(1, 2))
+    moves = np.full(size * size, np.nan)
+    moves[usable] = quantity.of_tables(without[usable])
+    return Slopes(moves, table.ravel())
+
+
+def cluster_interval(quantity: Quantity, clusters: ClusterTally, method: Bootstrap) -> Interval:
+    """The bootstrap interval when whole clusters are resampled."""
+    count = clusters.size
+    draws = np.random.default_rng(method.seed).multinomial(
+        count, np.full(count, 1 / count), size=method.resamples
+    )
+    cells = clusters.cells.astype(np.float64)
+    tables = np.einsum("rc,cij->rij", draws.astype(np.float64), cells, optimize=True)
+    values = quantity.of_tables(tables)
+    without = quantity.of_tables(cells.sum(axis=0) - cells)
+    estimate = quantity.value(clusters.confusion())
+    return method.ends(values, estimate, Slopes(without, np.ones(count)))
+
+
+def score_interval(
+    tally: ScoreTally, measure: Callable[[ScoreTally], float], method: Bootstrap
+) -> Interval:
+    """The bootstrap interval of any measure of a score tally; one pass of it a resample."""
+    if tally.weighted:
+        raise MethodError(
+            "rows with sampling weights can't be resampled from their sums; use the default interval"
+        )
+    generator = np.random.default_rng(method.seed)
+    counts = tally.counts.astype(np.float64)
+    total, shares = int(counts.sum()), (counts / counts.sum()).ravel()
+    values = np.array(
+        [
+            measure(_redrawn(tally, generator.multinomial(total, shares).reshape(counts.shape)))
+            for _ in range(method.resamples)
+        ]
+    )
+    slopes = None
+    if isinstance(method, BCa):
+        slopes = _score_slopes(tally, measure)
+    return method.ends(values, measure(tally), slopes)
+
+
+def _redrawn(tally: ScoreTally, counts: npt.NDArray[Any]) -> ScoreTally:
+    kept = counts.any(axis=0)
+    return ScoreTally(tally.labels, tally.scores[kept], counts[:, kept])
+
+
+def _score_slopes(tally: ScoreTally, measure: Callable[[ScoreTally], float]) -> Slopes:
+    counts = tally.counts.astype(np.int64)
+    moves = np.full(counts.shape, np.nan)
+    for label, position in zip(*np.nonzero(counts), strict=True):
+        counts[label, position] -= 1
+        moves[label, position] = measure(_redrawn(tally, counts))
+        counts[label, position] += 1
+    return Slopes(moves.ravel(), tally.counts.ravel().astype(np.float64))

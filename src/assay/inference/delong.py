@@ -1,0 +1,117 @@
+"""Do two models rank the same rows equally well? DeLong's paired test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import LengthMismatch, MethodError
+from assay.inference.estimate import Estimate
+from assay.inference.quantiles import normal, normal_p
+from assay.inference.significance import Significance, p_text
+from assay.tally import Sample
+
+
+def placements(sample: Sample, model: int) -> tuple[npt.NDArray[np.float64], float]:
+    """For each row, the share of the other class that it is ranked right against; and the AUC.
+
+    Ties count half.
+    """
+    tally = sample.score_tally(model)
+    q, p = tally.counts.astype(np.int64)
+    negatives, positives = int(q.sum()), int(p.sum())
+    below_q, above_p = np.cumsum(q) - q, positives - np.cumsum(p)
+    at = np.searchsorted(tally.scores, sample.scores[:, model])
+    share = np.where(
+        sample.truth == 1,
+        (2 * below_q + q)[at] / (2 * negatives),
+        (2 * above_p + p)[at] / (2 * positives),
+    )
+    doubled = int((p * (2 * below_q + q)).sum())
+    return share, doubled / (2 * positives * negatives)
+
+
+def covariance(sample: Sample) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The AUC of each model and their covariance matrix (DeLong, DeLong and Clarke-Pearson 1988)."""
+    found = [placements(sample, model) for model in range(len(sample.models))]
+    aucs = np.array([auc for _, auc in found])
+    shares = np.stack([share for share, _ in found])
+    total = np.zeros((len(aucs), len(aucs)))
+    for side in (0, 1):
+        rows = sample.truth == side
+        counts = sample.counts[rows].astype(np.float64)
+        n = counts.sum()
+        if n < 2:
+            return aucs, np.full_like(total, math.nan)
+        off = shares[:, rows] - aucs[:, None]
+        total += np.einsum("an,bn,n->ab", off, off, counts) / (n - 1) / n
+    return aucs, total
+
+
+def delong_test(
+    y_true: Any,
+    a: Any,
+    b: Any,
+    *,
+    level: float = 0.95,
+    names: Sequence[str] = ("A", "B"),
+) -> Significance:
+    """DeLong's paired test of two score columns; ``y_true`` is 1 for positives, 0 for negatives.
+
+    >>> print(delong_test([0, 0, 1, 1, 0, 1], [1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5]))
+    A has AUC 0.778, B 0.667: no difference is shown (p = 0.48).
+    """
+    truth = np.asarray(y_true).astype(np.uint16)
+    scores = {name: np.asarray(s, np.float64) for name, s in zip(names, (a, b), strict=True)}
+    for name, column in scores.items():
+        if len(column) != len(truth):
+            raise LengthMismatch(f"{name} has {len(column)} scores and y_true {len(truth)} rows")
+    return delong_of(Sample.of_rows(("negative", "positive"), truth, scores), level=level)
+
+
+def delong_of(sample: Sample, *, level: float = 0.95) -> Significance:
+    """DeLong's paired test on a sample of two models."""
+    if len(sample.models) != 2:
+        raise MethodError(f"DeLong's test compares two models; found {len(sample.models)}")
+    if len(np.unique(sample.truth)) < 2:
+        raise MethodError("DeLong's test needs positives and negatives; there is only one of them")
+    aucs, cov = covariance(sample)
+    difference = float(aucs[1] - aucs[0])
+    variance = float(cov[0, 0] + cov[1, 1] - 2 * cov[0, 1])
+    first, second = sample.models
+    z: float | None
+    same = np.array_equal(*(placements(sample, model)[0] for model in (0, 1)))
+    # Differences of rounding alone are no spread.
+    if same or variance <= 1e-14 * float(cov[0, 0] + cov[1, 1]):
+        z, p = (0.0, 1.0) if difference == 0 else (None, math.nan)
+    else:
+        z = difference / math.sqrt(variance)
+        p = normal_p(z)
+    if math.isnan(p):
+        verdict = "too few rows to say"
+    elif p < 1 - level:
+        verdict = f"{second if difference > 0 else first} ranks better ({p_text(p)})"
+    else:
+        verdict = f"no difference is shown ({p_text(p)})"
+    reach = normal(level) * math.sqrt(max(variance, 0.0))
+    return Significance(
+        test="delong",
+        statistic=z,
+        df=(),
+        p=p,
+        method="paired",
+        sentence=f"{first} has AUC {aucs[0]:.3f}, {second} {aucs[1]:.3f}: {verdict}.",
+        effect=Estimate(
+            difference,
+            max(difference - reach, -1),
+            min(difference + reach, 1),
+            method="delong",
+            n=int(sample.counts.sum()),
+            level=level,
+        ),
+        table={"auc": aucs.tolist(), "covariance": cov.tolist()},
+    )

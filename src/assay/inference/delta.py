@@ -1,0 +1,106 @@
+"""The delta method: the variance of a formula from its derivative, on a scale that fits its range.
+
+The scale keeps the interval inside of the range: the logit for [0, 1], the logarithm for [0, inf),
+atanh for [-1, 1]. The method sees no uncertainty in a cell that is empty; then 1/K is added to each
+cell of the K x K table first, half a count for two classes, and the interval is stretched to hold
+the estimate.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.inference.quantiles import normal, student
+from assay.inference.quantity import Quantity, squares_of, table_of
+from assay.tally import ClusterTally, Confusion
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Delta:
+    """The delta method, for any smooth formula."""
+
+    level: float = 0.95
+    name = "delta"
+
+
+def on_scale(
+    value: float, variance: float, bounds: tuple[float, float], reach: float
+) -> tuple[float, float]:
+    """An interval of ``reach`` standard errors on the scale that the bounds imply.
+
+    >>> low, high = on_scale(0.9, 0.0009, (0, 1), 1.96)
+    >>> round(low, 3), round(high, 3)
+    (0.823, 0.946)
+    """
+    low, high = bounds
+    error = math.sqrt(variance)
+    if error == 0:
+        return value, value
+    if math.isinf(high):
+        step = math.exp(reach * error / (value - low))
+        return low + (value - low) / step, low + (value - low) * step
+    share = (value - low) / (high - low)
+    odds = share / (1 - share)
+    step = math.exp(min(reach * error * (high - low) / ((value - low) * (high - value)), 700.0))
+    below, above = odds / step, odds * step
+    return low + (high - low) * below / (1 + below), low + (high - low) * above / (1 + above)
+
+
+def variance(quantity: Quantity, table: Floats, squares: Floats) -> float:
+    """The variance of a scale-free formula of a table of independent rows."""
+    return float(np.nansum(squares * quantity.gradient(table) ** 2))
+
+
+def interval(
+    quantity: Quantity, confusion: Confusion, bounds: tuple[float, float], level: float
+) -> tuple[float, float]:
+    """The delta interval of a formula of a confusion matrix."""
+    value = quantity.value(confusion)
+    table, squares = table_of(confusion), squares_of(confusion)
+    spread = variance(quantity, table, squares)
+    if _blind(quantity, table, value, spread, bounds):
+        # One row's worth of weight, split over the cells.
+        unit = squares.sum() / table.sum()
+        table = table + unit / len(table)
+        squares = squares + unit**2 / len(table)
+        smoothed = float(quantity.of_tables(table))
+        ends = on_scale(smoothed, variance(quantity, table, squares), bounds, normal(level))
+        return min(ends[0], value), max(ends[1], value)
+    return on_scale(value, spread, bounds, normal(level))
+
+
+def _blind(
+    quantity: Quantity, table: Floats, value: float, spread: float, bounds: tuple[float, float]
+) -> bool:
+    at_edge = value <= bounds[0] or value >= bounds[1]
+    return at_edge or spread == 0 or not math.isfinite(spread) or quantity.zero_cells(table)
+
+
+def cluster_interval(
+    quantity: Quantity, clusters: ClusterTally, bounds: tuple[float, float], level: float
+) -> tuple[float, float]:
+    """The same when rows come in clusters: the spread is that between clusters, by Student's t."""
+    value = quantity.value(clusters.confusion())
+    cells = clusters.cells.astype(np.float64)
+    table = cells.sum(axis=0)
+    count = clusters.size
+    if count < 2:
+        return math.nan, math.nan
+    added = np.zeros_like(table)
+    if _blind(quantity, table, value, 1.0, bounds):
+        # Half an average cluster, split over the cells; each cell's part counts as a cluster.
+        added += table.sum() / count / table.size / 2
+    gradient = np.nan_to_num(quantity.gradient(table + added))
+    moved = np.einsum("cij,ij->c", cells, gradient)
+    spread = float(np.square(moved).sum()) * count / (count - 1)
+    spread += float(np.square(added * gradient).sum())
+    centre = float(quantity.of_tables(table + added)) if added.any() else value
+    ends = on_scale(centre, spread, bounds, student(level, count - 1))
+    return min(ends[0], value), max(ends[1], value)

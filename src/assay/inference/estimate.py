@@ -1,0 +1,92 @@
+"""A number with its uncertainty."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+
+class Estimate(float):
+    """A value that is a float, and carries its interval, method and size.
+
+    ``undefined`` is the reason why there is no value, ``note`` whatever else should be said, such as
+    why there is no interval. ``n`` is how many rows the value rests on.
+
+    >>> precision = Estimate(0.975, 0.971, 0.979, method="wilson", n=6802, level=0.95)
+    >>> precision
+    0.975 [0.971, 0.979]
+    >>> 1 - precision == 1 - 0.975
+    True
+    """
+
+    __slots__ = ("high", "level", "low", "method", "n", "note", "parts", "undefined")
+
+    low: float
+    high: float
+    method: str
+    n: float
+    level: float
+    undefined: str | None
+    note: str | None
+    parts: Mapping[str, float]
+
+    def __new__(
+        cls,
+        value: float,
+        low: float = math.nan,
+        high: float = math.nan,
+        *,
+        method: str = "",
+        n: float = 0,
+        level: float = 0.95,
+        undefined: str | None = None,
+        note: str | None = None,
+        parts: Mapping[str, float] | None = None,
+    ) -> Estimate:
+        self = super().__new__(cls, value)
+        fields = {
+            "low": float(low),
+            "high": float(high),
+            "method": method,
+            "n": n,
+            "level": level,
+            "undefined": undefined,
+            "note": note,
+            "parts": parts or {},
+        }
+        for name, given in fields.items():
+            object.__setattr__(self, name, given)
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"an estimate is frozen: {name} can't be set")
+
+    @property
+    def value(self) -> float:
+        """The plain number."""
+        return float(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return _rebuilt, (float(self), fields)
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, digits: int = 3) -> str:
+        """The value and its interval, or why there is none."""
+        if math.isnan(self):
+            return f"undefined: {self.undefined}" if self.undefined else "undefined"
+        shown = f"{float(self):.{digits}f}"
+        if math.isnan(self.low) and math.isnan(self.high):
+            return shown
+        return f"{shown} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
+
+
+def _rebuilt(value: float, fields: dict[str, Any]) -> Estimate:
+    low, high = fields.pop("low"), fields.pop("high")
+    return Estimate(value, low, high, **fields)

@@ -1,0 +1,143 @@
+"""From a formula and a table to an estimate: which interval is legal, and which is the default."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from assay.errors import MethodError
+from assay.formula import FN, FP, TP, proportion, value
+from assay.inference import bootstrap, delta
+from assay.inference.bootstrap import BCa, Bootstrap
+from assay.inference.delta import Delta
+from assay.inference.estimate import Estimate
+from assay.inference.proportions import PROPORTION_METHODS, ProportionInterval, Wilson
+from assay.inference.quantity import Quantity, squares_of, table_of
+from assay.inference.scored import DeLong, Newcombe
+from assay.measures import Interval
+from assay.tally import ClusterTally, Confusion
+
+Method: TypeAlias = ProportionInterval | Delta | Bootstrap | DeLong | Newcombe
+
+METHODS: Mapping[str, Any] = {
+    **PROPORTION_METHODS,
+    "delta": Delta,
+    "bootstrap": Bootstrap,
+    "bca": BCa,
+    "delong": DeLong,
+    "newcombe": Newcombe,
+}
+
+_JACCARD = Quantity(TP / (TP + FP + FN), label=1)
+
+
+def method_of(method: Method | str | None, level: float) -> Method | None:
+    """A method as an object; names are those of the contract."""
+    if method is None or not isinstance(method, str):
+        return method
+    if method not in METHODS:
+        raise MethodError(
+            f"there is no interval method {method!r}; choose from {', '.join(METHODS)}"
+        )
+    found: Method = METHODS[method](level=level)
+    return found
+
+
+def estimate(
+    quantity: Quantity,
+    confusion: Confusion,
+    bounds: tuple[float, float],
+    *,
+    level: float = 0.95,
+    method: Method | None = None,
+    clusters: ClusterTally | None = None,
+    default: Interval = Interval.BY_SHAPE,
+) -> Estimate:
+    """The value of a formula with its interval, or with the reason why it has none.
+
+    ``default`` says how the interval is found when no ``method`` is asked for; a method that is not
+    legal for the formula is passed over.
+    """
+    exact = quantity.value(confusion)
+    if math.isnan(exact):
+        return Estimate(exact, n=_rows(confusion), level=level, undefined=quantity.reason(confusion))
+    if quantity.label is not None:
+        # One label against the rest is a binary table.
+        if not isinstance(method, Bootstrap):
+            confusion = confusion.against_rest(quantity.label)
+            clusters = None if clusters is None else clusters.against_rest(quantity.label)
+            quantity = Quantity(quantity.expression, label=1)
+    share = proportion(quantity.expression)
+    n = _rows(confusion)
+    if share is not None:
+        trials = value(share.trials, quantity.cells(confusion))
+        n = int(trials) if not confusion.weighted else _effective(quantity, confusion)
+    note = None
+    if isinstance(method, Bootstrap):
+        found = (
+            bootstrap.interval(quantity, confusion, method)
+            if clusters is None
+            else bootstrap.cluster_interval(quantity, clusters, method)
+        )
+        ends, note = (found.low, found.high), found.note
+        name = method.name if clusters is None else f"cluster {method.name}"
+    elif clusters is not None:
+        ends = delta.cluster_interval(quantity, clusters, bounds, level)
+        name = "cluster delta"
+        if math.isnan(ends[0]):
+            name, note = "", "one cluster alone tells nothing about the spread between clusters"
+    elif share is not None and not isinstance(method, Delta):
+        chosen = method if isinstance(method, ProportionInterval) else Wilson(level)
+        ends, name = _proportion_ends(exact, quantity, confusion, chosen), chosen.name
+    elif (
+        default is Interval.BY_JACCARD
+        and quantity.label is not None
+        and not isinstance(method, Delta)
+    ):
+        jaccard = _JACCARD.value(confusion)
+        low, high = _proportion_ends(jaccard, _JACCARD, confusion, Wilson(level))
+        ends, name = (2 * low / (1 + low), 2 * high / (1 + high)), "wilson"
+    else:
+        ends, name = delta.interval(quantity, confusion, bounds, level), "delta"
+    return Estimate(
+        exact, min(ends[0], exact), max(ends[1], exact), method=name, n=n, level=level, note=note
+    )
+
+
+def _proportion_ends(
+    share: float, quantity: Quantity, confusion: Confusion, method: ProportionInterval
+) -> tuple[float, float]:
+    parts = proportion(quantity.expression)
+    assert parts is not None  # noqa: S101 - only called for proportions
+    cells = quantity.cells(confusion)
+    if confusion.weighted:
+        trials = _effective(quantity, confusion)
+        successes = share * trials
+    else:
+        trials, successes = value(parts.trials, cells), value(parts.successes, cells)
+    low, high = method(successes, trials)
+    return float(low), float(high)
+
+
+def _effective(quantity: Quantity, confusion: Confusion) -> float:
+    """How many unweighted rows would tell as much about a weighted share."""
+    share = quantity.value(confusion)
+    spread = delta.variance(quantity, table_of(confusion), squares_of(confusion))
+    if 0 < share < 1 and spread > 0:
+        return share * (1 - share) / spread
+    parts = proportion(quantity.expression)
+    assert parts is not None  # noqa: S101 - only called for proportions
+    squares = Confusion(confusion.labels, confusion.squares or confusion.cells)
+    sums = value(parts.trials, quantity.cells(confusion))
+    return sums**2 / value(parts.trials, quantity.cells(squares))
+
+
+def _rows(confusion: Confusion) -> float:
+    """How many rows there are; with sampling weights, effectively."""
+    if not confusion.weighted:
+        return int(confusion.total)
+    total = float(confusion.total)
+    return total**2 / float(np.sum(squares_of(confusion))) if total else 0

@@ -1,0 +1,157 @@
+"""Is one model better than another over cross-validation folds?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import LengthMismatch, MethodError
+from assay.inference.estimate import Estimate
+from assay.inference.quantiles import f_p, student, student_p
+from assay.inference.significance import Significance, p_text
+
+
+def _differences(a: Any, b: Any, least: int) -> npt.NDArray[np.float64]:
+    """Values of B less those of A, fold by fold."""
+    first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    if first.shape != second.shape:
+        raise LengthMismatch(
+            f"A has folds of shape {first.shape} and B of shape {second.shape}: they must be the "
+            f"same folds"
+        )
+    if first.size < least or not (np.isfinite(first).all() and np.isfinite(second).all()):
+        raise MethodError(f"at least {least} folds with finite values are needed")
+    return second - first
+
+
+def _result(
+    test: str,
+    method: str,
+    differences: npt.NDArray[np.float64],
+    error: float,
+    df: float,
+    level: float,
+    numerator: float | None = None,
+) -> Significance:
+    """A t test of a mean difference, given its standard error."""
+    mean = float(differences.mean())
+    tested = mean if numerator is None else numerator
+    if error == 0:
+        t, p = (0.0, 1.0) if tested == 0 else (math.copysign(math.inf, tested), 0.0)
+    else:
+        t = tested / error
+        p = student_p(t, df)
+    reach = student(level, df) * error
+    better = "B" if mean > 0 else "A"
+    verdict = f"{better} scores higher" if p < 1 - level else "no difference is shown"
+    return Significance(
+        test=test,
+        statistic=t,
+        df=(df,),
+        p=p,
+        method=method,
+        sentence=f"B less A is {mean:+.4f} on average over {differences.size} folds: {verdict} "
+        f"({p_text(p)}).",
+        effect=Estimate(
+            tested, tested - reach, tested + reach, method=method, n=differences.size, level=level
+        ),
+        table={"mean": mean, "standard_error": error, "differences": differences.tolist()},
+    )
+
+
+def paired_t(a: Sequence[float], b: Sequence[float], *, level: float = 0.95) -> Significance:
+    """The paired t test over folds.
+
+    It takes folds as independent, which those of one cross-validation are not: it finds differences
+    that are not there. Prefer :func:`nadeau_bengio`.
+
+    Reference: Student 1908; Dietterich 1998 on why not.
+    """
+    differences = _differences(a, b, 2)
+    error = float(differences.std(ddof=1)) / math.sqrt(differences.size)
+    return _result("paired_t", "student", differences, error, differences.size - 1, level)
+
+
+def nadeau_bengio(
+    a: Sequence[float],
+    b: Sequence[float],
+    *,
+    n_train: float,
+    n_test: float,
+    level: float = 0.95,
+) -> Significance:
+    """The corrected resampled t test: the variance is raised by n_test / n_train.
+
+    For the folds of a (repeated) cross-validation, whose training parts overlap.
+
+    Reference: Nadeau and Bengio 2003.
+    """
+    if n_train <= 0 or n_test <= 0:
+        raise MethodError(f"n_train and n_test must be positive; found {n_train} and {n_test}")
+    differences = _differences(a, b, 2)
+    variance = float(differences.var(ddof=1)) * (1 / differences.size + n_test / n_train)
+    return _result(
+        "nadeau_bengio",
+        "corrected",
+        differences,
+        math.sqrt(variance),
+        differences.size - 1,
+        level,
+    )
+
+
+def _five_by_two(a: Any, b: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    differences = _differences(a, b, 10)
+    if differences.size != 10:
+        raise MethodError(f"5x2 cross-validation has 10 folds; found {differences.size}")
+    differences = differences.reshape(5, 2)
+    means = differences.mean(axis=1, keepdims=True)
+    return differences, ((differences - means) ** 2).sum(axis=1)
+
+
+def five_by_two_t(a: Any, b: Any, *, level: float = 0.95) -> Significance:
+    """Dietterich's 5x2cv t test: five repeats of two folds, given as 5 rows of 2.
+
+    The statistic is the first difference over the root of the mean of the five variances.
+
+    Reference: Dietterich 1998.
+    """
+    differences, variances = _five_by_two(a, b)
+    error = math.sqrt(float(variances.mean()))
+    result = _result(
+        "5x2cv_t", "dietterich", differences, error, 5, level, float(differences[0, 0])
+    )
+    result.table["variances"] = variances.tolist()  # type: ignore[index]
+    return result
+
+
+def five_by_two_f(a: Any, b: Any, *, level: float = 0.95) -> Significance:
+    """Alpaydin's 5x2cv F test, which does not depend on which fold comes first.
+
+    Reference: Alpaydin 1999.
+    """
+    differences, variances = _five_by_two(a, b)
+    top, bottom = float((differences**2).sum()), 2 * float(variances.sum())
+    if bottom == 0:
+        statistic, p = (0.0, 1.0) if top == 0 else (math.inf, 0.0)
+    else:
+        statistic = top / bottom
+        p = f_p(statistic, 10, 5)
+    mean = float(differences.mean())
+    verdict = f"{'B' if mean > 0 else 'A'} scores higher" if p < 1 - level else (
+        "no difference is shown"
+    )
+    return Significance(
+        test="5x2cv_f",
+        statistic=statistic,
+        df=(10, 5),
+        p=p,
+        method="alpaydin",
+        sentence=f"B less A is {mean:+.4f} on average over 5x2 folds: {verdict} ({p_text(p)}).",
+        effect=Estimate(mean, n=10, level=level, note="the F test gives no interval"),
+        table={"differences": differences.tolist(), "variances": variances.tolist()},
+    )

@@ -1,0 +1,115 @@
+"""A formula, and which part of a confusion matrix it is read on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.formula import Expression, cells, derivative, evaluate, reason, value
+from assay.tally import Confusion
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+_derivative = lru_cache(maxsize=4096)(derivative)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A formula read on one label against the rest, or (``label`` None) on all classes.
+
+    ``classes`` restricts sums over classes to some of them.
+    """
+
+    expression: Expression
+    label: int | None = None
+    classes: tuple[int, ...] | None = None
+
+    def cells(self, confusion: Confusion) -> dict[str, Any]:
+        """The cells that the formula is read on."""
+        if self.label is not None:
+            return confusion.one_versus_rest(self.label)
+        found = confusion.class_cells()
+        if self.classes is not None:
+            for name in ("HIT", "ROW", "COL"):
+                found[name] = tuple(found[name][i] for i in self.classes)
+            found["K"] = len(self.classes)
+        return found
+
+    def value(self, confusion: Confusion) -> float:
+        """The exact value, correctly rounded; nan where undefined."""
+        return value(self.expression, self.cells(confusion))
+
+    def reason(self, confusion: Confusion) -> str | None:
+        """Why it is undefined, in words."""
+        labels: Sequence[str] = confusion.labels
+        if self.classes is not None:
+            labels = [labels[i] for i in self.classes]
+        return reason(self.expression, self.cells(confusion), labels)
+
+    def of_tables(self, tables: Floats) -> Floats:
+        """The value of many K x K tables at once, K on both last axes."""
+        return evaluate(self.expression, self._columns(tables))
+
+    def gradient(self, table: Floats) -> Floats:
+        """The derivative by each cell of a K x K table."""
+        columns = self._columns(table)
+        size = table.shape[-1]
+
+        def by(cell: str) -> Floats:
+            if cell not in cells(self.expression):
+                return np.zeros(())
+            return evaluate(_derivative(self.expression, cell), columns)
+
+        if self.label is not None:
+            here = np.arange(size) == self.label
+            true, decided = here[:, None], here[None, :]
+            gradient = np.where(true & decided, by("TP"), 0.0)
+            gradient += np.where(true & ~decided, by("FN"), 0.0)
+            gradient += np.where(~true & decided, by("FP"), 0.0)
+            return gradient + np.where(~true & ~decided, by("TN"), 0.0)
+        chosen = np.arange(size) if self.classes is None else np.array(self.classes)
+
+        def spread(cell: str) -> Floats:
+            everywhere = np.zeros(size)
+            everywhere[chosen] = by(cell)
+            return everywhere
+
+        gradient = np.diag(spread("HIT")) + spread("ROW")[:, None] + spread("COL")[None, :]
+        return np.asarray(gradient + by("N"))
+
+    def zero_cells(self, table: Floats) -> bool:
+        """Whether a binary formula rests on a cell that is empty."""
+        if self.label is None:
+            return False
+        columns = self._columns(table)
+        return any(columns[name] == 0 for name in cells(self.expression))
+
+    def _columns(self, tables: Floats) -> dict[str, Any]:
+        hits = np.diagonal(tables, axis1=-2, axis2=-1)
+        rows, columns = tables.sum(axis=-1), tables.sum(axis=-2)
+        total = rows.sum(axis=-1)
+        if self.label is not None:
+            hit, row, column = (side[..., self.label] for side in (hits, rows, columns))
+            rest = total - row - column + hit
+            return {"TP": hit, "FP": column - hit, "FN": row - hit, "TN": rest}
+        if self.classes is not None:
+            chosen = list(self.classes)
+            hits, rows, columns = (side[..., chosen] for side in (hits, rows, columns))
+        count = np.broadcast_to(np.float64(hits.shape[-1]), total.shape)
+        return {"HIT": hits, "ROW": rows, "COL": columns, "N": total, "K": count}
+
+
+def table_of(confusion: Confusion) -> Floats:
+    """The cells as an array of floats."""
+    return np.array(confusion.cells, dtype=np.float64)
+
+
+def squares_of(confusion: Confusion) -> Floats:
+    """The sums of squared weights; of plain counts, the counts."""
+    cells = confusion.cells if confusion.squares is None else confusion.squares
+    return np.array(cells, dtype=np.float64)

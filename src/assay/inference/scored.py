@@ -1,0 +1,178 @@
+"""Intervals for measures of scores and probabilities."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from assay.inference.delta import on_scale
+from assay.inference.proportions import ClopperPearson
+from assay.inference.quantiles import normal, student
+from assay.measures import (
+    MAX_FPR,
+    Influence,
+    Ranking,
+    Smooth,
+    ap_influence,
+    auc_influence,
+    correct_partial,
+    partial_influence,
+)
+from assay.tally import Sample
+from assay.tally.sums import SMALLEST_PROBABILITY, Moments
+
+# DeLong's variance is trusted from this many expected errors on the smaller side.
+ENOUGH_ERRORS = 5
+WORST_LOG_LOSS = -math.log(SMALLEST_PROBABILITY)
+
+
+@dataclass(frozen=True)
+class DeLong:
+    """DeLong's variance of the AUC, on the logit scale."""
+
+    level: float = 0.95
+    name: ClassVar[str] = "delong"
+
+    def __call__(self, auc: Smooth, positives: Any, negatives: Any) -> tuple[float, float]:
+        """The interval; at an AUC of 0 or 1 its far end is that of Clopper and Pearson."""
+        if auc.value in (0.0, 1.0):
+            return _edge(auc.value, min(positives, negatives), self.level)
+        if math.isnan(auc.variance):
+            return Newcombe(self.level)(auc, positives, negatives)
+        return on_scale(auc.value, auc.variance, (0, 1), normal(self.level))
+
+
+@dataclass(frozen=True)
+class Newcombe:
+    """Newcombe's method 5 for the AUC: a score interval, good where errors are few."""
+
+    level: float = 0.95
+    name: ClassVar[str] = "newcombe"
+
+    def __call__(self, auc: Smooth, positives: Any, negatives: Any) -> tuple[float, float]:
+        """Where the AUC differs from the estimate by z standard errors of its own."""
+        z = normal(self.level)
+        half = (positives + negatives) / 2
+
+        def excess(theta: float) -> float:
+            spread = 2 * half - 1 - 3 * (half - 1) / ((2 - theta) * (1 + theta))
+            variance = theta * (1 - theta) * spread / (positives * negatives)
+            return (theta - auc.value) ** 2 - z * z * variance
+
+        low = 0.0 if auc.value == 0 else _root(excess, auc.value, 0.0)
+        high = 1.0 if auc.value == 1 else _root(excess, auc.value, 1.0)
+        return low, high
+
+
+def _root(excess: Any, inside: float, outside: float) -> float:
+    """Bisection down to neighbouring floats: negative inside, not negative outside."""
+    for _ in range(200):
+        middle = (inside + outside) / 2
+        if middle in (inside, outside):
+            break
+        if excess(middle) < 0:
+            inside = middle
+        else:
+            outside = middle
+    return inside
+
+
+def _edge(value: float, n: Any, level: float) -> tuple[float, float]:
+    """The interval of n successes, or none, in n trials."""
+    low, high = ClopperPearson(level)(n if value > 0 else 0, n)
+    return float(low), float(high)
+
+
+def auc_interval(
+    auc: Smooth, positives: Any, negatives: Any, level: float
+) -> tuple[tuple[float, float], str]:
+    """The default interval of an AUC and its name."""
+    smaller = min(positives, negatives)
+    if auc.value in (0.0, 1.0):
+        return _edge(auc.value, smaller, level), "clopper-pearson"
+    errors = smaller * min(auc.value, 1 - auc.value)
+    if errors >= ENOUGH_ERRORS and not math.isnan(auc.variance):
+        return DeLong(level)(auc, positives, negatives), "delong"
+    return Newcombe(level)(auc, positives, negatives), "newcombe"
+
+
+def smooth_interval(
+    found: Smooth, ranking: Ranking, bounds: tuple[float, float], level: float
+) -> tuple[float, float]:
+    """The interval of average precision or partial AUC by the influence of each row."""
+    low, high = bounds
+    if math.isnan(found.variance) or not low < found.value < high or found.variance == 0:
+        smaller = min(ranking.positives, ranking.negatives) or ranking.positives
+        below, above = _edge(1.0 if found.value > (low + high) / 2 else 0.0, smaller, level)
+        return min(found.value, low + below * (high - low)), max(
+            found.value, low + above * (high - low)
+        )
+    return on_scale(found.value, found.variance, bounds, normal(level))
+
+
+def mean_interval(moments: Moments, largest: float, level: float) -> tuple[float, float]:
+    """The interval of a mean loss that is at most ``largest`` a row, on the log scale."""
+    mean = moments.mean
+    n = moments.weight**2 / moments.square_weight
+    if mean <= 0:
+        return 0.0, largest * _edge(0.0, n, level)[1]
+    if n <= 1:
+        return 0.0, largest
+    low, high = on_scale(
+        mean, moments.variance_of_mean * n / (n - 1), (0, math.inf), normal(level)
+    )
+    return low, min(high, largest)
+
+
+# -- clusters --------------------------------------------------------------------------------------
+
+
+def clustered(
+    sample: Sample, measure: str, bounds: tuple[float, float], level: float
+) -> tuple[float, float]:
+    """The interval of a score measure when rows come in clusters, by influence and Student's t."""
+    tally = sample.score_tally(0)
+    stretch = 1.0
+    if measure == "partial_auc":
+        influence = partial_influence(tally)
+        value, stretch = correct_partial(influence.value, MAX_FPR)
+    else:
+        influence = {"roc_auc": auc_influence, "average_precision": ap_influence}[measure](tally)
+        value = influence.value
+    return _between_clusters(sample, tally.scores, influence, value, stretch, bounds, level)
+
+
+def _between_clusters(
+    sample: Sample,
+    scores: Any,
+    influence: Influence,
+    value: float,
+    stretch: float,
+    bounds: tuple[float, float],
+    level: float,
+) -> tuple[float, float]:
+    at = np.searchsorted(scores, sample.scores[:, 0])
+    moved = np.where(sample.truth == 1, influence.positive[at], influence.negative[at])
+    sums = np.bincount(sample.cluster, moved * sample.counts, minlength=len(sample.clusters))
+    count = len(sample.clusters)
+    if count < 2 or not bounds[0] < value < bounds[1]:
+        return math.nan, math.nan
+    spread = float(np.square(sums).sum()) * count / (count - 1) * stretch**2
+    return on_scale(value, spread, bounds, student(level, count - 1))
+
+
+def clustered_mean(
+    sample: Sample, losses: Any, value: float, largest: float, level: float
+) -> tuple[float, float]:
+    """The interval of a mean loss when rows come in clusters."""
+    count = len(sample.clusters)
+    if count < 2 or value <= 0:
+        return math.nan, math.nan
+    off = (losses - value) * sample.counts / sample.counts.sum()
+    sums = np.bincount(sample.cluster, off, minlength=count)
+    spread = float(np.square(sums).sum()) * count / (count - 1)
+    low, high = on_scale(value, spread, (0, math.inf), student(level, count - 1))
+    return low, min(high, largest)

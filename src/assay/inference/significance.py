@@ -1,0 +1,62 @@
+"""What a test of significance found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from assay.inference.estimate import Estimate
+
+
+@dataclass(frozen=True)
+class Significance:
+    """The result of a test: statistic, degrees of freedom, p, effect, and what lies behind it.
+
+    ``table`` holds the counts or sums from which the statistic was computed; ``sentence`` reads.
+    """
+
+    test: str
+    statistic: float | None
+    df: tuple[float, ...]
+    p: float
+    method: str
+    sentence: str
+    effect: Estimate | None = None
+    table: Mapping[str, Any] = field(default_factory=dict)
+    on: str = "all"
+    p_adjusted: float | None = None
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def adjusted(self, p: float) -> Significance:
+        """The same result with its p-value adjusted for how many tests were made."""
+        return replace(self, p_adjusted=p)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values."""
+        effect = None
+        if self.effect is not None:
+            effect = {"value": float(self.effect), "low": self.effect.low, "high": self.effect.high}
+        return {
+            "test": self.test,
+            "on": self.on,
+            "statistic": self.statistic,
+            "df": list(self.df),
+            "p": self.p,
+            "p_adjusted": self.p_adjusted,
+            "method": self.method,
+            "effect": effect,
+            "table": dict(self.table),
+            "sentence": self.sentence,
+        }
+
+
+def p_text(p: float) -> str:
+    """A p-value as it stands in a sentence.
+
+    >>> p_text(0.03), p_text(1e-9)
+    ('p = 0.03', 'p < 0.0001')
+    """
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"

@@ -1,0 +1,65 @@
+"""The catalogue of measures, and what computes those that are not formulas."""
+
+from assay.measures.agreement import JACCARD, KAPPA, MCC
+from assay.measures.calibration import Reliability, reliability
+from assay.measures.catalogue import AVERAGES, CATALOGUE, find, names, parse
+from assay.measures.measure import (
+    HIGHER,
+    LOWER,
+    NEITHER,
+    Band,
+    Better,
+    Counts,
+    Interval,
+    Law,
+    Measure,
+    Needs,
+)
+from assay.measures.ranking import (
+    MAX_FPR,
+    Influence,
+    Ranking,
+    Smooth,
+    ap_influence,
+    auc_influence,
+    correct_partial,
+    hand_till,
+    partial_influence,
+    rank,
+)
+from assay.measures.rates import PRECISION, f_beta
+
+__all__ = [
+    "AVERAGES",
+    "CATALOGUE",
+    "HIGHER",
+    "JACCARD",
+    "KAPPA",
+    "LOWER",
+    "MAX_FPR",
+    "MCC",
+    "NEITHER",
+    "PRECISION",
+    "Band",
+    "Better",
+    "Counts",
+    "Influence",
+    "Interval",
+    "Law",
+    "Measure",
+    "Needs",
+    "Ranking",
+    "Reliability",
+    "Smooth",
+    "ap_influence",
+    "auc_influence",
+    "correct_partial",
+    "f_beta",
+    "find",
+    "hand_till",
+    "names",
+    "parse",
+    "partial_influence",
+    "rank",
+    "reliability",
+]

@@ -1,0 +1,188 @@
+"""Agreement of decisions with the truth beyond chance, and ratios of rates."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from assay.formula import (
+    COL,
+    FN,
+    FP,
+    HIT,
+    ROW,
+    TN,
+    TP,
+    K,
+    N,
+    sqrt,
+    total,
+)
+from assay.measures.measure import HIGHER, LOWER, Band, Counts, Law, Measure
+
+GROUP = "agreement"
+ALL = TP + TN + FP + FN
+_EXAMPLE = Counts(tp=3, fp=1, fn=2, tn=4)
+
+INFORMEDNESS = Measure(
+    name="informedness",
+    group=GROUP,
+    aliases=("youden_j",),
+    formula=TP / (TP + FN) - FP / (FP + TN),
+    better=HIGHER,
+    range=(-1, 1),
+    invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE),
+    reads="Detection rate minus false positive rate: how far above the diagonal of the ROC plot.",
+    misleads="It weighs a point of FPR like a point of detection, though harmless rows are many.",
+    reference="Youden 1950",
+    example=(_EXAMPLE, Fraction(2, 5)),
+)
+
+MARKEDNESS = Measure(
+    name="markedness",
+    group=GROUP,
+    formula=TP / (TP + FP) - FN / (FN + TN),
+    better=HIGHER,
+    range=(-1, 1),
+    invariant_under=(Law.CLASS_SWAP,),
+    reads="Precision plus negative predictive value minus 1: how much an alarm, or none, tells.",
+    misleads="It changes with the base rate.",
+    reference="Powers 2011",
+    example=(_EXAMPLE, Fraction(5, 12)),
+)
+
+MCC = Measure(
+    name="mcc",
+    group=GROUP,
+    aliases=("phi", "matthews_correlation_coefficient"),
+    formula=(TP * TN - FP * FN) / sqrt((TP + FP) * (TP + FN) * (TN + FP) * (TN + FN)),
+    classes=(N * total(HIT) - total(ROW * COL))
+    / sqrt((N * N - total(ROW * ROW)) * (N * N - total(COL * COL))),
+    better=HIGHER,
+    range=(-1, 1),
+    invariant_under=(Law.CLASS_SWAP, Law.TRANSPOSE),
+    reads="The correlation of decision and truth; for K classes Gorodkin's R_k.",
+    misleads="It does change with the prevalence, and for K classes it is not the correlation of "
+    "the numbers that labels happen to be coded by.",
+    reference="Matthews 1975; Gorodkin 2004",
+    bands=(
+        Band(-1.0, math.nextafter(-1.0, 0.0), "every decision is wrong: the model is inverted"),
+        Band(math.nextafter(-1.0, 0.0), 0.0, "worse than chance"),
+        Band(0.0, math.nextafter(0.0, 1.0), "no better than chance"),
+        Band(math.nextafter(0.0, 1.0), 1.0, "better than chance"),
+        Band(1.0, math.inf, "every decision is right"),
+    ),
+    example=(Counts(tp=4, fp=1, fn=1, tn=4), Fraction(3, 5)),
+)
+
+_CHANCE = total(ROW * COL)
+
+KAPPA = Measure(
+    name="kappa",
+    group=GROUP,
+    aliases=("cohen_kappa", "cohens_kappa"),
+    formula=2
+    * (TP * TN - FP * FN)
+    / ((TP + FP) * (TN + FP) + (TP + FN) * (TN + FN)),
+    classes=(N * total(HIT) - _CHANCE) / (N * N - _CHANCE),
+    better=HIGHER,
+    range=(-1, 1),
+    invariant_under=(Law.CLASS_SWAP, Law.TRANSPOSE),
+    reads="Agreement beyond what chance would give with the same totals.",
+    misleads="Its bands are a convention of one paper; with lopsided classes it is low even for "
+    "good detectors.",
+    reference="Cohen 1960; bands by Landis and Koch 1977",
+    bands=(
+        Band(-math.inf, 0.0, "worse than chance"),
+        Band(0.0, 0.2, "slight agreement"),
+        Band(0.2, 0.4, "fair agreement"),
+        Band(0.4, 0.6, "moderate agreement"),
+        Band(0.6, 0.8, "substantial agreement"),
+        Band(0.8, 1.0, "almost perfect agreement"),
+        Band(1.0, math.inf, "perfect agreement"),
+    ),
+    parts={"p_o": total(HIT) / N, "p_e": _CHANCE / (N * N)},
+    example=(Counts(tp=4, fp=1, fn=1, tn=4), Fraction(3, 5)),
+)
+
+JACCARD = Measure(
+    name="jaccard",
+    group=GROUP,
+    aliases=("iou", "csi", "threat_score"),
+    formula=TP / (TP + FP + FN),
+    classes=total(HIT / (ROW + COL - HIT)) / K,
+    better=HIGHER,
+    range=(0, 1),
+    invariant_under=(Law.TRANSPOSE, Law.TRUE_NEGATIVES),
+    reads="Of the rows that are attacks or raised an alarm, the share that is both.",
+    misleads="It ranks models as F1 does and is always the smaller number: J = F1 / (2 - F1).",
+    reference="Jaccard 1912",
+    example=(_EXAMPLE, Fraction(1, 2)),
+)
+
+FOWLKES_MALLOWS = Measure(
+    name="fowlkes_mallows",
+    group=GROUP,
+    formula=TP / sqrt((TP + FP) * (TP + FN)),
+    better=HIGHER,
+    range=(0, 1),
+    invariant_under=(Law.TRANSPOSE, Law.TRUE_NEGATIVES),
+    reads="The geometric mean of precision and recall.",
+    misleads="It forgives a poor half more than F1 does.",
+    reference="Fowlkes and Mallows 1983",
+    example=(Counts(tp=1, fp=0, fn=3, tn=4), Fraction(1, 2)),
+)
+
+POSITIVE_LIKELIHOOD_RATIO = Measure(
+    name="positive_likelihood_ratio",
+    group=GROUP,
+    aliases=("lr_plus",),
+    formula=(TP / (TP + FN)) / (FP / (FP + TN)),
+    better=HIGHER,
+    range=(0, math.inf),
+    invariant_under=(Law.PREVALENCE,),
+    reads="By how much an alarm multiplies the odds of an attack.",
+    misleads="Undefined without false positives, and wild when there are few.",
+    reference="Altman and Bland 1994",
+    example=(_EXAMPLE, Fraction(3)),
+)
+
+NEGATIVE_LIKELIHOOD_RATIO = Measure(
+    name="negative_likelihood_ratio",
+    group=GROUP,
+    aliases=("lr_minus",),
+    formula=(FN / (TP + FN)) / (TN / (FP + TN)),
+    better=LOWER,
+    range=(0, math.inf),
+    invariant_under=(Law.PREVALENCE,),
+    reads="By how much silence multiplies the odds of an attack.",
+    misleads="Near 1 - recall for any detector that rarely alarms.",
+    reference="Altman and Bland 1994",
+    example=(_EXAMPLE, Fraction(1, 2)),
+)
+
+DIAGNOSTIC_ODDS_RATIO = Measure(
+    name="diagnostic_odds_ratio",
+    group=GROUP,
+    aliases=("dor",),
+    formula=(TP * TN) / (FP * FN),
+    better=HIGHER,
+    range=(0, math.inf),
+    invariant_under=(Law.CLASS_SWAP, Law.TRANSPOSE, Law.PREVALENCE),
+    reads="The odds of an alarm on an attack over the odds of an alarm on a harmless row.",
+    misleads="Very unlike detectors share one value; undefined when either error is absent.",
+    reference="Glas et al. 2003",
+    example=(_EXAMPLE, Fraction(6)),
+)
+
+AGREEMENT = (
+    INFORMEDNESS,
+    MARKEDNESS,
+    MCC,
+    KAPPA,
+    JACCARD,
+    FOWLKES_MALLOWS,
+    POSITIVE_LIKELIHOOD_RATIO,
+    NEGATIVE_LIKELIHOOD_RATIO,
+    DIAGNOSTIC_ODDS_RATIO,
+)

@@ -1,0 +1,432 @@
+"""How well scores rank: AUC, partial AUC, average precision, and how sure each of them is.
+
+A score tally is passed over once, in fixed blocks of its distinct scores. Each block gives a few
+sums that do not know where in the ranking the block stands; they are put in their place afterwards,
+in exact arithmetic. So the sums do not depend on threads, and the AUC is a ratio of two integers.
+
+Errors are counted rather than successes - negatives above a positive - since near an AUC of 1 the
+spread of the successes would be lost in rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.tally import ScoreTally
+from assay.tally.blocks import BLOCK, map_blocks
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Array: TypeAlias = npt.NDArray[Any]
+
+MAX_FPR = 0.1
+
+
+class Smooth(NamedTuple):
+    """A value and the variance of its estimate; nan where it can't be told."""
+
+    value: float
+    variance: float
+
+
+UNKNOWN = Smooth(math.nan, math.nan)
+
+
+class _Block(NamedTuple):
+    """Sums over one block of ascending scores.
+
+    For the i-th score, ``u`` is twice the negatives above its positives and ``v`` twice the
+    positives below its negatives, ties counted once, both less what lies outside of the block.
+    """
+
+    positives: int
+    negatives: int
+    pu: int
+    puu: float
+    qv: int
+    qvv: float
+
+
+class _PrecisionBlock(NamedTuple):
+    """Sums over one block for average precision; see :func:`_precision_sums`."""
+
+    errors: float
+    gain: float
+    loss: float
+    a: float
+    aa: float
+    b: float
+    bb: float
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """What a score tally says about its ranking."""
+
+    tally: ScoreTally
+    positives: Any
+    negatives: Any
+    auc: Smooth
+    average_precision: Smooth
+    blocks: tuple[_Block, ...] = ()
+
+    def partial_auc(self, max_fpr: float = MAX_FPR, *, corrected: bool = True) -> Smooth:
+        """The area up to a false positive rate, by default rescaled by McClish's correction."""
+        if not (self.positives and self.negatives):
+            return UNKNOWN
+        if self.tally.weighted:
+            influence = partial_influence(self.tally, max_fpr)
+            area, variance = influence.value, influence.variance(self.tally)
+        else:
+            area, variance = _partial_area(self, max_fpr)
+        if not corrected:
+            return Smooth(area, variance)
+        value, stretch = correct_partial(area, max_fpr)
+        return Smooth(value, variance * stretch**2)
+
+
+def rank(tally: ScoreTally) -> Ranking:
+    """Pass over a binary score tally; the second label is the positive."""
+    negatives, positives = tally.totals()
+    if not (positives and negatives):
+        ap = UNKNOWN
+        if positives:
+            ap = Smooth(1.0, math.nan)
+        return Ranking(tally, positives, negatives, UNKNOWN, ap)
+    if tally.weighted:
+        return _rank_weighted(tally, positives, negatives)
+    starts = _starts(tally)
+    blocks = map_blocks(tally.size, lambda: _worker(tally))
+    auc = _auc(blocks, positives, negatives)
+    precision = map_blocks(
+        tally.size, lambda: _precision_worker(tally, starts, positives, negatives)
+    )
+    ap = _ap(precision, blocks, positives)
+    return Ranking(tally, positives, negatives, auc, ap, tuple(blocks))
+
+
+# -- AUC and its DeLong variance -------------------------------------------------------------------
+
+
+def _worker(tally: ScoreTally) -> Any:
+    scratch = np.empty((4, BLOCK), np.int64)
+    floats = np.empty((2, BLOCK))
+
+    def work(i: int, j: int) -> _Block:
+        return _sums(tally.counts[1, i:j], tally.counts[0, i:j], scratch, floats)
+
+    return work
+
+
+def _sums(p: Array, q: Array, scratch: Array, floats: Floats) -> _Block:
+    """The sums of one block, for the counts of positives ``p`` and negatives ``q``."""
+    size = len(p)
+    pos, neg, u, v = scratch[:, :size]
+    square, weight = floats[:, :size]
+    np.copyto(pos, p, casting="unsafe")
+    np.copyto(neg, q, casting="unsafe")
+    np.cumsum(neg, out=u)
+    positives, negatives = int(pos.sum()), int(u[-1])
+    np.left_shift(u, 1, out=u)
+    np.subtract(neg, u, out=u)
+    np.cumsum(pos, out=v)
+    np.left_shift(v, 1, out=v)
+    np.subtract(v, pos, out=v)
+    puu = _weighted_squares(u, pos, square, weight)
+    qvv = _weighted_squares(v, neg, square, weight)
+    if positives * negatives < 1 << 60:
+        np.multiply(u, pos, out=u)
+        np.multiply(v, neg, out=v)
+        return _Block(positives, negatives, int(u.sum()), puu, int(v.sum()), qvv)
+    pu = sum(a * b for a, b in zip(u.tolist(), pos.tolist(), strict=True))
+    qv = sum(a * b for a, b in zip(v.tolist(), neg.tolist(), strict=True))
+    return _Block(positives, negatives, pu, puu, qv, qvv)
+
+
+def _weighted_squares(values: Array, weights: Array, square: Floats, weight: Floats) -> float:
+    np.copyto(square, values, casting="unsafe")
+    np.multiply(square, square, out=square)
+    np.copyto(weight, weights, casting="unsafe")
+    np.multiply(square, weight, out=square)
+    return float(square.sum())
+
+
+class _Placed(NamedTuple):
+    """Sums of many blocks, put in their place: doubled errors and their squares."""
+
+    errors: int
+    positive_squares: Fraction
+    negative_squares: Fraction
+
+
+def _place(blocks: list[_Block], negatives_above: int, positives_below: int) -> _Placed:
+    """Add up blocks, given what lies around them in the ranking."""
+    errors, of_positives, of_negatives = 0, Fraction(0), Fraction(0)
+    for block in blocks:
+        shift = 2 * negatives_above
+        errors += shift * block.positives + block.pu
+        of_positives += (
+            Fraction(block.puu) + 2 * shift * block.pu + shift * shift * block.positives
+        )
+        shift = 2 * positives_below
+        of_negatives += (
+            Fraction(block.qvv) + 2 * shift * block.qv + shift * shift * block.negatives
+        )
+        negatives_above -= block.negatives
+        positives_below += block.positives
+    return _Placed(errors, of_positives, of_negatives)
+
+
+def _auc(blocks: list[_Block], positives: int, negatives: int) -> Smooth:
+    placed = _place(blocks, negatives, 0)
+    pairs = 2 * positives * negatives
+    value = (pairs - placed.errors) / pairs
+    if positives < 2 or negatives < 2:
+        return Smooth(value, math.nan)
+    of_positives = placed.positive_squares - Fraction(placed.errors**2, positives)
+    of_negatives = placed.negative_squares - Fraction(placed.errors**2, negatives)
+    variance = of_positives / (4 * negatives**2 * (positives - 1) * positives) + of_negatives / (
+        4 * positives**2 * (negatives - 1) * negatives
+    )
+    return Smooth(value, max(float(variance), 0.0))
+
+
+# -- average precision -----------------------------------------------------------------------------
+
+
+def _starts(tally: ScoreTally) -> list[tuple[int, int]]:
+    """How many positives and negatives lie below each block."""
+
+    def work(i: int, j: int) -> tuple[int, int]:
+        negatives, positives = tally.counts[:, i:j].sum(axis=1, dtype=np.int64).tolist()
+        return positives, negatives
+
+    starts = [(0, 0)]
+    for positives, negatives in map_blocks(tally.size, lambda: work):
+        starts.append((starts[-1][0] + positives, starts[-1][1] + negatives))
+    return starts
+
+
+def _precision_worker(
+    tally: ScoreTally, starts: list[tuple[int, int]], positives: int, negatives: int
+) -> Any:
+    scratch = np.empty((6, BLOCK))
+    integers = np.empty(BLOCK, np.int64)
+
+    def work(i: int, j: int) -> _PrecisionBlock:
+        size = j - i
+        p, q, above_p, above_q, a, b = scratch[:, :size]
+        count = integers[:size]
+        below = starts[i // BLOCK]
+        for source, out, above, everything, start in (
+            (tally.counts[1, i:j], p, above_p, positives, below[0]),
+            (tally.counts[0, i:j], q, above_q, negatives, below[1]),
+        ):
+            np.copyto(out, source, casting="unsafe")
+            np.cumsum(source, out=count, dtype=np.int64)
+            np.subtract(everything - start, count, out=count)
+            np.copyto(above, count, casting="unsafe")
+            np.add(above, out, out=above)
+        return _precision_sums(p, q, above_p, above_q, a, b)
+
+    return work
+
+
+def _precision_sums(
+    p: Floats, q: Floats, above_p: Floats, above_q: Floats, a: Floats, b: Floats
+) -> _PrecisionBlock:
+    """The sums of one block, from rows at or above each score.
+
+    With T and F the positives and negatives at or above a score, its precision falls short of 1 by
+    e = F / (T + F). A further positive raises the precision at each score at or below its own by
+    F / (T + F)^2, a further negative lowers it by T / (T + F)^2. The running sums of those, over
+    positives, are the influence of a row on average precision: ``a`` (less e) for positives, ``b``
+    for negatives.
+    """
+    alerts = np.add(above_p, above_q, out=a)
+    np.divide(above_q, alerts, out=above_q)
+    np.divide(above_p, alerts, out=above_p)
+    np.divide(p, alerts, out=alerts)
+    np.multiply(alerts, above_p, out=b)
+    np.cumsum(b, out=b)
+    np.multiply(alerts, above_q, out=a)
+    np.cumsum(a, out=a)
+    gain, loss = float(a[-1]), float(b[-1])
+    errors = float(np.multiply(p, above_q, out=above_p).sum())
+    np.subtract(a, above_q, out=a)
+    first_a = float(np.multiply(p, a, out=above_p).sum())
+    second_a = float(np.multiply(above_p, a, out=above_p).sum())
+    first_b = float(np.multiply(q, b, out=above_q).sum())
+    second_b = float(np.multiply(above_q, b, out=above_q).sum())
+    return _PrecisionBlock(errors, gain, loss, first_a, second_a, first_b, second_b)
+
+
+def _ap(precision: list[_PrecisionBlock], blocks: list[_Block], positives: int) -> Smooth:
+    shortfall = math.fsum(block.errors for block in precision) / positives
+    spread: list[float] = []
+    gain, loss = shortfall, 0.0
+    for sums, counts in zip(precision, blocks, strict=True):
+        spread.append(sums.aa + 2 * gain * sums.a + gain * gain * counts.positives)
+        spread.append(sums.bb + 2 * loss * sums.b + loss * loss * counts.negatives)
+        gain += sums.gain
+        loss += sums.loss
+    return Smooth(1 - shortfall, max(math.fsum(spread), 0.0) / positives**2)
+
+
+# -- partial AUC -----------------------------------------------------------------------------------
+
+
+def _partial_area(ranking: Ranking, max_fpr: float) -> Smooth:
+    """The area under the ROC curve left of a false positive rate, and its variance.
+
+    The area is the mean over positives of how far the false positive rate at their score stays
+    below the limit. The score at which the limit is crossed is shared out in proportion.
+    """
+    positives, negatives = ranking.positives, ranking.negatives
+    limit = Fraction(max_fpr)
+    crossed, above = _crossing(ranking, limit * negatives)
+    q, p = (int(count) for count in ranking.tally.counts[:, crossed])
+    inside = min(Fraction(q), limit * negatives - above)
+    share = inside / q if q else Fraction(1)
+    gained = share * (limit - (above + inside / 2) / negatives)
+    blocks = _blocks_from(ranking, crossed + 1)
+    placed = _place(blocks, above, 0)
+    rest = sum(block.positives for block in blocks)
+    area = (limit * rest - Fraction(placed.errors, 2 * negatives) + p * gained) / positives
+    squares = (
+        limit**2 * rest
+        - limit * Fraction(placed.errors, negatives)
+        + placed.positive_squares / (4 * negatives**2)
+        + p * gained**2
+    )
+    of_positives = squares - positives * area**2
+    # A negative counts by the positives that it passes inside of the limit.
+    shift = 2 * p * share
+    passed = p * share * share / 2
+    first = (shift * above + placed.errors) / 2 + q * passed
+    second = (shift**2 * above + 2 * shift * placed.errors + placed.negative_squares) / 4
+    of_negatives = (second + q * passed**2 - first**2 / negatives) / positives**2
+    variance = of_positives / positives**2 + of_negatives / negatives**2
+    return Smooth(float(area), max(float(variance), 0.0))
+
+
+def _crossing(ranking: Ranking, limit: Fraction) -> tuple[int, int]:
+    """The lowest score with fewer negatives above it than the limit, and how many those are."""
+    above = 0
+    number = len(ranking.blocks) - 1
+    while number and above + ranking.blocks[number].negatives < limit:
+        above += ranking.blocks[number].negatives
+        number -= 1
+    start = number * BLOCK
+    counts = ranking.tally.counts[0, start : start + BLOCK].astype(np.int64)
+    each = above + ranking.blocks[number].negatives - np.cumsum(counts)
+    first = int(np.searchsorted(-each, -float(limit), side="right"))
+    return start + first, int(each[first])
+
+
+def _blocks_from(ranking: Ranking, first: int) -> list[_Block]:
+    """The blocks of all scores from one on; the first may be a part of a block."""
+    tally = ranking.tally
+    number = -(-first // BLOCK)
+    blocks = list(ranking.blocks[number:])
+    stop = min(number * BLOCK, tally.size)
+    if first < stop:
+        scratch, floats = np.empty((4, stop - first), np.int64), np.empty((2, stop - first))
+        part = _sums(tally.counts[1, first:stop], tally.counts[0, first:stop], scratch, floats)
+        blocks.insert(0, part)
+    return blocks
+
+
+# -- row by row, for sampling weights and clusters ---------------------------------------------------
+
+
+class Influence(NamedTuple):
+    """A value, and by how much a further positive or negative at each score would move it."""
+
+    value: float
+    positive: Floats
+    negative: Floats
+
+    def variance(self, tally: ScoreTally) -> float:
+        """The variance when rows are independent, by its sandwich form."""
+        squares = tally.counts if tally.squares is None else tally.squares
+        of_negatives = (squares[0] * self.negative**2).sum()
+        return float((squares[1] * self.positive**2).sum() + of_negatives)
+
+
+def auc_influence(tally: ScoreTally) -> Influence:
+    """AUC: the share of negatives above a positive, and of positives below a negative."""
+    q, p, negatives, positives = _sides(tally)
+    of_positive = (negatives - np.cumsum(q) + q / 2) / negatives
+    of_negative = (np.cumsum(p) - p / 2) / positives
+    error = float((p * of_positive).sum()) / positives
+    return Influence(
+        1 - error, (error - of_positive) / positives, (error - of_negative) / negatives
+    )
+
+
+def ap_influence(tally: ScoreTally) -> Influence:
+    """Average precision; see :func:`_precision_sums`."""
+    q, p, negatives, positives = _sides(tally)
+    above_p = np.maximum(positives - np.cumsum(p) + p, p)
+    above_q = np.maximum(negatives - np.cumsum(q) + q, q)
+    alerts = above_p + above_q
+    shortfall = float((p * above_q / alerts).sum()) / positives
+    gain = np.cumsum(p * above_q / alerts**2) - above_q / alerts + shortfall
+    loss = np.cumsum(p * above_p / alerts**2)
+    return Influence(1 - shortfall, gain / positives, -loss / positives)
+
+
+def partial_influence(tally: ScoreTally, max_fpr: float = MAX_FPR) -> Influence:
+    """The uncorrected partial area; see :func:`_partial_area`."""
+    q, p, negatives, positives = _sides(tally)
+    above = negatives - np.cumsum(q)
+    room = np.clip(max_fpr * negatives - above, 0, q)
+    share = np.divide(room, q, out=(above < max_fpr * negatives).astype(float), where=q > 0)
+    gained = share * (max_fpr - (above + room / 2) / negatives)
+    area = float((p * gained).sum()) / positives
+    passed = share * (np.cumsum(p * share) - p * share / 2) / positives
+    mean = float((q * passed).sum()) / negatives
+    return Influence(area, (gained - area) / positives, (mean - passed) / negatives)
+
+
+def _sides(tally: ScoreTally) -> tuple[Floats, Floats, float, float]:
+    q, p = tally.counts.astype(np.float64)
+    return q, p, float(q.sum()), float(p.sum())
+
+
+def _rank_weighted(tally: ScoreTally, positives: float, negatives: float) -> Ranking:
+    auc, ap = auc_influence(tally), ap_influence(tally)
+    return Ranking(
+        tally,
+        positives,
+        negatives,
+        Smooth(auc.value, auc.variance(tally)),
+        Smooth(ap.value, ap.variance(tally)),
+    )
+
+
+def correct_partial(area: float, max_fpr: float) -> tuple[float, float]:
+    """McClish's rescaling of a partial area, and the factor by which it stretches."""
+    least = max_fpr**2 / 2
+    stretch = 1 / (2 * (max_fpr - least))
+    return 0.5 + (area - least) * stretch, stretch
+
+
+def hand_till(tallies: tuple[ScoreTally, ...]) -> float:
+    """Hand and Till's mean AUC over all pairs of classes; nan where a class has no rows.
+
+    ``tallies`` hold one table a class, of the probabilities given to it.
+    """
+    size = len(tallies)
+    found = []
+    for i in range(size):
+        for j in range(size):
+            if i != j:
+                found.append(rank(tallies[i].pair(j, i)).auc.value)
+    return math.fsum(found) / len(found) if found else math.nan

@@ -1,0 +1,315 @@
+"""Shares of rows: of the alarms, of the attacks, of everything."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from assay.formula import FN, FP, HIT, ROW, TN, TP, K, N, geometric_mean, sqrt, total
+from assay.measures.measure import (
+    HIGHER,
+    LOWER,
+    NEITHER,
+    Counts,
+    Interval,
+    Law,
+    Measure,
+)
+
+ALL = TP + TN + FP + FN
+GROUP = "rates"
+_EXAMPLE = Counts(tp=3, fp=1, fn=2, tn=4)
+
+
+def _f_beta_formula(beta: Fraction):  # type: ignore[no-untyped-def]
+    weight = beta * beta
+    return (1 + weight) * TP / ((1 + weight) * TP + weight * FN + FP)
+
+
+ACCURACY = Measure(
+    name="accuracy",
+    group=GROUP,
+    formula=(TP + TN) / ALL,
+    classes=total(HIT) / N,
+    better=HIGHER,
+    range=(0, 1),
+    invariant_under=(Law.CLASS_SWAP, Law.TRANSPOSE),
+    complement="error_rate",
+    reads="Of all rows, the share that was decided right.",
+    misleads="With 2 attacks in 100 rows, flagging nothing scores 98%: compare it with the share "
+    "of the larger class.",
+    reference="Sokolova and Lapalme 2009",
+    example=(_EXAMPLE, Fraction(7, 10)),
+)
+
+ERROR_RATE = Measure(
+    name="error_rate",
+    group=GROUP,
+    aliases=(
+        "misclassification_rate",
+        "misclassification_error",
+        "classification_error_rate",
+    ),
+    formula=(FP + FN) / ALL,
+    classes=(N - total(HIT)) / N,
+    better=LOWER,
+    range=(0, 1),
+    invariant_under=(Law.CLASS_SWAP, Law.TRANSPOSE),
+    complement="accuracy",
+    reads="Of all rows, the share that was decided wrong.",
+    misleads="Small whenever attacks are rare, whether they are found or not.",
+    reference="Sokolova and Lapalme 2009",
+    example=(_EXAMPLE, Fraction(3, 10)),
+)
+
+PRECISION = Measure(
+    name="precision",
+    group=GROUP,
+    aliases=("ppv", "positive_predictive_value"),
+    formula=TP / (TP + FP),
+    better=HIGHER,
+    range=(0, 1),
+    invariant_under=(Law.TRUE_NEGATIVES,),
+    swapped="negative_predictive_value",
+    complement="false_discovery_rate",
+    reads="Of the alarms raised, the share that were real.",
+    misleads="It falls with the base rate: quote it at the base rate of deployment.",
+    reference="van Rijsbergen 1979",
+    example=(_EXAMPLE, Fraction(3, 4)),
+)
+
+RECALL = Measure(
+    name="recall",
+    group=GROUP,
+    aliases=(
+        "tpr",
+        "true_positive_rate",
+        "sensitivity",
+        "hit_rate",
+        "detection_rate",
+        "dr",
+    ),
+    formula=TP / (TP + FN),
+    better=HIGHER,
+    range=(0, 1),
+    invariant_under=(Law.PREVALENCE, Law.TRUE_NEGATIVES),
+    swapped="specificity",
+    complement="false_negative_rate",
+    reads="Of the attacks, the share that raised an alarm: the detection rate.",
+    misleads="Flagging everything gives 1: it says nothing without the false alarms it costs.",
+    reference="Yerushalmy 1947",
+    example=(_EXAMPLE, Fraction(3, 5)),
+)
+
+SPECIFICITY = Measure(
+    name="specificity",
+    group=GROUP,
+    aliases=("tnr", "true_negative_rate", "selectivity"),
+    formula=TN / (TN + FP),
+    better=HIGHER,
+    range=(0, 1),
+    invariant_under=(Law.PREVALENCE,),
+    swapped="recall",
+    complement="false_positive_rate",
+    reads="Of the harmless rows, the share that raised no alarm.",
+    misleads="99.9% sounds safe, yet of a million harmless flows a day it lets a thousand alarm.",
+    reference="Yerushalmy 1947",
+    example=(_EXAMPLE, Fraction(4, 5)),
+)
+
+FALSE_POSITIVE_RATE = Measure(
+    name="false_positive_rate",
+    group=GROUP,
+    aliases=("fpr", "fall_out", "type_1_error"),
+    formula=FP / (FP + TN),
+    better=LOWER,
+    range=(0, 1),
+    invariant_under=(Law.PREVALENCE,),
+    swapped="false_negative_rate",
+    complement="specificity",
+    reads="Of the harmless rows, the share that raised an alarm.",
+    misleads="It is not 1 - precision and not the false alarm rate: at a low base rate a tiny "
+    "value still means that most alarms are false.",
+    reference="Axelsson 2000",
+    example=(_EXAMPLE, Fraction(1, 5)),
+)
+
+FALSE_NEGATIVE_RATE = Measure(
+    name="false_negative_rate",
+    group=GROUP,
+    aliases=("fnr", "miss_rate", "type_2_error"),
+    formula=FN / (FN + TP),
+    better=LOWER,
+    range=(0, 1),
+    invariant_under=(Law.PREVALENCE, Law.TRUE_NEGATIVES),
+    swapped="false_positive_rate",
+    complement="recall",
+    reads="Of the attacks, the share that was missed.",
+    misleads="Zero is easy: flag everything.",
+    reference="Axelsson 2000",
+    example=(_EXAMPLE, Fraction(2, 5)),
+)
+
+FALSE_DISCOVERY_RATE = Measure(
+    name="false_discovery_rate",
+    group=GROUP,
+    aliases=("fdr", "far", "false_alarm_rate"),
+    formula=FP / (FP + TP),
+    better=LOWER,
+    range=(0, 1),
+    invariant_under=(Law.TRUE_NEGATIVES,),
+    swapped="false_omission_rate",
+    complement="precision",
+    reads="Of the alarms raised, the share that were false: the false alarm rate (FAR).",
+    misleads="Others call FP / (FP + TN) the false alarm rate; and it rises as the base rate falls.",
+    reference="Beaugnon and Chifflier 2018",
+    example=(_EXAMPLE, Fraction(1, 4)),
+)
+
+FALSE_OMISSION_RATE = Measure(
+    name="false_omission_rate",
+    group=GROUP,
+    aliases=("for",),
+    formula=FN / (FN + TN),
+    better=LOWER,
+    range=(0, 1),
+    swapped="false_discovery_rate",
+    complement="negative_predictive_value",
+    reads="Of the rows that raised no alarm, the share that were attacks.",
+    misleads="Where attacks are rare it is close to zero for any detector.",
+    reference="Powers 2011",
+    example=(_EXAMPLE, Fraction(1, 3)),
+)
+
+NEGATIVE_PREDICTIVE_VALUE = Measure(
+    name="negative_predictive_value",
+    group=GROUP,
+    aliases=("npv",),
+    formula=TN / (TN + FN),
+    better=HIGHER,
+    range=(0, 1),
+    swapped="precision",
+    complement="false_omission_rate",
+    reads="Of the rows that raised no alarm, the share that were harmless.",
+    misleads="Where attacks are rare it is close to 1 for any detector.",
+    reference="Powers 2011",
+    example=(_EXAMPLE, Fraction(2, 3)),
+)
+
+PREVALENCE = Measure(
+    name="prevalence",
+    group=GROUP,
+    formula=(TP + FN) / ALL,
+    better=NEITHER,
+    range=(0, 1),
+    averaged=False,
+    reads="Of all rows, the share that are attacks, in this test set.",
+    misleads="It is rarely the base rate of deployment, where attacks are much rarer.",
+    reference="Axelsson 2000",
+    example=(_EXAMPLE, Fraction(1, 2)),
+)
+
+ALERT_RATE = Measure(
+    name="alert_rate",
+    group=GROUP,
+    formula=(TP + FP) / ALL,
+    better=NEITHER,
+    range=(0, 1),
+    averaged=False,
+    reads="Of all rows, the share that raised an alarm.",
+    misleads="It carries the prevalence of the test set into the number of alerts a day.",
+    reference="Axelsson 2000",
+    example=(_EXAMPLE, Fraction(2, 5)),
+)
+
+F1 = Measure(
+    name="f1",
+    group=GROUP,
+    aliases=("f_measure", "f_score"),
+    formula=_f_beta_formula(Fraction(1)),
+    better=HIGHER,
+    range=(0, 1),
+    interval=Interval.BY_JACCARD,
+    invariant_under=(Law.TRANSPOSE, Law.TRUE_NEGATIVES),
+    reads="The harmonic mean of precision and recall; near the smaller of the two.",
+    misleads="It ignores true negatives, weighs both errors alike, and falls with the base rate.",
+    reference="van Rijsbergen 1979",
+    example=(_EXAMPLE, Fraction(2, 3)),
+)
+
+
+def f_beta(beta: float) -> Measure:
+    """F-beta: recall counts beta times as much as precision.
+
+    >>> f_beta(2).name, f_beta(0.5).name
+    ('f2', 'f0.5')
+    """
+    if beta == 1:
+        return F1
+    exact = Fraction(repr(beta))
+    weight = exact * exact
+    tp, fp, fn, _ = _EXAMPLE
+    side = "recall" if beta > 1 else "precision"
+    return Measure(
+        name=f"f{beta:g}",
+        group=GROUP,
+        formula=_f_beta_formula(exact),
+        better=HIGHER,
+        range=(0, 1),
+        invariant_under=(Law.TRUE_NEGATIVES,),
+        reads=f"Precision and recall in one number, leaning towards {side} (beta = {beta:g}).",
+        misleads="The beta is a choice of costs: say why it was chosen, and do not compare F "
+        "scores of different betas.",
+        reference="van Rijsbergen 1979",
+        example=(_EXAMPLE, (1 + weight) * tp / ((1 + weight) * tp + weight * fn + fp)),
+    )
+
+
+F2, F05 = f_beta(2), f_beta(0.5)
+
+BALANCED_ACCURACY = Measure(
+    name="balanced_accuracy",
+    group=GROUP,
+    formula=(TP / (TP + FN) + TN / (TN + FP)) / 2,
+    classes=total(HIT / ROW) / K,
+    better=HIGHER,
+    range=(0, 1),
+    invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE),
+    reads="The mean of the recalls of all classes; 0.5 is what guessing gets on two.",
+    misleads="It weighs the rare class like the common one, which the operator's day does not.",
+    reference="Brodersen et al. 2010",
+    example=(_EXAMPLE, Fraction(7, 10)),
+)
+
+G_MEAN = Measure(
+    name="g_mean",
+    group=GROUP,
+    formula=sqrt(TP / (TP + FN) * (TN / (TN + FP))),
+    classes=geometric_mean(HIT / ROW),
+    better=HIGHER,
+    range=(0, 1),
+    invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE),
+    reads="The geometric mean of the recalls of all classes; zero when one class is never found.",
+    misleads="One empty class makes it zero, whatever the others are.",
+    reference="Kubat and Matwin 1997",
+    example=(Counts(tp=4, fp=3, fn=0, tn=1), Fraction(1, 2)),
+)
+
+RATES = (
+    ACCURACY,
+    ERROR_RATE,
+    PRECISION,
+    RECALL,
+    SPECIFICITY,
+    F1,
+    F2,
+    F05,
+    FALSE_POSITIVE_RATE,
+    FALSE_NEGATIVE_RATE,
+    FALSE_DISCOVERY_RATE,
+    FALSE_OMISSION_RATE,
+    NEGATIVE_PREDICTIVE_VALUE,
+    BALANCED_ACCURACY,
+    G_MEAN,
+    PREVALENCE,
+    ALERT_RATE,
+)
