@@ -20,9 +20,9 @@ from assay.evaluation import (
     evaluate,
     evaluate_counts,
     fbeta,
-    function_of,
     scorer,
 )
+from assay.evaluation import function_of as _function_of
 from assay.inference import (
     AgrestiCoull,
     BCa,
@@ -48,7 +48,8 @@ from assay.inference import (
     nemenyi,
     paired_t,
 )
-from assay.measures import Measure, catalogue
+from assay.measures import Measure
+from assay.measures import catalogue as _catalogue
 from assay.tally import Confusion, Tally, from_bytes
 
 __version__ = "0.1.0"
@@ -97,10 +98,10 @@ __all__ = [
 
 def __getattr__(name: str) -> MeasureFunction:
     """A measure as a function, by its name or alias."""
-    if name in catalogue.names():
-        return function_of(name)
+    if name in _catalogue.names():
+        return _function_of(name)
     raise AttributeError(f"module 'assay' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *(n for n in catalogue.names() if n.isidentifier()), "__version__"]
+    return [*__all__, *(n for n in _catalogue.names() if n.isidentifier()), "__version__"]

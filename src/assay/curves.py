@@ -21,7 +21,7 @@ from assay.tally import ScoreTally
 from assay.tally.blocks import BLOCK, map_blocks
 
 if TYPE_CHECKING:
-    import polars
+    import polars as pl
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -64,11 +64,11 @@ class Curve:
     def __len__(self) -> int:
         return len(self.columns["threshold"])
 
-    def to_frame(self) -> polars.DataFrame:
+    def to_frame(self) -> pl.DataFrame:
         """The columns as a polars dataframe."""
-        import polars
+        import polars as pl
 
-        return polars.DataFrame(dict(self.columns))
+        return pl.DataFrame(dict(self.columns))
 
 
 def sweep(tally: ScoreTally, points: int | None = POINTS, keep: float | None = None) -> Sweep:
@@ -109,9 +109,7 @@ def sweep(tally: ScoreTally, points: int | None = POINTS, keep: float | None = N
 def _below_blocks(tally: ScoreTally) -> npt.NDArray[Any]:
     """How many negatives and positives lie below each block of scores."""
     kind: Any = np.float64 if tally.weighted else np.int64
-    sums = map_blocks(
-        tally.size, lambda: lambda i, j: tally.counts[:, i:j].sum(axis=1, dtype=kind)
-    )
+    sums = map_blocks(tally.size, lambda: lambda i, j: tally.counts[:, i:j].sum(axis=1, dtype=kind))
     return np.cumsum([np.zeros(2, kind), *sums], axis=0)
 
 
@@ -151,7 +149,7 @@ class _Targets:
             first, last = np.searchsorted(shares, [start, reached[-1]])
             found.append(np.searchsorted(reached, shares[first:last], side="right"))
         chosen = np.unique(np.concatenate(found))
-        return chosen[chosen < running.shape[1]]
+        return np.asarray(chosen[chosen < running.shape[1]])
 
 
 def trace(swept: Sweep, name: str, y: str, x: str | None = None) -> Curve:
@@ -197,7 +195,8 @@ def recall_at(tally: ScoreTally, limits: Mapping[str, float]) -> tuple[float, fl
     infinity.
 
     >>> import numpy as np
-    >>> tally = ScoreTally.of_rows(("no", "yes"), np.array([.9, .8, .7, .1]), np.array([1, 1, 0, 1]))
+    >>> scores, truth = np.array([0.9, 0.8, 0.7, 0.1]), np.array([1, 1, 0, 1])
+    >>> tally = ScoreTally.of_rows(("no", "yes"), scores, truth)
     >>> recall_at(tally, {"false_discovery_rate": 0.1})
     (0.6666666666666666, 0.8)
     """

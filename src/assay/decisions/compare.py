@@ -4,115 +4,38 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from assay import engines
-from assay.errors import InputError, LengthMismatch
+from assay.decisions.comparison import Comparison, Difference
+from assay.errors import InputError, LengthMismatch, MethodError
 from assay.formula import of_classes
 from assay.inference import (
     Bootstrap,
-    Estimate,
     Quantity,
     Significance,
     cochran_q,
     delong_of,
     holm,
     mcnemar_of,
+    method_of,
     paired_bootstrap,
+    paired_influence,
+    paired_score_bootstrap,
+    resampled_clusters,
+    resampled_pairs,
 )
-from assay.inference.quantiles import normal, normal_p, student, student_p
-from assay.measures import (
-    MAX_FPR,
-    Influence,
-    Measure,
-    ap_influence,
-    catalogue,
-    correct_partial,
-    partial_influence,
-)
-from assay.sources import Batch, from_arrays
-from assay.tally import PairTally, Sample, ScoreTally
-from assay.tally.sums import SMALLEST_PROBABILITY
+from assay.measures import catalogue
+from assay.sources import Batch, common_labels, from_arrays
+from assay.tally import ClusterTally, PairTally, Sample
 
-Floats: TypeAlias = npt.NDArray[np.float64]
-
-SCHEMA = "assay.compare/1"
 MARGIN = 0.01
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A measure of two models, and B less A with its paired interval."""
-
-    measure: str
-    a: str
-    b: str
-    value_a: float
-    value_b: float
-    difference: Estimate
-    p: float
-    p_adjusted: float | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The difference as the plain values of the contract."""
-        return {
-            "measure": self.measure,
-            "a": self.a,
-            "b": self.b,
-            "value_a": _finite(self.value_a),
-            "value_b": _finite(self.value_b),
-            "difference": _finite(float(self.difference)),
-            "low": _finite(self.difference.low),
-            "high": _finite(self.difference.high),
-            "p": _finite(self.p),
-            "p_adjusted": self.p_adjusted,
-            "method": self.difference.method,
-        }
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What a comparison found: differences, tests, and a sentence for each pair."""
-
-    models: tuple[str, ...]
-    differences: tuple[Difference, ...]
-    tests: tuple[Significance, ...]
-    verdicts: tuple[tuple[str, str, str], ...]
-    notes: tuple[str, ...] = ()
-
-    def difference(self, measure: str, a: str | None = None, b: str | None = None) -> Difference:
-        """The difference of one measure between two models, by default the first two."""
-        a, b = a or self.models[0], b or self.models[1]
-        for found in self.differences:
-            if (found.measure, found.a, found.b) == (measure, a, b):
-                return found
-        raise InputError(f"there is no difference of {measure!r} between {a!r} and {b!r}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as the plain values of the contract, ready for JSON."""
-        return {
-            "schema": SCHEMA,
-            "models": list(self.models),
-            "differences": [found.to_dict() for found in self.differences],
-            "tests": [_test(found) for found in self.tests],
-            "verdicts": [{"a": a, "b": b, "text": text} for a, b, text in self.verdicts],
-            "notes": list(self.notes),
-        }
-
-    def __repr__(self) -> str:
-        lines = [f"Comparison of {', '.join(self.models)}", ""]
-        width = max((len(found.measure) for found in self.differences), default=0)
-        for found in self.differences:
-            lines.append(
-                f"{found.measure:<{width}}  {found.a} {found.value_a:.3f}  {found.b} "
-                f"{found.value_b:.3f}  difference {found.difference}"
-            )
-        return "\n".join([*lines, "", *map(str, self.tests), "", *(v[2] for v in self.verdicts)])
+CLUSTERED_NOTE = (
+    "rows come in clusters, so McNemar's, Cochran's and DeLong's tests, which take rows as "
+    "independent, are left out"
+)
 
 
 def compare(
@@ -129,27 +52,34 @@ def compare(
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = 42,
+    interval: str | None = None,
     margin: float = MARGIN,
 ) -> Comparison:
     """Compare models on the same rows.
 
     Give ``scores`` (name to column), flagged from ``threshold`` on (one number, or one a model), or
     ``decisions``. Differences are B less A: of count measures by the paired bootstrap, of AUC by
-    DeLong, of other score measures by each row's influence. With ``clusters`` the measures of scores
-    take them into account, and count measures have no difference tested here.
+    DeLong, of other score measures by each row's influence, or with ``interval="bootstrap"`` by the
+    paired bootstrap too. With ``clusters``, clusters take the place of rows. The verdict calls a
+    pair equivalent when the whole interval lies within ``margin``.
 
     >>> truth = ["attack", "normal"] * 30
     >>> good, poor = [0.9, 0.1] * 30, [0.9, 0.1, 0.4, 0.6] * 15
     >>> compare(truth, scores={"poor": poor, "good": good}).verdicts[0][2]
-    'good is better than poor: roc_auc is higher by 0.250 [0.139, 0.361].'
+    'good is better than poor: roc_auc is higher by 0.250 [0.121, 0.379].'
     """
-    names = list(scores or decisions or {})
     if bool(scores) == bool(decisions):
-        raise InputError("give scores= or decisions=, a mapping from the model's name to its column")
-    if len(names) < 2:
-        raise InputError(f"a comparison needs two models or more; found {', '.join(names)}")
+        raise InputError("give scores= or decisions=, a mapping from model name to column")
+    columns = dict(scores or decisions or {})
+    if len(columns) < 2:
+        raise InputError(f"a comparison needs two models or more; found {', '.join(columns)}")
+    method, level = method_of(interval or "bootstrap", level)
+    if not isinstance(method, Bootstrap):
+        raise MethodError(f"differences are resampled: bootstrap or bca; found {interval!r}")
+    if decisions is not None and labels is None:
+        labels = common_labels(y_true, decisions)
     batches = {}
-    for name, column in (scores or decisions or {}).items():
+    for name, column in columns.items():
         chosen = threshold.get(name) if isinstance(threshold, Mapping) else threshold
         said = {"y_score": column, "threshold": chosen} if scores else {"y_pred": column}
         try:
@@ -164,92 +94,135 @@ def compare(
             )
         except LengthMismatch as mismatch:
             raise LengthMismatch(f"model {name!r}: {mismatch}") from mismatch
-    batches = _alike(batches, y_true, positive, negative, labels, counts, decisions)
-    first = next(iter(batches.values()))
-    pairs = PairTally.of_codes(
-        first.labels,
-        first.truth,
-        {name: engines.decide(batch) for name, batch in batches.items()},
-        counts=first.counts,
-    )
-    sample = None
-    if scores:
-        sample = Sample.of_rows(
-            first.labels,
-            first.truth,
-            {name: batch.score for name, batch in batches.items() if batch.score is not None},
-            cluster=None if first.clusters is None else first.clusters.codes,
-            clusters=() if first.clusters is None else first.clusters.names,
-            counts=first.counts,
-        )
-    method = Bootstrap(level, resamples, seed)
-    probability = all(batch.is_probability for batch in batches.values())
+    rows = _Rows(batches, level, replace(method, resamples=resamples, seed=seed))
     differences: list[Difference] = []
     tests: list[Significance] = []
-    for i, j in itertools.combinations(range(len(names)), 2):
-        two = pairs.of_models(i, j)
-        if first.clusters is None:
-            differences += _counted(two, first.positive is not None, method)
-            tests += _tests(two, first.positive is not None, level)
-        if sample is not None:
-            part = _of_models(sample, i, j)
-            differences += _scored(part, probability, level)
-            if first.clusters is None:
-                tests.append(replace(delong_of(part, level=level), on="all"))
-    if len(names) > 2 and first.clusters is None:
-        tests.append(cochran_q(pairs.correct(), pairs.counts, names=names))
-    return Comparison(
-        tuple(names),
-        tuple(_holm(differences)),
-        tuple(_holm_tests(tests)),
-        tuple(_verdicts(differences, names, margin)),
-        first.notes,
+    for i, j in itertools.combinations(range(len(columns)), 2):
+        differences += rows.counted(i, j)
+        differences += rows.scored(i, j, resample=interval is not None)
+        tests += rows.tests(i, j)
+    tests += rows.tests_of_all()
+    known = iter(holm([found.p for found in differences if not math.isnan(found.p)]))
+    adjusted = tuple(
+        found if math.isnan(found.p) else replace(found, p_adjusted=next(known))
+        for found in differences
     )
+    known = iter(holm([found.p for found in tests if not math.isnan(found.p)]))
+    tested = tuple(found if math.isnan(found.p) else found.adjusted(next(known)) for found in tests)
+    verdicts = tuple(_verdicts(adjusted, list(columns), margin))
+    return Comparison(tuple(columns), adjusted, tested, verdicts, rows.notes)
 
 
-def _alike(
-    batches: dict[str, Batch],
-    y_true: Any,
-    positive: Any,
-    negative: Any,
-    labels: Any,
-    counts: Any,
-    decisions: Mapping[str, Any] | None,
-) -> dict[str, Batch]:
-    """All models must be coded by the same labels; a label only one of them decides is added."""
-    found = {batch.labels for batch in batches.values()}
-    if len(found) == 1 or decisions is None:
-        return batches
-    union = list(dict.fromkeys(label for names in found for label in names))
-    original = {str(v): v for v in union}
-    return {
-        name: from_arrays(
-            y_true,
-            y_pred=column,
-            positive=positive,
-            negative=negative,
-            labels=labels or list(original.values()),
-            counts=counts,
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """What all models said of the same rows, counted together."""
+
+    batches: Mapping[str, Batch]
+    level: float
+    method: Bootstrap
+
+    @property
+    def first(self) -> Batch:
+        return next(iter(self.batches.values()))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        clustered = (CLUSTERED_NOTE,) if self.first.clusters is not None else ()
+        return (*self.first.notes, *clustered)
+
+    def _chosen(self, *models: int) -> dict[str, Batch]:
+        named = list(self.batches.items())
+        return dict(named[model] for model in models)
+
+    def pairs(self, *models: int) -> PairTally:
+        return PairTally.of_codes(
+            self.first.labels,
+            self.first.truth,
+            {name: engines.decide(batch) for name, batch in self._chosen(*models).items()},
+            counts=self.first.counts,
         )
-        for name, column in decisions.items()
-    }
+
+    def sample(self, *models: int) -> Sample | None:
+        chosen = {
+            name: batch.score
+            for name, batch in self._chosen(*models).items()
+            if batch.score is not None
+        }
+        if not chosen or len(set(self.first.truth.tolist())) < 2:
+            return None
+        clusters = self.first.clusters
+        return Sample.of_rows(
+            self.first.labels,
+            self.first.truth,
+            chosen,
+            cluster=None if clusters is None else clusters.codes,
+            clusters=() if clusters is None else clusters.names,
+            counts=self.first.counts,
+        )
+
+    def counted(self, i: int, j: int) -> Iterator[Difference]:
+        """Differences of count measures, all from one draw of resamples."""
+        pairs = self.pairs(i, j)
+        clusters = self.first.clusters
+        if clusters is None:
+            tables = resampled_pairs(pairs, self.method)
+        else:
+            both = [
+                ClusterTally.of_codes(
+                    batch.labels,
+                    batch.truth,
+                    engines.decide(batch),
+                    clusters.codes,
+                    clusters.names,
+                    amounts=batch.counts,
+                )
+                for batch in self._chosen(i, j).values()
+            ]
+            tables = resampled_clusters(both[0], both[1], self.method)
+        for name, quantity in _quantities(binary=self.first.positive is not None):
+            yield _difference(
+                name,
+                paired_bootstrap(pairs, quantity, name=name, method=self.method, tables=tables),
+            )
+
+    def scored(self, i: int, j: int, *, resample: bool) -> Iterator[Difference]:
+        """Differences of measures of scores."""
+        sample = self.sample(i, j)
+        if sample is None:
+            return
+        names = ["roc_auc", "partial_auc", "average_precision"]
+        if all(batch.is_probability for batch in self._chosen(i, j).values()):
+            names += ["log_loss", "brier"]
+        for name in names:
+            if resample:
+                found = paired_score_bootstrap(sample, name, method=self.method)
+            elif name == "roc_auc" and not sample.clusters:
+                found = delong_of(sample, level=self.level)
+            else:
+                found = paired_influence(sample, name, level=self.level)
+            yield _difference(name, found)
+
+    def tests(self, i: int, j: int) -> Iterator[Significance]:
+        """McNemar's test on all rows, on positives and on negatives; DeLong's."""
+        if self.first.clusters is not None:
+            return
+        pairs = self.pairs(i, j)
+        yield mcnemar_of(pairs, level=self.level)
+        if self.first.positive is not None:
+            for label, on in ((1, "positives"), (0, "negatives")):
+                yield replace(mcnemar_of(pairs.of_label(label), level=self.level), on=on)
+        sample = self.sample(i, j)
+        if sample is not None:
+            yield delong_of(sample, level=self.level)
+
+    def tests_of_all(self) -> Iterator[Significance]:
+        """Cochran's test of more than two models."""
+        if len(self.batches) > 2 and self.first.clusters is None:
+            pairs = self.pairs(*range(len(self.batches)))
+            yield cochran_q(pairs.correct(), pairs.counts, names=list(self.batches))
 
 
-def _of_models(sample: Sample, *models: int) -> Sample:
-    return Sample.of_rows(
-        sample.labels,
-        sample.truth,
-        {sample.models[model]: sample.scores[:, model] for model in models},
-        cluster=sample.cluster if sample.clusters else None,
-        clusters=sample.clusters,
-        counts=sample.counts,
-    )
-
-
-# -- decisions -------------------------------------------------------------------------------------
-
-
-def _quantities(binary: bool) -> Iterator[tuple[str, Quantity]]:
+def _quantities(*, binary: bool) -> Iterator[tuple[str, Quantity]]:
     for measure in catalogue.CATALOGUE:
         if measure.formula is None:
             continue
@@ -261,124 +234,17 @@ def _quantities(binary: bool) -> Iterator[tuple[str, Quantity]]:
             yield f"{measure.name}.macro", Quantity(of_classes(measure.formula, "macro"))
 
 
-def _counted(pairs: PairTally, binary: bool, method: Bootstrap) -> Iterator[Difference]:
-    for name, quantity in _quantities(binary):
-        found = paired_bootstrap(pairs, quantity, name=name, method=method)
-        assert found.effect is not None  # noqa: S101 - a bootstrap has one
-        yield Difference(
-            name, *pairs.models, found.table["a"], found.table["b"], found.effect, found.p
-        )
-
-
-def _tests(pairs: PairTally, binary: bool, level: float) -> Iterator[Significance]:
-    yield mcnemar_of(pairs, level=level)
-    if binary:
-        for label, on in ((1, "positives"), (0, "negatives")):
-            yield replace(mcnemar_of(pairs.of_label(label), level=level), on=on)
-
-
-# -- scores ----------------------------------------------------------------------------------------
-
-
-def _scored(sample: Sample, probability: bool, level: float) -> Iterator[Difference]:
-    if len(np.unique(sample.truth)) < 2:
-        return
-    auc = delong_of(sample, level=level)
-    assert auc.effect is not None  # noqa: S101 - DeLong's test has one
-    if not sample.clusters:
-        values = auc.table["auc"]
-        yield Difference("roc_auc", *sample.models, values[0], values[1], auc.effect, auc.p)
-    else:
-        yield _influenced(sample, "roc_auc", _auc_influence, level)
-    yield _influenced(sample, "partial_auc", _partial_influence, level)
-    yield _influenced(sample, "average_precision", ap_influence, level)
-    if probability:
-        for name in ("log_loss", "brier"):
-            yield _mean_difference(sample, name, level)
-
-
-def _auc_influence(tally: ScoreTally) -> Influence:
-    from assay.measures import auc_influence
-
-    return auc_influence(tally)
-
-
-def _partial_influence(tally: ScoreTally) -> Influence:
-    found = partial_influence(tally)
-    value, stretch = correct_partial(found.value, MAX_FPR)
-    return Influence(value, found.positive * stretch, found.negative * stretch)
-
-
-def _influenced(
-    sample: Sample, name: str, influence: Callable[[ScoreTally], Influence], level: float
-) -> Difference:
-    """The difference of a score measure, by how much each row moves it."""
-    values, moves = [], []
-    for model in (0, 1):
-        tally = sample.score_tally(model)
-        found = influence(tally)
-        at = np.searchsorted(tally.scores, sample.scores[:, model])
-        values.append(found.value)
-        moves.append(np.where(sample.truth == 1, found.positive[at], found.negative[at]))
-    return _difference(sample, name, values, moves[1] - moves[0], level)
-
-
-def _mean_difference(sample: Sample, name: str, level: float) -> Difference:
-    losses = []
-    for model in (0, 1):
-        score = sample.scores[:, model]
-        given = np.where(sample.truth == 1, score, 1 - score)
-        if name == "log_loss":
-            losses.append(-np.log(np.maximum(given, SMALLEST_PROBABILITY)))
-        else:
-            losses.append((score - sample.truth) ** 2)
-    n = sample.counts.sum()
-    values = [float((loss * sample.counts).sum() / n) for loss in losses]
-    gap = losses[1] - losses[0]
-    return _difference(sample, name, values, (gap - (values[1] - values[0])) / n, level)
-
-
-def _difference(
-    sample: Sample, name: str, values: list[float], moves: Floats, level: float
-) -> Difference:
-    value = values[1] - values[0]
-    counts = sample.counts
-    n = int(counts.sum())
-    if sample.clusters:
-        count = len(sample.clusters)
-        sums = np.bincount(sample.cluster, moves * counts, minlength=count)
-        variance = float(np.square(sums).sum()) * count / max(count - 1, 1)
-        reach, how = student(level, max(count - 1, 1)), "cluster delta"
-    else:
-        variance = float((counts * moves**2).sum())
-        count, reach, how = 0, normal(level), "delta"
-    error = math.sqrt(variance)
-    if error == 0:
-        p = 1.0 if value == 0 else math.nan
-    else:
-        p = student_p(value / error, count - 1) if count > 1 else normal_p(value / error)
-    note = None if error or value == 0 else "no row tells the models apart in size"
-    found = Estimate(
-        value, value - reach * error, value + reach * error, method=how, n=n, level=level, note=note
+def _difference(name: str, found: Significance) -> Difference:
+    assert found.effect is not None  # noqa: S101 - tests of two models have one
+    return Difference(
+        measure=name,
+        a=found.models[0],
+        b=found.models[1],
+        value_a=found.table["a"],
+        value_b=found.table["b"],
+        difference=found.effect,
+        p=found.p,
     )
-    return Difference(name, *sample.models, values[0], values[1], found, p)
-
-
-# -- all together ----------------------------------------------------------------------------------
-
-
-def _holm(differences: Sequence[Difference]) -> Iterator[Difference]:
-    known = [found.p for found in differences if not math.isnan(found.p)]
-    adjusted = iter(holm(known))
-    for found in differences:
-        yield found if math.isnan(found.p) else replace(found, p_adjusted=next(adjusted))
-
-
-def _holm_tests(tests: Sequence[Significance]) -> Iterator[Significance]:
-    known = [found.p for found in tests if not math.isnan(found.p)]
-    adjusted = iter(holm(known))
-    for found in tests:
-        yield found if math.isnan(found.p) else found.adjusted(next(adjusted))
 
 
 def _verdicts(
@@ -386,39 +252,20 @@ def _verdicts(
 ) -> Iterator[tuple[str, str, str]]:
     for a, b in itertools.combinations(names, 2):
         of_pair = {d.measure: d for d in differences if (d.a, d.b) == (a, b)}
-        found = of_pair.get("roc_auc") or of_pair.get("accuracy")
-        if found is None:
-            yield a, b, f"{a} and {b} can't be told apart: no measure has a tested difference."
-            continue
-        yield a, b, _verdict(found, margin)
+        yield a, b, _verdict(of_pair.get("roc_auc", of_pair["accuracy"]), margin)
 
 
 def _verdict(found: Difference, margin: float) -> str:
-    gap = found.difference
-    shown = f"[{abs(gap.low):.3f}, {abs(gap.high):.3f}]"
+    gap, a, b, name = found.difference, found.a, found.b, found.measure
     if gap.low > 0:
-        return f"{found.b} is better than {found.a}: {found.measure} is higher by {gap:.3f} {shown}."
+        shown = f"{gap:.3f} [{gap.low:.3f}, {gap.high:.3f}]"
+        return f"{b} is better than {a}: {name} is higher by {shown}."
     if gap.high < 0:
-        shown = f"[{-gap.high:.3f}, {-gap.low:.3f}]"
-        return f"{found.b} is worse than {found.a}: {found.measure} is lower by {-gap:.3f} {shown}."
+        shown = f"{-gap:.3f} [{-gap.high:.3f}, {-gap.low:.3f}]"
+        return f"{b} is worse than {a}: {name} is lower by {shown}."
     if -margin < gap.low and gap.high < margin:
-        return (
-            f"{found.a} and {found.b} are equivalent: {found.measure} differs by less than "
-            f"{margin:g}."
-        )
+        return f"{a} and {b} are equivalent: {name} differs by less than {margin:g}."
     return (
-        f"Not enough data to tell {found.a} from {found.b}: the difference in {found.measure} lies "
-        f"between {gap.low:+.3f} and {gap.high:+.3f}."
+        f"Not enough data to tell {a} from {b}: the difference in {name} lies between "
+        f"{gap.low:+.3f} and {gap.high:+.3f}."
     )
-
-
-def _test(found: Significance) -> dict[str, Any]:
-    plain = found.to_dict()
-    names = found.table
-    return {**plain, "a": names.get("a"), "b": names.get("b"), "p": _finite(found.p)}
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
-
-

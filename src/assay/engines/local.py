@@ -18,9 +18,10 @@ def decide(batch: Batch) -> npt.NDArray[Any]:
     if batch.decision is not None:
         return batch.decision
     if batch.score is not None:
-        return (batch.score >= batch.threshold).view(np.uint8)
+        flagged: npt.NDArray[np.bool_] = np.asarray(batch.score >= batch.threshold)
+        return flagged.view(np.uint8)
     assert batch.probabilities is not None  # noqa: S101 - a batch has one of the three
-    return batch.probabilities.argmax(axis=1).astype(np.uint16)
+    return np.asarray(batch.probabilities.argmax(axis=1), np.uint16)
 
 
 def count(batch: Batch) -> Tally:
@@ -91,13 +92,23 @@ def _scores(batch: Batch) -> tuple[ScoreTally, ...] | None:
 def _confusion_at(scores: ScoreTally, threshold: float | None) -> Confusion:
     """The confusion matrix at a threshold, from the score tally alone."""
     assert threshold is not None  # noqa: S101 - a batch without decisions has one
-    fp, tp = scores.at_least(threshold)
-    negatives, positives = scores.totals()
-    cells = ((negatives - fp, fp), (positives - tp, tp))
     if scores.squares is None:
-        return Confusion(scores.labels, cells)
-    squares = ScoreTally(scores.labels, scores.scores, scores.squares, scores.squares)
-    return Confusion(scores.labels, cells, _confusion_at(squares, threshold).cells)
+        return Confusion(scores.labels, _cells_at(scores, scores.counts, threshold))
+    return Confusion(
+        scores.labels,
+        _cells_at(scores, scores.counts, threshold),
+        _cells_at(scores, scores.squares, threshold),
+    )
+
+
+def _cells_at(
+    scores: ScoreTally, amounts: npt.NDArray[Any], threshold: float
+) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+    first = int(np.searchsorted(scores.scores, threshold, side="left"))
+    kind: Any = np.float64 if scores.weighted else np.int64
+    tn, fn = amounts[:, :first].sum(axis=1, dtype=kind).tolist()
+    fp, tp = amounts[:, first:].sum(axis=1, dtype=kind).tolist()
+    return (tn, fp), (fn, tp)
 
 
 def _losses(batch: Batch) -> LossSums | None:
@@ -114,7 +125,6 @@ def _losses(batch: Batch) -> LossSums | None:
 
 def _slices(batch: Batch, decision: npt.NDArray[Any]) -> dict[tuple[str, str], Confusion]:
     """One confusion matrix a value of each sliced column."""
-    amounts = batch.counts if batch.weights is None else batch.weights
     found: dict[tuple[str, str], Confusion] = {}
     for column, part in batch.slices.items():
         order = np.argsort(part.codes, kind="stable")
@@ -123,13 +133,11 @@ def _slices(batch: Batch, decision: npt.NDArray[Any]) -> dict[tuple[str, str], C
             rows = order[edges[i] : edges[i + 1]]
             if not len(rows):
                 continue
-            chosen = None if amounts is None else amounts[rows]
-            weighted = batch.weights is not None
             found[column, name] = Confusion.of_codes(
                 batch.labels,
                 batch.truth[rows],
                 decision[rows],
-                counts=None if weighted else chosen,
-                weights=chosen if weighted else None,
+                counts=None if batch.counts is None else batch.counts[rows],
+                weights=None if batch.weights is None else batch.weights[rows],
             )
     return {key: found[key] for key in sorted(found)}

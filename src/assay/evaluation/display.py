@@ -100,9 +100,7 @@ def _matrix(evaluation: Evaluation) -> list[str]:
     cells = [[f"{cell:,}" for cell in row] for row in evaluation.confusion.cells]
     heads = [f"-> {label}" for label in labels]
     first = max(len(label) for label in labels)
-    widths = [
-        max(len(heads[j]), *(len(row[j]) for row in cells)) for j in range(len(labels))
-    ]
+    widths = [max(len(heads[j]), *(len(row[j]) for row in cells)) for j in range(len(labels))]
     lines = ["  ".join([" " * first, *(f"{h:>{w}}" for h, w in zip(heads, widths, strict=True))])]
     for label, row in zip(labels, cells, strict=True):
         body = (f"{cell:>{w}}" for cell, w in zip(row, widths, strict=True))

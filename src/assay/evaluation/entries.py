@@ -101,27 +101,20 @@ def _averages(judge: Judge, measure: Measure) -> Iterator[Entry]:
     for average in AVERAGES:
         if measure.formula is None:
             if average != "micro":
-                yield Entry(
-                    measure.name, judge.averaged_scores(measure, average), average=average
-                )
+                yield Entry(measure.name, judge.averaged_scores(measure, average), average=average)
             continue
         found = judge.averaged(measure, average)
         yield Entry(measure.name, found, average=average)
         if average == "macro" and math.isnan(found):
-            yield Entry(
-                measure.name, judge.averaged(measure, DEFINED_ONLY), average=DEFINED_ONLY
-            )
+            yield Entry(measure.name, judge.averaged(measure, DEFINED_ONLY), average=DEFINED_ONLY)
 
 
 def _slices(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
     """Each value of a sliced column: the positive's measures, or for many classes the overall."""
-    for key, confusion in judge.tally.slices.items():
+    for key in judge.tally.slices:
         for measure in measures:
-            if measure.formula is None:
+            if measure.formula is None or not (judge.binary or measure.classes is not None):
                 continue
-            if judge.binary:
-                label = None if measure.symmetric else judge.tally.positive
-                found = judge.of_label(measure, 1, confusion)
-                yield Entry(measure.name, found, label=label, slice=key)
-            elif measure.classes is not None:
-                yield Entry(measure.name, judge.of_classes(measure, confusion), slice=key)
+            one_sided = judge.binary and not measure.symmetric
+            label = judge.tally.positive if one_sided else None
+            yield Entry(measure.name, judge.of_slice(measure, key), label=label, slice=key)

@@ -39,10 +39,11 @@ def evaluate(
 
     ``positive`` is the label that is the alarm, or ``negative`` the one that is not; for well-known
     pairs such as normal and attack it is inferred, and ``evaluation.notes`` say so. ``counts`` are
-    frequencies, ``sample_weight`` sampling weights. ``slices`` maps a name to a column; ``clusters``
-    is a column such as the host, within which rows are not independent.
+    frequencies, ``sample_weight`` sampling weights. ``slices`` maps a name to a column;
+    ``clusters`` is a column such as the host, within which rows are not independent.
 
-    >>> evaluation = evaluate(["attack", "normal", "attack", "normal"], y_score=[0.9, 0.2, 0.7, 0.6])
+    >>> truth = ["attack", "normal", "attack", "normal"]
+    >>> evaluation = evaluate(truth, y_score=[0.9, 0.2, 0.7, 0.6])
     >>> evaluation["recall"].value, evaluation["roc_auc"].value
     (1.0, 1.0)
     """
@@ -65,7 +66,7 @@ def evaluate(
         level=level,
         interval=interval,
         base_rate=base_rate,
-        source={"name": "arrays", "rows_read": len(batch.truth)},
+        source={"name": "arrays", "rows_read": batch.rows},
         notes=batch.notes,
     )
 
@@ -88,12 +89,12 @@ def count(y_true: Any, **columns: Any) -> Tally:
 class RunningTally:
     """A tally that grows batch by batch.
 
-    Made with what all batches share - ``labels``, ``positive``, ``threshold`` - and updated with the
-    columns of :func:`evaluate`, as keywords or as a mapping or dataframe with columns of those names.
+    Made with what all batches share (``labels``, ``positive``, ``threshold``) and updated with the
+    columns of :func:`evaluate`, as keywords or as a mapping or dataframe with those names.
 
     >>> running = RunningTally(labels=["normal", "attack"], threshold=0.5)
-    >>> for batch in ({"y_true": ["attack"], "y_score": [0.7]}, {"y_true": ["normal"], "y_score": [0.1]}):
-    ...     running = running.update(batch)
+    >>> running = running.update({"y_true": ["attack"], "y_score": [0.7]})
+    >>> running = running.update(y_true=["normal", "normal"], y_score=[0.1, 0.2])
     >>> running.evaluate()["roc_auc"].value
     1.0
     """
@@ -108,9 +109,10 @@ class RunningTally:
         """Count a further batch."""
         given = dict(_named_columns(batch), **columns)
         if "y_true" not in given:
-            raise InputError(f"a batch needs a column y_true; found {', '.join(given) or 'nothing'}")
+            found = ", ".join(given) or "nothing"
+            raise InputError(f"a batch needs a column y_true; found {found}")
         rows = from_arrays(given.pop("y_true"), **{**self._shared, **given})
-        self._rows += len(rows.truth)
+        self._rows += rows.rows
         self._notes = tuple(dict.fromkeys([*self._notes, *rows.notes]))
         self._parts.append(engine.count(rows))
         # Like a binary counter: parts of like size are added, so each row is sorted few times.

@@ -15,14 +15,15 @@ from assay.evaluation import display
 from assay.evaluation.entries import Entry, entries
 from assay.evaluation.judge import Judge
 from assay.inference import Estimate, Method, Wilson, method_of, with_band
-from assay.inference.quantiles import check_level
 from assay.measures import find, parse
+from assay.sources import infer, label_text
 from assay.tally import Confusion, Tally
 
 if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA = "assay.evaluation/1"
+NO_BASE_RATE = "a base rate is the share of one positive label; there are more than two classes"
 
 
 class Evaluation(Mapping[str, Estimate]):
@@ -46,21 +47,25 @@ class Evaluation(Mapping[str, Estimate]):
         source: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
+        method, self.level = method_of(interval, level)
+        rates = _base_rates(base_rate)
+        if rates is not None and tally.positive is None:
+            raise MethodError(NO_BASE_RATE)
         self.tally = tally
-        self.level = check_level(level)
         self.notes = tuple(notes)
-        self._judge = Judge(tally, level, method_of(interval, level))
+        self._judge = Judge(tally, self.level, method)
         self._source = dict(source or {"name": "tally", "rows_read": tally.confusion.total})
-        self.entries: tuple[Entry, ...] = tuple(entries(self._judge, _base_rates(base_rate)))
-        self._by_key = {
-            _key(entry, tally.positive): entry.estimate
-            for entry in self.entries
-            if entry.slice is None and entry.base_rate is None
-        }
+        self.entries: tuple[Entry, ...] = tuple(entries(self._judge, rates))
+        plain = [e for e in self.entries if e.slice is None and e.base_rate is None]
+        self._by_key = {_key(entry, tally.positive): entry.estimate for entry in plain}
+        # A class may be called macro; the average of that name wins.
+        self._by_key |= {_key(e, tally.positive): e.estimate for e in plain if e.average}
 
     # -- the mapping -------------------------------------------------------------------------------
 
     def __getitem__(self, name: str) -> Estimate:
+        if not isinstance(name, str):
+            raise UnknownMeasure(f"an estimate is found by its name; found {name!r}")
         if name in self._by_key:
             return self._by_key[name]
         measure, suffix = parse(name)
@@ -88,15 +93,17 @@ class Evaluation(Mapping[str, Estimate]):
 
         Rates that were not asked for when evaluating are computed now.
         """
+        if self.positive is None:
+            raise MethodError(NO_BASE_RATE)
         found = {e.measure: e.estimate for e in self.entries if e.base_rate == base_rate}
         if found:
             return found
         rates = _base_rates(base_rate)
         return {e.measure: e.estimate for e in entries(self._judge, rates) if e.base_rate}
 
-    def of_slice(self, column: str, value: str) -> dict[str, Estimate]:
+    def of_slice(self, column: str, value: Any) -> dict[str, Estimate]:
         """The estimates of one slice, by measure."""
-        key = (column, str(value))
+        key = (column, value if isinstance(value, str) else label_text(value))
         if key not in self.tally.slices:
             known = sorted(v for c, v in self.tally.slices if c == column)
             raise InputError(f"there is no slice {column}={value!r}; there are {known}")
@@ -221,9 +228,7 @@ class Curves:
     def _at(self, points: int | None) -> curves.Sweep:
         return self.sweep if points == curves.POINTS else self._swept(points)
 
-    def roc(
-        self, *, points: int | None = curves.POINTS, band: float | None = None
-    ) -> curves.Curve:
+    def roc(self, *, points: int | None = curves.POINTS, band: float | None = None) -> curves.Curve:
         """Detection rate against false positive rate; ``band`` is a level, pointwise."""
         return self._banded(curves.roc(self._at(points)), band)
 
@@ -268,8 +273,8 @@ def evaluate_counts(
     fn: int | None = None,
     tn: int | None = None,
     matrix: Sequence[Sequence[int]] | None = None,
-    labels: Sequence[str] | None = None,
-    positive: str | None = None,
+    labels: Sequence[Any] | None = None,
+    positive: Any = None,
     level: float = 0.95,
     interval: Method | str | None = None,
     base_rate: float | Sequence[float] | None = None,
@@ -279,7 +284,7 @@ def evaluate_counts(
     ``labels`` name the classes, of four cells the negative first.
 
     >>> evaluate_counts(matrix=[[45, 3, 2], [4, 38, 3], [1, 2, 52]])["kappa"]
-    0.849 [0.765, 0.905]
+    0.849 [0.759, 0.907]
     """
     tally = counts_tally(tp, fp, fn, tn, matrix=matrix, labels=labels, positive=positive)
     return Evaluation(
@@ -298,8 +303,8 @@ def counts_tally(
     tn: int | None,
     *,
     matrix: Sequence[Sequence[int]] | None = None,
-    labels: Sequence[str] | None = None,
-    positive: str | None = None,
+    labels: Sequence[Any] | None = None,
+    positive: Any = None,
 ) -> Tally:
     """The tally of a confusion matrix that was given as counts."""
     cells = (tp, fp, fn, tn)
@@ -307,25 +312,31 @@ def counts_tally(
         if any(cell is not None for cell in cells):
             raise InputError("give the four cells or a matrix, not both")
         rows = [[_count(cell) for cell in row] for row in matrix]
-        names = [str(label) for label in labels or range(len(rows))]
+        names = [label_text(label) for label in labels or range(len(rows))]
+        if len(names) < 2:
+            raise InputError(f"a confusion matrix has two labels or more; found {len(names)}")
         if [len(row) for row in rows] != [len(names)] * len(names):
             raise InputError(
                 f"a matrix of {len(names)} labels has {len(names)} rows of {len(names)} counts; "
                 f"found rows of {[len(row) for row in rows]}"
             )
     else:
-        absent = [n for n, cell in zip(("tp", "fp", "fn", "tn"), cells, strict=True) if cell is None]
+        named = dict(zip(("tp", "fp", "fn", "tn"), cells, strict=True))
+        absent = [name for name, cell in named.items() if cell is None]
         if absent:
             raise InputError(f"four cells are needed: tp, fp, fn, tn; missing: {', '.join(absent)}")
         true_positive, false_positive, false_negative, true_negative = map(_count, cells)
         rows = [[true_negative, false_positive], [false_negative, true_positive]]
-        names = [str(label) for label in labels or ("negative", "positive")]
+        names = [label_text(label) for label in labels or ("negative", "positive")]
         if len(names) != 2:
             raise InputError(f"four cells have two labels, the negative first; found {names}")
-        positive = positive or names[1]
+        positive = names[1] if positive is None else positive
     if len(set(names)) != len(names):
         raise InputError(f"labels must differ from each other; found {names}")
+    if positive is None and len(names) == 2:
+        positive = infer(names).positive
     if positive is not None:
+        positive = label_text(positive)
         if positive not in names:
             raise InputError(f"positive={positive!r} is none of the labels {names}")
         if len(names) == 2 and names[0] == positive:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,9 +32,8 @@ class MeasureFunction:
     def __name__(self) -> str:
         return self.measure.name
 
-    @property
-    def __doc__(self) -> str:  # type: ignore[override]
-        return f"{self.measure.reads} {self.measure.misleads}"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", f"{self.measure.reads} {self.measure.misleads}")
 
     def __call__(
         self,
@@ -65,17 +65,18 @@ class MeasureFunction:
             if any(cell is not None for cell in (tp, fp, fn, tn)):
                 raise InputError("give the four cells or columns, not both")
             tally = count(
-                from_arrays(y_true, positive=positive, **self._said(y_said), **columns)
+                from_arrays(y_true, positive=positive, **{**self._said(y_said), **columns})
             )
-        judge = Judge(tally, level, method_of(interval, level), max_fpr, corrected)
-        return self._estimate(judge, average)
+        method, level = method_of(interval, level)
+        return self._estimate(Judge(tally, level, method, max_fpr, corrected), average)
 
     def _said(self, y_said: Any) -> dict[str, Any]:
         if y_said is None:
             return {}
         if self.measure.needs is Needs.CONFUSION:
             return {"y_pred": y_said}
-        if getattr(y_said, "ndim", 1) == 2 or hasattr(y_said, "keys"):
+        table = hasattr(y_said, "columns") or isinstance(y_said, Mapping)
+        if table or getattr(y_said, "ndim", 1) == 2:
             return {"y_proba": y_said}
         nested = isinstance(y_said, list | tuple) and y_said and isinstance(y_said[0], list | tuple)
         return {"y_proba": y_said} if nested else {"y_score": y_said, "threshold": 0.5}
@@ -114,5 +115,3 @@ def fbeta(y_true: Any = None, y_said: Any = None, *, beta: float, **given: Any) 
 def function_of(name: str) -> MeasureFunction:
     """The function of a measure, by its name or alias."""
     return MeasureFunction(find(name))
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -12,7 +13,15 @@ import numpy as np
 
 from assay.errors import InputError, MethodError
 from assay.formula import Expression, at_base_rate, of_classes, value
-from assay.inference import DeLong, Estimate, Method, Newcombe, Quantity, estimate
+from assay.inference import (
+    ClopperPearson,
+    DeLong,
+    Estimate,
+    Method,
+    Newcombe,
+    Quantity,
+    estimate,
+)
 from assay.inference import bootstrap as resampling
 from assay.inference.bootstrap import Bootstrap
 from assay.inference.scored import (
@@ -35,10 +44,12 @@ from assay.measures import (
     rank,
     reliability,
 )
-from assay.tally import Confusion, LossSums, ScoreTally, Tally
+from assay.sources.arrays import FAMILY
+from assay.tally import LossSums, ScoreTally, Tally
 from assay.tally.sums import SMALLEST_PROBABILITY, Moments
 
 DEFINED_ONLY = "macro_defined"
+NO_ROWS = "no interval: with clusters it needs the unweighted rows of a binary score"
 
 _at_base_rate = lru_cache(maxsize=1024)(at_base_rate)
 _of_classes = lru_cache(maxsize=256)(of_classes)
@@ -77,23 +88,21 @@ class Judge:
 
     # -- decisions ---------------------------------------------------------------------------------
 
-    def of_label(
-        self, measure: Measure, label: int, confusion: Confusion | None = None
-    ) -> Estimate:
+    def of_label(self, measure: Measure, label: int) -> Estimate:
         """A count measure with one label against the rest."""
-        return self._counted(measure, Quantity(_formula(measure), label=label), confusion)
+        return self._counted(measure, Quantity(_formula(measure), label=label))
 
-    def of_classes(self, measure: Measure, confusion: Confusion | None = None) -> Estimate:
+    def of_classes(self, measure: Measure) -> Estimate:
         """A count measure of all classes together."""
         if measure.classes is None:
             raise InputError(
                 f"{measure.name} is of one label: say which, or an average, such as "
                 f"{measure.name}.macro"
             )
-        found = self._counted(measure, Quantity(measure.classes), confusion)
+        found = self._counted(measure, Quantity(measure.classes))
         if not measure.parts:
             return found
-        cells = (confusion or self.tally.confusion).class_cells()
+        cells = self.tally.confusion.class_cells()
         parts = {name: value(part, cells) for name, part in measure.parts.items()}
         return _changed(found, parts=parts)
 
@@ -115,7 +124,7 @@ class Judge:
             # A class without rows has no weight, so it does not matter that it has no value.
             classes = tuple(i for i, rows in enumerate(confusion.rows) if rows)
         expression = _of_classes(_formula(measure), average)
-        return self._counted(measure, Quantity(expression, classes=classes), None)
+        return self._counted(measure, Quantity(expression, classes=classes))
 
     def at_base_rate(self, measure: Measure, base_rate: float) -> Estimate:
         """A binary count measure as it would be with another share of positives."""
@@ -129,16 +138,36 @@ class Judge:
             clusters=self.tally.clusters,
         )
 
-    def _counted(
-        self, measure: Measure, quantity: Quantity, confusion: Confusion | None
-    ) -> Estimate:
+    def of_slice(self, measure: Measure, key: tuple[str, str]) -> Estimate:
+        """A count measure of the rows of one slice.
+
+        Families have exact bounds unless another method was asked for.
+        """
+        method = self.method
+        if key[0] == FAMILY and method is None:
+            method = ClopperPearson(self.level)
+        whole = measure.classes if not self.binary else None
+        quantity = Quantity(whole) if whole is not None else Quantity(_formula(measure), label=1)
+        found = estimate(
+            quantity,
+            self.tally.slices[key],
+            measure.range,
+            level=self.level,
+            method=method,
+            default=measure.interval,
+        )
+        if self.tally.clusters is None or math.isnan(found):
+            return found
+        return _changed(found, note="rows of a slice are taken as independent, without clusters")
+
+    def _counted(self, measure: Measure, quantity: Quantity) -> Estimate:
         return estimate(
             quantity,
-            confusion or self.tally.confusion,
+            self.tally.confusion,
             measure.range,
             level=self.level,
             method=self.method,
-            clusters=self.tally.clusters if confusion is None else None,
+            clusters=self.tally.clusters,
             default=measure.interval,
         )
 
@@ -165,12 +194,12 @@ class Judge:
         if measure.needs is Needs.SCORES and self.tally.scores is None:
             return "it needs scores" + self._have()
         if measure.name == "expected_calibration_error" and self.reliability is None:
-            return "it needs the probability of one positive label" + self._have()
+            return "it needs the probability of one positive label, of two"
         return None
 
     def _have(self) -> str:
-        kind = self.tally.kind or "decisions"
-        return f"; there are only {kind}s" if self.tally.kind else "; there are only decisions"
+        given = {"": "decisions", "score": "scores", "probability": "probabilities"}
+        return f"; there are only {given[self.tally.kind]}"
 
     def _undefined(self, why: str) -> Estimate:
         return Estimate(math.nan, level=self.level, undefined=why)
@@ -184,24 +213,35 @@ class Judge:
                 return _changed(self._undefined(why), n=n)
         found, bounds = self._smooth(measure, ranking)
         note = None
-        if isinstance(self.method, Bootstrap) and self.tally.sample is None:
-            drawn = resampling.score_interval(
-                ranking.tally, lambda tally: self._smooth(measure, rank(tally))[0].value, self.method
+        if isinstance(self.method, Bootstrap):
+            ends, name, note = self._resampled(
+                ranking.tally, lambda part: self._smooth(measure, rank(part))[0].value
             )
-            ends, name, note = (drawn.low, drawn.high), self.method.name, drawn.note
         elif self.tally.clusters is not None:
             ends, name, note = self._clustered(measure, bounds)
         elif measure.interval is Interval.AUC:
-            sides = ranking.positives, ranking.negatives
+            sizes = _effective(ranking.tally, 1), _effective(ranking.tally, 0)
             if isinstance(self.method, DeLong | Newcombe):
-                ends, name = self.method(found, *sides), self.method.name
+                ends, name = self.method(found, *sizes), self.method.name
             else:
-                sizes = [_effective(ranking.tally, side) for side in (1, 0)]
-                ends, name = auc_interval(found, sizes[0], sizes[1], self.level)
+                ends, name = auc_interval(found, *sizes, self.level)
         else:
             ends, name = smooth_interval(found, ranking, bounds, self.level), "delta"
         low, high = min(ends[0], found.value), max(ends[1], found.value)
         return Estimate(found.value, low, high, method=name, n=n, level=self.level, note=note)
+
+    def _resampled(
+        self, tally: ScoreTally, measure: Callable[[ScoreTally], float]
+    ) -> tuple[tuple[float, float], str, str | None]:
+        """The bootstrap interval of a measure of scores: its ends, its name and a note."""
+        assert isinstance(self.method, Bootstrap)  # noqa: S101 - checked by the caller
+        if self.tally.clusters is None:
+            drawn = resampling.score_interval(tally, measure, self.method)
+            return (drawn.low, drawn.high), self.method.name, drawn.note
+        if self.tally.sample is None:
+            return (math.nan, math.nan), "", NO_ROWS
+        drawn = resampling.clustered_score_interval(self.tally.sample, measure, self.method)
+        return (drawn.low, drawn.high), f"cluster {self.method.name}", drawn.note
 
     def _smooth(self, measure: Measure, ranking: Ranking) -> tuple[Any, tuple[float, float]]:
         if measure.name == "roc_auc":
@@ -217,8 +257,9 @@ class Judge:
         self, measure: Measure, bounds: tuple[float, float]
     ) -> tuple[tuple[float, float], str, str | None]:
         none = (math.nan, math.nan)
-        if self.tally.sample is None or measure.name == "partial_auc" and not self.corrected:
-            return none, "", "no interval: with clusters it needs the rows of a binary score"
+        uncorrected = measure.name == "partial_auc" and not self.corrected
+        if self.tally.sample is None or uncorrected:
+            return none, "", NO_ROWS
         ends = clustered(self.tally.sample, measure.name, bounds, self.level)
         if math.isnan(ends[0]):
             return none, "", "no interval: too few clusters, or every pair is ranked alike"
@@ -261,7 +302,8 @@ class Judge:
         return Estimate(found, n=_rows(self.tally.scores[0]), level=self.level, note=note)
 
     def _calibration(self) -> Estimate:
-        assert self.reliability is not None and self.tally.scores is not None  # noqa: S101
+        assert self.reliability is not None  # noqa: S101 - checked by the caller
+        assert self.tally.scores is not None  # noqa: S101 - reliability comes from them
         expected = self.reliability.if_calibrated
         return Estimate(
             self.reliability.expected_calibration_error,
@@ -282,12 +324,11 @@ class Judge:
         note = None
         name = "delta"
         parts: dict[str, float] = {}
-        if isinstance(self.method, Bootstrap) and self.binary and self.tally.sample is None:
+        if isinstance(self.method, Bootstrap) and self.binary:
             assert self.tally.scores is not None  # noqa: S101 - probabilities are scores
-            drawn = resampling.score_interval(
-                self.tally.scores[0], lambda tally: _loss_of(tally, measure).mean, self.method
+            ends, name, note = self._resampled(
+                self.tally.scores[0], lambda part: _loss_of(part, measure).mean
             )
-            ends, name, note = (drawn.low, drawn.high), self.method.name, drawn.note
         elif self.tally.clusters is not None:
             ends, name, note = self._clustered_loss(measure, moments.mean, largest)
         else:
@@ -314,7 +355,7 @@ class Judge:
         none = (math.nan, math.nan)
         sample = self.tally.sample
         if sample is None:
-            return none, "", "no interval: with clusters it needs the rows of a binary score"
+            return none, "", NO_ROWS
         error = sample.scores[:, 0] - sample.truth
         if measure.name == "log_loss":
             given = np.where(sample.truth == 1, sample.scores[:, 0], 1 - sample.scores[:, 0])

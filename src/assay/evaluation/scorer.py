@@ -31,7 +31,11 @@ class Scorer:
     positive: Any = None
 
     def __call__(
-        self, estimator: Any, X: Any, y: Any, sample_weight: Any = None  # noqa: N803
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
     ) -> float:
         """The score of an estimator on rows."""
         tally = self._counted(estimator, X, y, sample_weight)

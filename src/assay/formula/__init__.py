@@ -1,4 +1,4 @@
-"""Count measures as expressions: one tree, many readings.
+r"""Count measures as expressions: one tree, many readings.
 
 >>> from assay.formula import FP, TP, value, reason, latex
 >>> precision = TP / (TP + FP)
@@ -7,7 +7,7 @@
 >>> reason(precision, {"TP": 0, "FP": 0})
 'nothing was flagged (TP + FP = 0)'
 >>> latex(precision)
-'\\\\frac{TP}{TP + FP}'
+'\\frac{TP}{TP + FP}'
 """
 
 from assay.formula.exact import enclosure, rounded, value

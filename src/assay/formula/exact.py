@@ -8,10 +8,10 @@ to the same number.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from assay.formula.tree import (
     Add,
@@ -27,6 +27,7 @@ from assay.formula.tree import (
 )
 
 Cells: TypeAlias = Mapping[str, Number | Sequence[Number]]
+Rounded = TypeVar("Rounded", int, float)
 _Range: TypeAlias = tuple[Fraction, Fraction]
 
 _FIRST_BITS = 96
@@ -54,7 +55,7 @@ def value(expression: Expression, cells: Cells) -> float:
     0.7071067811865476
     """
     try:
-        low, high = _settle(expression, cells, lambda fraction: _to_float(fraction))
+        low, high = _settle(expression, cells, _to_float)
     except UndefinedRatio:
         return math.nan
     return low if low == high else (low + high) / 2
@@ -84,7 +85,9 @@ def enclosure(expression: Expression, cells: Cells, bits: int = _FIRST_BITS) -> 
     return _enclose(expression, cells, None, bits)
 
 
-def _settle(expression, cells, rounding):  # type: ignore[no-untyped-def]
+def _settle(
+    expression: Expression, cells: Cells, rounding: Callable[[Fraction], Rounded]
+) -> tuple[Rounded, Rounded]:
     """Enclose ever closer until both ends round to one number."""
     bits = _FIRST_BITS
     while True:
@@ -110,13 +113,16 @@ def _enclose(expression: Expression, cells: Cells, k: int | None, bits: int) -> 
     match expression:
         case Cell(name):
             found = cells[name]
-            exact = Fraction(found[k] if k is not None and isinstance(found, Sequence) else found)
-            return exact, exact
+            if isinstance(found, Sequence):
+                if k is None:
+                    raise TypeError(f"{name} has one value a class; it stands outside of a sum")
+                found = found[k]
+            return Fraction(found), Fraction(found)
         case Constant(number):
             return number, number
         case Add(terms):
             ranges = [_enclose(term, cells, k, bits) for term in terms]
-            return sum((r[0] for r in ranges), Fraction(0)), sum((r[1] for r in ranges), Fraction(0))
+            return _sum(ranges)
         case Multiply(factors):
             product = (Fraction(1), Fraction(1))
             for factor in factors:
@@ -124,7 +130,7 @@ def _enclose(expression: Expression, cells: Cells, k: int | None, bits: int) -> 
             return product
         case Divide(numerator, denominator):
             below = _enclose(denominator, cells, k, bits)
-            if below == (0, 0):
+            if below[0] == below[1] == 0:
                 raise UndefinedRatio(expression, k)
             if below[0] <= 0 <= below[1]:
                 raise _TooCoarse
@@ -134,7 +140,7 @@ def _enclose(expression: Expression, cells: Cells, k: int | None, bits: int) -> 
             return _root(max(low, Fraction(0)), 2, bits)[0], _root(high, 2, bits)[1]
         case Total(body):
             ranges = [_enclose(body, cells, c, bits) for c in range(_classes(cells))]
-            return sum((r[0] for r in ranges), Fraction(0)), sum((r[1] for r in ranges), Fraction(0))
+            return _sum(ranges)
         case GeometricMean(body):
             product = (Fraction(1), Fraction(1))
             for c in range(_classes(cells)):
@@ -142,6 +148,14 @@ def _enclose(expression: Expression, cells: Cells, k: int | None, bits: int) -> 
             degree = _classes(cells)
             return _root(product[0], degree, bits)[0], _root(product[1], degree, bits)[1]
     raise TypeError(f"not an expression: {expression!r}")
+
+
+def _sum(ranges: Sequence[_Range]) -> _Range:
+    low, high = Fraction(0), Fraction(0)
+    for below, above in ranges:
+        low += below
+        high += above
+    return low, high
 
 
 def _classes(cells: Cells) -> int:

@@ -10,7 +10,6 @@ from assay.formula.exact import Cells, UndefinedRatio, enclosure
 from assay.formula.text import plain
 from assay.formula.tree import (
     HIT,
-    ONE,
     Add,
     Cell,
     Divide,
@@ -92,9 +91,7 @@ def _regions(expression: Expression) -> frozenset[str] | None:
     return frozenset(region for region, coefficient in coefficients.items() if coefficient)
 
 
-def reason(
-    expression: Expression, cells: Cells, labels: Sequence[str] | None = None
-) -> str | None:
+def reason(expression: Expression, cells: Cells, labels: Sequence[str] | None = None) -> str | None:
     """Why the formula is undefined for these cells, in words; None where it is defined.
 
     >>> from assay.formula import TP, FN
@@ -130,6 +127,7 @@ def _vanishing(denominator: Expression, cells: Cells, of_class: int | None) -> E
                 for name, found in cells.items()
             }
         for factor in denominator.factors:
-            if factor != ONE and enclosure(factor, here) == (0, 0):
+            low, high = enclosure(factor, here)
+            if low == high == 0:
                 return _vanishing(factor, cells, of_class)
     return denominator

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from assay.formula.tree import (
     CLASS_CELLS,
     Add,
@@ -50,8 +52,10 @@ def plain(expression: Expression) -> str:
             if isinstance(denominator, Add | Multiply | Divide):
                 below = f"({below})"
             above = plain(numerator)
-            return f"({above}) / {below}" if isinstance(numerator, Add | Divide) else (
-                f"{above} / {below}"
+            return (
+                f"({above}) / {below}"
+                if isinstance(numerator, Add | Divide)
+                else (f"{above} / {below}")
             )
         case Root(radicand):
             return f"sqrt({plain(radicand)})"
@@ -131,7 +135,7 @@ def javascript(expression: Expression) -> str:
     raise TypeError(f"not an expression: {expression!r}")
 
 
-def _sign(term: Expression, write) -> tuple[str, str]:  # type: ignore[no-untyped-def]
+def _sign(term: Expression, write: Callable[[Expression], str]) -> tuple[str, str]:
     """A term as its sign and its text without it."""
     coefficient, rest = split_coefficient(term)
     return ("-", write(-coefficient * rest)) if coefficient < 0 else ("+", write(term))

@@ -4,7 +4,13 @@ from assay.inference.bands import with_band
 from assay.inference.bootstrap import BCa, Bootstrap
 from assay.inference.delong import delong_of, delong_test
 from assay.inference.delta import Delta
-from assay.inference.differences import paired_bootstrap
+from assay.inference.differences import (
+    paired_bootstrap,
+    paired_influence,
+    paired_score_bootstrap,
+    resampled_clusters,
+    resampled_pairs,
+)
 from assay.inference.estimate import Estimate
 from assay.inference.estimation import METHODS, Method, estimate, method_of
 from assay.inference.folds import five_by_two_f, five_by_two_t, nadeau_bengio, paired_t
@@ -57,6 +63,10 @@ __all__ = [
     "nemenyi",
     "paired_bootstrap",
     "paired_difference",
+    "paired_influence",
+    "paired_score_bootstrap",
     "paired_t",
+    "resampled_clusters",
+    "resampled_pairs",
     "with_band",
 ]

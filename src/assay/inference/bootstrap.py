@@ -1,5 +1,8 @@
-"""The bootstrap. Resampling n rows is a multinomial draw over the cells of a tally: the same
-distribution, at a cost that does not grow with n."""
+"""The bootstrap.
+
+Resampling n rows is a multinomial draw over the cells of a tally: the same distribution, at a cost
+that does not grow with n.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
+from assay.inference.quantiles import check_level
 from assay.inference.quantity import Quantity, table_of
-from assay.tally import ClusterTally, Confusion, ScoreTally
+from assay.tally import ClusterTally, Confusion, Sample, ScoreTally
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -32,10 +36,16 @@ class Bootstrap:
     name: ClassVar[str] = "bootstrap"
 
     def __post_init__(self) -> None:
+        check_level(self.level)
         if self.resamples < 2:
             raise MethodError(f"a bootstrap needs at least 2 resamples; found {self.resamples}")
 
-    def ends(self, values: Floats, estimate: float, slopes: Slopes | None) -> Interval:
+    def ends(
+        self,
+        values: Floats,
+        estimate: float,  # noqa: ARG002 - for the corrected method
+        slopes: Slopes | None,  # noqa: ARG002
+    ) -> Interval:
         """The interval that resampled values give, those that are undefined left out."""
         kept = np.sort(values[~np.isnan(values)])
         return Interval(*_order_statistics(kept, self.level), len(values), len(values) - len(kept))
@@ -168,7 +178,7 @@ def score_interval(
     """The bootstrap interval of any measure of a score tally; one pass of it a resample."""
     if tally.weighted:
         raise MethodError(
-            "rows with sampling weights can't be resampled from their sums; use the default interval"
+            "rows with sampling weights can't be resampled from their sums; use the default"
         )
     generator = np.random.default_rng(method.seed)
     counts = tally.counts.astype(np.float64)
@@ -183,6 +193,28 @@ def score_interval(
     if isinstance(method, BCa):
         slopes = _score_slopes(tally, measure)
     return method.ends(values, measure(tally), slopes)
+
+
+def clustered_score_interval(
+    sample: Sample, measure: Callable[[ScoreTally], float], method: Bootstrap
+) -> Interval:
+    """The same when whole clusters of rows are resampled."""
+    generator = np.random.default_rng(method.seed)
+    count = len(sample.clusters)
+    share = np.full(count, 1 / count)
+
+    def of(often: npt.NDArray[Any]) -> float:
+        counts = sample.counts * often[sample.cluster]
+        kept = counts > 0
+        rows = sample.scores[kept, 0], sample.truth[kept]
+        return measure(ScoreTally.of_rows(sample.labels, *rows, counts=counts[kept]))
+
+    values = np.array([of(generator.multinomial(count, share)) for _ in range(method.resamples)])
+    slopes = None
+    if isinstance(method, BCa):
+        without = 1 - np.eye(count, dtype=np.int64)
+        slopes = Slopes(np.array([of(row) for row in without]), np.ones(count))
+    return method.ends(values, of(np.ones(count, np.int64)), slopes)
 
 
 def _redrawn(tally: ScoreTally, counts: npt.NDArray[Any]) -> ScoreTally:

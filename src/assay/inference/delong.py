@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import LengthMismatch, MethodError
+from assay.errors import MethodError
 from assay.inference.estimate import Estimate
 from assay.inference.quantiles import normal, normal_p
 from assay.inference.significance import Significance, p_text
+from assay.sources import from_arrays
 from assay.tally import Sample
 
 
@@ -36,7 +37,7 @@ def placements(sample: Sample, model: int) -> tuple[npt.NDArray[np.float64], flo
 
 
 def covariance(sample: Sample) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """The AUC of each model and their covariance matrix (DeLong, DeLong and Clarke-Pearson 1988)."""
+    """The AUC of each model and their covariance matrix (DeLong et al. 1988)."""
     found = [placements(sample, model) for model in range(len(sample.models))]
     aucs = np.array([auc for _, auc in found])
     shares = np.stack([share for share, _ in found])
@@ -57,20 +58,20 @@ def delong_test(
     a: Any,
     b: Any,
     *,
+    positive: Any = None,
     level: float = 0.95,
     names: Sequence[str] = ("A", "B"),
 ) -> Significance:
-    """DeLong's paired test of two score columns; ``y_true`` is 1 for positives, 0 for negatives.
+    """DeLong's paired test of two score columns on the same rows.
+
+    Reference: DeLong, DeLong and Clarke-Pearson 1988.
 
     >>> print(delong_test([0, 0, 1, 1, 0, 1], [1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5]))
     A has AUC 0.778, B 0.667: no difference is shown (p = 0.48).
     """
-    truth = np.asarray(y_true).astype(np.uint16)
-    scores = {name: np.asarray(s, np.float64) for name, s in zip(names, (a, b), strict=True)}
-    for name, column in scores.items():
-        if len(column) != len(truth):
-            raise LengthMismatch(f"{name} has {len(column)} scores and y_true {len(truth)} rows")
-    return delong_of(Sample.of_rows(("negative", "positive"), truth, scores), level=level)
+    batches = [from_arrays(y_true, y_score=s, positive=positive, threshold=0.0) for s in (a, b)]
+    scores = {name: batch.score for name, batch in zip(names, batches, strict=True)}
+    return delong_of(Sample.of_rows(batches[0].labels, batches[0].truth, scores), level=level)
 
 
 def delong_of(sample: Sample, *, level: float = 0.95) -> Significance:
@@ -84,20 +85,20 @@ def delong_of(sample: Sample, *, level: float = 0.95) -> Significance:
     variance = float(cov[0, 0] + cov[1, 1] - 2 * cov[0, 1])
     first, second = sample.models
     z: float | None
-    same = np.array_equal(*(placements(sample, model)[0] for model in (0, 1)))
+    same = np.array_equal(placements(sample, 0)[0], placements(sample, 1)[0])
     # Differences of rounding alone are no spread.
-    if same or variance <= 1e-14 * float(cov[0, 0] + cov[1, 1]):
+    if same or not variance > 1e-14 * float(cov[0, 0] + cov[1, 1]):
         z, p = (0.0, 1.0) if difference == 0 else (None, math.nan)
     else:
         z = difference / math.sqrt(variance)
         p = normal_p(z)
     if math.isnan(p):
-        verdict = "too few rows to say"
+        verdict = "their spread can't be told from these rows"
     elif p < 1 - level:
         verdict = f"{second if difference > 0 else first} ranks better ({p_text(p)})"
     else:
         verdict = f"no difference is shown ({p_text(p)})"
-    reach = normal(level) * math.sqrt(max(variance, 0.0))
+    reach = normal(level) * math.sqrt(max(variance, 0.0)) if p == p else math.nan
     return Significance(
         test="delong",
         statistic=z,
@@ -113,5 +114,6 @@ def delong_of(sample: Sample, *, level: float = 0.95) -> Significance:
             n=int(sample.counts.sum()),
             level=level,
         ),
-        table={"auc": aucs.tolist(), "covariance": cov.tolist()},
+        table={"a": float(aucs[0]), "b": float(aucs[1]), "covariance": cov.tolist()},
+        models=sample.models,
     )

@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.inference.quantiles import normal, student
+from assay.inference.quantiles import check_level, normal, student
 from assay.inference.quantity import Quantity, squares_of, table_of
 from assay.tally import ClusterTally, Confusion
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+# Beyond this many units on the log scale an end is at the edge of the range.
+_FARTHEST = 700.0
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,10 @@ class Delta:
     """The delta method, for any smooth formula."""
 
     level: float = 0.95
-    name = "delta"
+    name: ClassVar[str] = "delta"
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
 
 
 def on_scale(
@@ -37,18 +44,18 @@ def on_scale(
 
     >>> low, high = on_scale(0.9, 0.0009, (0, 1), 1.96)
     >>> round(low, 3), round(high, 3)
-    (0.823, 0.946)
+    (0.824, 0.945)
     """
     low, high = bounds
     error = math.sqrt(variance)
     if error == 0:
         return value, value
     if math.isinf(high):
-        step = math.exp(reach * error / (value - low))
+        step = math.exp(min(reach * error / (value - low), _FARTHEST))
         return low + (value - low) / step, low + (value - low) * step
     share = (value - low) / (high - low)
     odds = share / (1 - share)
-    step = math.exp(min(reach * error * (high - low) / ((value - low) * (high - value)), 700.0))
+    step = math.exp(min(reach * error * (high - low) / ((value - low) * (high - value)), _FARTHEST))
     below, above = odds / step, odds * step
     return low + (high - low) * below / (1 + below), low + (high - low) * above / (1 + above)
 

@@ -1,9 +1,14 @@
-"""The difference of any measure between two models on the same rows, by the paired bootstrap."""
+"""The difference of any measure between two models on the same rows.
+
+Of formulas of decisions by the paired bootstrap: both models are resampled together. Of measures of
+scores by the influence of each row on either model, or by the paired bootstrap. Where rows come in
+clusters, clusters take the place of rows.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,11 +17,24 @@ import numpy.typing as npt
 from assay.errors import MethodError
 from assay.inference.bootstrap import Bootstrap
 from assay.inference.estimate import Estimate
+from assay.inference.quantiles import normal, normal_p, student, student_p
 from assay.inference.quantity import Quantity
 from assay.inference.significance import Significance, p_text
-from assay.tally import PairTally, Sample, ScoreTally
+from assay.measures import (
+    MAX_FPR,
+    Influence,
+    ap_influence,
+    auc_influence,
+    correct_partial,
+    partial_influence,
+)
+from assay.tally import ClusterTally, PairTally, Sample, ScoreTally
+from assay.tally.sums import SMALLEST_PROBABILITY
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+# -- decisions -------------------------------------------------------------------------------------
 
 
 def resampled_pairs(pairs: PairTally, method: Bootstrap) -> tuple[Floats, Floats]:
@@ -37,39 +55,131 @@ def resampled_pairs(pairs: PairTally, method: Bootstrap) -> tuple[Floats, Floats
     return tables[0], tables[1]
 
 
+def resampled_clusters(
+    a: ClusterTally, b: ClusterTally, method: Bootstrap
+) -> tuple[Floats, Floats]:
+    """The same when whole clusters are drawn."""
+    if a.clusters != b.clusters:
+        raise MethodError("both models must be counted on the same clusters")
+    draws = np.random.default_rng(method.seed).multinomial(
+        a.size, np.full(a.size, 1 / a.size), size=method.resamples
+    )
+    first, second = (
+        np.einsum("rc,cij->rij", draws.astype(np.float64), one.cells.astype(np.float64))
+        for one in (a, b)
+    )
+    return first, second
+
+
 def paired_bootstrap(
-    pairs: PairTally, quantity: Quantity, *, name: str = "", method: Bootstrap | None = None
+    pairs: PairTally,
+    quantity: Quantity,
+    *,
+    name: str = "the measure",
+    method: Bootstrap | None = None,
+    tables: tuple[Floats, Floats] | None = None,
 ) -> Significance:
-    """The difference B less A of a formula of the decisions, with its interval and p."""
+    """The difference B less A of a formula of the decisions, with its interval and p.
+
+    ``tables`` are resampled tables of both models, so that many formulas share one draw.
+    """
     method = method or Bootstrap()
     a, b = (quantity.value(pairs.confusion(model)) for model in (0, 1))
-    first, second = (quantity.of_tables(table) for table in resampled_pairs(pairs, method))
-    return _result(a, b, second - first, method, pairs.models, name, pairs.total)
+    drawn = tables or resampled_pairs(pairs, method)
+    draws = quantity.of_tables(drawn[1]) - quantity.of_tables(drawn[0])
+    return _resampled(a, b, draws, method, pairs.models, name, pairs.total)
+
+
+# -- scores ----------------------------------------------------------------------------------------
+
+
+def _partial(tally: ScoreTally) -> Influence:
+    found = partial_influence(tally)
+    value, stretch = correct_partial(found.value, MAX_FPR)
+    return Influence(value, found.positive * stretch, found.negative * stretch)
+
+
+def _log_losses(sample: Sample, model: int) -> Floats:
+    score = sample.scores[:, model]
+    given = np.where(sample.truth == 1, score, 1 - score)
+    return np.asarray(-np.log(np.maximum(given, SMALLEST_PROBABILITY)))
+
+
+def _brier_losses(sample: Sample, model: int) -> Floats:
+    return np.asarray((sample.scores[:, model] - sample.truth) ** 2)
+
+
+INFLUENCES: Mapping[str, Callable[[ScoreTally], Influence]] = {
+    "roc_auc": auc_influence,
+    "partial_auc": _partial,
+    "average_precision": ap_influence,
+}
+LOSSES: Mapping[str, Callable[[Sample, int], Floats]] = {
+    "log_loss": _log_losses,
+    "brier": _brier_losses,
+}
+
+
+def paired_influence(sample: Sample, measure: str, *, level: float = 0.95) -> Significance:
+    """The difference B less A of a measure of scores, by how much each row moves it."""
+    values, moves = [], []
+    for model in (0, 1):
+        value, move = _moves(sample, measure, model)
+        values.append(value)
+        moves.append(move)
+    difference, off = values[1] - values[0], moves[1] - moves[0]
+    if sample.clusters:
+        count = len(sample.clusters)
+        sums = np.bincount(sample.cluster, off * sample.counts, minlength=count)
+        variance = float(np.square(sums).sum()) * count / max(count - 1, 1)
+        reach, how = student(level, max(count - 1, 1)), "cluster delta"
+    else:
+        count = 0
+        variance = float((sample.counts * off**2).sum())
+        reach, how = normal(level), "delta"
+    error = math.sqrt(variance)
+    if error == 0:
+        p = 1.0 if difference == 0 else math.nan
+    else:
+        p = student_p(difference / error, count - 1) if count else normal_p(difference / error)
+    effect = Estimate(
+        difference,
+        difference - reach * error,
+        difference + reach * error,
+        method=how,
+        n=int(sample.counts.sum()),
+        level=level,
+    )
+    return _result(values, effect, p, sample.models, measure, {"standard_error": error})
+
+
+def _moves(sample: Sample, measure: str, model: int) -> tuple[float, Floats]:
+    """The value of one model, and by how much each row moves it."""
+    if measure in LOSSES:
+        loss = LOSSES[measure](sample, model)
+        total = int(sample.counts.sum())
+        mean = float((loss * sample.counts).sum()) / total
+        return mean, (loss - mean) / total
+    tally = sample.score_tally(model)
+    found = INFLUENCES[measure](tally)
+    at = np.searchsorted(tally.scores, sample.scores[:, model])
+    return found.value, np.where(sample.truth == 1, found.positive[at], found.negative[at])
 
 
 def paired_score_bootstrap(
-    sample: Sample,
-    measure: Callable[[ScoreTally], float],
-    *,
-    name: str = "",
-    method: Bootstrap | None = None,
+    sample: Sample, measure: str, *, method: Bootstrap | None = None
 ) -> Significance:
-    """The difference B less A of a measure of the scores, with its interval and p.
-
-    Whole rows are resampled, so both models see the same ones; where the sample has clusters,
-    whole clusters are.
-    """
+    """The difference B less A of a measure of scores, by resampling rows, or clusters."""
     method = method or Bootstrap()
     generator = np.random.default_rng(method.seed)
-    draws: list[float] = []
+    draws = []
     for _ in range(method.resamples):
         counts = _redrawn(sample, generator)
-        values = [measure(_scored(sample, model, counts)) for model in (0, 1)]
+        values = [_value(sample, measure, model, counts) for model in (0, 1)]
         draws.append(values[1] - values[0])
-    a, b = (measure(_scored(sample, model, sample.counts)) for model in (0, 1))
-    return _result(
-        a, b, np.array(draws), method, sample.models, name, int(sample.counts.sum())
-    )
+    a, b = (_value(sample, measure, model, sample.counts) for model in (0, 1))
+    total = int(sample.counts.sum())
+    return _resampled(a, b, np.array(draws), method, sample.models, measure, total)
 
 
 def _redrawn(sample: Sample, generator: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -81,14 +191,23 @@ def _redrawn(sample: Sample, generator: np.random.Generator) -> npt.NDArray[np.i
     return np.asarray(generator.multinomial(total, sample.counts / total))
 
 
-def _scored(sample: Sample, model: int, counts: Any) -> ScoreTally:
+def _value(sample: Sample, measure: str, model: int, counts: npt.NDArray[np.int64]) -> float:
+    if measure in LOSSES:
+        return float((LOSSES[measure](sample, model) * counts).sum() / counts.sum())
     kept = counts > 0
-    return ScoreTally.of_rows(
-        sample.labels, sample.scores[kept, model], sample.truth[kept], counts=counts[kept]
+    truth = sample.truth[kept]
+    if truth.min() == truth.max():
+        return math.nan
+    tally = ScoreTally.of_rows(
+        sample.labels, sample.scores[kept, model], truth, counts=counts[kept]
     )
+    return INFLUENCES[measure](tally).value
 
 
-def _result(
+# -- results ---------------------------------------------------------------------------------------
+
+
+def _resampled(
     a: float,
     b: float,
     draws: Floats,
@@ -99,32 +218,49 @@ def _result(
 ) -> Significance:
     difference = b - a
     found = method.ends(draws, difference, None)
-    p = _p(draws[~np.isnan(draws)]) if not math.isnan(difference) else math.nan
+    effect = Estimate(
+        difference,
+        min(found.low, difference),
+        max(found.high, difference),
+        method=method.name,
+        n=n,
+        level=method.level,
+        undefined="undefined for one of the models" if math.isnan(difference) else None,
+        note=found.note,
+    )
+    p = math.nan if math.isnan(difference) else _p(draws[~np.isnan(draws)])
+    sums = {"drawn": found.drawn, "undefined": found.undefined}
+    return _result([a, b], effect, p, models, name, sums)
+
+
+def _result(
+    values: list[float],
+    effect: Estimate,
+    p: float,
+    models: tuple[str, ...],
+    name: str,
+    sums: Mapping[str, Any],
+) -> Significance:
     first, second = models
-    if math.isnan(difference):
+    if math.isnan(effect):
         verdict = "undefined for one of them"
-    elif p < 1 - method.level:
-        verdict = f"{second if difference > 0 else first} is higher ({p_text(p)})"
+    elif math.isnan(p):
+        verdict = "nothing varies between rows, so nothing can be said"
+    elif p < 1 - effect.level:
+        verdict = f"{second if effect > 0 else first} is higher ({p_text(p)})"
     else:
         verdict = f"no difference is shown ({p_text(p)})"
     return Significance(
-        test="paired_bootstrap",
+        test="paired_bootstrap" if "drawn" in sums else "paired_influence",
         statistic=None,
         df=(),
         p=p,
-        method=method.name,
-        sentence=f"{name or 'the measure'} is {a:.4f} for {first} and {b:.4f} for {second}: "
+        method=effect.method,
+        sentence=f"{name} is {values[0]:.4f} for {first} and {values[1]:.4f} for {second}: "
         f"{verdict}.",
-        effect=Estimate(
-            difference,
-            min(found.low, difference),
-            max(found.high, difference),
-            method=method.name,
-            n=n,
-            level=method.level,
-            note=found.note,
-        ),
-        table={"a": a, "b": b, "drawn": found.drawn, "undefined": found.undefined},
+        effect=effect,
+        table={"a": values[0], "b": values[1], **sums},
+        models=models,
     )
 
 

@@ -10,8 +10,9 @@ from typing import Any
 class Estimate(float):
     """A value that is a float, and carries its interval, method and size.
 
-    ``undefined`` is the reason why there is no value, ``note`` whatever else should be said, such as
-    why there is no interval. ``n`` is how many rows the value rests on.
+    ``undefined`` is the reason why there is no value, ``note`` whatever else should be said, such
+    as why there is no interval. ``n`` is how many rows the value rests on, ``parts`` steps on the
+    way that people ask for.
 
     >>> precision = Estimate(0.975, 0.971, 0.979, method="wilson", n=6802, level=0.95)
     >>> precision
@@ -31,7 +32,7 @@ class Estimate(float):
     note: str | None
     parts: Mapping[str, float]
 
-    def __new__(
+    def __new__(  # noqa: D102 - the class says it
         cls,
         value: float,
         low: float = math.nan,
@@ -53,11 +54,14 @@ class Estimate(float):
             "level": level,
             "undefined": undefined,
             "note": note,
-            "parts": parts or {},
+            "parts": dict(parts or {}),
         }
         for name, given in fields.items():
             object.__setattr__(self, name, given)
         return self
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"an estimate is frozen: {name} can't be deleted")
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"an estimate is frozen: {name} can't be set")

@@ -15,6 +15,7 @@ from assay.inference.bootstrap import BCa, Bootstrap
 from assay.inference.delta import Delta
 from assay.inference.estimate import Estimate
 from assay.inference.proportions import PROPORTION_METHODS, ProportionInterval, Wilson
+from assay.inference.quantiles import check_level
 from assay.inference.quantity import Quantity, squares_of, table_of
 from assay.inference.scored import DeLong, Newcombe
 from assay.measures import Interval
@@ -34,16 +35,21 @@ METHODS: Mapping[str, Any] = {
 _JACCARD = Quantity(TP / (TP + FP + FN), label=1)
 
 
-def method_of(method: Method | str | None, level: float) -> Method | None:
-    """A method as an object; names are those of the contract."""
-    if method is None or not isinstance(method, str):
-        return method
+def method_of(method: Method | str | None, level: float) -> tuple[Method | None, float]:
+    """A method as an object, and its level; names are those of the contract.
+
+    The level of a method that is given as an object is its own.
+    """
+    if method is None:
+        return None, check_level(level)
+    if not isinstance(method, str):
+        return method, method.level
     if method not in METHODS:
         raise MethodError(
             f"there is no interval method {method!r}; choose from {', '.join(METHODS)}"
         )
     found: Method = METHODS[method](level=level)
-    return found
+    return found, level
 
 
 def estimate(
@@ -63,13 +69,13 @@ def estimate(
     """
     exact = quantity.value(confusion)
     if math.isnan(exact):
-        return Estimate(exact, n=_rows(confusion), level=level, undefined=quantity.reason(confusion))
-    if quantity.label is not None:
-        # One label against the rest is a binary table.
-        if not isinstance(method, Bootstrap):
-            confusion = confusion.against_rest(quantity.label)
-            clusters = None if clusters is None else clusters.against_rest(quantity.label)
-            quantity = Quantity(quantity.expression, label=1)
+        why = quantity.reason(confusion)
+        return Estimate(exact, n=_rows(confusion), level=level, undefined=why)
+    if quantity.label is not None and not isinstance(method, Bootstrap):
+        # One label against the rest is a binary table; resamples are shared, so they are not cut.
+        confusion = confusion.against_rest(quantity.label)
+        clusters = None if clusters is None else clusters.against_rest(quantity.label)
+        quantity = Quantity(quantity.expression, label=1)
     share = proportion(quantity.expression)
     n = _rows(confusion)
     if share is not None:

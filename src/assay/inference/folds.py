@@ -36,6 +36,7 @@ def _result(
     df: float,
     level: float,
     numerator: float | None = None,
+    **sums: Any,
 ) -> Significance:
     """A t test of a mean difference, given its standard error."""
     mean = float(differences.mean())
@@ -59,7 +60,13 @@ def _result(
         effect=Estimate(
             tested, tested - reach, tested + reach, method=method, n=differences.size, level=level
         ),
-        table={"mean": mean, "standard_error": error, "differences": differences.tolist()},
+        table={
+            "mean": mean,
+            "standard_error": error,
+            "differences": differences.tolist(),
+            **sums,
+        },
+        models=("A", "B"),
     )
 
 
@@ -122,11 +129,16 @@ def five_by_two_t(a: Any, b: Any, *, level: float = 0.95) -> Significance:
     """
     differences, variances = _five_by_two(a, b)
     error = math.sqrt(float(variances.mean()))
-    result = _result(
-        "5x2cv_t", "dietterich", differences, error, 5, level, float(differences[0, 0])
+    return _result(
+        "5x2cv_t",
+        "dietterich",
+        differences,
+        error,
+        5,
+        level,
+        numerator=float(differences[0, 0]),
+        variances=variances.tolist(),
     )
-    result.table["variances"] = variances.tolist()  # type: ignore[index]
-    return result
 
 
 def five_by_two_f(a: Any, b: Any, *, level: float = 0.95) -> Significance:
@@ -142,8 +154,8 @@ def five_by_two_f(a: Any, b: Any, *, level: float = 0.95) -> Significance:
         statistic = top / bottom
         p = f_p(statistic, 10, 5)
     mean = float(differences.mean())
-    verdict = f"{'B' if mean > 0 else 'A'} scores higher" if p < 1 - level else (
-        "no difference is shown"
+    verdict = (
+        f"{'B' if mean > 0 else 'A'} scores higher" if p < 1 - level else ("no difference is shown")
     )
     return Significance(
         test="5x2cv_f",
@@ -154,4 +166,5 @@ def five_by_two_f(a: Any, b: Any, *, level: float = 0.95) -> Significance:
         sentence=f"B less A is {mean:+.4f} on average over 5x2 folds: {verdict} ({p_text(p)}).",
         effect=Estimate(mean, n=10, level=level, note="the F test gives no interval"),
         table={"differences": differences.tolist(), "variances": variances.tolist()},
+        models=("A", "B"),
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.errors import MethodError
+from assay.errors import LengthMismatch, MethodError
 from assay.inference.estimate import Estimate
 from assay.inference.proportions import Wilson
 from assay.inference.quantiles import binomial_p, chi_square_p
@@ -61,7 +61,10 @@ def mcnemar(
         p = chi_square_p(statistic, 1)
     first, second = names
     if b + c == 0:
-        sentence = f"{first} and {second} are right on the same rows: nothing tells them apart (p = 1)."
+        sentence = (
+            f"{first} and {second} are right on the same rows: no discordant pairs, so nothing "
+            f"tells them apart (p = 1)."
+        )
     else:
         better = first if b > c else second
         verdict = f"{better} errs less often" if p < 1 - level else "no difference is shown"
@@ -78,6 +81,7 @@ def mcnemar(
         sentence=sentence,
         effect=paired_difference(both_right, b, c, both_wrong, level),
         table={"both_right": both_right, "only_a": b, "only_b": c, "both_wrong": both_wrong},
+        models=names,
     )
 
 
@@ -150,6 +154,8 @@ def cochran_q(
     if table.ndim != 2 or table.shape[1] < 2:
         raise MethodError(f"Cochran's Q needs a column a model; found shape {table.shape}")
     often = np.ones(len(table), np.int64) if counts is None else np.asarray(counts, np.int64)
+    if len(often) != len(table):
+        raise LengthMismatch(f"there are {len(table)} rows and {len(often)} counts")
     models = table.shape[1]
     of_model = [int(total) for total in often @ table]
     of_row = table.sum(axis=1)
@@ -175,4 +181,5 @@ def cochran_q(
             "right": dict(zip(names or map(str, range(models)), of_model, strict=True)),
             "rows": int(often.sum()),
         },
+        models=tuple(names or ()),
     )

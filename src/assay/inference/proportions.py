@@ -7,6 +7,7 @@ k is 0 or n.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
@@ -19,7 +20,7 @@ Ends: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
-class ProportionInterval:
+class ProportionInterval(ABC):
     """A method for shares; see the subclasses."""
 
     level: float = 0.95
@@ -38,14 +39,11 @@ class ProportionInterval:
             share = k / n
             low = np.where(k <= 0, 0.0, np.clip(low, 0, share))
             high = np.where(k >= n, 1.0, np.clip(high, share, 1))
-        low, high = self._edges(k, n, low, high)
         return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
 
+    @abstractmethod
     def _ends(self, k: Any, n: Any) -> Any:
-        raise AssertionError("each method has its own")
-
-    def _edges(self, k: Any, n: Any, low: Any, high: Any) -> Ends:
-        return low, high
+        """Both ends, not yet cut to [0, 1]."""
 
 
 class Wilson(ProportionInterval):
@@ -79,9 +77,6 @@ class Wald(ProportionInterval):
         share = k / n
         reach = normal(self.level) * np.sqrt(share * (1 - share) / n)
         return share - reach, share + reach
-
-    def _edges(self, k: Any, n: Any, low: Any, high: Any) -> Ends:
-        return np.where(k >= n, 1.0, low), np.where(k <= 0, 0.0, high)
 
 
 class AgrestiCoull(ProportionInterval):

@@ -22,7 +22,7 @@ def mean_ranks(values: Any) -> Floats:
     >>> mean_ranks([[0.9, 0.8, 0.7], [0.6, 0.6, 0.5]]).tolist()
     [1.25, 1.75, 3.0]
     """
-    return _ranks(_table(values)).mean(axis=0)
+    return np.asarray(_ranks(_table(values)).mean(axis=0))
 
 
 def _table(values: Any) -> Floats:
@@ -77,6 +77,7 @@ def friedman(values: Any, *, names: Sequence[str] | None = None) -> Significance
         sentence=f"{models} models over {rows} data sets; {best} ranks best on average: {verdict} "
         f"({p_text(p)}).",
         table={"mean_ranks": dict(zip(labels, means.tolist(), strict=True)), "rows": rows},
+        models=tuple(labels),
     )
 
 
@@ -109,7 +110,8 @@ def nemenyi(
                     method="studentised range",
                     sentence=f"{labels[i]} has mean rank {means[i]:.2f}, {labels[j]} "
                     f"{means[j]:.2f}: {verdict} ({p_text(p)}).",
-                    table={"a": labels[i], "b": labels[j], "rank_difference": gap},
+                    table={"rank_difference": gap},
+                    models=(labels[i], labels[j]),
                 )
             )
     return results

@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.inference.delta import on_scale
 from assay.inference.proportions import ClopperPearson
-from assay.inference.quantiles import normal, student
+from assay.inference.quantiles import check_level, normal, student
 from assay.measures import (
     MAX_FPR,
     Influence,
@@ -36,6 +36,9 @@ class DeLong:
     level: float = 0.95
     name: ClassVar[str] = "delong"
 
+    def __post_init__(self) -> None:
+        check_level(self.level)
+
     def __call__(self, auc: Smooth, positives: Any, negatives: Any) -> tuple[float, float]:
         """The interval; at an AUC of 0 or 1 its far end is that of Clopper and Pearson."""
         if auc.value in (0.0, 1.0):
@@ -52,6 +55,9 @@ class Newcombe:
     level: float = 0.95
     name: ClassVar[str] = "newcombe"
 
+    def __post_init__(self) -> None:
+        check_level(self.level)
+
     def __call__(self, auc: Smooth, positives: Any, negatives: Any) -> tuple[float, float]:
         """Where the AUC differs from the estimate by z standard errors of its own."""
         z = normal(self.level)
@@ -60,7 +66,7 @@ class Newcombe:
         def excess(theta: float) -> float:
             spread = 2 * half - 1 - 3 * (half - 1) / ((2 - theta) * (1 + theta))
             variance = theta * (1 - theta) * spread / (positives * negatives)
-            return (theta - auc.value) ** 2 - z * z * variance
+            return float((theta - auc.value) ** 2 - z * z * variance)
 
         low = 0.0 if auc.value == 0 else _root(excess, auc.value, 0.0)
         high = 1.0 if auc.value == 1 else _root(excess, auc.value, 1.0)
@@ -119,11 +125,9 @@ def mean_interval(moments: Moments, largest: float, level: float) -> tuple[float
     n = moments.weight**2 / moments.square_weight
     if mean <= 0:
         return 0.0, largest * _edge(0.0, n, level)[1]
-    if n <= 1:
+    if n - 1 < 1e-9:
         return 0.0, largest
-    low, high = on_scale(
-        mean, moments.variance_of_mean * n / (n - 1), (0, math.inf), normal(level)
-    )
+    low, high = on_scale(mean, moments.variance_of_mean * n / (n - 1), (0, math.inf), normal(level))
     return low, min(high, largest)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,6 +25,7 @@ class Significance:
     sentence: str
     effect: Estimate | None = None
     table: Mapping[str, Any] = field(default_factory=dict)
+    models: tuple[str, ...] = ()
     on: str = "all"
     p_adjusted: float | None = None
 
@@ -38,19 +40,31 @@ class Significance:
         """The result as plain values."""
         effect = None
         if self.effect is not None:
-            effect = {"value": float(self.effect), "low": self.effect.low, "high": self.effect.high}
+            ends = (float(self.effect), self.effect.low, self.effect.high)
+            effect = _finite(dict(zip(("value", "low", "high"), ends, strict=True)))
         return {
             "test": self.test,
+            "a": self.models[0] if len(self.models) == 2 else None,
+            "b": self.models[1] if len(self.models) == 2 else None,
             "on": self.on,
-            "statistic": self.statistic,
-            "df": list(self.df),
-            "p": self.p,
+            "statistic": _finite(self.statistic),
+            "df": _finite(list(self.df)),
+            "p": _finite(self.p),
             "p_adjusted": self.p_adjusted,
             "method": self.method,
             "effect": effect,
-            "table": dict(self.table),
+            "table": _finite(dict(self.table)),
             "sentence": self.sentence,
         }
+
+
+def _finite(found: Any) -> Any:
+    """Plain values with null for what is not finite."""
+    if isinstance(found, dict):
+        return {key: _finite(part) for key, part in found.items()}
+    if isinstance(found, list):
+        return [_finite(part) for part in found]
+    return None if isinstance(found, float) and not math.isfinite(found) else found
 
 
 def p_text(p: float) -> str:

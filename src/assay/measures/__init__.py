@@ -3,6 +3,14 @@
 from assay.measures.agreement import JACCARD, KAPPA, MCC
 from assay.measures.calibration import Reliability, reliability
 from assay.measures.catalogue import AVERAGES, CATALOGUE, find, names, parse
+from assay.measures.influence import (
+    MAX_FPR,
+    Influence,
+    ap_influence,
+    auc_influence,
+    correct_partial,
+    partial_influence,
+)
 from assay.measures.measure import (
     HIGHER,
     LOWER,
@@ -15,18 +23,7 @@ from assay.measures.measure import (
     Measure,
     Needs,
 )
-from assay.measures.ranking import (
-    MAX_FPR,
-    Influence,
-    Ranking,
-    Smooth,
-    ap_influence,
-    auc_influence,
-    correct_partial,
-    hand_till,
-    partial_influence,
-    rank,
-)
+from assay.measures.ranking import Ranking, Smooth, hand_till, rank
 from assay.measures.rates import PRECISION, f_beta
 
 __all__ = [

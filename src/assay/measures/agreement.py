@@ -81,9 +81,7 @@ KAPPA = Measure(
     name="kappa",
     group=GROUP,
     aliases=("cohen_kappa", "cohens_kappa"),
-    formula=2
-    * (TP * TN - FP * FN)
-    / ((TP + FP) * (TN + FP) + (TP + FN) * (TN + FN)),
+    formula=2 * (TP * TN - FP * FN) / ((TP + FP) * (TN + FP) + (TP + FN) * (TN + FN)),
     classes=(N * total(HIT) - _CHANCE) / (N * N - _CHANCE),
     better=HIGHER,
     range=(-1, 1),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def reliability(tally: ScoreTally, bins: int = BINS) -> Reliability:
     edges = np.searchsorted(tally.scores, np.arange(1, bins) / bins, side="left")
     cuts = [0, *edges.tolist(), tally.size]
     rows: list[tuple[float, float, float, float]] = []
-    for start, stop in zip(cuts[:-1], cuts[1:], strict=True):
+    for start, stop in pairwise(cuts):
         positives = weight = predicted = squares = 0.0
         for i in range(start, stop, BLOCK):
             part = slice(i, min(i + BLOCK, stop))
@@ -75,7 +76,7 @@ def reliability(tally: ScoreTally, bins: int = BINS) -> Reliability:
 
 
 def _mean_deviation(n: int, p: float) -> float:
-    """The mean of \\|X/n - p\\| for X binomial."""
+    """The mean distance of X/n from p for X binomial."""
     if n == 0 or p <= 0 or p >= 1:
         return 0.0
     k = math.floor(n * p) + 1

@@ -1,5 +1,8 @@
-"""Measures of scores and probabilities: declared here, computed by :mod:`assay.measures.ranking`
-and :mod:`assay.measures.calibration`."""
+"""Measures of scores and probabilities.
+
+They are declared here and computed by :mod:`assay.measures.ranking` and
+:mod:`assay.measures.calibration`.
+"""
 
 from __future__ import annotations
 

@@ -13,18 +13,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import permutations
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from assay.measures.influence import (
+    MAX_FPR,
+    ap_influence,
+    auc_influence,
+    correct_partial,
+    partial_influence,
+)
 from assay.tally import ScoreTally
 from assay.tally.blocks import BLOCK, map_blocks
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Array: TypeAlias = npt.NDArray[Any]
-
-MAX_FPR = 0.1
 
 
 class Smooth(NamedTuple):
@@ -170,13 +176,9 @@ def _place(blocks: list[_Block], negatives_above: int, positives_below: int) -> 
     for block in blocks:
         shift = 2 * negatives_above
         errors += shift * block.positives + block.pu
-        of_positives += (
-            Fraction(block.puu) + 2 * shift * block.pu + shift * shift * block.positives
-        )
+        of_positives += Fraction(block.puu) + 2 * shift * block.pu + shift * shift * block.positives
         shift = 2 * positives_below
-        of_negatives += (
-            Fraction(block.qvv) + 2 * shift * block.qv + shift * shift * block.negatives
-        )
+        of_negatives += Fraction(block.qvv) + 2 * shift * block.qv + shift * shift * block.negatives
         negatives_above -= block.negatives
         positives_below += block.positives
     return _Placed(errors, of_positives, of_negatives)
@@ -342,62 +344,7 @@ def _blocks_from(ranking: Ranking, first: int) -> list[_Block]:
     return blocks
 
 
-# -- row by row, for sampling weights and clusters ---------------------------------------------------
-
-
-class Influence(NamedTuple):
-    """A value, and by how much a further positive or negative at each score would move it."""
-
-    value: float
-    positive: Floats
-    negative: Floats
-
-    def variance(self, tally: ScoreTally) -> float:
-        """The variance when rows are independent, by its sandwich form."""
-        squares = tally.counts if tally.squares is None else tally.squares
-        of_negatives = (squares[0] * self.negative**2).sum()
-        return float((squares[1] * self.positive**2).sum() + of_negatives)
-
-
-def auc_influence(tally: ScoreTally) -> Influence:
-    """AUC: the share of negatives above a positive, and of positives below a negative."""
-    q, p, negatives, positives = _sides(tally)
-    of_positive = (negatives - np.cumsum(q) + q / 2) / negatives
-    of_negative = (np.cumsum(p) - p / 2) / positives
-    error = float((p * of_positive).sum()) / positives
-    return Influence(
-        1 - error, (error - of_positive) / positives, (error - of_negative) / negatives
-    )
-
-
-def ap_influence(tally: ScoreTally) -> Influence:
-    """Average precision; see :func:`_precision_sums`."""
-    q, p, negatives, positives = _sides(tally)
-    above_p = np.maximum(positives - np.cumsum(p) + p, p)
-    above_q = np.maximum(negatives - np.cumsum(q) + q, q)
-    alerts = above_p + above_q
-    shortfall = float((p * above_q / alerts).sum()) / positives
-    gain = np.cumsum(p * above_q / alerts**2) - above_q / alerts + shortfall
-    loss = np.cumsum(p * above_p / alerts**2)
-    return Influence(1 - shortfall, gain / positives, -loss / positives)
-
-
-def partial_influence(tally: ScoreTally, max_fpr: float = MAX_FPR) -> Influence:
-    """The uncorrected partial area; see :func:`_partial_area`."""
-    q, p, negatives, positives = _sides(tally)
-    above = negatives - np.cumsum(q)
-    room = np.clip(max_fpr * negatives - above, 0, q)
-    share = np.divide(room, q, out=(above < max_fpr * negatives).astype(float), where=q > 0)
-    gained = share * (max_fpr - (above + room / 2) / negatives)
-    area = float((p * gained).sum()) / positives
-    passed = share * (np.cumsum(p * share) - p * share / 2) / positives
-    mean = float((q * passed).sum()) / negatives
-    return Influence(area, (gained - area) / positives, (mean - passed) / negatives)
-
-
-def _sides(tally: ScoreTally) -> tuple[Floats, Floats, float, float]:
-    q, p = tally.counts.astype(np.float64)
-    return q, p, float(q.sum()), float(p.sum())
+# -- sampling weights ------------------------------------------------------------------------------
 
 
 def _rank_weighted(tally: ScoreTally, positives: float, negatives: float) -> Ranking:
@@ -411,22 +358,10 @@ def _rank_weighted(tally: ScoreTally, positives: float, negatives: float) -> Ran
     )
 
 
-def correct_partial(area: float, max_fpr: float) -> tuple[float, float]:
-    """McClish's rescaling of a partial area, and the factor by which it stretches."""
-    least = max_fpr**2 / 2
-    stretch = 1 / (2 * (max_fpr - least))
-    return 0.5 + (area - least) * stretch, stretch
-
-
 def hand_till(tallies: tuple[ScoreTally, ...]) -> float:
     """Hand and Till's mean AUC over all pairs of classes; nan where a class has no rows.
 
     ``tallies`` hold one table a class, of the probabilities given to it.
     """
-    size = len(tallies)
-    found = []
-    for i in range(size):
-        for j in range(size):
-            if i != j:
-                found.append(rank(tallies[i].pair(j, i)).auc.value)
+    found = [rank(tallies[i].pair(j, i)).auc.value for i, j in permutations(range(len(tallies)), 2)]
     return math.fsum(found) / len(found) if found else math.nan

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from assay.formula import FN, FP, HIT, ROW, TN, TP, K, N, geometric_mean, sqrt, total
+from assay.formula import (
+    FN,
+    FP,
+    HIT,
+    ROW,
+    TN,
+    TP,
+    Expression,
+    K,
+    N,
+    geometric_mean,
+    sqrt,
+    total,
+)
 from assay.measures.measure import (
     HIGHER,
     LOWER,
@@ -20,7 +33,7 @@ GROUP = "rates"
 _EXAMPLE = Counts(tp=3, fp=1, fn=2, tn=4)
 
 
-def _f_beta_formula(beta: Fraction):  # type: ignore[no-untyped-def]
+def _f_beta_formula(beta: Fraction) -> Expression:
     weight = beta * beta
     return (1 + weight) * TP / ((1 + weight) * TP + weight * FN + FP)
 
@@ -160,7 +173,8 @@ FALSE_DISCOVERY_RATE = Measure(
     swapped="false_omission_rate",
     complement="precision",
     reads="Of the alarms raised, the share that were false: the false alarm rate (FAR).",
-    misleads="Others call FP / (FP + TN) the false alarm rate; and it rises as the base rate falls.",
+    misleads="Others call FP / (FP + TN) the false alarm rate; and it rises as the base rate "
+    "falls.",
     reference="Beaugnon and Chifflier 2018",
     example=(_EXAMPLE, Fraction(1, 4)),
 )

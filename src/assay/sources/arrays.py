@@ -25,6 +25,7 @@ from assay.tally.scores import extremes
 Array: TypeAlias = npt.NDArray[Any]
 
 _SUM_TOLERANCE = 1e-6
+FAMILY = "family"
 
 
 def from_arrays(
@@ -72,9 +73,10 @@ def from_arrays(
     kept = _kept(amounts if weights is None else weights)
     if kept is not None:
         truth, decision = _rows(truth, kept), _rows(decision, kept)
-        score, table, amounts, weights = (
-            None if a is None else a[kept] for a in (score, table, amounts, weights)
-        )
+        score = None if score is None else score[kept]
+        table = None if table is None else table[kept]
+        amounts = None if amounts is None else amounts[kept]
+        weights = None if weights is None else weights[kept]
         cluster = None if cluster is None else Named(cluster.codes[kept], cluster.names)
         parts = {name: Named(part.codes[kept], part.names) for name, part in parts.items()}
     if decision is not None:
@@ -82,7 +84,7 @@ def from_arrays(
     listed = labels if labels is not None or names is None else list(names)
     found = resolve(truth, decision, positive=positive, negative=negative, labels=listed)
     if negative is not None and len(found.position) > 2:
-        parts = {"family": _families(truth, found), **parts}
+        parts = {FAMILY: _families(truth, found), **parts}
     notes = list(found.notes)
     probabilities = None
     if table is not None:
@@ -97,7 +99,9 @@ def from_arrays(
                 f"y_score ranks rows for one positive label, but there are {len(found.labels)} "
                 f"labels. Say positive= or negative=, or give y_proba with a column a label"
             )
-        threshold, is_probability = _threshold(score, threshold, decision is not None, notes)
+        threshold, is_probability = _threshold(
+            score, threshold, notes, decided=decision is not None
+        )
     elif threshold is not None:
         raise ScoreError("threshold= needs y_score; decisions are taken as they are")
     return Batch(
@@ -114,14 +118,15 @@ def from_arrays(
         clusters=cluster,
         slices=parts,
         notes=tuple(notes),
+        rows=rows,
     )
 
 
 def _threshold(
-    score: Array, threshold: float | None, decided: bool, notes: list[str]
+    score: Array, threshold: float | None, notes: list[str], *, decided: bool
 ) -> tuple[float | None, bool]:
     low, high = extremes(score)
-    is_probability = 0 <= low and high <= 1
+    is_probability = low >= 0 and high <= 1
     if is_probability:
         notes.append("all scores lie in [0, 1], so they were read as probabilities")
     if threshold is None and not decided:
@@ -200,7 +205,8 @@ def _positive_column(
 def _must_be_probabilities(table: Array) -> None:
     bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
     if len(bad):
-        raise ScoreError(f"y_proba must be finite numbers; row {bad[0]} is {table[bad[0]].tolist()}")
+        shown = table[bad[0]].tolist()
+        raise ScoreError(f"y_proba must be finite numbers; row {bad[0]} is {shown}")
     if table.min() < 0 or table.max() > 1:
         row = int(np.flatnonzero((table < 0).any(axis=1) | (table > 1).any(axis=1))[0])
         raise ScoreError(f"probabilities lie in [0, 1]; row {row} is {table[row].tolist()}")

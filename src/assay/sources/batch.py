@@ -26,7 +26,8 @@ class Batch:
 
     ``truth`` and ``decision`` are positions in ``labels``. A binary batch has a ``score`` or a
     ``decision`` or both, and then the decision decides and the score ranks; one of more classes has
-    ``probabilities`` (a column a label) or a ``decision``. ``notes`` tell what was inferred.
+    ``probabilities`` (a column a label) or a ``decision``. ``notes`` tell what was inferred,
+    ``rows`` how many were given, those of count zero too.
     """
 
     labels: tuple[str, ...]
@@ -42,6 +43,7 @@ class Batch:
     clusters: Named | None = None
     slices: Mapping[str, Named] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    rows: int = 0
 
     @property
     def binary(self) -> bool:

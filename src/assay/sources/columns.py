@@ -1,4 +1,4 @@
-"""One column of anything - list, NumPy, pandas, polars, pyarrow - as an array or as coded labels."""
+"""One column of anything (list, NumPy, pandas, polars, pyarrow) as an array or as coded labels."""
 
 from __future__ import annotations
 
@@ -168,8 +168,8 @@ def _object_labels(array: Array, name: str) -> Labels:
         key = (type(value), value) if value.__hash__ is not None else None
         code = table.get(key)
         if code is None:
-            if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
-                gone = sum(v is None or v != v for v in array.tolist())
+            if _is_missing(value):
+                gone = sum(_is_missing(v) for v in array.tolist())
                 raise _missing(name, row, gone, len(array))
             kinds.add(label_kind(value))
             code = table[key] = len(table)
@@ -187,6 +187,13 @@ def _object_labels(array: Array, name: str) -> Labels:
     return Labels(_narrow(renumber[codes], len(distinct)), tuple(distinct), kind)
 
 
+def _is_missing(value: Any) -> bool:
+    """None, nan, and what dataframes put where there is nothing."""
+    if isinstance(value, float | np.floating):
+        return bool(np.isnan(value))
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
 def _missing(name: str, row: int, count: int, rows: int) -> LabelError:
     return LabelError(
         f"{name} is missing in {count} of {rows} rows; the first is row {row}. "
@@ -196,6 +203,19 @@ def _missing(name: str, row: int, count: int, rows: int) -> LabelError:
 
 def _narrow(codes: Array, size: int) -> Array:
     return codes.astype(np.min_scalar_type(max(size - 1, 0)), copy=False)
+
+
+def common_labels(y_true: Any, decisions: Mapping[str, Any]) -> list[Any]:
+    """Every label that the truth or any model holds, as values of the kind that the truth is of."""
+    truth = labels_of(y_true, "y_true")
+    names = dict.fromkeys(truth.names)
+    for name, column in decisions.items():
+        found = labels_of(column, name)
+        if found.kind == truth.kind:
+            names |= dict.fromkeys(found.names)
+    if truth.kind == NUMBER:
+        return [int(name) for name in names]
+    return [name == "true" for name in names] if truth.kind == BOOLEAN else list(names)
 
 
 def recode(column: Labels, position: Mapping[str, int]) -> Array:
@@ -218,7 +238,7 @@ def names_of(values: Any, name: str) -> tuple[Array, tuple[str, ...]]:
 
 
 def _any_text(value: Any) -> str:
-    if value is None or value != value:
+    if _is_missing(value):
         return MISSING
     try:
         return label_text(value)

@@ -10,9 +10,24 @@ from assay.errors import LabelError
 from assay.sources.columns import BOOLEAN, NUMBER, TEXT, Labels, label_kind, label_text
 
 POSITIVE_WORDS = frozenset(
-    "1 true yes attack malicious malware anomaly intrusion spam phishing ddos fraud".split()
+    {
+        "1",
+        "true",
+        "yes",
+        "attack",
+        "malicious",
+        "malware",
+        "anomaly",
+        "intrusion",
+        "spam",
+        "phishing",
+        "ddos",
+        "fraud",
+    }
 )
-NEGATIVE_WORDS = frozenset("0 false no normal benign ham legitimate goodware clean".split())
+NEGATIVE_WORDS = frozenset(
+    {"0", "false", "no", "normal", "benign", "ham", "legitimate", "goodware", "clean"}
+)
 _OPPOSITE = {"1": "0", "0": "1", "true": "false", "false": "true", "yes": "no", "no": "yes"}
 
 
@@ -33,13 +48,8 @@ def resolve(
     positive: Any = None,
     negative: Any = None,
     labels: Sequence[Any] | None = None,
-    many: bool = False,
 ) -> Labelling:
-    """Decide on labels and the positive one by the rules of the contract.
-
-    ``many`` says that there is one probability a class, so that more than two labels are classes
-    and not one positive against the rest.
-    """
+    """Decide on labels and the positive one by the rules of the contract."""
     kind = truth.kind
     found = _names(truth, decision)
     allowed = None
@@ -57,10 +67,10 @@ def resolve(
         return _against(_as(negative, kind, "negative"), names, positive_side=False)
     if positive is not None:
         return _against(_as(positive, kind, "positive"), names, positive_side=True)
-    if many and len(names) > 2 or len(names) > 2:
+    if len(names) > 2:
         ordered = tuple(sorted(names))
         return Labelling(ordered, None, {name: i for i, name in enumerate(ordered)})
-    return _inferred(names)
+    return infer(names)
 
 
 def _names(truth: Labels, decision: Labels | None) -> list[str]:
@@ -126,7 +136,7 @@ def _against(chosen: str, names: list[str], *, positive_side: bool) -> Labelling
     return Labelling((chosen, rest), rest, position)
 
 
-def _inferred(names: list[str]) -> Labelling:
+def infer(names: Sequence[str]) -> Labelling:
     """The positive of two labels, or of one, by the short list of well-known words."""
     alarms = [name for name in names if name.casefold() in POSITIVE_WORDS]
     quiet = [name for name in names if name.casefold() in NEGATIVE_WORDS]

@@ -48,10 +48,7 @@ def map_blocks(size: int, worker: Callable[[], Worker[Result]], block: int = BLO
     shares = [cut[i::count] for i in range(count)]
     with ThreadPoolExecutor(count) as pool:
         parts = list(pool.map(lambda share: _run(worker, share), shares))
-    results: list[Result] = []
-    for i in range(len(cut)):
-        results.append(parts[i % count][i // count])
-    return results
+    return [parts[i % count][i // count] for i in range(len(cut))]
 
 
 def _run(worker: Callable[[], Worker[Result]], share: Sequence[tuple[int, int]]) -> list[Result]:

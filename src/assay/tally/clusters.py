@@ -113,6 +113,5 @@ def _canonical(labels: tuple[str, ...], names: list[str], cells: Array) -> Clust
     summed = np.zeros((len(distinct), *cells.shape[1:]), cells.dtype)
     np.add.at(summed, [position[name] for name in names], cells)
     kept = summed.any(axis=(1, 2))
-    return ClusterTally(
-        labels, tuple(name for name, keep in zip(distinct, kept, strict=True) if keep), summed[kept]
-    )
+    used = tuple(distinct[i] for i in np.flatnonzero(kept))
+    return ClusterTally(labels, used, summed[kept])

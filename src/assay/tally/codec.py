@@ -73,7 +73,7 @@ def _read(data: bytes) -> tuple[str, Mapping[str, Any], Mapping[str, Array]]:
     start = len(MAGIC) + 8
     size = int.from_bytes(data[len(MAGIC) : start], "little")
     if start + size > len(data):
-        raise TallyError(f"the tally is cut short: {len(data)} bytes, at least {start + size} needed")
+        raise _cut_short(len(data), start + size)
     try:
         head = json.loads(data[start : start + size])
         schema, kind, header, described = (
@@ -86,6 +86,10 @@ def _read(data: bytes) -> tuple[str, Mapping[str, Any], Mapping[str, Array]]:
     return str(kind), header, _arrays(data, start + size, described)
 
 
+def _cut_short(found: int, needed: int) -> TallyError:
+    return TallyError(f"the tally is cut short: {found} bytes, at least {needed} needed")
+
+
 def _arrays(data: bytes, position: int, described: Any) -> dict[str, Array]:
     arrays: dict[str, Array] = {}
     try:
@@ -93,15 +97,13 @@ def _arrays(data: bytes, position: int, described: Any) -> dict[str, Array]:
             dtype = np.dtype(entry["dtype"])
             shape = tuple(int(side) for side in entry["shape"])
             if dtype.kind not in _KINDS or any(side < 0 for side in shape):
-                raise TallyError(f"the tally holds an array of {dtype} {shape}, which is not allowed")
+                raise TallyError(f"the tally holds an array of {dtype} {shape}: not allowed")
             count = 1
             for side in shape:
                 count *= side
             stop = position + count * dtype.itemsize
             if stop > len(data):
-                raise TallyError(
-                    f"the tally is cut short: {len(data)} bytes, at least {stop} needed"
-                )
+                raise _cut_short(len(data), stop)
             native = np.frombuffer(data, dtype, count, position).reshape(shape)
             arrays[str(entry["name"])] = native.astype(dtype.newbyteorder("="), copy=False)
             position = stop

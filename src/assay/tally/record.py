@@ -99,7 +99,7 @@ class Tally:
         header["confusion"] = self.confusion.to_header()
         header["slices"] = [[*key, table.to_header()] for key, table in self.slices.items()]
         header["scores"] = None if self.scores is None else len(self.scores)
-        parts = {f"scores {i}": part for i, part in enumerate(self.scores or ())}
+        parts: dict[str, Any] = {f"scores {i}": p for i, p in enumerate(self.scores or ())}
         parts |= {name: getattr(self, name) for name in _PARTS[1:]}
         arrays = {
             name: np.frombuffer(part.to_bytes(), np.uint8)

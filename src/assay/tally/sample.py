@@ -149,7 +149,7 @@ def _canonical(
         distinct = []
         cluster = np.zeros(len(truth), np.int64)
     order = np.lexsort((*scores.T[::-1], truth, cluster))
-    truth, scores, cluster, counts = (a[order] for a in (truth, scores, cluster, counts))
+    truth, scores, cluster, counts = truth[order], scores[order], cluster[order], counts[order]
     if len(truth):
         changed = (
             (truth[1:] != truth[:-1])

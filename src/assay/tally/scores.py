@@ -29,7 +29,8 @@ class ScoreTally:
     weights (float64) and ``squares`` sums of their squares.
 
     >>> import numpy as np
-    >>> tally = ScoreTally.of_rows(("benign", "attack"), np.array([.9, .2, .9]), np.array([1, 0, 0]))
+    >>> scores, truth = np.array([0.9, 0.2, 0.9]), np.array([1, 0, 0])
+    >>> tally = ScoreTally.of_rows(("benign", "attack"), scores, truth)
     >>> tally.scores.tolist(), tally.counts.tolist()
     ([0.2, 0.9], [[1, 1], [0, 1]])
     """
@@ -42,9 +43,7 @@ class ScoreTally:
     @classmethod
     def zero(cls, labels: Sequence[str]) -> ScoreTally:
         """The table of no rows."""
-        return cls(
-            tuple(labels), np.empty(0, np.float32), np.empty((len(labels), 0), np.uint8)
-        )
+        return cls(tuple(labels), np.empty(0, np.float32), np.empty((len(labels), 0), np.uint8))
 
     @classmethod
     def of_rows(
@@ -161,7 +160,8 @@ class ScoreTally:
         """How many rows of each label have a score of at least the threshold."""
         first = int(np.searchsorted(self.scores, threshold, side="left"))
         kind = np.float64 if self.weighted else np.int64
-        return self.counts[:, first:].sum(axis=1, dtype=kind).tolist()  # type: ignore[no-any-return]
+        sums: list[Any] = self.counts[:, first:].sum(axis=1, dtype=kind).tolist()
+        return sums
 
     def totals(self) -> list[Any]:
         """How many rows of each label there are."""
@@ -241,7 +241,7 @@ def _pack(scores: Scores, truth: Array, low: float) -> tuple[Array, int]:
     unsigned = np.dtype(f"u{scores.dtype.itemsize}")
     keys = np.empty(len(scores), unsigned)
 
-    def pack(values: Scores, labels: Array, out: Array, flip: bool) -> None:
+    def pack(values: Scores, labels: Array, out: Array, *, flip: bool) -> None:
         bits = (values + values.dtype.type(0)).view(unsigned)
         if flip:
             np.invert(bits, out=bits)
@@ -269,14 +269,17 @@ def _pack(scores: Scores, truth: Array, low: float) -> tuple[Array, int]:
 
 
 def _sorted(keys: Array) -> Array:
-    """The keys in order. Large ones by polars: on two threads, and numpy's own AVX-512 sort is
-    six times slower on processors whose compress-store is microcode."""
+    """The keys in order.
+
+    Large ones by polars: it sorts on all cores, and numpy's AVX-512 sort is six times slower on
+    processors whose compress-store is microcode.
+    """
     if len(keys) < _LARGE:
         keys.sort()
         return keys
-    import polars
+    import polars as pl
 
-    result: Array = polars.Series(keys).sort().to_numpy()
+    result: Array = pl.Series(keys).sort().to_numpy()
     return result if result.flags.writeable else result.copy()
 
 
@@ -334,4 +337,5 @@ def _count_groups(keys: Array) -> int:
 
         return work
 
-    return 1 + sum(map_blocks(len(keys), worker))
+    changes: list[int] = map_blocks(len(keys), worker)
+    return 1 + sum(changes)

@@ -1,0 +1,1 @@
+"""How often the default intervals hold the truth, by summing or by simulation."""

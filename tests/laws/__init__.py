@@ -1,0 +1,1 @@
+"""What every measure has to obey."""

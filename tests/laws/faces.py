@@ -1,0 +1,161 @@
+"""In which ways a measure can be read, and how to read it so."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from hypothesis import strategies as st
+
+from assay.evaluation import Judge
+from assay.inference import Estimate
+from assay.measures import AVERAGES, Measure, Needs, catalogue
+from assay.tally import Tally
+
+from .rows import BINARY, DRAWN, FIXED, THREE, Rows
+
+
+class Kind(Enum):
+    """What a measure is computed from, as far as laws care."""
+
+    COUNTED = "a formula of counts"
+    RANKED = "one score ranks the rows"
+    LOST = "the mean loss of probabilities"
+    BINNED = "probabilities of one positive, in bins"
+    PAIRED = "pairs of more than two classes"
+
+
+# A formula says by itself what it is. Any other measure has to be told here what laws to obey.
+SCORED = {
+    "roc_auc": Kind.RANKED,
+    "partial_auc": Kind.RANKED,
+    "average_precision": Kind.RANKED,
+    "roc_auc_ovo": Kind.PAIRED,
+    "log_loss": Kind.LOST,
+    "brier": Kind.LOST,
+    "expected_calibration_error": Kind.BINNED,
+}
+
+
+def kind_of(measure: Measure) -> Kind:
+    """The kind of a measure; one that is not a formula has to be classified above."""
+    if measure.formula is not None:
+        return Kind.COUNTED
+    if measure.name not in SCORED:
+        raise LookupError(f"{measure.name} is not a formula: say in SCORED of what kind it is")
+    return SCORED[measure.name]
+
+
+@dataclass(frozen=True, eq=False)
+class Face:
+    """A measure read in one way.
+
+    ``how`` is ``positive`` or ``negative`` (of two labels), ``overall`` or ``label`` (of three
+    classes: all together, or the second against the rest) or an average over three classes.
+    """
+
+    measure: Measure
+    how: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.measure.name}({self.how})"
+
+    @property
+    def key(self) -> str:
+        """Its name in an evaluation."""
+        suffix = {"negative": BINARY[0], "label": THREE[1]}.get(self.how)
+        if self.how in AVERAGES:
+            suffix = self.how
+        return self.measure.name if suffix is None else f"{self.measure.name}.{suffix}"
+
+    @property
+    def kind(self) -> Kind:
+        return kind_of(self.measure)
+
+    @property
+    def counted(self) -> bool:
+        return self.kind is Kind.COUNTED
+
+    @property
+    def has_interval(self) -> bool:
+        averaged_ranks = self.kind is Kind.RANKED and self.how in AVERAGES
+        return not averaged_ranks and self.kind not in (Kind.BINNED, Kind.PAIRED)
+
+    @property
+    def scene(self) -> tuple[int, bool]:
+        """How many labels its rows have, and whether they are scored."""
+        return 2 if self.how in ("positive", "negative") else 3, not self.counted
+
+    def drawn(self) -> st.SearchStrategy[Rows]:
+        return DRAWN[self.scene]
+
+    def fixed(self) -> dict[str, Rows]:
+        return FIXED[self.scene]
+
+    def of(self, rows: Rows, level: float = 0.95, **amounts: Any) -> Estimate:
+        """The estimate of rows; ``amounts`` are counts or sampling weights."""
+        return self.of_tally(rows.tally(**amounts), level)
+
+    def of_tally(self, tally: Tally, level: float = 0.95) -> Estimate:
+        judge, measure = Judge(tally, level), self.measure
+        if not self.counted:
+            if self.how in AVERAGES:
+                return judge.averaged_scores(measure, self.how)
+            return judge.scored(measure, 1) if self.how == "label" else judge.scored(measure)
+        if self.how in AVERAGES:
+            return judge.averaged(measure, self.how)
+        both_sides = measure.symmetric and measure.classes is not None
+        if self.how == "overall" or (self.how == "positive" and both_sides):
+            return judge.of_classes(measure)
+        return judge.of_label(measure, 0 if self.how == "negative" else 1)
+
+
+def faces(measure: Measure) -> list[Face]:
+    """All ways to read a measure."""
+    kind = kind_of(measure)
+    ways = [] if kind is Kind.PAIRED else ["positive"]
+    if kind is Kind.COUNTED:
+        if not measure.symmetric:
+            ways.append("negative")
+        if measure.classes is not None:
+            ways.append("overall")
+        if not (measure.symmetric and measure.classes is not None):
+            ways.append("label")
+    if kind in (Kind.PAIRED, Kind.LOST):
+        ways.append("overall")
+    if measure.averages:
+        ways += AVERAGES if kind is Kind.COUNTED else ["label", "macro", "weighted"]
+    return [Face(measure, how) for how in ways]
+
+
+def all_faces() -> list[Face]:
+    """All ways to read all measures that are in the catalogue now."""
+    return [face for measure in catalogue.CATALOGUE for face in faces(measure)]
+
+
+def same(a: float, b: float, tolerance: float = 0.0) -> bool:
+    """Whether two numbers agree; undefined agrees with undefined, infinite with infinite."""
+    if math.isnan(a) or math.isnan(b):
+        return math.isnan(a) and math.isnan(b)
+    return a == b or abs(a - b) <= tolerance * max(1.0, abs(a), abs(b))
+
+
+def fields(found: Estimate) -> dict[str, Any]:
+    """All that an estimate says, as text, so that nan equals nan and other bits differ."""
+    names = ("value", "low", "high", "method", "n", "level", "undefined", "note", "parts")
+    return {name: repr(getattr(found, name)) for name in names}
+
+
+def assert_near(a: Estimate, b: Estimate, tolerance: float) -> None:
+    """Value and interval agree."""
+    for name in ("value", "low", "high"):
+        x, y = getattr(a, name), getattr(b, name)
+        assert same(x, y, tolerance), f"{name}: {x!r} and {y!r}"
+    assert (a.undefined is None) == (b.undefined is None)
+
+
+def needs_probabilities(measure: Measure) -> bool:
+    return measure.needs is Needs.LOSSES or kind_of(measure) is Kind.BINNED

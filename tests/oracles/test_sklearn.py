@@ -1,0 +1,449 @@
+"""Every measure that scikit-learn can compute, against scikit-learn, in one table.
+
+The data are random and of several kinds; a row of the table says how scikit-learn gets the number
+and on which kinds it can. What no single function of scikit-learn gives is put together from those
+that it has: specificity is the recall of the other label. Conventions that differ on purpose are
+in ``test_sklearn_conventions.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+
+import numpy as np
+import pytest
+import sklearn.metrics as sk
+from sklearn.calibration import calibration_curve
+
+import assay
+from assay.measures import CATALOGUE
+
+TOLERANCE = 1e-12
+SEEDS = range(3)
+POSITIVE, NEGATIVE = "attack", "benign"
+CLASSES = ("benign", "botnet", "ddos", "probe", "worm")
+SHARES = (0.6, 0.2, 0.12, 0.06, 0.02)
+
+BINARY = ("balanced", "imbalanced", "tied", "counted", "weighted")
+MULTI = ("classes", "classes counted", "classes weighted")
+
+
+@dataclass(frozen=True)
+class Data:
+    """Rows as scikit-learn takes them, and what assay makes of the same rows."""
+
+    truth: np.ndarray
+    decision: np.ndarray
+    score: np.ndarray
+    weight: np.ndarray | None
+    ours: assay.Evaluation
+
+    def __call__(self, metric: Callable[..., float], said: str = "decision", **options) -> float:
+        """What a metric of scikit-learn says of the decisions or the scores."""
+        return metric(self.truth, getattr(self, said), sample_weight=self.weight, **options)
+
+    @property
+    def is_positive(self) -> np.ndarray:
+        return self.truth == POSITIVE
+
+
+def _binary(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    rows, share = (4000, 0.01) if kind == "imbalanced" else (1500, 0.5)
+    is_positive = rng.random(rows) < share
+    is_positive[:2] = [True, False]
+    score = 1 / (1 + np.exp(-rng.normal(size=rows) - 1.5 * (is_positive - 0.5)))
+    if kind == "tied":
+        score = np.round(score, 1)
+    return is_positive, score
+
+
+def _classes(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    rows = 1200
+    codes = rng.choice(len(CLASSES), rows, p=SHARES)
+    codes[: len(CLASSES)] = range(len(CLASSES))
+    strength = rng.normal(size=(rows, len(CLASSES)))
+    strength[np.arange(rows), codes] += 1.5
+    shares = np.exp(strength)
+    return codes, shares / shares.sum(axis=1, keepdims=True)
+
+
+@cache
+def data(kind: str, seed: int) -> Data:
+    rng = np.random.default_rng([seed, *kind.encode()])
+    several = kind in MULTI
+    if several:
+        codes, said = _classes(rng)
+        truth = np.array(CLASSES)[codes]
+        decision = np.array(CLASSES)[said.argmax(axis=1)]
+        # Some decisions are not that of the largest probability.
+        wild = rng.random(len(truth)) < 0.1
+        decision[wild] = rng.choice(CLASSES, wild.sum())
+        columns = {"y_proba": said, "y_pred": decision}
+    else:
+        is_positive, said = _binary(kind, rng)
+        truth = np.where(is_positive, POSITIVE, NEGATIVE)
+        decision = np.where(said >= 0.4, POSITIVE, NEGATIVE)
+        columns = {"y_score": said, "threshold": 0.4, "positive": POSITIVE}
+    weight = None
+    if kind.endswith("weighted"):
+        weight = rng.gamma(2.0, size=len(truth))
+        columns["sample_weight"] = weight
+    often = np.ones(len(truth), int)
+    if kind.endswith("counted"):
+        often = rng.integers(0, 6, len(truth))
+        often[: len(CLASSES)] = 1
+        columns["counts"] = often
+    ours = assay.evaluate(truth, **columns)
+    truth, decision, said = (np.repeat(a, often, axis=0) for a in (truth, decision, said))
+    return Data(truth, decision, said, weight, ours)
+
+
+# -- how scikit-learn computes each ----------------------------------------------------------------
+
+Theirs = Callable[[Data], float]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The name of an estimate, how scikit-learn gets it, and the kinds of data that allow it."""
+
+    name: str
+    theirs: Theirs
+    kinds: tuple[str, ...] = BINARY
+
+
+def _of_label(metric: Callable[..., float], label: str, **options) -> Theirs:
+    """A metric of one label against the rest."""
+    return lambda d: d(metric, labels=[label], average="macro", **options)
+
+
+def _averaged(metric: Callable[..., float], average: str, **options) -> Theirs:
+    return lambda d: d(metric, average=average, **options)
+
+
+def _cells(d: Data) -> np.ndarray:
+    """For each label, in sorted order, its cells [[tn, fp], [fn, tp]]."""
+    return d(sk.multilabel_confusion_matrix)
+
+
+def _ratio(top: tuple[int, int], bottom: tuple[int, int]) -> Callable[[np.ndarray], float]:
+    """A cell over itself and another one; a cell is (truth, decision)."""
+    return lambda cells: cells[..., *top] / (cells[..., *top] + cells[..., *bottom])
+
+
+TN, FP, FN, TP = (0, 0), (0, 1), (1, 0), (1, 1)
+# What scikit-learn has no average of, from its table of each label against the rest.
+RATES = {
+    "specificity": _ratio(TN, FP),
+    "false_positive_rate": _ratio(FP, TN),
+    "false_negative_rate": _ratio(FN, TP),
+    "false_discovery_rate": _ratio(FP, TP),
+    "false_omission_rate": _ratio(FN, TN),
+    "negative_predictive_value": _ratio(TN, FN),
+}
+F_SCORES = {
+    "precision": sk.precision_score,
+    "recall": sk.recall_score,
+    "f1": sk.f1_score,
+    "f2": partial(sk.fbeta_score, beta=2),
+    "f0.5": partial(sk.fbeta_score, beta=0.5),
+    "jaccard": sk.jaccard_score,
+}
+
+
+def _rate(name: str, average: str) -> Theirs:
+    def theirs(d: Data) -> float:
+        cells = _cells(d).astype(float)
+        if average == "micro":
+            return RATES[name](cells.sum(axis=0))
+        each = RATES[name](cells)
+        support = cells[:, 1].sum(axis=1) if average == "weighted" else None
+        return np.average(each, weights=support)
+
+    return theirs
+
+
+def _pair(name: str, label: str = POSITIVE) -> Theirs:
+    """A binary number made of the precision and the recall of both labels."""
+
+    def theirs(d: Data) -> float:
+        options = {"labels": [label], "average": "macro"}
+        rest = [name for name in np.unique(d.truth) if name != label]
+        flipped = [np.where(a == label, label, rest[0]) for a in (d.truth, d.decision)]
+        other = {"pos_label": rest[0], "sample_weight": d.weight}
+        precision, recall = d(sk.precision_score, **options), d(sk.recall_score, **options)
+        npv, specificity = (m(*flipped, **other) for m in (sk.precision_score, sk.recall_score))
+        ratios = sk.class_likelihood_ratios(
+            *flipped, labels=[rest[0], label], sample_weight=d.weight
+        )
+        return {
+            "specificity": specificity,
+            "false_positive_rate": 1 - specificity,
+            "false_negative_rate": 1 - recall,
+            "false_discovery_rate": 1 - precision,
+            "false_omission_rate": 1 - npv,
+            "negative_predictive_value": npv,
+            "g_mean": math.sqrt(recall * specificity),
+            "informedness": recall + specificity - 1,
+            "markedness": precision + npv - 1,
+            "fowlkes_mallows": math.sqrt(precision * recall),
+            "positive_likelihood_ratio": ratios[0],
+            "negative_likelihood_ratio": ratios[1],
+            "diagnostic_odds_ratio": ratios[0] / ratios[1],
+            "prevalence": sk.accuracy_score(
+                d.truth == label, np.ones(len(d.truth), bool), sample_weight=d.weight
+            ),
+            "alert_rate": sk.accuracy_score(
+                d.decision == label, np.ones(len(d.truth), bool), sample_weight=d.weight
+            ),
+        }[name]
+
+    return theirs
+
+
+PAIRS = (
+    "specificity",
+    "false_positive_rate",
+    "false_negative_rate",
+    "false_discovery_rate",
+    "false_omission_rate",
+    "negative_predictive_value",
+    "informedness",
+    "markedness",
+    "fowlkes_mallows",
+    "positive_likelihood_ratio",
+    "negative_likelihood_ratio",
+    "diagnostic_odds_ratio",
+    "prevalence",
+    "alert_rate",
+)
+
+
+def _scored(metric: Callable[..., float], **options) -> Theirs:
+    """A metric of the score of the positive label."""
+    return lambda d: metric(d.is_positive, d.score, sample_weight=d.weight, **options)
+
+
+def _of_probabilities(metric: Callable[..., float], **options) -> Theirs:
+    return lambda d: d(metric, "score", **options)
+
+
+def _against_rest(metric: Callable[..., float], label: str) -> Theirs:
+    column = CLASSES.index(label)
+    return lambda d: metric(d.truth == label, d.score[:, column], sample_weight=d.weight)
+
+
+def _one_hot_average_precision(average: str) -> Theirs:
+    def theirs(d: Data) -> float:
+        truth = d.truth[:, None] == np.array(CLASSES)
+        return sk.average_precision_score(
+            truth, d.score, average=average, sample_weight=d.weight
+        )
+
+    return theirs
+
+
+def _half_brier(d: Data) -> float:
+    """For K classes scikit-learn's ranges up to 2 unless it is halved."""
+    return d(sk.brier_score_loss, "score", scale_by_half=True)
+
+
+def _calibration_error(d: Data) -> float:
+    observed, predicted = calibration_curve(d.is_positive, d.score, n_bins=15)
+    rows, _ = np.histogram(d.score, np.linspace(0, 1, 16))
+    return float(np.average(np.abs(observed - predicted), weights=rows[rows > 0]))
+
+
+EVERYWHERE = BINARY + MULTI
+UNWEIGHTED = tuple(kind for kind in EVERYWHERE if not kind.endswith("weighted"))
+
+TABLE = (
+    # Of all classes at once.
+    Row("accuracy", lambda d: d(sk.accuracy_score), EVERYWHERE),
+    Row("error_rate", lambda d: d(sk.zero_one_loss), EVERYWHERE),
+    Row("balanced_accuracy", lambda d: d(sk.balanced_accuracy_score), EVERYWHERE),
+    Row("mcc", lambda d: d(sk.matthews_corrcoef), EVERYWHERE),
+    Row("kappa", lambda d: d(sk.cohen_kappa_score), EVERYWHERE),
+    Row("jaccard", _averaged(sk.jaccard_score, "macro"), MULTI),
+    Row("g_mean", _pair("g_mean")),
+    Row("g_mean", lambda d: math.prod(d(sk.recall_score, average=None)) ** (1 / 5), MULTI),
+    Row("log_loss", _scored(sk.log_loss)),
+    Row("log_loss", _of_probabilities(sk.log_loss), MULTI),
+    Row("brier", _scored(sk.brier_score_loss)),
+    Row("brier", _half_brier, MULTI),
+    # Of one label.
+    *(Row(n, _of_label(m, POSITIVE)) for n, m in F_SCORES.items()),
+    *(Row(f"{n}.{NEGATIVE}", _of_label(m, NEGATIVE)) for n, m in F_SCORES.items()),
+    *(Row(f"{n}.{c}", _of_label(m, c), MULTI) for n, m in F_SCORES.items() for c in CLASSES),
+    *(Row(n, _pair(n)) for n in PAIRS),
+    *(Row(f"{n}.{c}", _pair(n, c), MULTI) for n in PAIRS for c in CLASSES),
+    # Averages.
+    *(
+        Row(f"{n}.{average}", _averaged(m, average), EVERYWHERE)
+        for n, m in F_SCORES.items()
+        for average in ("macro", "micro", "weighted")
+    ),
+    *(
+        Row(f"{n}.{average}", _rate(n, average), EVERYWHERE)
+        for n in RATES
+        for average in ("macro", "micro", "weighted")
+    ),
+    # Of scores.
+    Row("roc_auc", _scored(sk.roc_auc_score)),
+    Row("partial_auc", _scored(sk.roc_auc_score, max_fpr=0.1)),
+    Row("average_precision", _scored(sk.average_precision_score)),
+    *(Row(f"roc_auc.{c}", _against_rest(sk.roc_auc_score, c), MULTI) for c in CLASSES),
+    *(
+        Row(f"average_precision.{c}", _against_rest(sk.average_precision_score, c), MULTI)
+        for c in CLASSES
+    ),
+    *(
+        Row(
+            f"roc_auc.{average}",
+            _of_probabilities(sk.roc_auc_score, multi_class="ovr", average=average),
+            MULTI,
+        )
+        for average in ("macro", "weighted")
+    ),
+    *(
+        Row(f"average_precision.{average}", _one_hot_average_precision(average), MULTI)
+        for average in ("macro", "weighted")
+    ),
+    # scikit-learn refuses weights for pairs of classes.
+    Row(
+        "roc_auc_ovo",
+        _of_probabilities(sk.roc_auc_score, multi_class="ovo"),
+        ("classes", "classes counted"),
+    ),
+    # Its calibration curve takes no weights, and puts a score on an edge into the lower bin.
+    Row("expected_calibration_error", _calibration_error, ("balanced", "imbalanced", "counted")),
+)
+
+CASES = [
+    pytest.param(row, kind, id=f"{row.name}-{kind}") for row in TABLE for kind in row.kinds
+]
+
+
+@pytest.mark.parametrize(("row", "kind"), CASES)
+def test_the_measure_agrees_with_scikit_learn(row: Row, kind: str) -> None:
+    for seed in SEEDS:
+        found = data(kind, seed)
+        ours = found.ours[row.name].value
+        assert ours == pytest.approx(float(row.theirs(found)), rel=TOLERANCE, abs=TOLERANCE)
+
+
+def test_no_measure_of_the_catalogue_is_forgotten() -> None:
+    assert {measure.name for measure in CATALOGUE} <= {row.name for row in TABLE}
+
+
+@pytest.mark.parametrize("kind", EVERYWHERE)
+def test_no_estimate_of_an_evaluation_is_forgotten(kind: str) -> None:
+    """Whatever an evaluation gives has a row here, but for those that say why not."""
+    names = {row.name for row in TABLE if kind in row.kinds}
+    left_out = {name for name in data(kind, 0).ours if name not in names}
+    without_oracle = {
+        # Averages of roots: scikit-learn's Fowlkes-Mallows index is for clusterings.
+        "fowlkes_mallows.macro",
+        "fowlkes_mallows.micro",
+        "fowlkes_mallows.weighted",
+        # Made of the recall and precision of both labels, which the positive's row has checked.
+        *(f"{name}.{NEGATIVE}" for name in PAIRS),
+        # See the table.
+        "expected_calibration_error",
+        "roc_auc_ovo",
+    }
+    assert left_out <= without_oracle
+
+
+@pytest.mark.parametrize("kind", BINARY)
+def test_the_other_label_of_two_is_judged_as_if_it_were_the_positive(kind: str) -> None:
+    found = data(kind, 0)
+    one_sided = [name for name in PAIRS if f"{name}.{NEGATIVE}" in found.ours]
+    assert len(one_sided) > 8
+    for name in one_sided:
+        theirs = _pair(name, NEGATIVE)(found)
+        assert found.ours[f"{name}.{NEGATIVE}"].value == pytest.approx(theirs, rel=TOLERANCE)
+
+
+# -- tables and curves -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", EVERYWHERE)
+def test_the_confusion_matrix_agrees(kind: str) -> None:
+    found = data(kind, 0)
+    theirs = found(sk.confusion_matrix, labels=list(found.ours.labels))
+    ours = np.array(found.ours.confusion.cells)
+    if kind.endswith("weighted"):
+        np.testing.assert_allclose(ours, theirs, rtol=TOLERANCE)
+    else:
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("kind", BINARY)
+def test_the_roc_curve_agrees_at_every_threshold(kind: str) -> None:
+    found = data(kind, 0)
+    fpr, tpr, thresholds = sk.roc_curve(
+        found.is_positive, found.score, sample_weight=found.weight, drop_intermediate=False
+    )
+    ours = found.ours.curves.roc(points=None)
+    np.testing.assert_array_equal(ours["threshold"], thresholds)
+    np.testing.assert_allclose(ours["false_positive_rate"], fpr, rtol=TOLERANCE, atol=TOLERANCE)
+    np.testing.assert_allclose(ours["recall"], tpr, rtol=TOLERANCE, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("kind", BINARY)
+def test_the_precision_recall_curve_agrees_at_every_threshold(kind: str) -> None:
+    """scikit-learn's rises from the lowest threshold, and ends at a point without one."""
+    found = data(kind, 0)
+    precision, recall, thresholds = sk.precision_recall_curve(
+        found.is_positive, found.score, sample_weight=found.weight
+    )
+    ours = found.ours.curves.precision_recall(points=None)
+    np.testing.assert_array_equal(ours["threshold"], thresholds[::-1])
+    np.testing.assert_allclose(ours["precision"], precision[-2::-1], rtol=TOLERANCE)
+    np.testing.assert_allclose(ours["recall"], recall[-2::-1], rtol=TOLERANCE, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("kind", BINARY)
+@pytest.mark.parametrize("max_fpr", [0.01, 0.05, 0.2, 0.5, 0.999])
+def test_the_partial_auc_agrees_at_other_limits(kind: str, max_fpr: float) -> None:
+    found = data(kind, 1)
+    theirs = _scored(sk.roc_auc_score, max_fpr=max_fpr)(found)
+    columns = {"positive": POSITIVE, "sample_weight": found.weight, "max_fpr": max_fpr}
+    ours = assay.partial_auc(found.truth, found.score, **columns)
+    assert ours.value == pytest.approx(theirs, rel=TOLERANCE)
+    # Without McClish's correction it is the area itself.
+    least = max_fpr**2 / 2
+    area = least + (2 * theirs - 1) * (max_fpr - least)
+    raw = assay.partial_auc(found.truth, found.score, corrected=False, **columns)
+    assert raw.value == pytest.approx(area, rel=TOLERANCE, abs=TOLERANCE)
+
+
+@pytest.mark.parametrize("kind", ["balanced", "imbalanced", "counted"])
+def test_the_reliability_diagram_agrees(kind: str) -> None:
+    found = data(kind, 0)
+    observed, predicted = calibration_curve(found.is_positive, found.score, n_bins=15)
+    ours = found.ours.curves.reliability()
+    np.testing.assert_allclose(ours["observed"], observed, rtol=TOLERANCE)
+    np.testing.assert_allclose(ours["predicted"], predicted, rtol=TOLERANCE)
+
+
+# -- the same by functions -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("beta", [0.25, 1, 1.5, 3, 10])
+def test_f_beta_agrees_for_any_beta(beta: float) -> None:
+    found = data("balanced", 0)
+    ours = assay.fbeta(found.truth, found.decision, beta=beta, positive=POSITIVE)
+    assert ours.value == pytest.approx(_of_label(sk.fbeta_score, POSITIVE, beta=beta)(found))
+
+
+@pytest.mark.parametrize("average", ["macro", "micro", "weighted"])
+@pytest.mark.parametrize("name", ["precision", "recall", "f1", "jaccard"])
+def test_functions_average_as_evaluations_do(name: str, average: str) -> None:
+    found = data("classes", 0)
+    ours = getattr(assay, name)(found.truth, found.decision, average=average)
+    assert ours.value == pytest.approx(_averaged(F_SCORES[name], average)(found), rel=TOLERANCE)
