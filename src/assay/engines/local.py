@@ -18,7 +18,8 @@ def decide(batch: Batch) -> npt.NDArray[Any]:
     if batch.decision is not None:
         return batch.decision
     if batch.score is not None:
-        flagged: npt.NDArray[np.bool_] = np.asarray(batch.score >= batch.threshold)
+        assert batch.threshold is not None  # noqa: S101 - without decisions there is one
+        flagged: npt.NDArray[np.bool_] = np.asarray(batch.score >= np.float64(batch.threshold))
         return flagged.view(np.uint8)
     assert batch.probabilities is not None  # noqa: S101 - a batch has one of the three
     return np.asarray(batch.probabilities.argmax(axis=1), np.uint16)

@@ -9,7 +9,7 @@ from assay import engines as engine
 from assay.errors import EmptyInput, InputError
 from assay.evaluation.evaluation import Evaluation
 from assay.inference import Method
-from assay.sources import from_arrays
+from assay.sources import columns_of, from_arrays
 from assay.tally import Tally
 
 
@@ -142,10 +142,7 @@ def _named_columns(batch: Any) -> dict[str, Any]:
     if isinstance(batch, Mapping):
         return dict(batch)
     if hasattr(batch, "columns"):
-        import narwhals as nw
-
-        frame = nw.from_native(batch, eager_only=True)
-        return {name: frame[name].to_numpy() for name in frame.columns}
+        return columns_of(batch)
     raise InputError(f"a batch is a mapping or a dataframe; found {type(batch).__name__}")
 
 

@@ -27,7 +27,7 @@ from assay.formula.tree import (
 )
 
 Cells: TypeAlias = Mapping[str, Number | Sequence[Number]]
-Rounded = TypeVar("Rounded", int, float)
+Rounded = TypeVar("Rounded", int, float, Fraction)
 _Range: TypeAlias = tuple[Fraction, Fraction]
 
 _FIRST_BITS = 96
@@ -77,27 +77,32 @@ def rounded(expression: Expression, cells: Cells, digits: int) -> Decimal | None
     return context.scaleb(Decimal(int(low)), -digits)
 
 
-def enclosure(expression: Expression, cells: Cells, bits: int = _FIRST_BITS) -> _Range:
-    """Two rationals that enclose the value; equal where it is rational and no root is inexact.
+def enclosure(expression: Expression, cells: Cells) -> _Range:
+    """Two rationals that enclose the value; equal where no root is inexact.
 
-    Raises :class:`UndefinedRatio` where a denominator is zero.
+    Raises :class:`UndefinedRatio` where a denominator is zero. The root of a negative number, which
+    only rounding could bring about, is 0.
     """
-    return _enclose(expression, cells, None, bits)
+    return _settle(expression, cells, lambda fraction: fraction, wide=True)
 
 
 def _settle(
-    expression: Expression, cells: Cells, rounding: Callable[[Fraction], Rounded]
+    expression: Expression,
+    cells: Cells,
+    rounding: Callable[[Fraction], Rounded],
+    *,
+    wide: bool = False,
 ) -> tuple[Rounded, Rounded]:
-    """Enclose ever closer until both ends round to one number."""
+    """Enclose ever closer until both ends round to one number, or ``wide``, just enclose."""
     bits = _FIRST_BITS
     while True:
         try:
-            low, high = enclosure(expression, cells, bits)
+            low, high = _enclose(expression, cells, None, bits)
         except _TooCoarse:
             pass
         else:
             ends = rounding(low), rounding(high)
-            if low == high or ends[0] == ends[1] or bits > _LAST_BITS:
+            if wide or low == high or ends[0] == ends[1] or bits > _LAST_BITS:
                 return ends
         bits *= 2
 
@@ -133,11 +138,13 @@ def _enclose(expression: Expression, cells: Cells, k: int | None, bits: int) -> 
             if below[0] == below[1] == 0:
                 raise UndefinedRatio(expression, k)
             if below[0] <= 0 <= below[1]:
-                raise _TooCoarse
+                # No root parts it from zero, however fine: it is zero.
+                raise UndefinedRatio(expression, k) if bits > _LAST_BITS else _TooCoarse
             return _product(_enclose(numerator, cells, k, bits), (1 / below[1], 1 / below[0]))
         case Root(radicand):
             low, high = _enclose(radicand, cells, k, bits)
-            return _root(max(low, Fraction(0)), 2, bits)[0], _root(high, 2, bits)[1]
+            zero = Fraction(0)
+            return _root(max(low, zero), 2, bits)[0], _root(max(high, zero), 2, bits)[1]
         case Total(body):
             ranges = [_enclose(body, cells, c, bits) for c in range(_classes(cells))]
             return _sum(ranges)

@@ -9,16 +9,22 @@ from fractions import Fraction
 from assay.formula.exact import Cells, UndefinedRatio, enclosure
 from assay.formula.text import plain
 from assay.formula.tree import (
+    FN,
+    FP,
     HIT,
+    TN,
+    TP,
     Add,
     Cell,
     Divide,
     Expression,
     Multiply,
     N,
+    Number,
     Root,
     Total,
     split_coefficient,
+    substitute,
 )
 
 # What each sum of cells counts, as regions of the table: the four cells of a binary one, the
@@ -29,24 +35,51 @@ _REGIONS: Mapping[Expression, frozenset[str]] = {
     N: frozenset({"hit", "miss"}),
 }
 
-_WORDS: Mapping[str, str] = {
-    "TP + FP": "nothing was flagged",
-    "TP + FN": "there are no positives",
-    "TN + FP": "there are no negatives",
-    "TN + FN": "everything was flagged",
-    "TP + TN + FP + FN": "there are no rows",
-    "TP + FP + FN": "nothing was flagged and there are no positives",
-    "2 TP + FP + FN": "nothing was flagged and there are no positives",
-    "FP": "there are no false positives",
-    "FN": "there are no false negatives",
-    "TP": "there are no true positives",
-    "TN": "there are no true negatives",
+# What it means that some cells are all zero, smallest sets first.
+_WORDS: Mapping[frozenset[str], tuple[str, str]] = {
+    frozenset(cells.split()): (of_rows, of_class)
+    for cells, of_rows, of_class in (
+        ("FP", "there are no false positives", "{label} was never decided wrongly"),
+        ("FN", "there are no false negatives", "no row of {label} was missed"),
+        ("TP", "there are no true positives", "no row of {label} was decided right"),
+        ("TN", "there are no true negatives", "no other row was decided as another class"),
+        ("TP FP", "nothing was flagged", "{label} was never decided"),
+        ("TP FN", "there are no positives", "{label} has no rows"),
+        ("TN FP", "there are no negatives", "every row is of {label}"),
+        ("TN FN", "everything was flagged", "every row was decided as {label}"),
+        ("TP TN", "no decision is right", "no decision about {label} is right"),
+        ("FP FN", "no decision is wrong", "no decision about {label} is wrong"),
+        (
+            "TP FP FN",
+            "nothing was flagged and there are no positives",
+            "{label} has no rows and was never decided",
+        ),
+        (
+            "TN FP FN",
+            "there are no negatives and everything was flagged",
+            "every row is of {label} and was decided as it",
+        ),
+        ("TP TN FN", "every row is a false positive", "every row was wrongly decided as {label}"),
+        ("TP TN FP", "every row is a false negative", "every row of {label} was missed"),
+        ("TP TN FP FN", "there are no rows", "there are no rows"),
+    )
+}
+
+_OVERALL: Mapping[str, str] = {
     "N": "there are no rows",
-    "ROW": "{label} has no rows",
-    "COL": "{label} was never decided",
-    "ROW + COL": "{label} has no rows and was never decided",
-    "N - ROW": "every row is of {label}",
-    "N - COL": "every row was decided as {label}",
+    "N N": "there are no rows",
+    "N - sum(HIT)": "no decision is wrong",
+    "N N - sum(ROW ROW)": "every row is of one class",
+    "N N - sum(COL COL)": "every row was decided as one class",
+    "N N - sum(ROW COL)": "every row is of one class and was decided as it",
+}
+
+# A class against the rest, in binary cells.
+_BINARY: Mapping[str, Expression] = {
+    "HIT": TP,
+    "ROW": TP + FN,
+    "COL": TP + FP,
+    "N": TP + TN + FP + FN,
 }
 
 
@@ -101,33 +134,58 @@ def reason(expression: Expression, cells: Cells, labels: Sequence[str] | None = 
     try:
         enclosure(expression, cells)
     except UndefinedRatio as undefined:
-        label = "a class"
-        if undefined.of_class is not None and labels is not None:
-            label = f"class {labels[undefined.of_class]!r}"
-        zero = _vanishing(undefined.ratio.denominator, cells, undefined.of_class)
-        text = plain(zero)
-        words = _WORDS.get(text)
-        if words is None:
-            return f"its denominator is zero ({text} = 0)"
-        return f"{words.format(label=label)} ({text} = 0)"
+        denominator, k = undefined.ratio.denominator, undefined.of_class
+        if k is None and "HIT" in cells:
+            text = plain(_vanishing(denominator, cells))
+            return f"{_OVERALL.get(text, 'its denominator is zero')} ({text} = 0)"
+        label = "a class" if k is None or labels is None else f"class {labels[k]!r}"
+        binary = cells if k is None else _one_versus_rest(cells, k)
+        if k is not None:
+            denominator = substitute(denominator, _BINARY)
+        return _words(denominator, binary, None if k is None else label)
     return None
 
 
-def _vanishing(denominator: Expression, cells: Cells, of_class: int | None) -> Expression:
+def _words(denominator: Expression, cells: Cells, label: str | None) -> str:
+    """Name the fewest empty cells that make a denominator zero whatever the others are."""
+    for names, (of_rows, of_class) in _WORDS.items():
+        if all(cells.get(name) == 0 for name in names) and _is_zero_without(denominator, names):
+            said = of_rows if label is None else of_class.format(label=label)
+            shown = " + ".join(name for name in ("TP", "TN", "FP", "FN") if name in names)
+            return f"{said} ({shown} = 0)"
+    return f"its denominator is zero ({plain(denominator)} = 0)"
+
+
+def _is_zero_without(denominator: Expression, names: frozenset[str]) -> bool:
+    """Whether a denominator is zero whenever some cells are, tried with unlike counts."""
+    others = {"TP": 101, "TN": 211, "FP": 307, "FN": 401}
+    tried = {name: 0 if name in names else count for name, count in others.items()}
+    try:
+        low, high = enclosure(denominator, tried)
+    except UndefinedRatio:
+        return False
+    return low == high == 0
+
+
+def _one_versus_rest(cells: Cells, k: int) -> dict[str, Number]:
+    found = {}
+    for name in ("HIT", "ROW", "COL"):
+        of_classes = cells[name]
+        assert isinstance(of_classes, Sequence)  # noqa: S101 - class cells have a value a class
+        found[name] = of_classes[k]
+    total = cells["N"]
+    assert not isinstance(total, Sequence)  # noqa: S101 - N is one number
+    hit, row, column = found["HIT"], found["ROW"], found["COL"]
+    return {"TP": hit, "FP": column - hit, "FN": row - hit, "TN": total - row - column + hit}
+
+
+def _vanishing(denominator: Expression, cells: Cells) -> Expression:
     """The factor that makes a denominator zero, as deep as it can be told."""
     if isinstance(denominator, Root):
-        return _vanishing(denominator.radicand, cells, of_class)
-    if isinstance(denominator, Divide):
-        return _vanishing(denominator.numerator, cells, of_class)
+        return _vanishing(denominator.radicand, cells)
     if isinstance(denominator, Multiply):
-        here = cells
-        if of_class is not None:
-            here = {
-                name: found[of_class] if isinstance(found, Sequence) else found
-                for name, found in cells.items()
-            }
         for factor in denominator.factors:
-            low, high = enclosure(factor, here)
+            low, high = enclosure(factor, cells)
             if low == high == 0:
-                return _vanishing(factor, cells, of_class)
+                return _vanishing(factor, cells)
     return denominator

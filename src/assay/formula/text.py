@@ -86,7 +86,14 @@ def latex(expression: Expression) -> str:
             coefficient, rest = split_coefficient(expression)
             if coefficient == -1:
                 return f"-{_latex_operand(rest)}"
-            return r" \cdot ".join(_latex_operand(factor) for factor in factors)
+            last = len(factors) - 1
+            return r" \cdot ".join(
+                # A sum over classes reaches to the end of its term.
+                rf"\left({latex(factor)}\right)"
+                if isinstance(factor, Total) and i < last
+                else _latex_operand(factor)
+                for i, factor in enumerate(factors)
+            )
         case Divide(numerator, denominator):
             return rf"\frac{{{latex(numerator)}}}{{{latex(denominator)}}}"
         case Root(radicand):

@@ -20,7 +20,7 @@ from typing import TypeAlias
 Number: TypeAlias = int | Fraction
 
 CLASS_CELLS = frozenset({"HIT", "ROW", "COL"})
-_ORDER = ("TP", "TN", "FP", "FN", "HIT", "ROW", "COL", "N", "K")
+_ORDER = ("TP", "TN", "FP", "FN", "N", "K", "ROW", "COL", "HIT")
 
 
 @dataclass(frozen=True)
@@ -182,14 +182,15 @@ def split_coefficient(expression: Expression) -> tuple[Fraction, Expression]:
 
 
 def add(*terms: Expression) -> Expression:
-    """A sum in canonical order: like terms collected, zeros dropped."""
+    """A sum in canonical order: like terms collected, zeros dropped, what is added first."""
     collected: dict[Expression, Fraction] = {}
     for term in terms:
-        for part in term.terms if isinstance(term, Add) else (term,):
+        scale, body = split_coefficient(term)
+        for part in body.terms if isinstance(body, Add) else (body,):
             coefficient, rest = split_coefficient(part)
-            collected[rest] = collected.get(rest, Fraction(0)) + coefficient
+            collected[rest] = collected.get(rest, Fraction(0)) + scale * coefficient
     kept = [(rest, coefficient) for rest, coefficient in collected.items() if coefficient]
-    kept.sort(key=lambda pair: _rank(pair[0]))
+    kept.sort(key=lambda pair: (pair[1] < 0, _rank(pair[0])))
     parts = tuple(multiply(Constant(coefficient), rest) for rest, coefficient in kept)
     if not parts:
         return ZERO

@@ -70,7 +70,8 @@ def delong_test(
     A has AUC 0.778, B 0.667: no difference is shown (p = 0.48).
     """
     batches = [from_arrays(y_true, y_score=s, positive=positive, threshold=0.0) for s in (a, b)]
-    scores = {name: batch.score for name, batch in zip(names, batches, strict=True)}
+    columns = [batch.score for batch in batches if batch.score is not None]
+    scores = dict(zip(names, columns, strict=True))
     return delong_of(Sample.of_rows(batches[0].labels, batches[0].truth, scores), level=level)
 
 
@@ -98,7 +99,7 @@ def delong_of(sample: Sample, *, level: float = 0.95) -> Significance:
         verdict = f"{second if difference > 0 else first} ranks better ({p_text(p)})"
     else:
         verdict = f"no difference is shown ({p_text(p)})"
-    reach = normal(level) * math.sqrt(max(variance, 0.0)) if p == p else math.nan
+    reach = normal(level) * math.sqrt(max(variance, 0.0)) if not math.isnan(p) else math.nan
     return Significance(
         test="delong",
         statistic=z,

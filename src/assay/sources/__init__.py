@@ -2,7 +2,7 @@
 
 from assay.sources.arrays import from_arrays
 from assay.sources.batch import Batch, Named
-from assay.sources.columns import common_labels, label_text
+from assay.sources.columns import columns_of, common_labels, label_text
 from assay.sources.labelling import infer
 
-__all__ = ["Batch", "Named", "common_labels", "from_arrays", "infer", "label_text"]
+__all__ = ["Batch", "Named", "columns_of", "common_labels", "from_arrays", "infer", "label_text"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -13,9 +14,11 @@ from assay.sources.batch import Batch, Named
 from assay.sources.columns import (
     Labels,
     array_of,
+    columns_of,
     label_text,
     labels_of,
     names_of,
+    native,
     recode,
     scores_of,
 )
@@ -48,13 +51,12 @@ def from_arrays(
     rows = len(truth.codes)
     if rows == 0:
         raise EmptyInput("y_true has no rows; there is nothing to judge")
-    if y_score is None and y_pred is None and y_proba is None:
-        raise LabelError("give y_score, y_pred or y_proba: without one of them nothing is judged")
-    if y_score is not None and y_proba is not None:
-        raise ScoreError("give y_score or y_proba, not both")
+    if counts is not None and sample_weight is not None:
+        raise CountError("give counts (frequencies) or sample_weight (sampling weights), not both")
+    y_score, y_proba, threshold = _said(y_pred, y_score, y_proba, threshold)
     decision = None if y_pred is None else labels_of(y_pred, "y_pred")
     score = None if y_score is None else scores_of(y_score, "y_score")
-    table, names = (None, None) if y_proba is None else _probabilities(y_proba)
+    table, names = (None, None) if y_proba is None else _probabilities(y_proba, truth.kind)
     amounts, weights = _counts(counts), _weights(sample_weight)
     cluster = None if clusters is None else Named(*names_of(clusters, "clusters"))
     parts = {name: Named(*names_of(column, name)) for name, column in (slices or {}).items()}
@@ -81,7 +83,7 @@ def from_arrays(
         parts = {name: Named(part.codes[kept], part.names) for name, part in parts.items()}
     if decision is not None:
         truth, decision = unify(truth, decision)
-    listed = labels if labels is not None or names is None else list(names)
+    listed = labels if labels is not None or names is None else names
     found = resolve(truth, decision, positive=positive, negative=negative, labels=listed)
     if negative is not None and len(found.position) > 2:
         parts = {FAMILY: _families(truth, found), **parts}
@@ -102,8 +104,6 @@ def from_arrays(
         threshold, is_probability = _threshold(
             score, threshold, notes, decided=decision is not None
         )
-    elif threshold is not None:
-        raise ScoreError("threshold= needs y_score; decisions are taken as they are")
     return Batch(
         labels=found.labels,
         positive=found.positive,
@@ -136,38 +136,78 @@ def _threshold(
                 f"the score from which on a row is flagged"
             )
         threshold = 0.5
-    if threshold is not None and not np.isfinite(threshold):
-        raise ScoreError(f"threshold must be a finite number; found {threshold}")
     return threshold, is_probability
 
 
-def _probabilities(y_proba: Any) -> tuple[Array, tuple[str, ...] | None]:
+def _said(y_pred: Any, y_score: Any, y_proba: Any, threshold: Any) -> tuple[Any, Any, float | None]:
+    """The columns of what a model said; one column of probabilities is a score."""
+    if y_score is None and y_pred is None and y_proba is None:
+        raise LabelError("give y_score, y_pred or y_proba: without one of them nothing is judged")
+    if y_score is not None and y_proba is not None:
+        raise ScoreError("give y_score or y_proba, not both")
+    single = _one_column(y_proba)
+    if single is not None:
+        _must_be_shares(single)
+        y_score, y_proba = single, None
+    if threshold is None:
+        return y_score, y_proba, None
+    if y_pred is not None or y_proba is not None:
+        raise ScoreError("threshold= decides on y_score; decisions are taken as they are")
+    return y_score, y_proba, _number(threshold)
+
+
+def _number(threshold: Any) -> float:
+    try:
+        number = float(threshold)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ScoreError(f"threshold must be a finite number; found {threshold!r}")
+    return number
+
+
+def _one_column(y_proba: Any) -> Array | None:
+    """Probabilities of the positive alone, where they are given as one column."""
+    if y_proba is None or isinstance(y_proba, Mapping) or hasattr(y_proba, "columns"):
+        return None
+    nested = isinstance(y_proba, list | tuple) and y_proba and hasattr(y_proba[0], "__len__")
+    if nested or getattr(y_proba, "ndim", 1) != 1:
+        return None
+    return scores_of(y_proba, "y_proba")
+
+
+def _must_be_shares(scores: Array) -> None:
+    if len(scores):
+        low, high = extremes(scores)
+        if low < 0 or high > 1:
+            raise ScoreError(f"probabilities lie in [0, 1]; y_proba runs from {low:g} to {high:g}")
+
+
+def _probabilities(y_proba: Any, kind: str) -> tuple[Array, tuple[Any, ...] | None]:
     """Probabilities as an array with a column a label, and the labels where they are named."""
     columns: Mapping[Any, Any] | None = None
     if isinstance(y_proba, Mapping):
         columns = y_proba
-    elif type(y_proba).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"} and hasattr(
-        y_proba, "columns"
-    ):
-        import narwhals
-
-        frame = narwhals.from_native(y_proba, eager_only=True)
-        columns = {name: frame[name] for name in frame.columns}
-        columns = {name: column.to_numpy() for name, column in columns.items()}
+    elif hasattr(y_proba, "columns"):
+        # A dataframe may only be able to name its columns by text.
+        columns = {native(str(name), kind): c for name, c in columns_of(y_proba).items()}
     if columns is not None:
+        if not columns:
+            raise ScoreError("y_proba has no columns; it needs one a label")
         arrays = [scores_of(column, f"y_proba[{name!r}]") for name, column in columns.items()]
         _same_length(len(arrays[0]), {str(n): a for n, a in zip(columns, arrays, strict=True)})
         return np.stack(arrays, axis=1).astype(np.float64), tuple(columns)
-    table = np.asarray(y_proba, dtype=np.float64)
-    if table.ndim == 1:
-        table = np.stack([1 - table, table], axis=1)
+    try:
+        table = np.asarray(y_proba, dtype=np.float64)
+    except (TypeError, ValueError) as odd:
+        raise ScoreError(f"y_proba must be a table of numbers, a column a label: {odd}") from odd
     if table.ndim != 2 or table.shape[1] < 2:
         raise ScoreError(f"y_proba must have a column a label; found shape {table.shape}")
     return table, None
 
 
 def _order(
-    table: Array, truth: Labels, names: tuple[str, ...] | None, found: Labelling
+    table: Array, truth: Labels, names: tuple[Any, ...] | None, found: Labelling
 ) -> list[str]:
     """The labels of the columns of a table of probabilities."""
     if names is not None:
@@ -183,7 +223,7 @@ def _order(
 
 
 def _columns(
-    table: Array, truth: Labels, names: tuple[str, ...] | None, found: Labelling
+    table: Array, truth: Labels, names: tuple[Any, ...] | None, found: Labelling
 ) -> npt.NDArray[np.float64]:
     order = _order(table, truth, names, found)
     absent = [label for label in found.labels if label not in order]
@@ -194,7 +234,7 @@ def _columns(
 
 
 def _positive_column(
-    table: Array, truth: Labels, names: tuple[str, ...] | None, found: Labelling
+    table: Array, truth: Labels, names: tuple[Any, ...] | None, found: Labelling
 ) -> Array:
     order = _order(table, truth, names, found)
     _must_be_probabilities(table)
@@ -232,7 +272,7 @@ def _counts(counts: Any) -> npt.NDArray[np.int64] | None:
         return None
     array = array_of(counts, "counts")
     if array.dtype.kind not in "biu":
-        numbers = scores_of(array, "counts")
+        numbers = _amounts(array, "counts")
         if not np.isfinite(numbers).all() or (numbers != np.floor(numbers)).any():
             raise CountError(
                 "counts are frequencies and must be whole numbers; for sampling weights say "
@@ -249,10 +289,17 @@ def _counts(counts: Any) -> npt.NDArray[np.int64] | None:
     return array.astype(np.int64)
 
 
+def _amounts(values: Any, name: str) -> Array:
+    try:
+        return scores_of(values, name)
+    except ScoreError as odd:
+        raise CountError(str(odd)) from odd
+
+
 def _weights(weights: Any) -> npt.NDArray[np.float64] | None:
     if weights is None:
         return None
-    array = scores_of(weights, "sample_weight").astype(np.float64)
+    array = _amounts(weights, "sample_weight").astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(array) | (array < 0))
     if len(bad):
         raise CountError(

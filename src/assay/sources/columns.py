@@ -45,20 +45,26 @@ class Labels:
 
 def array_of(values: Any, name: str) -> Array:
     """A one-dimensional array of whatever was given, without a copy where that is possible."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        row = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
+        raise LabelError(f"{name} is masked in row {row}; remove the masked rows first")
     if isinstance(values, np.ndarray):
-        array = values
+        array = np.asarray(values)
     elif isinstance(values, list | tuple | range):
         array = _array_of_list(values)
     elif _is_dataframe_column(values):
-        import narwhals
+        import narwhals as nw
 
-        array = narwhals.from_native(values, series_only=True).to_numpy()
+        array = nw.from_native(values, series_only=True).to_numpy()
     elif hasattr(values, "__array__"):
         array = np.asarray(values)
     elif hasattr(values, "to_numpy"):
         array = values.to_numpy(zero_copy_only=False)
     else:
-        array = _array_of_list(list(values))
+        try:
+            array = _array_of_list(list(values))
+        except TypeError as odd:
+            raise LabelError(f"{name} must be a column; found {values!r}") from odd
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -74,7 +80,24 @@ def _is_dataframe_column(values: Any) -> bool:
     library = type(values).__module__.partition(".")[0]
     if library == "pyarrow":
         return type(values).__name__ == "ChunkedArray"
-    return library in {"pandas", "polars", "modin", "cudf"}
+    return library in {"pandas", "polars", "modin", "cudf"} and not hasattr(values, "columns")
+
+
+def columns_of(frame: Any) -> dict[Any, Array]:
+    """The columns of a dataframe by their names."""
+    import narwhals as nw
+
+    wrapped = nw.from_native(frame, eager_only=True)
+    return {column.name: column.to_numpy() for column in wrapped.iter_columns()}
+
+
+def native(text: str, kind: str) -> Any:
+    """A label written as text, as a value of the kind that the data are of."""
+    if kind == NUMBER and text.lstrip("-").isdecimal():
+        return int(text)
+    if kind == BOOLEAN and text.casefold() in ("true", "false"):
+        return text.casefold() == "true"
+    return text
 
 
 def _array_of_list(values: Sequence[Any]) -> Array:
@@ -125,7 +148,14 @@ def labels_of(values: Any, name: str) -> Labels:
         return _integer_labels(array)
     if array.dtype.kind == "f":
         return _float_labels(array, name)
-    if array.dtype.kind in "US":
+    if array.dtype.kind == "S":
+        array = np.char.decode(array, "utf-8")
+    if array.dtype.kind in "mM":
+        raise LabelError(f"{name} must hold labels; found times ({array.dtype})")
+    if array.dtype.kind == "U":
+        empty = np.flatnonzero(array == "")
+        if len(empty):
+            raise _missing(name, int(empty[0]), len(empty), len(array))
         distinct, codes = np.unique(array, return_inverse=True)
         return Labels(_narrow(codes, len(distinct)), tuple(str(v) for v in distinct), TEXT)
     return _object_labels(array, name)
@@ -157,6 +187,8 @@ def _float_labels(array: Array, name: str) -> Labels:
             f"{name} must hold labels - text, integers or booleans; found the number {odd!r}. "
             f"If these are scores, give them as y_score"
         )
+    if len(array) and np.abs(array).max() >= 2.0**53:
+        raise LabelError(f"{name} holds numbers too large to be labels, such as {array.max():g}")
     return _integer_labels(array.astype(np.int64))
 
 
@@ -191,7 +223,7 @@ def _is_missing(value: Any) -> bool:
     """None, nan, and what dataframes put where there is nothing."""
     if isinstance(value, float | np.floating):
         return bool(np.isnan(value))
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
+    return value is None or value == "" or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _missing(name: str, row: int, count: int, rows: int) -> LabelError:
@@ -213,9 +245,7 @@ def common_labels(y_true: Any, decisions: Mapping[str, Any]) -> list[Any]:
         found = labels_of(column, name)
         if found.kind == truth.kind:
             names |= dict.fromkeys(found.names)
-    if truth.kind == NUMBER:
-        return [int(name) for name in names]
-    return [name == "true" for name in names] if truth.kind == BOOLEAN else list(names)
+    return [native(name, truth.kind) for name in names]
 
 
 def recode(column: Labels, position: Mapping[str, int]) -> Array:
@@ -229,7 +259,7 @@ def recode(column: Labels, position: Mapping[str, int]) -> Array:
 def names_of(values: Any, name: str) -> tuple[Array, tuple[str, ...]]:
     """Any column as codes and text, for slices and clusters; missing values are a value."""
     array = array_of(values, name)
-    if array.dtype.kind in "biuUS":
+    if array.dtype.kind in "biu":
         column = labels_of(array, name)
         return column.codes.astype(np.int64), column.names
     texts = np.array([_any_text(value) for value in array.tolist()], dtype=object)

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.errors import LabelError
-from assay.sources.columns import BOOLEAN, NUMBER, TEXT, Labels, label_kind, label_text
+from assay.sources.columns import (
+    BOOLEAN,
+    NUMBER,
+    TEXT,
+    Labels,
+    label_kind,
+    label_text,
+    native,
+)
 
 POSITIVE_WORDS = frozenset(
     {
@@ -70,7 +78,7 @@ def resolve(
     if len(names) > 2:
         ordered = tuple(sorted(names))
         return Labelling(ordered, None, {name: i for i, name in enumerate(ordered)})
-    return infer(names)
+    return infer(names, kind)
 
 
 def _names(truth: Labels, decision: Labels | None) -> list[str]:
@@ -78,9 +86,9 @@ def _names(truth: Labels, decision: Labels | None) -> list[str]:
         return list(truth.names)
     if truth.kind != decision.kind:
         raise LabelError(
-            f"labels are {truth.kind} ({_shown(truth.names)}) but decisions are {decision.kind} "
-            f"({_shown(decision.names)}): the same label must be written the same way in both. "
-            f"Convert one of them, for example with astype(str)"
+            f"labels are {truth.kind} ({_shown(truth.names, truth.kind)}) but decisions are "
+            f"{decision.kind} ({_shown(decision.names, decision.kind)}): the same label must be "
+            f"written the same way in both. Convert one of them, for example with astype(str)"
         )
     if truth.kind == TEXT and truth.names and not set(truth.names) & set(decision.names):
         raise LabelError(
@@ -128,7 +136,7 @@ def _against(chosen: str, names: list[str], *, positive_side: bool) -> Labelling
             f"If it may be absent, list it in labels="
         )
     others = [name for name in names if name != chosen]
-    rest = others[0] if len(others) == 1 else _OPPOSITE.get(chosen, f"not {chosen}")
+    rest = _rest(chosen, others)
     if positive_side:
         position = {name: int(name == chosen) for name in names}
         return Labelling((rest, chosen), chosen, position)
@@ -136,7 +144,14 @@ def _against(chosen: str, names: list[str], *, positive_side: bool) -> Labelling
     return Labelling((chosen, rest), rest, position)
 
 
-def infer(names: Sequence[str]) -> Labelling:
+def _rest(chosen: str, others: Sequence[str]) -> str:
+    """What all labels but one are called together."""
+    if len(others) == 1:
+        return others[0]
+    return f"not {chosen}" if others else _OPPOSITE.get(chosen, f"not {chosen}")
+
+
+def infer(names: Sequence[str], kind: str = TEXT) -> Labelling:
     """The positive of two labels, or of one, by the short list of well-known words."""
     alarms = [name for name in names if name.casefold() in POSITIVE_WORDS]
     quiet = [name for name in names if name.casefold() in NEGATIVE_WORDS]
@@ -144,25 +159,30 @@ def infer(names: Sequence[str]) -> Labelling:
         note = f"{alarms[0]!r} was taken as the positive label, since the other is {quiet[0]!r}"
         return Labelling((quiet[0], alarms[0]), alarms[0], {quiet[0]: 0, alarms[0]: 1}, (note,))
     if len(names) == 1 and alarms:
-        rest = _OPPOSITE.get(alarms[0], f"not {alarms[0]}")
+        rest = _rest(alarms[0], [])
         note = f"{alarms[0]!r} was taken as the positive label; it is the only one"
         return Labelling((rest, alarms[0]), alarms[0], {alarms[0]: 1}, (note,))
     if len(names) == 1 and quiet:
-        rest = _OPPOSITE.get(quiet[0], f"not {quiet[0]}")
+        rest = _rest(quiet[0], [])
         note = f"{quiet[0]!r} was taken as the negative label; it is the only one"
         return Labelling((quiet[0], rest), rest, {quiet[0]: 0}, (note,))
     if len(names) == 1:
         raise LabelError(
-            f"there is only the label {names[0]!r}, and nothing tells whether it is the positive. "
-            f"Say positive={names[0]!r} or negative={names[0]!r}"
+            f"there is only the label {_one(names[0], kind)}, and nothing tells whether it is the "
+            f"positive. Say positive={_one(names[0], kind)} or negative={_one(names[0], kind)}"
         )
-    first, second = names
+    first, second = (_one(name, kind) for name in names)
     raise LabelError(
-        f"the labels are {first!r} and {second!r}, and nothing tells which one is the alarm. "
-        f"Say positive={first!r} or positive={second!r}"
+        f"the labels are {first} and {second}, and nothing tells which one is the alarm. "
+        f"Say positive={first} or positive={second}"
     )
 
 
-def _shown(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in list(names)[:6])
+def _one(name: str, kind: str) -> str:
+    """A label as it would be typed."""
+    return repr(name) if kind == TEXT else str(native(name, kind))
+
+
+def _shown(names: Sequence[str], kind: str = TEXT) -> str:
+    shown = ", ".join(_one(name, kind) for name in list(names)[:6])
     return shown + (f" and {len(names) - 6} more" if len(names) > 6 else "")

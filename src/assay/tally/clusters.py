@@ -103,6 +103,8 @@ def clusters_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Clust
     cells = arrays["cells"]
     if cells.shape != (len(names), len(labels), len(labels)):
         raise ValueError(f"cells of shape {cells.shape} for {len(names)} clusters")
+    if not (cells >= 0).all():
+        raise ValueError("a cell is negative or not a number")
     return _canonical(labels, names, cells)
 
 

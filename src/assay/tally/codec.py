@@ -1,4 +1,4 @@
-"""Tallies as bytes: a magic word, a JSON header, then the arrays as they lie in memory.
+"""Tallies as bytes: a magic word, a checksum, a JSON header, then the arrays as they lie in memory.
 
 Reading runs no code and trusts no length: whatever does not fit is refused.
 """
@@ -6,6 +6,7 @@ Reading runs no code and trusts no length: whatever does not fit is refused.
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,7 +17,10 @@ from assay.errors import TallyError
 
 MAGIC = b"assay-tally\n"
 SCHEMA = 1
-_KINDS = frozenset("bfiu")
+_DTYPES = frozenset({"<f4", "<f8", "|u1", "<u2", "<u4", "<u8", "<i8"})
+
+# What reading damaged bytes can run into.
+_BROKEN = (KeyError, TypeError, ValueError, IndexError, OverflowError, RecursionError)
 
 Array = npt.NDArray[Any]
 Reader = Callable[[Mapping[str, Any], Mapping[str, Array]], Any]
@@ -44,7 +48,8 @@ def write(kind: str, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> 
         parts.append(little.tobytes())
     head = {"kind": kind, "schema": SCHEMA, "header": header, "arrays": described}
     text = json.dumps(head, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
-    return b"".join([MAGIC, len(text).to_bytes(8, "little"), text, *parts])
+    body = b"".join([len(text).to_bytes(8, "little"), text, *parts])
+    return MAGIC + zlib.crc32(body).to_bytes(4, "little") + body
 
 
 def from_bytes(data: bytes) -> Any:
@@ -63,23 +68,25 @@ def from_bytes(data: bytes) -> Any:
         )
     try:
         return _READERS[kind](header, arrays)
-    except (KeyError, TypeError, ValueError, IndexError) as broken:
+    except _BROKEN as broken:
         raise TallyError(f"the bytes of this {kind} tally are damaged: {broken}") from broken
 
 
 def _read(data: bytes) -> tuple[str, Mapping[str, Any], Mapping[str, Array]]:
     if not data.startswith(MAGIC):
         raise TallyError(f"these bytes are no tally: they start with {data[:12]!r}, not {MAGIC!r}")
-    start = len(MAGIC) + 8
-    size = int.from_bytes(data[len(MAGIC) : start], "little")
+    start = len(MAGIC) + 12
+    size = int.from_bytes(data[start - 8 : start], "little")
     if start + size > len(data):
         raise _cut_short(len(data), start + size)
+    if zlib.crc32(data[start - 8 :]) != int.from_bytes(data[len(MAGIC) : start - 8], "little"):
+        raise TallyError("the bytes of this tally are damaged: their checksum does not fit")
     try:
         head = json.loads(data[start : start + size])
         schema, kind, header, described = (
             head[key] for key in ("schema", "kind", "header", "arrays")
         )
-    except (ValueError, KeyError, TypeError) as broken:
+    except _BROKEN as broken:
         raise TallyError(f"the head of the tally can't be read: {broken}") from broken
     if schema != SCHEMA:
         raise TallyError(f"the tally has schema {schema}; this version reads schema {SCHEMA}")
@@ -94,10 +101,10 @@ def _arrays(data: bytes, position: int, described: Any) -> dict[str, Array]:
     arrays: dict[str, Array] = {}
     try:
         for entry in described:
-            dtype = np.dtype(entry["dtype"])
             shape = tuple(int(side) for side in entry["shape"])
-            if dtype.kind not in _KINDS or any(side < 0 for side in shape):
-                raise TallyError(f"the tally holds an array of {dtype} {shape}: not allowed")
+            if entry["dtype"] not in _DTYPES or any(side < 0 for side in shape):
+                raise ValueError(f"an array of {entry['dtype']} {shape} is not allowed")
+            dtype = np.dtype(entry["dtype"])
             count = 1
             for side in shape:
                 count *= side
@@ -107,7 +114,7 @@ def _arrays(data: bytes, position: int, described: Any) -> dict[str, Array]:
             native = np.frombuffer(data, dtype, count, position).reshape(shape)
             arrays[str(entry["name"])] = native.astype(dtype.newbyteorder("="), copy=False)
             position = stop
-    except (KeyError, TypeError, ValueError) as broken:
+    except _BROKEN as broken:
         raise TallyError(f"the arrays of the tally can't be read: {broken}") from broken
     if position != len(data):
         raise TallyError(f"the tally has {len(data) - position} bytes too many")

@@ -155,6 +155,10 @@ class Confusion:
 def confusion_of(header: Mapping[str, Any], _: Mapping[str, Any]) -> Confusion:
     """A table from its plain values."""
     squares = header["squares"]
+    for row in [*header["cells"], *(squares or ())]:
+        for cell in row:
+            if isinstance(cell, bool) or not isinstance(cell, int | float) or not cell >= 0:
+                raise ValueError(f"a cell is {cell!r}")
     return Confusion(
         tuple(str(label) for label in header["labels"]),
         _matrix(header["cells"]),

@@ -105,9 +105,11 @@ def pairs_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> PairTall
     labels = tuple(str(label) for label in header["labels"])
     models = tuple(str(model) for model in header["models"])
     codes, counts = arrays["codes"], arrays["counts"]
-    if codes.shape != (len(counts), len(models) + 1) or (codes.size and codes.max() >= len(labels)):
-        raise ValueError(f"codes of shape {codes.shape} for {len(models)} models")
-    return PairTally(labels, models, *_grouped(codes.astype(np.uint16), counts.astype(np.int64)))
+    if codes.dtype != np.uint16 or codes.shape != (len(counts), len(models) + 1):
+        raise ValueError(f"codes of {codes.dtype} {codes.shape} for {len(models)} models")
+    if counts.dtype != np.int64 or (counts < 0).any() or (codes >= len(labels)).any():
+        raise ValueError("codes or counts are out of range")
+    return PairTally(labels, models, *_grouped(codes, counts))
 
 
 def _grouped(codes: Array, counts: npt.NDArray[np.int64]) -> tuple[Array, npt.NDArray[np.int64]]:

@@ -16,8 +16,10 @@ from assay.tally.sample import Sample
 from assay.tally.scores import ScoreTally
 from assay.tally.sums import LossSums
 
-_KEY = ("labels", "positive", "threshold", "kind")
+_KEY = ("labels", "positive", "threshold")
+_KINDS = ("", "score", "probability")
 _PARTS = ("scores", "losses", "clusters", "sample")
+_TYPES = {"scores": ScoreTally, "losses": LossSums, "clusters": ClusterTally, "sample": Sample}
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,12 @@ class Tally:
 
     @staticmethod
     def merge(parts: Sequence[Tally]) -> Tally:
-        """The sum of many tallies; each score table is sorted only once."""
+        """The sum of many tallies; each score table is sorted only once.
+
+        Scores that are probabilities in one part and not in another are not probabilities.
+        """
+        if not parts:
+            raise TallyError("there are no tallies to add; give one at least")
         first = parts[0]
         for other in parts[1:]:
             first._must_be_like(other)
@@ -73,11 +80,27 @@ class Tally:
             first,
             confusion=_sum([part.confusion for part in parts]),
             scores=scores,
+            kind=min((part.kind for part in parts), key=_KINDS.index),
             losses=_sum([part.losses for part in parts]),
             clusters=_sum([part.clusters for part in parts]),
             sample=_sum([part.sample for part in parts]),
             slices={key: slices[key] for key in sorted(slices)},
         )
+
+    def zero(self) -> Tally:
+        """A tally of no rows that adds to this one."""
+        return replace(
+            self,
+            confusion=Confusion.zero(self.labels),
+            scores=self.scores and tuple(ScoreTally.zero(self.labels) for _ in self.scores),
+            losses=self.losses and LossSums(),
+            clusters=self.clusters and ClusterTally.zero(self.labels),
+            sample=self.sample and Sample.zero(self.labels, self.sample.models),
+            slices={},
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.to_bytes())
 
     def _must_be_like(self, other: Tally) -> None:
         for name in _KEY:
@@ -86,7 +109,8 @@ class Tally:
                 raise TallyError(
                     f"tallies of unlike {name} can't be added: {mine!r} and {theirs!r}"
                 )
-        for name in _PARTS:
+        parts = _PARTS if self.kind == other.kind else [p for p in _PARTS if p != "losses"]
+        for name in parts:
             if (getattr(self, name) is None) != (getattr(other, name) is None):
                 raise TallyError(
                     f"tallies can't be added: one counted {name} and the other did not; "
@@ -95,7 +119,7 @@ class Tally:
 
     def to_bytes(self) -> bytes:
         """The tally as bytes; :func:`assay.tally.from_bytes` reads them."""
-        header = {name: getattr(self, name) for name in _KEY}
+        header = {name: getattr(self, name) for name in (*_KEY, "kind")}
         header["confusion"] = self.confusion.to_header()
         header["slices"] = [[*key, table.to_header()] for key, table in self.slices.items()]
         header["scores"] = None if self.scores is None else len(self.scores)
@@ -114,10 +138,20 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
     """A tally from its header and the bytes of its parts."""
     parts = {name: codec.from_bytes(array.tobytes()) for name, array in arrays.items()}
     scores = header["scores"]
+    for name, part in parts.items():
+        if type(part) is not _TYPES[name.partition(" ")[0]]:
+            raise ValueError(f"its {name} are of another kind")
+    confusion = confusion_of(header["confusion"], {})
+    if list(confusion.labels) != header["labels"] or header["kind"] not in _KINDS:
+        raise ValueError("its labels or kind do not fit")
+    if not isinstance(header["positive"], str | None) or not isinstance(
+        header["threshold"], int | float | None
+    ):
+        raise TypeError("its positive label or threshold do not fit")
     return Tally(
         labels=tuple(str(label) for label in header["labels"]),
         positive=header["positive"],
-        confusion=confusion_of(header["confusion"], {}),
+        confusion=confusion,
         threshold=header["threshold"],
         kind=str(header["kind"]),
         scores=None if scores is None else tuple(parts[f"scores {i}"] for i in range(scores)),
@@ -129,8 +163,7 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
 
 
 def _sum(parts: Sequence[Any]) -> Any:
-    total = parts[0]
-    for part in parts[1:]:
-        if total is not None:
-            total = total + part
-    return total
+    """The sum; None where any part has none."""
+    if any(part is None for part in parts):
+        return None
+    return sum(parts[1:], start=parts[0])

@@ -55,7 +55,8 @@ class Sample:
             tuple(scores),
             list(clusters),
             truth.astype(np.uint16),
-            np.stack([np.asarray(s, np.float64) for s in scores.values()], axis=1) + 0.0,
+            np.array([np.asarray(s) for s in scores.values()], np.float64).reshape(-1, size).T
+            + 0.0,
             np.zeros(size, np.int64) if cluster is None else cluster.astype(np.int64),
             np.ones(size, np.int64) if counts is None else counts,
         )
@@ -116,16 +117,24 @@ def sample_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Sample:
         [str(name) for name in header[key]] for key in ("labels", "models", "clusters")
     )
     rows = len(arrays["truth"])
-    if arrays["scores"].shape != (rows, len(models)):
-        raise ValueError(f"scores of shape {arrays['scores'].shape} for {rows} rows")
+    truth, scores, cluster, counts = (
+        arrays[name] for name in ("truth", "scores", "cluster", "counts")
+    )
+    if scores.shape != (rows, len(models)) or cluster.shape != (rows,) or counts.shape != (rows,):
+        raise ValueError(f"columns of unlike length for {rows} rows")
+    if [a.dtype.str for a in (truth, scores, cluster, counts)] != ["<u2", "<f8", "<i8", "<i8"]:
+        raise ValueError("columns of an unknown kind")
+    beyond = (truth >= len(labels)).any() or (cluster < 0).any() or (counts < 0).any()
+    if beyond or (cluster >= max(len(clusters), 1)).any() or not np.isfinite(scores).all():
+        raise ValueError("labels, clusters, scores or counts are out of range")
     return _canonical(
         tuple(labels),
         tuple(models),
         clusters,
-        arrays["truth"],
-        arrays["scores"],
-        arrays["cluster"],
-        arrays["counts"],
+        truth,
+        scores,
+        cluster,
+        counts,
     )
 
 
@@ -138,7 +147,9 @@ def _canonical(
     cluster: Array,
     counts: Array,
 ) -> Sample:
-    """Rows sorted by cluster, label and scores; equal rows added; unused clusters left out."""
+    """Rows sorted by cluster, label and scores; equal rows added; what is not used left out."""
+    held = counts > 0
+    truth, scores, cluster, counts = truth[held], scores[held], cluster[held], counts[held]
     if clusters:
         used = [clusters[i] for i in np.unique(cluster)]
         distinct = sorted(set(used))

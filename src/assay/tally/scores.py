@@ -180,11 +180,16 @@ def scores_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> ScoreTa
     """A table from its header and arrays, refused unless it is canonical."""
     labels = tuple(str(label) for label in header["labels"])
     scores, counts = arrays["scores"], arrays["counts"]
-    if scores.dtype.kind != "f" or counts.shape != (len(labels), len(scores)):
+    squares = arrays.get("squares")
+    if scores.ndim != 1 or scores.dtype.kind != "f" or counts.shape != (len(labels), len(scores)):
         raise ValueError(f"scores of {scores.dtype} and counts of shape {counts.shape}")
     if not (np.isfinite(scores).all() and (np.diff(scores) > 0).all()):
         raise ValueError("scores are not finite and ascending")
-    return ScoreTally(labels, scores, counts, arrays.get("squares"))
+    if counts.dtype.kind != ("u" if squares is None else "f") or not (counts >= 0).all():
+        raise ValueError(f"counts of {counts.dtype} are not counts")
+    if squares is not None and (squares.shape != counts.shape or not (squares >= 0).all()):
+        raise ValueError(f"squares of shape {squares.shape} are not those of the counts")
+    return ScoreTally(labels, scores, counts, squares)
 
 
 def extremes(scores: Scores) -> tuple[float, float]:
@@ -206,11 +211,13 @@ def extremes(scores: Scores) -> tuple[float, float]:
 
 
 def _group(scores: Scores, columns: Array) -> tuple[Scores, Array]:
-    """Distinct scores ascending, and the sums of each column over each score."""
+    """Distinct scores ascending, and the sums of each column over each score that has any."""
     order = np.argsort(scores, kind="stable")
     scores = scores[order]
     starts = np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1])))
-    return scores[starts], np.add.reduceat(columns[:, order], starts, axis=1)
+    sums = np.add.reduceat(columns[:, order], starts, axis=1)
+    held = sums.any(axis=0)
+    return scores[starts][held], sums[:, held]
 
 
 def _narrow(counts: Array) -> Array:

@@ -185,12 +185,17 @@ class LossSums:
 def losses_of(header: Mapping[str, Any], _: Mapping[str, Any]) -> LossSums:
     """Sums from their plain values."""
     weighted = header["weighted"]
+    if weighted is not None:
+        log, brier = (tuple(float(number) for number in part) for part in weighted)
+        if len(log) != 5 or len(brier) != 5:
+            raise ValueError("weighted sums are five and five numbers")
+        weighted = log, brier
     return LossSums(
         int(header["rows"]),
         int(header["clipped"]),
         (int(header["log"][0]), int(header["log"][1])),
         (int(header["brier"][0]), int(header["brier"][1])),
-        None if weighted is None else (tuple(weighted[0]), tuple(weighted[1])),
+        weighted,
     )
 
 
