@@ -64,8 +64,6 @@ def _of_two(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
         if measure.symmetric and measure.name != "roc_auc_ovo":
             if measure.formula is None:
                 yield Entry(measure.name, judge.scored(measure))
-            elif measure.classes is not None:
-                yield Entry(measure.name, judge.of_classes(measure))
             else:
                 yield Entry(measure.name, judge.of_label(measure, 1))
     for measure in counted:

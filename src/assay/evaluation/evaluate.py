@@ -35,7 +35,8 @@ def evaluate(
 
     Columns may be lists, NumPy arrays, or columns of pandas, polars or pyarrow. Give ``y_score``
     (higher is more suspicious; flagged from ``threshold`` on), ``y_pred`` (decisions), both, or
-    ``y_proba`` (a column a class, as an array, a dataframe or a mapping from label to column).
+    ``y_proba`` (a column a class, as an array, a dataframe or a mapping from label to column). The
+    columns of an array are in the order of ``labels``, or sorted where those are not given.
 
     ``positive`` is the label that is the alarm, or ``negative`` the one that is not; for well-known
     pairs such as normal and attack it is inferred, and ``evaluation.notes`` say so. ``counts`` are

@@ -96,7 +96,7 @@ class MeasureFunction:
             return judge.scored(measure)
         if average is not None:
             return judge.averaged(measure, average)
-        if not judge.binary or (measure.symmetric and measure.classes is not None):
+        if not judge.binary:
             return judge.of_classes(measure)
         return judge.of_label(measure, 1)
 

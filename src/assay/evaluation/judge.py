@@ -99,12 +99,7 @@ class Judge:
                 f"{measure.name} is of one label: say which, or an average, such as "
                 f"{measure.name}.macro"
             )
-        found = self._counted(measure, Quantity(measure.classes))
-        if not measure.parts:
-            return found
-        cells = self.tally.confusion.class_cells()
-        parts = {name: value(part, cells) for name, part in measure.parts.items()}
-        return _changed(found, parts=parts)
+        return self._counted(measure, Quantity(measure.classes))
 
     def averaged(self, measure: Measure, average: str) -> Estimate:
         """A count measure averaged over classes."""
@@ -161,7 +156,7 @@ class Judge:
         return _changed(found, note="rows of a slice are taken as independent, without clusters")
 
     def _counted(self, measure: Measure, quantity: Quantity) -> Estimate:
-        return estimate(
+        found = estimate(
             quantity,
             self.tally.confusion,
             measure.range,
@@ -170,6 +165,10 @@ class Judge:
             clusters=self.tally.clusters,
             default=measure.interval,
         )
+        if not measure.parts:
+            return found
+        cells = self.tally.confusion.class_cells()
+        return _changed(found, parts={name: value(e, cells) for name, e in measure.parts.items()})
 
     # -- scores ------------------------------------------------------------------------------------
 

@@ -83,6 +83,7 @@ def from_arrays(
         parts = {name: Named(part.codes[kept], part.names) for name, part in parts.items()}
     if decision is not None:
         truth, decision = unify(truth, decision)
+    names = names if names is not None or table is None or labels is None else tuple(labels)
     listed = labels if labels is not None or names is None else names
     found = resolve(truth, decision, positive=positive, negative=negative, labels=listed)
     if negative is not None and len(found.position) > 2:
@@ -209,8 +210,13 @@ def _probabilities(y_proba: Any, kind: str) -> tuple[Array, tuple[Any, ...] | No
 def _order(
     table: Array, truth: Labels, names: tuple[Any, ...] | None, found: Labelling
 ) -> list[str]:
-    """The labels of the columns of a table of probabilities."""
+    """The labels of the columns of a table of probabilities: as named, as listed, or sorted."""
     if names is not None:
+        if len(names) != table.shape[1]:
+            raise ScoreError(
+                f"y_proba has {table.shape[1]} columns, but labels= names {len(names)}: "
+                f"{list(names)}"
+            )
         return [label_text(name) for name in names]
     numbers = truth.kind == "numbers"
     expected = sorted(found.position or found.labels, key=lambda n: int(n) if numbers else n)
