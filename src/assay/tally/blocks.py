@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 BLOCK = 1 << 16
@@ -45,6 +44,9 @@ def map_blocks(size: int, worker: Callable[[], Worker[Result]], block: int = BLO
     count = min(threads(), len(cut))
     if count <= 1 or len(cut) <= _SERIAL_BLOCKS:
         return _run(worker, cut)
+    # Imported here: it brings logging along, which costs more than the rest of the package.
+    from concurrent.futures import ThreadPoolExecutor
+
     shares = [cut[i::count] for i in range(count)]
     with ThreadPoolExecutor(count) as pool:
         parts = list(pool.map(lambda share: _run(worker, share), shares))

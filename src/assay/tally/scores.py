@@ -238,9 +238,16 @@ def _count_binary(scores: Scores, truth: Array, low: float) -> tuple[Scores, Arr
     if negatives:
         keys[:negatives] = _sorted(keys[:negatives])
         keys[negatives:] = _sorted(keys[negatives:])
+        ordered = keys
     else:
-        keys = _sorted(keys)
-    return _unpack(keys, negatives, scores.dtype)
+        ordered = _sorted(keys)
+    distinct, positives, rows = _unpack(ordered, keys, negatives, scores.dtype)
+    # What was sorted aside is let go before the counts are laid out.
+    del ordered
+    counts = np.empty((2, len(distinct)), positives.dtype)
+    counts[1] = positives
+    np.subtract(rows, positives, out=counts[0])
+    return distinct, _narrow(counts)
 
 
 def _pack(scores: Scores, truth: Array, low: float) -> tuple[Array, int]:
@@ -276,7 +283,7 @@ def _pack(scores: Scores, truth: Array, low: float) -> tuple[Array, int]:
 
 
 def _sorted(keys: Array) -> Array:
-    """The keys in order.
+    """The keys in order, in place or aside.
 
     Large ones by polars: it sorts on all cores, and numpy's AVX-512 sort is six times slower on
     processors whose compress-store is microcode.
@@ -286,48 +293,43 @@ def _sorted(keys: Array) -> Array:
         return keys
     import polars as pl
 
-    result: Array = pl.Series(keys).sort().to_numpy()
-    return result if result.flags.writeable else result.copy()
+    ordered: Array = pl.Series(keys).sort().to_numpy()
+    return ordered
 
 
-def _unpack(keys: Array, negatives: int, dtype: np.dtype[Any]) -> tuple[Scores, Array]:
-    """Distinct scores, written over the keys, and the counts of both labels."""
-    size = len(keys)
-    groups = _count_groups(keys)
-    counts: Array
-    if groups == size:
-        counts = np.empty((2, size), np.uint8)
-    else:
-        wide = np.uint64 if groups <= size // 4 or size >= 1 << 32 else np.uint32
-        counts = np.zeros((2, groups), wide)
+def _unpack(
+    ordered: Array, out: Array, negatives: int, dtype: np.dtype[Any]
+) -> tuple[Scores, Array, Array]:
+    """Distinct scores, written over ``out``, and how many positives and rows each has."""
+    size = len(ordered)
+    groups = _count_groups(ordered)
+    kind = np.min_scalar_type(size - groups + 1)
+    positives = np.zeros(groups, kind)
+    rows: Array = np.ones(1, kind) if groups == size else np.zeros(groups, kind)
     filled = 0
     last = None
     for i, j in bounds(size):
-        block = keys[i:j]
-        labels = (block & 1).astype(np.uint8)
-        bits = block >> 1
+        labels = (ordered[i:j] & 1).astype(np.uint8)
+        bits = ordered[i:j] >> 1
         if negatives > i:
             # The shift lost the sign bit, which all negative scores share.
             turned = bits[: negatives - i]
             np.invert(turned, out=turned)
-        values = bits.view(dtype)
         if groups == size:
-            keys[i:j] = bits
-            counts[1, i:j] = labels
-            np.subtract(1, labels, out=counts[0, i:j])
+            out[i:j] = bits
+            positives[i:j] = labels
             continue
+        values = bits.view(dtype)
         starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
-        positives = np.add.reduceat(labels, starts, dtype=counts.dtype)
-        rows = np.diff(np.append(starts, j - i)).astype(counts.dtype)
         if last is not None and values[0] == last:
             filled -= 1
         stop = filled + len(starts)
-        keys[filled:stop] = bits[starts]
-        counts[1, filled:stop] += positives
-        counts[0, filled:stop] += rows - positives
+        out[filled:stop] = bits[starts]
+        positives[filled:stop] += np.add.reduceat(labels, starts, dtype=kind)
+        rows[filled:stop] += np.diff(np.append(starts, j - i)).astype(kind)
         filled, last = stop, values[-1]
-    scores = keys[:groups].view(dtype)
-    return (scores if groups == size else scores.copy()), _narrow(counts)
+    distinct = out[:groups].view(dtype)
+    return (distinct if groups == size else distinct.copy()), positives, rows
 
 
 def _count_groups(keys: Array) -> int:
