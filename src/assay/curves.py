@@ -37,6 +37,7 @@ class Sweep:
     fp: Floats
     positives: float
     negatives: float
+    weighted: bool = False
 
     def cells(self) -> dict[str, Floats]:
         """The cells that formulas use, one value a threshold."""
@@ -57,6 +58,7 @@ class Curve:
     y: Measure
     columns: Mapping[str, Floats]
     cells: Mapping[str, Floats]
+    weighted: bool = False
 
     def __getitem__(self, column: str) -> Floats:
         return self.columns[column]
@@ -103,6 +105,7 @@ def sweep(tally: ScoreTally, points: int | None = POINTS, keep: float | None = N
         np.concatenate(([0.0], negatives - below_chosen[0])),
         positives,
         negatives,
+        tally.weighted,
     )
 
 
@@ -170,6 +173,7 @@ def trace(swept: Sweep, name: str, y: str, x: str | None = None) -> Curve:
         measures[-1],
         {key: column[defined] for key, column in columns.items()},
         {key: np.broadcast_to(column, defined.shape)[defined] for key, column in cells.items()},
+        swept.weighted,
     )
 
 

@@ -13,6 +13,7 @@ from assay.decisions.comparison import Comparison, Difference
 from assay.errors import InputError, LengthMismatch, MethodError
 from assay.formula import of_classes
 from assay.inference import (
+    BCa,
     Bootstrap,
     Quantity,
     Significance,
@@ -74,8 +75,8 @@ def compare(
     if len(columns) < 2:
         raise InputError(f"a comparison needs two models or more; found {', '.join(columns)}")
     method, level = method_of(interval or "bootstrap", level)
-    if not isinstance(method, Bootstrap):
-        raise MethodError(f"differences are resampled: bootstrap or bca; found {interval!r}")
+    if not isinstance(method, Bootstrap) or isinstance(method, BCa):
+        raise MethodError(f"differences are resampled by bootstrap; found {interval!r}")
     if decisions is not None and labels is None:
         labels = common_labels(y_true, decisions)
     batches = {}
@@ -95,6 +96,8 @@ def compare(
         except LengthMismatch as mismatch:
             raise LengthMismatch(f"model {name!r}: {mismatch}") from mismatch
     rows = _Rows(batches, level, replace(method, resamples=resamples, seed=seed))
+    if rows.first.clusters is not None and len(set(rows.first.clusters.codes.tolist())) < 2:
+        raise MethodError("one cluster tells nothing about the spread between clusters")
     differences: list[Difference] = []
     tests: list[Significance] = []
     for i, j in itertools.combinations(range(len(columns)), 2):
@@ -263,6 +266,8 @@ def _verdict(found: Difference, margin: float) -> str:
     if gap.high < 0:
         shown = f"{-gap:.3f} [{-gap.high:.3f}, {-gap.low:.3f}]"
         return f"{b} is worse than {a}: {name} is lower by {shown}."
+    if math.isnan(gap.low):
+        return f"{a} and {b} can't be told apart: the spread of {name} is not known here."
     if -margin < gap.low and gap.high < margin:
         return f"{a} and {b} are equivalent: {name} differs by less than {margin:g}."
     return (

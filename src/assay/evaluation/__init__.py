@@ -1,12 +1,14 @@
 """The evaluation of one model."""
 
 from assay.evaluation.evaluate import RunningTally, count, evaluate
-from assay.evaluation.evaluation import Curves, Evaluation, evaluate_counts
+from assay.evaluation.evaluation import Evaluation, evaluate_counts
 from assay.evaluation.functions import MeasureFunction, fbeta, function_of
 from assay.evaluation.judge import Judge
 from assay.evaluation.scorer import Scorer, scorer
+from assay.evaluation.views import ByMeasure, Curves
 
 __all__ = [
+    "ByMeasure",
     "Curves",
     "Evaluation",
     "Judge",

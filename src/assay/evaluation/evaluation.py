@@ -7,16 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from assay import curves
 from assay.errors import InputError, MethodError, UnknownMeasure
 from assay.evaluation import display
+from assay.evaluation.counts import counts_tally
 from assay.evaluation.entries import Entry, entries
 from assay.evaluation.judge import Judge
-from assay.inference import Estimate, Method, Wilson, method_of, with_band
-from assay.measures import find, parse
-from assay.sources import infer, label_text
+from assay.evaluation.views import ByMeasure, Curves
+from assay.inference import Estimate, Method, method_of
+from assay.measures import parse
+from assay.sources import label_text
 from assay.tally import Confusion, Tally
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ class Evaluation(Mapping[str, Estimate]):
     def __len__(self) -> int:
         return len(self._by_key)
 
-    def at(self, base_rate: float) -> dict[str, Estimate]:
+    def at(self, base_rate: float) -> ByMeasure:
         """The estimates at a base rate, by measure.
 
         Rates that were not asked for when evaluating are computed now.
@@ -96,18 +95,18 @@ class Evaluation(Mapping[str, Estimate]):
         if self.positive is None:
             raise MethodError(NO_BASE_RATE)
         found = {e.measure: e.estimate for e in self.entries if e.base_rate == base_rate}
-        if found:
-            return found
-        rates = _base_rates(base_rate)
-        return {e.measure: e.estimate for e in entries(self._judge, rates) if e.base_rate}
+        if not found:
+            anew = entries(self._judge, _base_rates(base_rate))
+            found = {e.measure: e.estimate for e in anew if e.base_rate}
+        return ByMeasure(found)
 
-    def of_slice(self, column: str, value: Any) -> dict[str, Estimate]:
+    def of_slice(self, column: str, value: Any) -> ByMeasure:
         """The estimates of one slice, by measure."""
         key = (column, value if isinstance(value, str) else label_text(value))
         if key not in self.tally.slices:
             known = sorted(v for c, v in self.tally.slices if c == column)
             raise InputError(f"there is no slice {column}={value!r}; there are {known}")
-        return {e.measure: e.estimate for e in self.entries if e.slice == key}
+        return ByMeasure({e.measure: e.estimate for e in self.entries if e.slice == key})
 
     # -- what stands behind it ---------------------------------------------------------------------
 
@@ -129,7 +128,7 @@ class Evaluation(Mapping[str, Estimate]):
     @cached_property
     def curves(self) -> Curves:
         """ROC, precision-recall, FAR-DR, reliability, and any measure against the threshold."""
-        return Curves(self)
+        return Curves(self._judge)
 
     # -- other shapes ------------------------------------------------------------------------------
 
@@ -205,67 +204,6 @@ class Evaluation(Mapping[str, Estimate]):
         return display.html(self)
 
 
-class Curves:
-    """The curves of a binary evaluation with scores, drawn from one sweep of its thresholds."""
-
-    def __init__(self, evaluation: Evaluation) -> None:
-        self._evaluation = evaluation
-
-    @cached_property
-    def sweep(self) -> curves.Sweep:
-        """True and false positives at no more than 2,000 thresholds."""
-        return self._swept(curves.POINTS)
-
-    def _swept(self, points: int | None) -> curves.Sweep:
-        tally = self._evaluation.tally
-        if tally.scores is None or tally.positive is None:
-            raise MethodError("curves need scores of one positive label; there are only decisions")
-        return curves.sweep(tally.scores[0], points, keep=tally.threshold)
-
-    def _banded(self, curve: curves.Curve, band: float | None) -> curves.Curve:
-        return curve if band is None else with_band(curve, band)
-
-    def _at(self, points: int | None) -> curves.Sweep:
-        return self.sweep if points == curves.POINTS else self._swept(points)
-
-    def roc(self, *, points: int | None = curves.POINTS, band: float | None = None) -> curves.Curve:
-        """Detection rate against false positive rate; ``band`` is a level, pointwise."""
-        return self._banded(curves.roc(self._at(points)), band)
-
-    def precision_recall(
-        self, *, points: int | None = curves.POINTS, band: float | None = None
-    ) -> curves.Curve:
-        """Precision against detection rate."""
-        return self._banded(curves.precision_recall(self._at(points)), band)
-
-    def far_dr(
-        self, *, points: int | None = curves.POINTS, band: float | None = None
-    ) -> curves.Curve:
-        """Detection rate against false alarm rate."""
-        return self._banded(curves.far_dr(self._at(points)), band)
-
-    def measure(
-        self, name: str, *, points: int | None = curves.POINTS, band: float | None = None
-    ) -> curves.Curve:
-        """Any measure of decisions against the threshold."""
-        measure = find(name)
-        return self._banded(curves.trace(self._at(points), measure.name, measure.name), band)
-
-    def reliability(self, *, level: float | None = None) -> dict[str, np.ndarray[Any, Any]]:
-        """Observed share against predicted probability in bins, with Wilson's interval."""
-        found = self._evaluation._judge.reliability
-        if found is None:
-            raise MethodError("reliability needs the probability of one positive label")
-        low, high = Wilson(level or self._evaluation.level)(found.observed * found.n, found.n)
-        return {
-            "predicted": found.predicted,
-            "observed": found.observed,
-            "low": low,
-            "high": high,
-            "n": found.n,
-        }
-
-
 def evaluate_counts(
     *,
     tp: int | None = None,
@@ -294,68 +232,6 @@ def evaluate_counts(
         base_rate=base_rate,
         source={"name": "counts", "rows_read": tally.confusion.total},
     )
-
-
-def counts_tally(
-    tp: int | None,
-    fp: int | None,
-    fn: int | None,
-    tn: int | None,
-    *,
-    matrix: Sequence[Sequence[int]] | None = None,
-    labels: Sequence[Any] | None = None,
-    positive: Any = None,
-) -> Tally:
-    """The tally of a confusion matrix that was given as counts."""
-    cells = (tp, fp, fn, tn)
-    if matrix is not None:
-        if any(cell is not None for cell in cells):
-            raise InputError("give the four cells or a matrix, not both")
-        rows = [[_count(cell) for cell in row] for row in matrix]
-        names = [label_text(label) for label in labels or range(len(rows))]
-        if len(names) < 2:
-            raise InputError(f"a confusion matrix has two labels or more; found {len(names)}")
-        if [len(row) for row in rows] != [len(names)] * len(names):
-            raise InputError(
-                f"a matrix of {len(names)} labels has {len(names)} rows of {len(names)} counts; "
-                f"found rows of {[len(row) for row in rows]}"
-            )
-    else:
-        named = dict(zip(("tp", "fp", "fn", "tn"), cells, strict=True))
-        absent = [name for name, cell in named.items() if cell is None]
-        if absent:
-            raise InputError(f"four cells are needed: tp, fp, fn, tn; missing: {', '.join(absent)}")
-        true_positive, false_positive, false_negative, true_negative = map(_count, cells)
-        rows = [[true_negative, false_positive], [false_negative, true_positive]]
-        names = [label_text(label) for label in labels or ("negative", "positive")]
-        if len(names) != 2:
-            raise InputError(f"four cells have two labels, the negative first; found {names}")
-        positive = names[1] if positive is None else positive
-    if len(set(names)) != len(names):
-        raise InputError(f"labels must differ from each other; found {names}")
-    if positive is None and len(names) == 2:
-        positive = infer(names).positive
-    if positive is not None:
-        positive = label_text(positive)
-        if positive not in names:
-            raise InputError(f"positive={positive!r} is none of the labels {names}")
-        if len(names) == 2 and names[0] == positive:
-            names.reverse()
-            rows = [row[::-1] for row in rows[::-1]]
-    confusion = Confusion(tuple(names), tuple(tuple(row) for row in rows))
-    if positive is not None and len(names) > 2:
-        confusion = confusion.against_rest(names.index(positive))
-    return Tally.of_confusion(confusion, positive=positive)
-
-
-def _count(cell: Any) -> int:
-    if isinstance(cell, bool) or not isinstance(cell, int | np.integer):
-        if isinstance(cell, float) and cell.is_integer():
-            return int(cell)
-        raise InputError(f"a cell of a confusion matrix is a whole number; found {cell!r}")
-    if cell < 0:
-        raise InputError(f"a cell of a confusion matrix is not negative; found {cell}")
-    return int(cell)
 
 
 def _base_rates(base_rate: float | Sequence[float] | None) -> tuple[float, ...] | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.engines import count
 from assay.errors import InputError
-from assay.evaluation.evaluation import counts_tally
+from assay.evaluation.counts import counts_tally
 from assay.evaluation.judge import Judge
 from assay.inference import Estimate, Method, method_of
 from assay.measures import AVERAGES, MAX_FPR, Measure, Needs, f_beta, find

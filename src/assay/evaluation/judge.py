@@ -24,6 +24,7 @@ from assay.inference import (
 )
 from assay.inference import bootstrap as resampling
 from assay.inference.bootstrap import Bootstrap
+from assay.inference.estimation import ONE_CLUSTER
 from assay.inference.scored import (
     WORST_LOG_LOSS,
     auc_interval,
@@ -211,6 +212,7 @@ class Judge:
                 why = f"there are no {absent}, so there is nothing to rank against"
                 return _changed(self._undefined(why), n=n)
         found, bounds = self._smooth(measure, ranking)
+        sizes = _effective(ranking.tally, 1), _effective(ranking.tally, 0)
         note = None
         if isinstance(self.method, Bootstrap):
             ends, name, note = self._resampled(
@@ -219,13 +221,13 @@ class Judge:
         elif self.tally.clusters is not None:
             ends, name, note = self._clustered(measure, bounds)
         elif measure.interval is Interval.AUC:
-            sizes = _effective(ranking.tally, 1), _effective(ranking.tally, 0)
             if isinstance(self.method, DeLong | Newcombe):
                 ends, name = self.method(found, *sizes), self.method.name
             else:
                 ends, name = auc_interval(found, *sizes, self.level)
         else:
-            ends, name = smooth_interval(found, ranking, bounds, self.level), "delta"
+            smaller = min(sizes) or sizes[0]
+            ends, name = smooth_interval(found, smaller, bounds, self.level), "delta"
         low, high = min(ends[0], found.value), max(ends[1], found.value)
         return Estimate(found.value, low, high, method=name, n=n, level=self.level, note=note)
 
@@ -239,6 +241,8 @@ class Judge:
             return (drawn.low, drawn.high), self.method.name, drawn.note
         if self.tally.sample is None:
             return (math.nan, math.nan), "", NO_ROWS
+        if len(self.tally.sample.clusters) < 2:
+            return (math.nan, math.nan), "", ONE_CLUSTER
         drawn = resampling.clustered_score_interval(self.tally.sample, measure, self.method)
         return (drawn.low, drawn.high), f"cluster {self.method.name}", drawn.note
 
@@ -259,7 +263,7 @@ class Judge:
         uncorrected = measure.name == "partial_auc" and not self.corrected
         if self.tally.sample is None or uncorrected:
             return none, "", NO_ROWS
-        ends = clustered(self.tally.sample, measure.name, bounds, self.level)
+        ends = clustered(self.tally.sample, measure.name, bounds, self.level, self.max_fpr)
         if math.isnan(ends[0]):
             return none, "", "no interval: too few clusters, or every pair is ranked alike"
         return ends, "cluster delta", None
@@ -396,7 +400,7 @@ def _rows(tally: ScoreTally) -> float:
 def _effective(tally: ScoreTally, side: int) -> float:
     """How many rows one side has; with sampling weights, effectively."""
     total = float(tally.totals()[side])
-    if tally.squares is None:
+    if tally.squares is None or not total:
         return total
     return total**2 / float(tally.squares[side].sum())
 

@@ -73,7 +73,7 @@ def rounded(expression: Expression, cells: Cells, digits: int) -> Decimal | None
         low, _ = _settle(expression, cells, lambda fraction: round(fraction * scale))
     except UndefinedRatio:
         return None
-    context = Context(prec=max(28, digits + 25), rounding=ROUND_HALF_EVEN)
+    context = Context(prec=max(28, len(str(low))), rounding=ROUND_HALF_EVEN)
     return context.scaleb(Decimal(int(low)), -digits)
 
 

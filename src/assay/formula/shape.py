@@ -66,8 +66,6 @@ _WORDS: Mapping[frozenset[str], tuple[str, str]] = {
 }
 
 _OVERALL: Mapping[str, str] = {
-    "N": "there are no rows",
-    "N N": "there are no rows",
     "N - sum(HIT)": "no decision is wrong",
     "N N - sum(ROW ROW)": "every row is of one class",
     "N N - sum(COL COL)": "every row was decided as one class",
@@ -136,6 +134,8 @@ def reason(expression: Expression, cells: Cells, labels: Sequence[str] | None = 
     except UndefinedRatio as undefined:
         denominator, k = undefined.ratio.denominator, undefined.of_class
         if k is None and "HIT" in cells:
+            if cells["N"] == 0:
+                return "there are no rows (N = 0)"
             text = plain(_vanishing(denominator, cells))
             return f"{_OVERALL.get(text, 'its denominator is zero')} ({text} = 0)"
         label = "a class" if k is None or labels is None else f"class {labels[k]!r}"

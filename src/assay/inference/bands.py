@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from assay.curves import Curve
+from assay.errors import MethodError
 from assay.formula import derivative, evaluate, proportion
 from assay.inference.proportions import Wilson
 from assay.inference.quantiles import normal
@@ -18,6 +19,8 @@ def with_band(curve: Curve, level: float = 0.95) -> Curve:
     Pointwise: each threshold is taken as given, so the whole curve lies in the band less often
     than the level says.
     """
+    if curve.weighted:
+        raise MethodError("a curve of weighted rows has no band: its counts are sums of weights")
     formula = curve.y.formula
     assert formula is not None  # noqa: S101 - a curve is traced from a formula
     share = proportion(formula)

@@ -98,8 +98,6 @@ def cluster_interval(
     cells = clusters.cells.astype(np.float64)
     table = cells.sum(axis=0)
     count = clusters.size
-    if count < 2:
-        return math.nan, math.nan
     added = np.zeros_like(table)
     if _blind(quantity, table, value, 1.0, bounds):
         # Half an average cluster, split over the cells; each cell's part counts as a cluster.

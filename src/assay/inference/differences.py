@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
-from assay.inference.bootstrap import Bootstrap
+from assay.inference.bootstrap import BCa, Bootstrap
 from assay.inference.estimate import Estimate
 from assay.inference.quantiles import normal, normal_p, student, student_p
 from assay.inference.quantity import Quantity
@@ -216,6 +216,8 @@ def _resampled(
     name: str,
     n: int,
 ) -> Significance:
+    if isinstance(method, BCa):
+        raise MethodError("differences have the plain percentile bootstrap: bootstrap, not bca")
     difference = b - a
     found = method.ends(draws, difference, None)
     effect = Estimate(
@@ -268,5 +270,5 @@ def _p(draws: Floats) -> float:
     """Two-sided: twice the share of resamples on the other side of zero, never quite 0."""
     if not len(draws):
         return math.nan
-    smaller = min(np.count_nonzero(draws <= 0), np.count_nonzero(draws >= 0))
+    smaller = min(int(np.count_nonzero(draws <= 0)), int(np.count_nonzero(draws >= 0)))
     return min(1.0, 2 * (smaller + 1) / (len(draws) + 1))

@@ -32,6 +32,8 @@ METHODS: Mapping[str, Any] = {
     "newcombe": Newcombe,
 }
 
+ONE_CLUSTER = "no interval: one cluster tells nothing about the spread between clusters"
+
 _JACCARD = Quantity(TP / (TP + FP + FN), label=1)
 
 
@@ -82,6 +84,8 @@ def estimate(
         trials = value(share.trials, quantity.cells(confusion))
         n = int(trials) if not confusion.weighted else _effective(quantity, confusion)
     note = None
+    if clusters is not None and clusters.size < 2:
+        return Estimate(exact, n=n, level=level, note=ONE_CLUSTER)
     if isinstance(method, Bootstrap):
         found = (
             bootstrap.interval(quantity, confusion, method)
@@ -93,8 +97,6 @@ def estimate(
     elif clusters is not None:
         ends = delta.cluster_interval(quantity, clusters, bounds, level)
         name = "cluster delta"
-        if math.isnan(ends[0]):
-            name, note = "", "one cluster alone tells nothing about the spread between clusters"
     elif share is not None and not isinstance(method, Delta):
         chosen = method if isinstance(method, ProportionInterval) else Wilson(level)
         ends, name = _proportion_ends(exact, quantity, confusion, chosen), chosen.name

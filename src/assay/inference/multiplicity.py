@@ -47,4 +47,5 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     steps = values[order] * size / np.arange(size, 0, -1)
     adjusted = np.empty_like(values)
     adjusted[order] = np.minimum(np.minimum.accumulate(steps), 1)
-    return [float(q) for q in adjusted]
+    # p * n / n may round below p.
+    return [float(q) for q in np.maximum(adjusted, values)]

@@ -14,7 +14,6 @@ from assay.inference.quantiles import check_level, normal, student
 from assay.measures import (
     MAX_FPR,
     Influence,
-    Ranking,
     Smooth,
     ap_influence,
     auc_influence,
@@ -121,12 +120,14 @@ def auc_interval(
 
 
 def smooth_interval(
-    found: Smooth, ranking: Ranking, bounds: tuple[float, float], level: float
+    found: Smooth, smaller: float, bounds: tuple[float, float], level: float
 ) -> tuple[float, float]:
-    """The interval of average precision or partial AUC by the influence of each row."""
+    """The interval of average precision or partial AUC by the influence of each row.
+
+    ``smaller`` is how many rows the smaller class has, for values at the edge.
+    """
     low, high = bounds
     if math.isnan(found.variance) or not low < found.value < high or found.variance == 0:
-        smaller = min(ranking.positives, ranking.negatives) or ranking.positives
         below, above = _edge(1.0 if found.value > (low + high) / 2 else 0.0, smaller, level)
         return min(found.value, low + below * (high - low)), max(
             found.value, low + above * (high - low)
@@ -150,14 +151,18 @@ def mean_interval(moments: Moments, largest: float, level: float) -> tuple[float
 
 
 def clustered(
-    sample: Sample, measure: str, bounds: tuple[float, float], level: float
+    sample: Sample,
+    measure: str,
+    bounds: tuple[float, float],
+    level: float,
+    max_fpr: float = MAX_FPR,
 ) -> tuple[float, float]:
     """The interval of a score measure when rows come in clusters, by influence and Student's t."""
     tally = sample.score_tally(0)
     stretch = 1.0
     if measure == "partial_auc":
-        influence = partial_influence(tally)
-        value, stretch = correct_partial(influence.value, MAX_FPR)
+        influence = partial_influence(tally, max_fpr)
+        value, stretch = correct_partial(influence.value, max_fpr)
     else:
         influence = {"roc_auc": auc_influence, "average_precision": ap_influence}[measure](tally)
         value = influence.value

@@ -39,7 +39,7 @@ class Interval(Enum):
     AUC = "DeLong on the logit scale; Newcombe's method 5 where errors are few"
     MEAN = "normal on the log scale, by the spread over rows"
     INFLUENCE = "delta method on the logit scale, by each row's influence"
-    NONE = "none: a bootstrap of it does not cover"
+    NONE = "none; its note says why"
 
 
 class Law(Enum):

@@ -171,10 +171,11 @@ def _matrix(rows: Sequence[Sequence[Any]]) -> Matrix:
 
 
 def _collapsed(matrix: Matrix, label: int) -> Matrix:
-    hit = matrix[label][label]
-    row, column = sum(matrix[label]), sum(line[label] for line in matrix)
-    everything = sum(sum(line) for line in matrix)
-    return (everything - row - column + hit, column - hit), (row - hit, hit)
+    others = [i for i in range(len(matrix)) if i != label]
+    rest = sum(matrix[i][j] for i in others for j in others)
+    wrongly = sum(matrix[i][label] for i in others)
+    missed = sum(matrix[label][j] for j in others)
+    return (rest, wrongly), (missed, matrix[label][label])
 
 
 def _added(a: Matrix, b: Matrix) -> Matrix:

@@ -1,0 +1,98 @@
+"""Parts of an evaluation that are looked at by themselves: some estimates, and its curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from assay import curves
+from assay.errors import MethodError, UnknownMeasure
+from assay.evaluation.judge import Judge
+from assay.inference import Estimate, Wilson, with_band
+from assay.measures import find
+
+
+class ByMeasure(Mapping[str, Estimate]):
+    """Estimates by the name or an alias of their measure."""
+
+    def __init__(self, estimates: Mapping[str, Estimate]) -> None:
+        self._estimates = dict(estimates)
+
+    def __getitem__(self, name: str) -> Estimate:
+        found = find(name).name
+        if found not in self._estimates:
+            raise UnknownMeasure(f"{name!r} is not here; there are {', '.join(self._estimates)}")
+        return self._estimates[found]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._estimates)
+
+    def __len__(self) -> int:
+        return len(self._estimates)
+
+    def __repr__(self) -> str:
+        return f"ByMeasure({self._estimates!r})"
+
+
+class Curves:
+    """The curves of a binary evaluation with scores, drawn from one sweep of its thresholds."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    @cached_property
+    def sweep(self) -> curves.Sweep:
+        """True and false positives at no more than 2,000 thresholds."""
+        return self._swept(curves.POINTS)
+
+    def _swept(self, points: int | None) -> curves.Sweep:
+        tally = self._judge.tally
+        if tally.scores is None or tally.positive is None:
+            raise MethodError("curves need scores of one positive label; there are only decisions")
+        return curves.sweep(tally.scores[0], points, keep=tally.threshold)
+
+    def _banded(self, curve: curves.Curve, band: float | None) -> curves.Curve:
+        return curve if band is None else with_band(curve, band)
+
+    def _at(self, points: int | None) -> curves.Sweep:
+        return self.sweep if points == curves.POINTS else self._swept(points)
+
+    def roc(self, *, points: int | None = curves.POINTS, band: float | None = None) -> curves.Curve:
+        """Detection rate against false positive rate; ``band`` is a level, pointwise."""
+        return self._banded(curves.roc(self._at(points)), band)
+
+    def precision_recall(
+        self, *, points: int | None = curves.POINTS, band: float | None = None
+    ) -> curves.Curve:
+        """Precision against detection rate."""
+        return self._banded(curves.precision_recall(self._at(points)), band)
+
+    def far_dr(
+        self, *, points: int | None = curves.POINTS, band: float | None = None
+    ) -> curves.Curve:
+        """Detection rate against false alarm rate."""
+        return self._banded(curves.far_dr(self._at(points)), band)
+
+    def measure(
+        self, name: str, *, points: int | None = curves.POINTS, band: float | None = None
+    ) -> curves.Curve:
+        """Any measure of decisions against the threshold."""
+        measure = find(name)
+        return self._banded(curves.trace(self._at(points), measure.name, measure.name), band)
+
+    def reliability(self, *, level: float | None = None) -> dict[str, npt.NDArray[np.float64]]:
+        """Observed share against predicted probability in bins, with Wilson's interval."""
+        found = self._judge.reliability
+        if found is None:
+            raise MethodError("reliability needs the probability of one positive label")
+        low, high = Wilson(level or self._judge.level)(found.observed * found.n, found.n)
+        return {
+            "predicted": found.predicted,
+            "observed": found.observed,
+            "low": low,
+            "high": high,
+            "n": found.n,
+        }
