@@ -64,9 +64,11 @@ class MeasureFunction:
         else:
             if any(cell is not None for cell in (tp, fp, fn, tn)):
                 raise InputError("give the four cells or columns, not both")
-            tally = count(
-                from_arrays(y_true, positive=positive, **{**self._said(y_said), **columns})
-            )
+            said = {**self._said(y_said), **columns}
+            if "y_score" in said and self.measure.formula is None:
+                # A ranking does not depend on where the alarm is set.
+                said.setdefault("threshold", 0.5)
+            tally = count(from_arrays(y_true, positive=positive, **said))
         method, level = method_of(interval, level)
         return self._estimate(Judge(tally, level, method, max_fpr, corrected), average)
 
@@ -79,7 +81,7 @@ class MeasureFunction:
         if table or getattr(y_said, "ndim", 1) == 2:
             return {"y_proba": y_said}
         nested = isinstance(y_said, list | tuple) and y_said and isinstance(y_said[0], list | tuple)
-        return {"y_proba": y_said} if nested else {"y_score": y_said, "threshold": 0.5}
+        return {"y_proba" if nested else "y_score": y_said}
 
     def _estimate(self, judge: Judge, average: str | None) -> Estimate:
         measure = self.measure

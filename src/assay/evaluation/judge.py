@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from assay.errors import InputError, MethodError
+from assay.evaluation import probabilities
+from assay.evaluation.probabilities import NO_ROWS
 from assay.formula import Expression, at_base_rate, of_classes, value
 from assay.inference import (
     ClopperPearson,
@@ -26,11 +28,8 @@ from assay.inference import bootstrap as resampling
 from assay.inference.bootstrap import Bootstrap
 from assay.inference.estimation import ONE_CLUSTER
 from assay.inference.scored import (
-    WORST_LOG_LOSS,
     auc_interval,
     clustered,
-    clustered_mean,
-    mean_interval,
     smooth_interval,
 )
 from assay.measures import (
@@ -46,11 +45,9 @@ from assay.measures import (
     reliability,
 )
 from assay.sources.arrays import FAMILY
-from assay.tally import LossSums, ScoreTally, Tally
-from assay.tally.sums import SMALLEST_PROBABILITY, Moments
+from assay.tally import ScoreTally, Tally
 
 DEFINED_ONLY = "macro_defined"
-NO_ROWS = "no interval: with clusters it needs the unweighted rows of a binary score"
 
 _at_base_rate = lru_cache(maxsize=1024)(at_base_rate)
 _of_classes = lru_cache(maxsize=256)(of_classes)
@@ -179,7 +176,7 @@ class Judge:
         if missing is not None:
             return self._undefined(missing)
         if measure.needs is Needs.LOSSES:
-            return self._loss(measure)
+            return probabilities.loss(self, measure)
         if measure.name == "expected_calibration_error":
             return self._calibration()
         if measure.name == "roc_auc_ovo":
@@ -215,7 +212,7 @@ class Judge:
         sizes = _effective(ranking.tally, 1), _effective(ranking.tally, 0)
         note = None
         if isinstance(self.method, Bootstrap):
-            ends, name, note = self._resampled(
+            ends, name, note = self.resampled(
                 ranking.tally, lambda part: self._smooth(measure, rank(part))[0].value
             )
         elif self.tally.clusters is not None:
@@ -231,7 +228,7 @@ class Judge:
         low, high = min(ends[0], found.value), max(ends[1], found.value)
         return Estimate(found.value, low, high, method=name, n=n, level=self.level, note=note)
 
-    def _resampled(
+    def resampled(
         self, tally: ScoreTally, measure: Callable[[ScoreTally], float]
     ) -> tuple[tuple[float, float], str, str | None]:
         """The bootstrap interval of a measure of scores: its ends, its name and a note."""
@@ -317,78 +314,11 @@ class Judge:
             parts={"if_calibrated": expected},
         )
 
-    # -- probabilities -----------------------------------------------------------------------------
-
-    def _loss(self, measure: Measure) -> Estimate:
-        losses = self.tally.losses
-        assert losses is not None  # noqa: S101 - checked by the caller
-        moments = losses.log_loss() if measure.name == "log_loss" else losses.brier_score()
-        largest = WORST_LOG_LOSS if measure.name == "log_loss" else 1.0
-        note = None
-        name = "delta"
-        parts: dict[str, float] = {}
-        if isinstance(self.method, Bootstrap) and self.binary:
-            assert self.tally.scores is not None  # noqa: S101 - probabilities are scores
-            ends, name, note = self._resampled(
-                self.tally.scores[0], lambda part: _loss_of(part, measure).mean
-            )
-        elif self.tally.clusters is not None:
-            ends, name, note = self._clustered_loss(measure, moments.mean, largest)
-        else:
-            ends = mean_interval(moments, largest, self.level)
-        if measure.name == "log_loss":
-            parts = {"ln 2": math.log(2), "prevalence entropy": self._entropy()}
-            if losses.clipped:
-                clipped = f"{losses.clipped} rows were clipped at 2^-52"
-                note = clipped if note is None else f"{note}; {clipped}"
-        return Estimate(
-            moments.mean,
-            min(ends[0], moments.mean),
-            max(ends[1], moments.mean),
-            method=name,
-            n=moments.weight**2 / moments.square_weight if losses.weighted else losses.rows,
-            level=self.level,
-            note=note,
-            parts=parts,
-        )
-
-    def _clustered_loss(
-        self, measure: Measure, mean: float, largest: float
-    ) -> tuple[tuple[float, float], str, str | None]:
-        none = (math.nan, math.nan)
-        sample = self.tally.sample
-        if sample is None:
-            return none, "", NO_ROWS
-        error = sample.scores[:, 0] - sample.truth
-        if measure.name == "log_loss":
-            given = np.where(sample.truth == 1, sample.scores[:, 0], 1 - sample.scores[:, 0])
-            each = -np.log(np.maximum(given, SMALLEST_PROBABILITY))
-        else:
-            each = error**2
-        ends = clustered_mean(sample, each, mean, largest, self.level)
-        if math.isnan(ends[0]):
-            return none, "", "no interval: there are too few clusters"
-        return ends, "cluster delta", None
-
-    def _entropy(self) -> float:
-        """The log loss of always saying how frequent each class is."""
-        rows = self.tally.confusion.rows
-        total = float(sum(rows))
-        return -math.fsum(float(r) / total * math.log(float(r) / total) for r in rows if r)
-
 
 def _formula(measure: Measure) -> Expression:
     if measure.formula is None:
         raise MethodError(f"{measure.name} is not a measure of decisions")
     return measure.formula
-
-
-def _loss_of(tally: ScoreTally, measure: Measure) -> Moments:
-    rows = np.repeat(np.array([0, 1], np.uint8), tally.size)
-    sums = LossSums.of_binary(
-        rows, np.tile(tally.scores, 2), counts=tally.counts.astype(np.int64).ravel()
-    )
-    return sums.log_loss() if measure.name == "log_loss" else sums.brier_score()
 
 
 def _rows(tally: ScoreTally) -> float:
