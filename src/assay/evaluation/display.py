@@ -68,8 +68,8 @@ def _title(evaluation: Evaluation) -> str:
     if evaluation.tally.threshold is not None:
         where = f", flagged at {evaluation.tally.threshold:g} and above"
     return (
-        f"Evaluation of {counted}: {of_positive:,} {positive} against {of_negative:,} "
-        f"{negative}{where}"
+        f"Evaluation of {counted}: {of_positive:,} positive ({positive}), {of_negative:,} "
+        f"negative ({negative}){where}"
     )
 
 

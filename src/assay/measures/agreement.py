@@ -92,7 +92,8 @@ KAPPA = Measure(
     reference="Cohen 1960; bands by Landis and Koch 1977",
     bands=(
         Band(-math.inf, 0.0, "worse than chance"),
-        Band(0.0, 0.2, "slight agreement"),
+        Band(0.0, math.nextafter(0.0, 1.0), "no more agreement than by chance"),
+        Band(math.nextafter(0.0, 1.0), 0.2, "slight agreement"),
         Band(0.2, 0.4, "fair agreement"),
         Band(0.4, 0.6, "moderate agreement"),
         Band(0.6, 0.8, "substantial agreement"),
