@@ -30,7 +30,8 @@ from assay.inference.estimation import ONE_CLUSTER
 from assay.inference.scored import (
     auc_interval,
     clustered,
-    smooth_interval,
+    influence_interval,
+    partial_interval,
 )
 from assay.measures import (
     MAX_FPR,
@@ -39,6 +40,7 @@ from assay.measures import (
     Needs,
     Ranking,
     Reliability,
+    Smooth,
     correct_partial,
     hand_till,
     rank,
@@ -223,10 +225,21 @@ class Judge:
             else:
                 ends, name = auc_interval(found, *sizes, self.level)
         else:
-            smaller = min(sizes) or sizes[0]
-            ends, name = smooth_interval(found, smaller, bounds, self.level), "delta"
+            ends, name = self._by_influence(measure, found, sizes, bounds), "delta"
         low, high = min(ends[0], found.value), max(ends[1], found.value)
         return Estimate(found.value, low, high, method=name, n=n, level=self.level, note=note)
+
+    def _by_influence(
+        self,
+        measure: Measure,
+        found: Smooth,
+        sizes: tuple[float, float],
+        bounds: tuple[float, float],
+    ) -> tuple[float, float]:
+        if measure.name == "partial_auc":
+            inside = max(self.max_fpr * sizes[1], 1.0)
+            return partial_interval(found, sizes[0], inside, bounds, self.level)
+        return influence_interval(found, min(sizes) or sizes[0], bounds, self.level)
 
     def resampled(
         self, tally: ScoreTally, measure: Callable[[ScoreTally], float]

@@ -24,6 +24,8 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 # Beyond this many units on the log scale an end is at the edge of the range.
 _FARTHEST = 700.0
+# A cell whose every row together would move a value by less than this does not move it.
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,14 @@ def on_scale(
 
 def variance(quantity: Quantity, table: Floats, squares: Floats) -> float:
     """The variance of a scale-free formula of a table of independent rows."""
-    return float(np.nansum(squares * quantity.gradient(table) ** 2))
+    return float((squares * _gradient(quantity, table) ** 2).sum())
+
+
+def _gradient(quantity: Quantity, table: Floats) -> Floats:
+    """The gradient, with 0 for what is undefined or nothing but rounding."""
+    gradient = np.nan_to_num(quantity.gradient(table))
+    gradient[np.abs(gradient) * table.sum() < _ROUNDING] = 0
+    return gradient
 
 
 def interval(
@@ -75,8 +84,11 @@ def interval(
     if _blind(quantity, table, value, spread, bounds):
         # One row's worth of weight, split over the cells.
         unit = squares.sum() / table.sum()
-        table = table + unit / len(table)
-        squares = squares + unit**2 / len(table)
+        share = np.full((len(table), 1), 1 / len(table))
+        if quantity.classes is not None:
+            share[[i for i in range(len(table)) if i not in quantity.classes]] = 0
+        table = table + unit * share
+        squares = squares + unit**2 * share
         smoothed = float(quantity.of_tables(table))
         ends = on_scale(smoothed, variance(quantity, table, squares), bounds, normal(level))
         return min(ends[0], value), max(ends[1], value)
@@ -102,7 +114,7 @@ def cluster_interval(
     if _blind(quantity, table, value, 1.0, bounds):
         # Half an average cluster, split over the cells; each cell's part counts as a cluster.
         added += table.sum() / count / table.size / 2
-    gradient = np.nan_to_num(quantity.gradient(table + added))
+    gradient = _gradient(quantity, table + added)
     moved = np.einsum("cij,ij->c", cells, gradient)
     spread = float(np.square(moved).sum()) * count / (count - 1)
     spread += float(np.square(added * gradient).sum())

@@ -98,11 +98,11 @@ class ClopperPearson(ProportionInterval):
     name = "clopper-pearson"
 
     def _ends(self, k: Any, n: Any) -> Any:
-        from scipy.special import betaincinv
+        from scipy.special import betainccinv, betaincinv
 
         tail = (1 - self.level) / 2
         low = betaincinv(np.maximum(k, 1e-9), n - k + 1, tail)
-        high = betaincinv(k + 1, np.maximum(n - k, 1e-9), 1 - tail)
+        high = betainccinv(k + 1, np.maximum(n - k, 1e-9), tail)
         low = np.where(k >= n, np.exp(np.log(tail) / n), low)
         return low, np.where(k <= 0, -np.expm1(np.log(tail) / n), high)
 
@@ -113,13 +113,10 @@ class Jeffreys(ProportionInterval):
     name = "jeffreys"
 
     def _ends(self, k: Any, n: Any) -> Any:
-        from scipy.special import betaincinv
+        from scipy.special import betainccinv, betaincinv
 
         tail = (1 - self.level) / 2
-        return (
-            betaincinv(k + 0.5, n - k + 0.5, tail),
-            betaincinv(k + 0.5, n - k + 0.5, 1 - tail),
-        )
+        return betaincinv(k + 0.5, n - k + 0.5, tail), betainccinv(k + 0.5, n - k + 0.5, tail)
 
 
 PROPORTION_METHODS: dict[str, type[ProportionInterval]] = {

@@ -119,20 +119,40 @@ def auc_interval(
     return Newcombe(level, stretch)(auc, positives, negatives), "newcombe"
 
 
-def smooth_interval(
+def influence_interval(
     found: Smooth, smaller: float, bounds: tuple[float, float], level: float
 ) -> tuple[float, float]:
-    """The interval of average precision or partial AUC by the influence of each row.
+    """The interval of average precision, by the influence of each row and Student's t.
 
-    ``smaller`` is how many rows the smaller class has, for values at the edge.
+    ``smaller`` is how many rows the smaller class has: its degrees of freedom, and what bounds a
+    value at the edge.
     """
     low, high = bounds
     if math.isnan(found.variance) or not low < found.value < high or found.variance == 0:
         below, above = _edge(1.0 if found.value > (low + high) / 2 else 0.0, smaller, level)
-        return min(found.value, low + below * (high - low)), max(
-            found.value, low + above * (high - low)
+        return (
+            min(found.value, low + below * (high - low)),
+            max(found.value, low + above * (high - low)),
         )
-    return on_scale(found.value, found.variance, bounds, normal(level))
+    return on_scale(found.value, found.variance, bounds, student(level, max(smaller - 1, 1)))
+
+
+def partial_interval(
+    found: Smooth, positives: float, inside: float, bounds: tuple[float, float], level: float
+) -> tuple[float, float]:
+    """The interval of a partial AUC; ``inside`` is how many negatives lie left of its limit.
+
+    It is read as an AUC against those negatives alone: with few errors, by Newcombe's method.
+    """
+    low, high = bounds
+    share = (found.value - low) / (high - low)
+    variance = found.variance / (high - low) ** 2
+    errors = min(positives, inside) * min(share, 1 - share)
+    if 0 < share < 1 and errors < ENOUGH_ERRORS and variance > 0:
+        stretch = max(variance / newcombe_variance(share, positives, inside), 1.0)
+        ends = Newcombe(level, stretch)(Smooth(share, variance), positives, inside)
+        return low + ends[0] * (high - low), low + ends[1] * (high - low)
+    return influence_interval(found, min(positives, inside), bounds, level)
 
 
 def mean_interval(moments: Moments, largest: float, level: float) -> tuple[float, float]:

@@ -78,7 +78,8 @@ class Measure:
     """A measure: its formula or the tally it needs, and how to read it.
 
     ``formula`` is over the binary cells; ``classes``, where there is one, over all classes of a
-    K x K table, and for two classes gives the same number. ``swapped`` names the measure that this
+    K x K table; for two classes it gives the same number, but for jaccard, whose value over classes
+    is the macro average. ``swapped`` names the measure that this
     one becomes when the classes change places, ``complement`` the one that is 1 minus this one.
     ``parts`` are steps on the way that people ask for.
     """

@@ -59,7 +59,7 @@ def resolve(
 ) -> Labelling:
     """Decide on labels and the positive one by the rules of the contract."""
     kind = truth.kind
-    found = _names(truth, decision)
+    found = _names(truth, decision, listed=labels is not None)
     allowed = None
     if labels is not None:
         allowed = [_as(label, kind, "labels") for label in labels]
@@ -81,7 +81,7 @@ def resolve(
     return infer(names, kind)
 
 
-def _names(truth: Labels, decision: Labels | None) -> list[str]:
+def _names(truth: Labels, decision: Labels | None, *, listed: bool) -> list[str]:
     if decision is None:
         return list(truth.names)
     if truth.kind != decision.kind:
@@ -90,12 +90,14 @@ def _names(truth: Labels, decision: Labels | None) -> list[str]:
             f"{decision.kind} ({_shown(decision.names, decision.kind)}): the same label must be "
             f"written the same way in both. Convert one of them, for example with astype(str)"
         )
-    if truth.kind == TEXT and truth.names and not set(truth.names) & set(decision.names):
+    names = list(dict.fromkeys([*truth.names, *decision.names]))
+    # Two names may be a batch of errors alone; more are two ways to write the same labels.
+    if not listed and len(names) > 2 and not set(truth.names) & set(decision.names):
         raise LabelError(
             f"labels ({_shown(truth.names)}) and decisions ({_shown(decision.names)}) have no "
             f"value in common. Check spelling, case and blanks, or map one to the other"
         )
-    return list(dict.fromkeys([*truth.names, *decision.names]))
+    return names
 
 
 def unify(truth: Labels, decision: Labels) -> tuple[Labels, Labels]:

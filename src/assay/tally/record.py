@@ -138,16 +138,19 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
     """A tally from its header and the bytes of its parts."""
     parts = {name: codec.from_bytes(array.tobytes()) for name, array in arrays.items()}
     scores = header["scores"]
+    expected = {f"scores {i}" for i in range(scores or 0)} | set(_PARTS[1:])
     for name, part in parts.items():
-        if type(part) is not _TYPES[name.partition(" ")[0]]:
+        if name not in expected or type(part) is not _TYPES[name.partition(" ")[0]]:
             raise ValueError(f"its {name} are of another kind")
     confusion = confusion_of(header["confusion"], {})
-    if list(confusion.labels) != header["labels"] or header["kind"] not in _KINDS:
-        raise ValueError("its labels or kind do not fit")
-    if not isinstance(header["positive"], str | None) or not isinstance(
-        header["threshold"], int | float | None
-    ):
-        raise TypeError("its positive label or threshold do not fit")
+    slices = {(str(c), str(v)): confusion_of(table, {}) for c, v, table in header["slices"]}
+    labelled = [confusion, *slices.values(), *(p for p in parts.values() if hasattr(p, "labels"))]
+    if any(list(part.labels) != header["labels"] for part in labelled):
+        raise ValueError("the labels of its parts do not fit")
+    if header["kind"] not in _KINDS or header["positive"] not in (None, *header["labels"]):
+        raise ValueError("its kind or positive label do not fit")
+    if not isinstance(header["threshold"], int | float | None):
+        raise TypeError("its threshold is no number")
     return Tally(
         labels=tuple(str(label) for label in header["labels"]),
         positive=header["positive"],
@@ -158,7 +161,7 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
         losses=parts.get("losses"),
         clusters=parts.get("clusters"),
         sample=parts.get("sample"),
-        slices={(c, v): confusion_of(table, {}) for c, v, table in header["slices"]},
+        slices=slices,
     )
 
 

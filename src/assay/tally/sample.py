@@ -55,7 +55,9 @@ class Sample:
             tuple(scores),
             list(clusters),
             truth.astype(np.uint16),
-            np.array([np.asarray(s) for s in scores.values()], np.float64).reshape(-1, size).T
+            np.array([np.asarray(s) for s in scores.values()], np.float64)
+            .reshape(len(scores), size)
+            .T
             + 0.0,
             np.zeros(size, np.int64) if cluster is None else cluster.astype(np.int64),
             np.ones(size, np.int64) if counts is None else counts,

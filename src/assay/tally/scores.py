@@ -70,6 +70,8 @@ class ScoreTally:
         if weights is not None:
             columns += [np.square(column) for column in columns]
         distinct, sums = _group(scores + scores.dtype.type(0), np.stack(columns))
+        if not len(distinct):
+            return cls.zero(labels)
         if weights is None:
             return cls(labels, distinct, _narrow(sums))
         return cls(labels, distinct, sums[: len(labels)], sums[len(labels) :])
