@@ -183,8 +183,8 @@ def show_threshold(flows: Flows) -> tuple[float, assay.Evaluation]:
     return threshold, evaluation
 
 
-def show_comparison(flows: Flows) -> assay.Comparison:
-    """The new model against the one that is running now, on the same flows."""
+def show_comparison(flows: Flows) -> int:
+    """The new model against the one that runs now; how many attacks only the latter finds."""
     heading("Against the model that runs now")
     comparison = assay.compare(
         flows.label,
@@ -198,12 +198,13 @@ def show_comparison(flows: Flows) -> assay.Comparison:
         print(f"{measure:<20}{found.value_a:>7.3f}{found.value_b:>7.3f}   {found.difference}")
     attacks = flows.where(flows.label == "attack")
     old, new = attacks.old >= 0.5, attacks.new >= 0.5
+    only_old = int(np.sum(old & ~new))
     print(
         f"\nAt 0.5 only the new model finds {np.sum(new & ~old)} attacks, only the old one "
-        f"{np.sum(old & ~new)}; both miss {np.sum(~old & ~new)}."
+        f"{only_old}; both miss {np.sum(~old & ~new)}."
     )
     print(comparison.verdicts[0][2])
-    return comparison
+    return only_old
 
 
 def show_next_steps(
@@ -212,6 +213,7 @@ def show_next_steps(
     protocols: list[tuple[str, assay.Estimate]],
     threshold: float,
     held_out: assay.Evaluation,
+    only_old: int,
 ) -> None:
     """What these numbers ask for, most urgent first."""
     heading("What to do next")
@@ -254,6 +256,10 @@ def show_next_steps(
             f"calibrated model would show {calibration.parts['if_calibrated']:.3f}. Recalibrate, "
             f"or use them as ranks only."
         )
+    if only_old:
+        steps.append(
+            f"Look at the {only_old} attacks that only the old model finds before switching it off."
+        )
     steps.append(
         f"Deploy at {threshold:.4f} if a false alarm rate between "
         f"{held_out['false_discovery_rate'].low:.0%} and "
@@ -274,8 +280,8 @@ def main() -> None:
     show_base_rates(evaluation)
     show_trade_off(evaluation)
     threshold, held_out = show_threshold(flows)
-    show_comparison(flows)
-    show_next_steps(evaluation, families, protocols, threshold, held_out)
+    only_old = show_comparison(flows)
+    show_next_steps(evaluation, families, protocols, threshold, held_out, only_old)
 
 
 if __name__ == "__main__":

@@ -44,9 +44,7 @@ def test_wilson_of_the_forest_by_hand() -> None:
     n, z = 14869, stats.norm.ppf(0.975)
     share = 14378 / n
     reach = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    expected = tuple(
-        (share + z**2 / (2 * n) + sign * reach) / (1 + z**2 / n) for sign in (-1, 1)
-    )
+    expected = tuple((share + z**2 / (2 * n) + sign * reach) / (1 + z**2 / n) for sign in (-1, 1))
     assert ends(Wilson(), 14378, n) == pytest.approx(expected, abs=1e-15)
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import Confusion
@@ -15,9 +15,7 @@ from assay.measures import AVERAGES, CATALOGUE, find
 
 COUNTED = [measure for measure in CATALOGUE if measure.formula is not None]
 OF_CLASSES = [measure for measure in CATALOGUE if measure.classes is not None]
-AVERAGED = [
-    (measure, average) for measure in COUNTED if measure.averages for average in AVERAGES
-]
+AVERAGED = [(measure, average) for measure in COUNTED if measure.averages for average in AVERAGES]
 
 
 def tables(size: int) -> st.SearchStrategy[np.ndarray]:
@@ -48,12 +46,14 @@ def assert_gradient(quantity: Quantity, table: np.ndarray) -> None:
 
 @pytest.mark.parametrize("measure", COUNTED, ids=lambda m: m.name)
 @pytest.mark.parametrize("label", [0, 1])
+@settings(max_examples=15)
 @given(table=tables(2))
 def test_gradient_of_two_classes_is_the_slope(measure, label, table) -> None:
     assert_gradient(Quantity(measure.formula, label=label), table)
 
 
 @pytest.mark.parametrize("measure", COUNTED, ids=lambda m: m.name)
+@settings(max_examples=15)
 @given(table=tables(3), label=st.integers(0, 2))
 def test_gradient_of_one_class_against_the_rest_is_the_slope(measure, table, label) -> None:
     assert_gradient(Quantity(measure.formula, label=label), table)
@@ -85,6 +85,7 @@ def test_gradient_over_some_classes_is_the_slope(average: str) -> None:
 
 
 @pytest.mark.parametrize("measure", COUNTED, ids=lambda m: m.name)
+@settings(max_examples=15)
 @given(table=tables(2), rate=st.sampled_from([0.5, 0.1, 0.001]))
 def test_gradient_at_a_base_rate_is_the_slope(measure, table, rate) -> None:
     assert_gradient(Quantity(at_base_rate(measure.formula, rate), label=1), table)
@@ -94,6 +95,7 @@ def test_gradient_at_a_base_rate_is_the_slope(measure, table, rate) -> None:
 
 
 @pytest.mark.parametrize("measure", COUNTED, ids=lambda m: m.name)
+@settings(max_examples=15)
 @given(table=tables(3), label=st.integers(0, 2))
 def test_value_of_many_tables_is_the_exact_one_to_rounding(measure, table, label) -> None:
     quantity = Quantity(measure.formula, label=label)
@@ -101,15 +103,12 @@ def test_value_of_many_tables_is_the_exact_one_to_rounding(measure, table, label
     assert float(quantity.of_tables(table)) == pytest.approx(exact, rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize("measure", OF_CLASSES, ids=lambda m: m.name)
+@pytest.mark.parametrize("measure", [m for m in OF_CLASSES if m.symmetric], ids=lambda m: m.name)
+@settings(max_examples=15)
 @given(table=tables(2))
-def test_formula_of_all_classes_is_the_binary_one_where_the_measure_is_symmetric(
-    measure, table
-) -> None:
+def test_symmetric_formula_of_two_classes_is_the_binary_one(measure, table) -> None:
     of_all = Quantity(measure.classes).value(confusion(table))
-    of_one = Quantity(measure.formula, label=1).value(confusion(table))
-    if measure.symmetric:
-        assert of_all == pytest.approx(of_one, abs=1e-15)
+    assert of_all == Quantity(measure.formula, label=1).value(confusion(table))
 
 
 def test_many_tables_keep_their_leading_axes() -> None:
@@ -130,8 +129,8 @@ def test_sum_over_some_classes_leaves_the_others_out() -> None:
 def test_reason_names_the_class() -> None:
     table = Confusion(("a", "b", "c"), ((6, 2, 0), (0, 0, 0), (1, 0, 4)))
     macro = of_classes(find("recall").formula, "macro")
-    assert Quantity(macro).reason(table) == "class 'b' has no rows (ROW = 0)"
-    assert Quantity(macro, classes=(1, 2)).reason(table) == "class 'b' has no rows (ROW = 0)"
+    assert Quantity(macro).reason(table).startswith("class 'b' has no rows")
+    assert Quantity(macro, classes=(1, 2)).reason(table).startswith("class 'b' has no rows")
     assert Quantity(macro, classes=(0, 2)).reason(table) is None
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assay.evaluation import Judge
 from assay.inference import Estimate
-from assay.measures import AVERAGES, Measure, Needs, catalogue
+from assay.measures import AVERAGES, Measure, catalogue
 from assay.tally import Tally
 
 from .rows import BINARY, DRAWN, FIXED, THREE, Rows
@@ -155,7 +155,3 @@ def assert_near(a: Estimate, b: Estimate, tolerance: float) -> None:
         x, y = getattr(a, name), getattr(b, name)
         assert same(x, y, tolerance), f"{name}: {x!r} and {y!r}"
     assert (a.undefined is None) == (b.undefined is None)
-
-
-def needs_probabilities(measure: Measure) -> bool:
-    return measure.needs is Needs.LOSSES or kind_of(measure) is Kind.BINNED

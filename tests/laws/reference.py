@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -159,7 +158,3 @@ def is_defined(face: Face, rows: Rows) -> bool:
         case "weighted":
             return not only_one_side
     return 1 in found and not only_one_side
-
-
-def macro_of(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)

@@ -209,7 +209,9 @@ FIXED: dict[tuple[int, bool], dict[str, Rows]] = {
         "one row": of_cells(tp=1, fp=0, fn=0, tn=0),
     },
     (2, True): {
-        "a usual detector": of_scores([15, 14, 14, 11, 8, 6, 3], [13, 11, 9, 7, 5, 4, 4, 2, 1, 1, 0]),
+        "a usual detector": of_scores(
+            [15, 14, 14, 11, 8, 6, 3], [13, 11, 9, 7, 5, 4, 4, 2, 1, 1, 0]
+        ),
         "few positives": of_scores([14, 6], [15, 13, 10, 8, 7, 7, 5, 4, 3, 2, 2, 1, 1, 0, 0]),
         "no errors": of_scores([16, 15, 12], [3, 2, 2, 0]),
         "only errors": of_scores([1, 2], [9, 9, 12]),
@@ -230,6 +232,9 @@ FIXED: dict[tuple[int, bool], dict[str, Rows]] = {
     (3, True): {
         "a usual detector": _MIXED_SHARES,
         "no errors": of_shares((0, 14, 1), (0, 12, 2), (1, 1, 13), (2, 1, 1), (2, 0, 0)),
+        "ranked by how sure the rest is": of_shares(
+            (0, 7, 4), (0, 9, 3), (1, 8, 0), (1, 2, 9), (2, 3, 3), (2, 4, 8)
+        ),
         "a class without rows": of_shares((0, 9, 4), (0, 5, 8), (2, 4, 4), (2, 8, 3)),
         "one class": of_shares((1, 9, 4), (1, 5, 8)),
     },

@@ -239,9 +239,7 @@ def _against_rest(metric: Callable[..., float], label: str) -> Theirs:
 def _one_hot_average_precision(average: str) -> Theirs:
     def theirs(d: Data) -> float:
         truth = d.truth[:, None] == np.array(CLASSES)
-        return sk.average_precision_score(
-            truth, d.score, average=average, sample_weight=d.weight
-        )
+        return sk.average_precision_score(truth, d.score, average=average, sample_weight=d.weight)
 
     return theirs
 
@@ -322,9 +320,7 @@ TABLE = (
     Row("expected_calibration_error", _calibration_error, ("balanced", "imbalanced", "counted")),
 )
 
-CASES = [
-    pytest.param(row, kind, id=f"{row.name}-{kind}") for row in TABLE for kind in row.kinds
-]
+CASES = [pytest.param(row, kind, id=f"{row.name}-{kind}") for row in TABLE for kind in row.kinds]
 
 
 @pytest.mark.parametrize(("row", "kind"), CASES)

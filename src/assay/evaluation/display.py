@@ -57,9 +57,14 @@ def _shown(evaluation: Evaluation) -> list[tuple[str, Estimate]]:
     ]
 
 
+def _count(number: float) -> str:
+    """A count, or a sum of weights."""
+    return f"{number:,}" if isinstance(number, int) else f"{number:,.6g}"
+
+
 def _title(evaluation: Evaluation) -> str:
     rows = evaluation.confusion.total
-    counted = f"{rows:,.1f} weighted rows" if evaluation.confusion.weighted else f"{rows:,} rows"
+    counted = f"{_count(rows)}{' weighted' if evaluation.confusion.weighted else ''} rows"
     if evaluation.positive is None:
         return f"Evaluation of {counted} in {len(evaluation.labels)} classes"
     negative, positive = evaluation.labels
@@ -68,8 +73,8 @@ def _title(evaluation: Evaluation) -> str:
     if evaluation.tally.threshold is not None:
         where = f", flagged at {evaluation.tally.threshold:g} and above"
     return (
-        f"Evaluation of {counted}: {of_positive:,} positive ({positive}), {of_negative:,} "
-        f"negative ({negative}){where}"
+        f"Evaluation of {counted}: {_count(of_positive)} positive ({positive}), "
+        f"{_count(of_negative)} negative ({negative}){where}"
     )
 
 
@@ -97,7 +102,7 @@ def _remark(name: str, found: Estimate) -> str:
 
 def _matrix(evaluation: Evaluation) -> list[str]:
     labels = evaluation.labels
-    cells = [[f"{cell:,}" for cell in row] for row in evaluation.confusion.cells]
+    cells = [[_count(cell) for cell in row] for row in evaluation.confusion.cells]
     heads = [f"-> {label}" for label in labels]
     first = max(len(label) for label in labels)
     widths = [max(len(heads[j]), *(len(row[j]) for row in cells)) for j in range(len(labels))]
@@ -123,10 +128,10 @@ def html(evaluation: Evaluation) -> str:
     matrix = ""
     if len(evaluation.labels) <= _WIDEST_MATRIX:
         head = "".join(f"<th>{escape(label)}</th>" for label in evaluation.labels)
-        body = "".join(
-            f"<tr><th>{escape(label)}</th>{''.join(f'<td>{cell:,}</td>' for cell in row)}</tr>"
-            for label, row in zip(evaluation.labels, evaluation.confusion.cells, strict=True)
-        )
+        body = ""
+        for label, row in zip(evaluation.labels, evaluation.confusion.cells, strict=True):
+            cells = "".join(f"<td>{_count(cell)}</td>" for cell in row)
+            body += f"<tr><th>{escape(label)}</th>{cells}</tr>"
         matrix = f"<table><tr><th>truth / decision</th>{head}</tr>{body}</table>"
     return (
         f"<div><p>{escape(_title(evaluation))}</p>{matrix}"

@@ -237,7 +237,7 @@ def evaluate_counts(
 def _base_rates(base_rate: float | Sequence[float] | None) -> tuple[float, ...] | None:
     if base_rate is None:
         return None
-    rates = tuple(base_rate) if isinstance(base_rate, Sequence) else (base_rate,)
+    rates = (base_rate,) if isinstance(base_rate, int | float) else tuple(base_rate)
     for rate in rates:
         if not 0 < rate < 1:
             raise InputError(f"a base rate is a share between 0 and 1; found {rate}")

@@ -11,9 +11,10 @@ import numpy as np
 from assay.curves import recall_at
 from assay.engines import count
 from assay.errors import InputError
-from assay.evaluation.evaluation import Evaluation
-from assay.measures import Better, Needs, find, parse
-from assay.sources import from_arrays
+from assay.evaluation.judge import Judge
+from assay.inference import Estimate
+from assay.measures import AVERAGES, Better, Measure, Needs, parse
+from assay.sources import from_arrays, label_text
 from assay.tally import Tally
 
 _LIMITS = {
@@ -44,8 +45,8 @@ class Scorer:
             if tally.scores is None or tally.positive is None:
                 raise InputError(f"{self.name} needs scores of one positive label")
             return recall_at(tally.scores[0], {limit: self.options[option]})[0]
-        value = float(Evaluation(tally)[self.name])
-        measure, _ = parse(self.name)
+        measure, suffix = parse(self.name)
+        value = float(_estimate(Judge(tally), measure, suffix))
         return -value if measure.better is Better.LOWER else value
 
     def _counted(self, estimator: Any, rows: Any, y: Any, sample_weight: Any) -> Tally:
@@ -59,22 +60,32 @@ class Scorer:
             table = np.asarray(estimator.predict_proba(rows), np.float64)
             named = {label: table[:, i] for i, label in enumerate(classes)}
             return count(from_arrays(y, y_proba=named, **common))
-        if hasattr(estimator, "decision_function") and len(classes) == 2:
+        ranked = self.name in _LIMITS or parse(self.name)[0].needs is Needs.SCORES
+        if hasattr(estimator, "decision_function") and len(classes) == 2 and ranked:
             score = np.asarray(estimator.decision_function(rows), np.float64)
             batch = from_arrays(y, y_score=score, threshold=0.0, **common)
-            if batch.positive is not None and _text(classes[1]) != batch.positive:
+            if batch.positive is not None and label_text(classes[1]) != batch.positive:
                 batch = from_arrays(y, y_score=-score, threshold=0.0, **common)
             return count(batch)
         raise InputError(
-            f"{self.name} needs scores, but {type(estimator).__name__} has neither predict_proba "
-            f"nor a decision_function of two classes"
+            f"{self.name} needs {'scores' if ranked else 'probabilities'}, which "
+            f"{type(estimator).__name__} does not give for these classes"
         )
 
 
-def _text(value: Any) -> str:
-    from assay.sources import label_text
-
-    return label_text(value)
+def _estimate(judge: Judge, measure: Measure, suffix: str | None) -> Estimate:
+    """One estimate by the name of its measure and its suffix."""
+    labels = judge.tally.labels
+    if suffix in AVERAGES:
+        counted = measure.formula is not None
+        return (judge.averaged if counted else judge.averaged_scores)(measure, suffix)
+    if suffix is not None and suffix not in labels:
+        raise InputError(f"{suffix!r} is no average and none of the labels {list(labels)}")
+    if measure.formula is None:
+        return judge.scored(measure, None if judge.binary or not suffix else labels.index(suffix))
+    if suffix is not None:
+        return judge.of_label(measure, labels.index(suffix))
+    return judge.of_label(measure, 1) if judge.binary else judge.of_classes(measure)
 
 
 def scorer(name: str, *, positive: Any = None, **options: float) -> Scorer:
@@ -97,5 +108,5 @@ def scorer(name: str, *, positive: Any = None, **options: float) -> Scorer:
         if math.isnan(limit) or not 0 <= limit <= 1:
             raise InputError(f"{option} is a share between 0 and 1; found {limit}")
     if name not in _LIMITS:
-        find(parse(name)[0].name)
+        parse(name)
     return Scorer(name, dict(options), positive)

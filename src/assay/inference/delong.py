@@ -13,6 +13,7 @@ from assay.errors import MethodError
 from assay.inference.estimate import Estimate
 from assay.inference.quantiles import normal, normal_p
 from assay.inference.significance import Significance, p_text
+from assay.measures import rank
 from assay.sources import from_arrays
 from assay.tally import Sample
 
@@ -32,8 +33,7 @@ def placements(sample: Sample, model: int) -> tuple[npt.NDArray[np.float64], flo
         (2 * below_q + q)[at] / (2 * negatives),
         (2 * above_p + p)[at] / (2 * positives),
     )
-    doubled = int((p * (2 * below_q + q)).sum())
-    return share, doubled / (2 * positives * negatives)
+    return share, rank(tally).auc.value
 
 
 def covariance(sample: Sample) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

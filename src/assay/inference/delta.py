@@ -50,7 +50,7 @@ def on_scale(
     """
     low, high = bounds
     error = math.sqrt(variance)
-    if error == 0:
+    if error == 0 or not low < value < high:
         return value, value
     if math.isinf(high):
         step = math.exp(min(reach * error / (value - low), _FARTHEST))

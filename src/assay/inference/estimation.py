@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from assay.errors import MethodError
-from assay.formula import FN, FP, TP, proportion, value
+from assay.formula import FN, FP, TP, cells, proportion, value
 from assay.inference import bootstrap, delta
 from assay.inference.bootstrap import BCa, Bootstrap
 from assay.inference.delta import Delta
@@ -31,6 +31,9 @@ METHODS: Mapping[str, Any] = {
     "delong": DeLong,
     "newcombe": Newcombe,
 }
+
+# Below this many effective rows in a cell, weighted intervals may be too narrow.
+FEW_ROWS = 10
 
 ONE_CLUSTER = "no interval: one cluster tells nothing about the spread between clusters"
 
@@ -80,10 +83,14 @@ def estimate(
         quantity = Quantity(quantity.expression, label=1)
     share = proportion(quantity.expression)
     n = _rows(confusion)
+    note = None
     if share is not None:
         trials = value(share.trials, quantity.cells(confusion))
-        n = int(trials) if not confusion.weighted else _effective(quantity, confusion)
-    note = None
+        n = int(trials) if not confusion.weighted else _kish(quantity, confusion)
+    if confusion.weighted:
+        # Sums of weights round, so that a perfect value may come out beyond its range.
+        exact = min(max(exact, bounds[0]), bounds[1])
+        note = _lopsided(quantity, confusion)
     if clusters is not None and clusters.size < 2:
         return Estimate(exact, n=n, level=level, note=ONE_CLUSTER)
     if isinstance(method, Bootstrap):
@@ -92,7 +99,7 @@ def estimate(
             if clusters is None
             else bootstrap.cluster_interval(quantity, clusters, method)
         )
-        ends, note = (found.low, found.high), found.note
+        ends, note = (found.low, found.high), found.note or note
         name = method.name if clusters is None else f"cluster {method.name}"
     elif clusters is not None:
         ends = delta.cluster_interval(quantity, clusters, bounds, level)
@@ -120,12 +127,12 @@ def _proportion_ends(
 ) -> tuple[float, float]:
     parts = proportion(quantity.expression)
     assert parts is not None  # noqa: S101 - only called for proportions
-    cells = quantity.cells(confusion)
+    table = quantity.cells(confusion)
     if confusion.weighted:
         trials = _effective(quantity, confusion)
         successes = share * trials
     else:
-        trials, successes = value(parts.trials, cells), value(parts.successes, cells)
+        trials, successes = value(parts.trials, table), value(parts.successes, table)
     low, high = method(successes, trials)
     return float(low), float(high)
 
@@ -136,11 +143,28 @@ def _effective(quantity: Quantity, confusion: Confusion) -> float:
     spread = delta.variance(quantity, table_of(confusion), squares_of(confusion))
     if 0 < share < 1 and spread > 0:
         return share * (1 - share) / spread
+    return _kish(quantity, confusion)
+
+
+def _kish(quantity: Quantity, confusion: Confusion) -> float:
+    """Kish's effective number of the rows that a weighted share is of."""
     parts = proportion(quantity.expression)
     assert parts is not None  # noqa: S101 - only called for proportions
     squares = Confusion(confusion.labels, confusion.squares or confusion.cells)
     sums = value(parts.trials, quantity.cells(confusion))
     return sums**2 / value(parts.trials, quantity.cells(squares))
+
+
+def _lopsided(quantity: Quantity, confusion: Confusion) -> str | None:
+    """A warning where a cell that a binary formula rests on has few effective rows."""
+    if quantity.label is None:
+        return None
+    sums = quantity.cells(confusion)
+    squares = quantity.cells(Confusion(confusion.labels, confusion.squares or confusion.cells))
+    for name in cells(quantity.expression):
+        if sums[name] and sums[name] ** 2 / squares[name] < FEW_ROWS:
+            return "few rows carry most of the weight: the interval may be too narrow"
+    return None
 
 
 def _rows(confusion: Confusion) -> float:

@@ -90,6 +90,15 @@ class Quantity:
         return any(columns[name] == 0 for name in cells(self.expression))
 
     def _columns(self, tables: Floats) -> dict[str, Any]:
+        if self.label is not None and tables.shape[-1] == 2:
+            # Picked, not subtracted: large counts would swallow small ones.
+            here, there = self.label, 1 - self.label
+            return {
+                "TP": tables[..., here, here],
+                "FN": tables[..., here, there],
+                "FP": tables[..., there, here],
+                "TN": tables[..., there, there],
+            }
         hits = np.diagonal(tables, axis1=-2, axis2=-1)
         rows, columns = tables.sum(axis=-1), tables.sum(axis=-2)
         total = rows.sum(axis=-1)

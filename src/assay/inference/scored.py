@@ -163,7 +163,8 @@ def mean_interval(moments: Moments, largest: float, level: float) -> tuple[float
         return 0.0, largest * _edge(0.0, n, level)[1]
     if n - 1 < 1e-9:
         return 0.0, largest
-    low, high = on_scale(mean, moments.variance_of_mean * n / (n - 1), (0, math.inf), normal(level))
+    spread = moments.variance_of_mean * n / (n - 1)
+    low, high = on_scale(mean, spread, (0, math.inf), student(level, n - 1))
     return low, min(high, largest)
 
 

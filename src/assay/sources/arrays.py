@@ -88,7 +88,7 @@ def from_arrays(
     found = resolve(truth, decision, positive=positive, negative=negative, labels=listed)
     if negative is not None and len(found.position) > 2:
         parts = {FAMILY: _families(truth, found), **parts}
-    notes = list(found.notes)
+    notes = [*found.notes, *_only_decided(truth, decision)]
     probabilities = None
     if table is not None:
         if found.positive is None:
@@ -121,6 +121,14 @@ def from_arrays(
         notes=tuple(notes),
         rows=rows,
     )
+
+
+def _only_decided(truth: Labels, decision: Labels | None) -> list[str]:
+    """A note for each label that no row has, but that was decided."""
+    if decision is None:
+        return []
+    odd = [name for name in decision.names if name not in truth.names]
+    return [f"{name!r} was decided, but no row is of it; it counts as a class" for name in odd]
 
 
 def _threshold(

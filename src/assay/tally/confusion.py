@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -157,7 +158,8 @@ def confusion_of(header: Mapping[str, Any], _: Mapping[str, Any]) -> Confusion:
     squares = header["squares"]
     for row in [*header["cells"], *(squares or ())]:
         for cell in row:
-            if isinstance(cell, bool) or not isinstance(cell, int | float) or not cell >= 0:
+            number = isinstance(cell, int | float) and not isinstance(cell, bool)
+            if not number or not 0 <= cell < math.inf:
                 raise ValueError(f"a cell is {cell!r}")
     return Confusion(
         tuple(str(label) for label in header["labels"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -149,13 +150,14 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
         raise ValueError("the labels of its parts do not fit")
     if header["kind"] not in _KINDS or header["positive"] not in (None, *header["labels"]):
         raise ValueError("its kind or positive label do not fit")
-    if not isinstance(header["threshold"], int | float | None):
-        raise TypeError("its threshold is no number")
+    threshold = header["threshold"]
+    if threshold is not None and not math.isfinite(threshold):
+        raise ValueError("its threshold is no finite number")
     return Tally(
         labels=tuple(str(label) for label in header["labels"]),
         positive=header["positive"],
         confusion=confusion,
-        threshold=header["threshold"],
+        threshold=threshold,
         kind=str(header["kind"]),
         scores=None if scores is None else tuple(parts[f"scores {i}"] for i in range(scores)),
         losses=parts.get("losses"),

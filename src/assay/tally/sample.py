@@ -50,15 +50,13 @@ class Sample:
     ) -> Sample:
         """Keep rows; ``cluster`` is a position in ``clusters``."""
         size = len(truth)
+        columns = np.array([np.asarray(s) for s in scores.values()], np.float64)
         return _canonical(
             tuple(labels),
             tuple(scores),
             list(clusters),
             truth.astype(np.uint16),
-            np.array([np.asarray(s) for s in scores.values()], np.float64)
-            .reshape(len(scores), size)
-            .T
-            + 0.0,
+            columns.reshape(len(scores), size).T + 0.0,
             np.zeros(size, np.int64) if cluster is None else cluster.astype(np.int64),
             np.ones(size, np.int64) if counts is None else counts,
         )

@@ -7,6 +7,7 @@ to 2^-32. With sampling weights the sums are floats, promised to 1e-12.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -187,8 +188,8 @@ def losses_of(header: Mapping[str, Any], _: Mapping[str, Any]) -> LossSums:
     weighted = header["weighted"]
     if weighted is not None:
         log, brier = (tuple(float(number) for number in part) for part in weighted)
-        if len(log) != 5 or len(brier) != 5:
-            raise ValueError("weighted sums are five and five numbers")
+        if len(log) != 5 or len(brier) != 5 or not all(map(math.isfinite, (*log, *brier))):
+            raise ValueError("weighted sums are five and five finite numbers")
         weighted = log, brier
     return LossSums(
         int(header["rows"]),

@@ -1,0 +1,121 @@
+"""Rows that stand for more than themselves: a sample in which one site was drawn too often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import assay
+from assay import Estimate
+from assay.evaluation import Judge
+from assay.formula import cells as cells_of
+from assay.formula import evaluate
+from assay.measures import find
+from intervals import ranking
+
+ENOUGH = 10
+COUNTED = ("accuracy", "precision", "recall", "false_positive_rate", "f1", "mcc", "kappa")
+MEASURES = (*COUNTED, "roc_auc", "average_precision")
+CUT = 1.0
+
+
+@dataclass(frozen=True)
+class TwoSites:
+    """Two sites; a row of the first stands for ``weight`` rows, one of the second for one.
+
+    Negatives score N(0, 1), positives N(2.5, 1) at the first site and N(1.5, 1) at the second.
+    """
+
+    rows: int
+    prevalence: float
+    weight: float
+    sampled: float
+    group = "sampling weights"
+    means = (2.5, 1.5)
+
+    @property
+    def setting(self) -> str:
+        """The setting in words."""
+        return (
+            f"weights {self.weight:g} and 1, {self.sampled:g} of {self.rows:,} rows from the first, "
+            f"prevalence {self.prevalence:g}"
+        )
+
+    def _sites(self) -> list[tuple[float, float, float]]:
+        """Of each site: its share of the rows, its weight, and how its positives score."""
+        return [
+            (self.sampled, self.weight, self.means[0]),
+            (1 - self.sampled, 1.0, self.means[1]),
+        ]
+
+    def _cells(self, power: int) -> dict[str, float]:
+        """Expected sums of a power of the weights by cell."""
+        found = dict.fromkeys(("TP", "FP", "FN", "TN"), 0.0)
+        for share, weight, mean in self._sites():
+            rows = self.rows * share * weight**power
+            hit, alarm = (float(ranking.ndtr(m - CUT)) for m in (mean, 0.0))
+            found["TP"] += rows * self.prevalence * hit
+            found["FN"] += rows * self.prevalence * (1 - hit)
+            found["FP"] += rows * (1 - self.prevalence) * alarm
+            found["TN"] += rows * (1 - self.prevalence) * (1 - alarm)
+        return found
+
+    def truths(self) -> dict[str, float]:
+        """The values of the population that the weights stand for."""
+        cells = self._cells(1)
+        found = {m: float(evaluate(find(m).formula, cells)) for m in COUNTED}
+        edges = np.linspace(-8, 11, 400_001)
+        sides = [ranking.ndtr(edges), np.zeros_like(edges)]
+        whole = sum(share * weight for share, weight, _ in self._sites())
+        for share, weight, mean in self._sites():
+            sides[1] += share * weight / whole * ranking.ndtr(edges - mean)
+        q, p = (np.diff(side, prepend=0, append=1) for side in sides)
+        scored = ranking.truths(q, p, self.prevalence)
+        return found | {name: scored[name] for name in ("roc_auc", "average_precision")}
+
+    def inside(self, measure: str) -> bool:
+        """Whether each cell that it uses expects ten effective rows."""
+        sums, squares = self._cells(1), self._cells(2)
+        formula = find(measure).formula
+        used = cells_of(formula) if formula is not None else frozenset(sums)
+        return min(sums[cell] ** 2 / squares[cell] for cell in used) >= ENOUGH
+
+    def draw(
+        self, rng: np.random.Generator, repetitions: int, measures: Sequence[str]
+    ) -> Iterator[tuple[int, Mapping[str, Estimate]]]:
+        """Samples of independent rows."""
+        for _ in range(repetitions):
+            first = rng.random(self.rows) < self.sampled
+            truth = rng.random(self.rows) < self.prevalence
+            scores = rng.normal(size=self.rows) + truth * np.where(first, *self.means)
+            weights = np.where(first, self.weight, 1.0)
+            tally = assay.count(
+                truth,
+                y_score=scores,
+                threshold=CUT,
+                sample_weight=weights,
+                labels=[False, True],
+            )
+            judge = Judge(tally)
+            yield 1, {m: _estimate(judge, m) for m in measures}
+
+
+def _estimate(judge: Judge, name: str) -> Estimate:
+    measure = find(name)
+    if measure.formula is None:
+        return judge.scored(measure)
+    symmetric = measure.symmetric and measure.classes is not None
+    return judge.of_classes(measure) if symmetric else judge.of_label(measure, 1)
+
+
+def scenarios(*, quick: bool) -> list[TwoSites]:
+    """Weights mild and harsh."""
+    if quick:
+        return [TwoSites(500, 0.3, 5.0, 0.3)]
+    return [
+        TwoSites(rows, prevalence, weight, sampled)
+        for rows in (100, 400, 2000)
+        for prevalence, weight, sampled in ((0.5, 3.0, 0.5), (0.2, 10.0, 0.3), (0.1, 100.0, 0.2))
+    ]

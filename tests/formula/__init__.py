@@ -1,0 +1,1 @@
+"""Formulas against sympy, mpmath, exact rationals and a browser's JavaScript."""

@@ -1,0 +1,205 @@
+"""Tables to evaluate formulas on, and the textbook definitions to compare with.
+
+The definitions are text, so that sympy can read them as symbols and Python as exact numbers.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+from hypothesis import strategies as st
+
+from assay.formula import Expression, of_classes
+from assay.formula.tree import (
+    Add,
+    Cell,
+    Constant,
+    Divide,
+    GeometricMean,
+    Multiply,
+    Root,
+    Total,
+)
+from assay.measures import AVERAGES, CATALOGUE
+
+BINARY = ("TP", "FP", "FN", "TN")
+CLASS = ("HIT", "ROW", "COL")
+DIGITS = 100
+
+Matrix = Sequence[Sequence[int]]
+Cells = dict[str, Any]
+
+# A classical textbook form of each measure, often not the form that the catalogue uses.
+DEFINITIONS = {
+    "accuracy": "(TP+TN)/(TP+FP+FN+TN)",
+    "error_rate": "1-(TP+TN)/(TP+FP+FN+TN)",
+    "precision": "TP/(TP+FP)",
+    "recall": "TP/(TP+FN)",
+    "specificity": "TN/(TN+FP)",
+    "f1": "TP/(TP+(FP+FN)/2)",
+    "f2": "5*TP/(5*TP+4*FN+FP)",
+    "f0.5": "5*TP/(5*TP+FN+4*FP)",
+    "false_positive_rate": "FP/(TN+FP)",
+    "false_negative_rate": "FN/(TP+FN)",
+    "false_discovery_rate": "FP/(TP+FP)",
+    "false_omission_rate": "FN/(TN+FN)",
+    "negative_predictive_value": "TN/(TN+FN)",
+    "balanced_accuracy": "(TP/(TP+FN)+TN/(TN+FP))/2",
+    "g_mean": "sqrt((TP/(TP+FN))*(TN/(TN+FP)))",
+    "prevalence": "(TP+FN)/(TP+FP+FN+TN)",
+    "alert_rate": "(TP+FP)/(TP+FP+FN+TN)",
+    "informedness": "TP/(TP+FN)+TN/(TN+FP)-1",
+    "markedness": "TP/(TP+FP)+TN/(TN+FN)-1",
+    "mcc": "(TP*TN-FP*FN)/sqrt((TP+FP)*(TP+FN)*(TN+FP)*(TN+FN))",
+    "kappa": (
+        "((TP+TN)/(TP+FP+FN+TN)"
+        "-((TP+FP)*(TP+FN)+(TN+FP)*(TN+FN))/((TP+FP+FN+TN)*(TP+FP+FN+TN)))"
+        "/(1-((TP+FP)*(TP+FN)+(TN+FP)*(TN+FN))/((TP+FP+FN+TN)*(TP+FP+FN+TN)))"
+    ),
+    "jaccard": "TP/(TP+FP+FN)",
+    "fowlkes_mallows": "TP/sqrt((TP+FP)*(TP+FN))",
+    "positive_likelihood_ratio": "(TP/(TP+FN))/(FP/(FP+TN))",
+    "negative_likelihood_ratio": "(FN/(TP+FN))/(TN/(FP+TN))",
+    "diagnostic_odds_ratio": "(TP*TN)/(FP*FN)",
+}
+
+FORMULAS: dict[str, Expression] = {m.name: m.formula for m in CATALOGUE if m.formula is not None}
+CLASS_FORMULAS: dict[str, Expression] = {
+    m.name: m.classes for m in CATALOGUE if m.classes is not None
+}
+AVERAGED: dict[str, Expression] = {
+    f"{name} {average}": of_classes(formula, average)
+    for name, formula in FORMULAS.items()
+    for average in AVERAGES
+}
+OVER_CLASSES = {**CLASS_FORMULAS, **AVERAGED}
+
+
+def defined(name: str, cells: Mapping[str, int | Fraction]) -> Fraction | mpmath.mpf | None:
+    """The textbook value: exact where there is no root, else to 100 digits; None where 0/0."""
+    text = DEFINITIONS[name]
+    with mpmath.workdps(DIGITS):
+        number: Callable[[Any], Any] = mpmath.mpf if "sqrt" in text else Fraction
+        values = {cell: number(cells[cell]) for cell in BINARY}
+        try:
+            return eval(text, {"sqrt": mpmath.sqrt}, values)
+        except ZeroDivisionError:
+            return None
+
+
+def nearest(exact: Fraction | mpmath.mpf | None) -> float:
+    """The float64 that is nearest to an exact number; nan for none."""
+    if exact is None:
+        return math.nan
+    with mpmath.workdps(60):
+        if isinstance(exact, Fraction):
+            exact = mpmath.mpf(exact.numerator) / exact.denominator
+        return float(exact)
+
+
+def same(a: float, b: float) -> bool:
+    """Equal numbers, or both nan."""
+    return a == b or (math.isnan(a) and math.isnan(b))
+
+
+def class_cells(matrix: Matrix) -> Cells:
+    """What formulas over classes read of a matrix whose rows are the truth."""
+    size = range(len(matrix))
+    return {
+        "HIT": [matrix[i][i] for i in size],
+        "ROW": [sum(matrix[i]) for i in size],
+        "COL": [sum(matrix[j][i] for j in size) for i in size],
+        "N": sum(map(sum, matrix)),
+        "K": len(matrix),
+    }
+
+
+def against_rest(matrix: Matrix, label: int) -> Cells:
+    """The four cells with one label as the positive, counted cell by cell."""
+    cells = dict.fromkeys(BINARY, 0)
+    for i, j in itertools.product(range(len(matrix)), repeat=2):
+        name = ("TN", "FP", "FN", "TP")[2 * (i == label) + (j == label)]
+        cells[name] += matrix[i][j]
+    return cells
+
+
+def tables(largest: int = 10**6) -> st.SearchStrategy[dict[str, int]]:
+    """Four cells, zeros often among them."""
+    cell = st.one_of(st.just(0), st.integers(0, 5), st.integers(0, largest))
+    return st.fixed_dictionaries(dict.fromkeys(BINARY, cell))
+
+
+def matrices(largest: int = 10**5, most: int = 5) -> st.SearchStrategy[Matrix]:
+    """Square tables of 2 to ``most`` classes, zeros often among the cells."""
+    cell = st.one_of(st.just(0), st.integers(0, 5), st.integers(0, largest))
+
+    def square(k: int) -> st.SearchStrategy[Matrix]:
+        return st.lists(st.lists(cell, min_size=k, max_size=k), min_size=k, max_size=k)
+
+    return st.integers(2, most).flatmap(square)
+
+
+# -- how far float64 may be off -------------------------------------------------------------------
+
+UNIT = mpmath.mpf(2) ** -53
+
+
+def error_bound(expression: Expression, cells: Cells) -> tuple[mpmath.mpf, mpmath.mpf]:
+    """The value and a first-order bound on its float64 error, by running error analysis.
+
+    Each operation rounds once; logarithm and exponential are allowed four units. The bound is
+    doubled for what is left out, and holds for cells up to 2^53.
+    """
+    with mpmath.workdps(60):
+        found, error = _bounded(expression, cells, None)
+        return found, 2 * error + UNIT * abs(found)
+
+
+def _bounded(expression: Expression, cells: Cells, k: int | None) -> tuple[Any, Any]:
+    match expression:
+        case Cell(name):
+            found = cells[name] if k is None or name not in CLASS else cells[name][k]
+            return mpmath.mpf(found), mpmath.mpf(0)
+        case Constant(number):
+            exact = mpmath.mpf(number.numerator) / number.denominator
+            return exact, UNIT * abs(exact)
+        case Add(terms):
+            return _sum([_bounded(term, cells, k) for term in terms])
+        case Multiply(factors):
+            return _product([_bounded(factor, cells, k) for factor in factors])
+        case Divide(numerator, denominator):
+            (a, ea), (b, eb) = (_bounded(e, cells, k) for e in (numerator, denominator))
+            return a / b, (ea + abs(a / b) * eb) / (abs(b) - eb) + UNIT * abs(a / b)
+        case Root(radicand):
+            x, error = _bounded(radicand, cells, k)
+            root = mpmath.sqrt(x)
+            return root, (error / root if x else mpmath.sqrt(error)) + UNIT * root
+        case Total(body):
+            return _sum([_bounded(body, cells, c) for c in range(cells["K"])])
+        case GeometricMean(body):
+            return _geometric([_bounded(body, cells, c) for c in range(cells["K"])])
+    raise TypeError(expression)
+
+
+def _sum(terms: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    size = sum(abs(x) + e for x, e in terms)
+    return sum(x for x, _ in terms), sum(e for _, e in terms) + (len(terms) - 1) * UNIT * size
+
+
+def _product(factors: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    exact, largest = mpmath.mpf(1), mpmath.mpf(1)
+    for x, e in factors:
+        exact, largest = exact * x, largest * (abs(x) + e)
+    return exact, largest - abs(exact) + (len(factors) - 1) * UNIT * largest
+
+
+def _geometric(factors: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    if any(x == 0 for x, _ in factors):
+        return mpmath.mpf(0), mpmath.mpf(0)
+    logs = [(mpmath.log(x), e / x + 4 * UNIT * abs(mpmath.log(x))) for x, e in factors]
+    total, error = _sum(logs)
+    mean = mpmath.exp(total / len(logs))
+    return mean, mean * (error / len(logs) + (abs(total) / len(logs) + 4) * UNIT)

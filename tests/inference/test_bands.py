@@ -1,0 +1,97 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from assay import Wilson, count, evaluate
+from assay.curves import far_dr, precision_recall, roc, sweep, trace
+from assay.inference import Quantity, with_band
+from assay.measures import find
+from assay.tally import ScoreTally
+
+
+def swept():
+    generator = np.random.default_rng(8)
+    truth = (generator.random(200) < 0.3).astype(np.uint8)
+    scores = np.round(truth * 0.3 + generator.random(200) * 0.7, 2)
+    return sweep(ScoreTally.of_rows(("no", "yes"), scores, truth))
+
+
+def test_band_of_a_roc_curve_is_wilson_around_the_detection_rate() -> None:
+    points = swept()
+    curve = with_band(roc(points))
+    low, high = Wilson()(points.tp, points.positives)
+    np.testing.assert_array_equal(curve["low"], low)
+    np.testing.assert_array_equal(curve["high"], high)
+
+
+def test_band_of_a_precision_curve_starts_at_the_first_alert() -> None:
+    points = swept()
+    curve = with_band(precision_recall(points), 0.9)
+    low, high = Wilson(0.9)(points.tp[1:], (points.tp + points.fp)[1:])
+    np.testing.assert_array_equal(curve["low"], low)
+    np.testing.assert_array_equal(curve["high"], high)
+    assert len(curve) == len(points.threshold) - 1
+
+
+@pytest.mark.parametrize("name", ["f1", "mcc", "informedness", "positive_likelihood_ratio"])
+def test_band_of_a_measure_that_is_no_share_is_z_errors_cut_at_its_range(name: str) -> None:
+    points = swept()
+    curve = with_band(trace(points, name, name))
+    measure = find(name)
+    quantity = Quantity(measure.formula, label=1)
+    row = len(curve) // 2
+    cells = {cell: float(column[row]) for cell, column in curve.cells.items()}
+    table = np.array([[cells["TN"], cells["FP"]], [cells["FN"], cells["TP"]]])
+    error = np.sqrt((table * quantity.gradient(table) ** 2).sum())
+    reach = stats.norm.ppf(0.975) * error
+    value = curve[name][row]
+    assert curve["low"][row] == pytest.approx(max(value - reach, measure.range[0]), rel=1e-9)
+    assert curve["high"][row] == pytest.approx(min(value + reach, measure.range[1]), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["recall", "precision", "f1", "mcc", "accuracy"])
+def test_band_holds_the_curve_and_stays_in_range(name: str) -> None:
+    curve = with_band(trace(swept(), name, name))
+    low, high = find(name).range
+    assert (low <= curve["low"]).all()
+    assert (curve["low"] <= curve[name]).all()
+    assert (curve[name] <= curve["high"]).all()
+    assert (curve["high"] <= high).all()
+
+
+def test_higher_level_is_wider() -> None:
+    narrow, wide = (with_band(far_dr(swept()), level) for level in (0.8, 0.99))
+    assert (wide["low"] <= narrow["low"]).all()
+    assert (wide["high"] >= narrow["high"]).all()
+    assert (wide["high"] > narrow["high"]).any()
+
+
+def test_curve_itself_stays_as_it_was() -> None:
+    curve = roc(swept())
+    banded = with_band(curve)
+    assert set(banded.columns) == {*curve.columns, "low", "high"}
+    assert "low" not in curve.columns
+    np.testing.assert_array_equal(banded["recall"], curve["recall"])
+
+
+def test_band_is_the_interval_of_the_evaluation_at_the_threshold() -> None:
+    generator = np.random.default_rng(8)
+    truth = (generator.random(200) < 0.3).astype(int)
+    scores = np.round(truth * 0.3 + generator.random(200) * 0.7, 2)
+    evaluation = evaluate(truth, y_score=scores)
+    curve = evaluation.curves.roc(band=0.95)
+    at = int(np.flatnonzero(curve["threshold"] >= 0.5)[-1])
+    recall = evaluation["recall"]
+    assert (curve["low"][at], curve["high"][at]) == (recall.low, recall.high)
+
+
+def test_scale_of_the_weights_does_not_matter() -> None:
+    generator = np.random.default_rng(8)
+    truth = (generator.random(100) < 0.3).astype(int)
+    scores, weights = generator.random(100), generator.uniform(0.5, 2, 100)
+    bands = []
+    for scale in (1.0, 1000.0):
+        tally = count(truth, y_score=scores, sample_weight=scale * weights)
+        bands.append(with_band(roc(sweep(tally.scores[0]))))
+    np.testing.assert_allclose(bands[0]["low"], bands[1]["low"], rtol=1e-9)
+    np.testing.assert_allclose(bands[0]["high"], bands[1]["high"], rtol=1e-9)

@@ -1,0 +1,292 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import special, stats
+
+from assay import Confusion, Delta
+from assay.errors import MethodError
+from assay.inference import Quantity, estimate
+from assay.inference.delta import cluster_interval, interval, on_scale, variance
+from assay.inference.quantity import squares_of, table_of
+from assay.measures import CATALOGUE, find
+from assay.tally import ClusterTally
+
+Z = float(stats.norm.ppf(0.975))
+UNIT, SIGNED, RATIO = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
+PRECISION = Quantity(find("precision").formula, label=1)
+MCC = Quantity(find("mcc").formula, label=1)
+SMOOTH = [m for m in CATALOGUE if m.formula is not None and not m.is_proportion]
+
+
+def binary(tn: float, fp: float, fn: float, tp: float) -> Confusion:
+    return Confusion(("no", "yes"), ((tn, fp), (fn, tp)))
+
+
+def mcc(table: np.ndarray) -> float:
+    (tn, fp), (fn, tp) = table
+    return float((tp * tn - fp * fn) / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)))
+
+
+def slope(table: np.ndarray) -> np.ndarray:
+    found = np.empty((2, 2))
+    for cell in np.ndindex(2, 2):
+        above, below = table.copy(), table.copy()
+        above[cell] += 1e-5
+        below[cell] -= 1e-5
+        found[cell] = (mcc(above) - mcc(below)) / 2e-5
+    return found
+
+
+# -- the scale -------------------------------------------------------------------------------------
+
+
+@given(st.floats(0.01, 0.99), st.floats(1e-6, 0.05))
+def test_share_has_its_interval_on_the_logit_scale(value: float, spread: float) -> None:
+    low, high = on_scale(value, spread, UNIT, Z)
+    reach = Z * math.sqrt(spread) / (value * (1 - value))
+    centre = special.logit(value)
+    assert (low, high) == pytest.approx(
+        (special.expit(centre - reach), special.expit(centre + reach)), rel=1e-9
+    )
+    assert 0 <= low < value < high <= 1
+
+
+@given(st.floats(0.01, 50), st.floats(1e-6, 5))
+def test_ratio_has_its_interval_on_the_log_scale(value: float, spread: float) -> None:
+    assume(Z * math.sqrt(spread) / value < 500)
+    low, high = on_scale(value, spread, RATIO, Z)
+    reach = Z * math.sqrt(spread) / value
+    assert (low, high) == pytest.approx((value * math.exp(-reach), value * math.exp(reach)))
+
+
+@given(st.floats(-0.99, 0.99), st.floats(1e-6, 0.05))
+def test_correlation_has_its_interval_on_the_atanh_scale(value: float, spread: float) -> None:
+    low, high = on_scale(value, spread, SIGNED, Z)
+    reach = Z * math.sqrt(spread) / (1 - value**2)
+    centre = math.atanh(value)
+    assert (low, high) == pytest.approx(
+        (math.tanh(centre - reach), math.tanh(centre + reach)), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("bounds", [UNIT, SIGNED, RATIO])
+def test_no_spread_has_no_width(bounds: tuple[float, float]) -> None:
+    assert on_scale(0.3, 0.0, bounds, Z) == (0.3, 0.3)
+
+
+@pytest.mark.parametrize("bounds", [UNIT, SIGNED, RATIO])
+@pytest.mark.parametrize("reach", [1.96, 1e3, 1e9])
+def test_any_spread_stays_within_the_bounds(bounds: tuple[float, float], reach: float) -> None:
+    low, high = on_scale(0.3, 2.0, bounds, reach)
+    assert bounds[0] <= low <= 0.3 <= high <= bounds[1]
+
+
+# -- the variance ----------------------------------------------------------------------------------
+
+
+def test_variance_of_a_share_is_that_of_the_binomial() -> None:
+    table = binary(50, 10, 20, 30)
+    found = variance(PRECISION, table_of(table), squares_of(table))
+    assert found == pytest.approx(0.75 * 0.25 / 40, rel=1e-12)
+
+
+def test_interval_of_the_mcc_by_hand() -> None:
+    table = np.array([[40.0, 10.0], [6.0, 30.0]])
+    value, error = mcc(table), math.sqrt(float((table * slope(table) ** 2).sum()))
+    reach = Z * error / (1 - value**2)
+    expected = math.tanh(math.atanh(value) - reach), math.tanh(math.atanh(value) + reach)
+    assert interval(MCC, binary(40, 10, 6, 30), SIGNED, 0.95) == pytest.approx(expected, abs=1e-8)
+
+
+def test_sampling_weights_have_the_sandwich_variance() -> None:
+    generator = np.random.default_rng(3)
+    truth, decision = generator.integers(0, 2, (2, 200))
+    weights = generator.uniform(0.2, 5, 200)
+    table = Confusion.of_codes(
+        ("no", "yes"), truth.astype(np.uint8), decision.astype(np.uint8), weights=weights
+    )
+    flagged = decision == 1
+    w, right = weights[flagged], truth[flagged]
+    share = (w * right).sum() / w.sum()
+    sandwich = (w**2 * (right - share) ** 2).sum() / w.sum() ** 2
+    found = variance(PRECISION, table_of(table), squares_of(table))
+    assert found == pytest.approx(sandwich, rel=1e-12)
+
+
+def test_weights_of_one_are_plain_rows() -> None:
+    plain = binary(40, 10, 6, 30)
+    weighted = Confusion(plain.labels, plain.cells, plain.cells)
+    assert interval(MCC, plain, SIGNED, 0.95) == interval(MCC, weighted, SIGNED, 0.95)
+
+
+@pytest.mark.parametrize("measure", SMOOTH, ids=lambda m: m.name)
+@pytest.mark.parametrize("cells", [(40.0, 10.0, 6.0, 30.0), (40.0, 0.0, 6.0, 30.0)])
+def test_scale_of_the_weights_does_not_matter(measure, cells) -> None:
+    plain = binary(*cells)
+    small = Confusion(plain.labels, plain.cells, ((90.0, 2 * cells[1]), (9.0, 70.0)))
+    large = Confusion(
+        small.labels,
+        tuple(tuple(16 * cell for cell in row) for row in small.cells),
+        tuple(tuple(256 * cell for cell in row) for row in small.squares),
+    )
+    quantity = Quantity(measure.formula, label=1)
+    if math.isnan(quantity.value(small)):
+        assert math.isnan(quantity.value(large))
+        return
+    ends = [interval(quantity, table, measure.range, 0.95) for table in (small, large)]
+    assert ends[0] == pytest.approx(ends[1], rel=1e-9)
+
+
+# -- empty cells -----------------------------------------------------------------------------------
+
+
+def test_half_a_count_is_added_to_each_cell_where_one_is_empty() -> None:
+    table = np.array([[40.0, 0.0], [6.0, 30.0]])
+    value, smoothed = mcc(table), mcc(table + 0.5)
+    error = math.sqrt(float(((table + 0.5) * slope(table + 0.5) ** 2).sum()))
+    reach = Z * error / (1 - smoothed**2)
+    low = math.tanh(math.atanh(smoothed) - reach)
+    high = math.tanh(math.atanh(smoothed) + reach)
+    found = interval(MCC, binary(40, 0, 6, 30), SIGNED, 0.95)
+    assert found == pytest.approx((min(low, value), max(high, value)), abs=1e-8)
+
+
+def test_perfect_decisions_have_an_interval_with_one_end_at_the_bound() -> None:
+    low, high = interval(MCC, binary(40, 0, 0, 30), SIGNED, 0.95)
+    assert high == 1.0
+    assert 0.8 < low < 1
+
+
+def test_perfect_decisions_of_many_classes_have_an_interval_too() -> None:
+    table = Confusion(("a", "b", "c"), ((20, 0, 0), (0, 15, 0), (0, 0, 30)))
+    low, high = interval(Quantity(find("kappa").classes), table, SIGNED, 0.95)
+    assert high == 1.0
+    assert 0.8 < low < 1
+
+
+def test_a_third_of_a_count_is_added_for_three_classes() -> None:
+    cells = np.diag([20.0, 15.0, 30.0])
+    third = cells + 1 / 3
+    kappa = Quantity(find("kappa").classes)
+    centre = float(kappa.of_tables(third))
+    spread = float((third * kappa.gradient(third) ** 2).sum())
+    expected = on_scale(centre, spread, SIGNED, Z)[0]
+    table = Confusion(("a", "b", "c"), tuple(tuple(map(int, row)) for row in cells))
+    assert interval(kappa, table, SIGNED, 0.95)[0] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("measure", SMOOTH, ids=lambda m: m.name)
+@given(cells=st.lists(st.integers(0, 30), min_size=4, max_size=4), level=st.floats(0.5, 0.999))
+def test_interval_holds_the_value_and_stays_in_range(measure, cells, level) -> None:
+    table = binary(*cells)
+    quantity = Quantity(measure.formula, label=1)
+    value = quantity.value(table)
+    assume(not math.isnan(value))
+    low, high = interval(quantity, table, measure.range, level)
+    assert measure.range[0] <= low <= value <= high <= measure.range[1]
+
+
+@given(st.lists(st.integers(1, 40), min_size=4, max_size=4))
+def test_more_rows_of_the_same_kind_narrow_the_interval(cells) -> None:
+    few = interval(MCC, binary(*cells), SIGNED, 0.95)
+    many = interval(MCC, binary(*(4 * cell for cell in cells)), SIGNED, 0.95)
+    assert many[1] - many[0] < few[1] - few[0]
+
+
+# -- clusters --------------------------------------------------------------------------------------
+
+
+def clustered(truth: np.ndarray, decision: np.ndarray, cluster: np.ndarray) -> ClusterTally:
+    names = [f"host{i}" for i in range(int(cluster.max()) + 1)]
+    return ClusterTally.of_codes(("no", "yes"), truth, decision, cluster, names)
+
+
+def rows(size: int, seed: int = 5) -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    truth = (generator.random(size) < 0.4).astype(np.uint8)
+    decision = np.where(generator.random(size) < 0.8, truth, 1 - truth).astype(np.uint8)
+    return truth, decision
+
+
+@pytest.mark.parametrize("name", ["precision", "mcc", "f1", "positive_likelihood_ratio"])
+def test_clusters_of_one_row_are_nearly_independent_rows(name: str) -> None:
+    truth, decision = rows(3000)
+    tally = clustered(truth, decision, np.arange(3000))
+    measure = find(name)
+    quantity = Quantity(measure.formula, label=1)
+    plain = interval(quantity, tally.confusion(), measure.range, 0.95)
+    found = cluster_interval(quantity, tally, measure.range, 0.95)
+    assert found == pytest.approx(plain, rel=2e-3)
+
+
+def test_clusters_of_one_row_differ_from_rows_by_student_and_their_number_alone() -> None:
+    truth, decision = rows(60)
+    tally = clustered(truth, decision, np.arange(60))
+    table = table_of(tally.confusion())
+    spread = variance(MCC, table, table) * 60 / 59
+    expected = on_scale(mcc(table), spread, SIGNED, float(stats.t.ppf(0.975, 59)))
+    assert cluster_interval(MCC, tally, SIGNED, 0.95) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["precision", "mcc", "f1"])
+def test_repeating_each_row_within_its_cluster_does_not_narrow_the_interval(name: str) -> None:
+    truth, decision = rows(120)
+    cluster = np.arange(120)
+    measure = find(name)
+    quantity = Quantity(measure.formula, label=1)
+    once = cluster_interval(quantity, clustered(truth, decision, cluster), measure.range, 0.95)
+    tenfold = clustered(*(np.repeat(column, 10) for column in (truth, decision, cluster)))
+    assert cluster_interval(quantity, tenfold, measure.range, 0.95) == pytest.approx(once)
+    naive = interval(quantity, tenfold.confusion(), measure.range, 0.95)
+    assert naive[1] - naive[0] < (once[1] - once[0]) / 2
+
+
+def test_alike_rows_in_a_cluster_widen_the_interval() -> None:
+    truth, decision = rows(400)
+    together = np.argsort(truth * 2 + decision, kind="stable")
+    cluster = np.empty(400, int)
+    cluster[together] = np.arange(400) // 20
+    alike = cluster_interval(MCC, clustered(truth, decision, cluster), SIGNED, 0.95)
+    mixed = cluster_interval(MCC, clustered(truth, decision, np.arange(400) % 20), SIGNED, 0.95)
+    assert alike[1] - alike[0] > 2 * (mixed[1] - mixed[0])
+
+
+def test_perfect_decisions_in_clusters_still_have_width() -> None:
+    truth, _ = rows(60)
+    low, high = cluster_interval(MCC, clustered(truth, truth, np.arange(60) % 6), SIGNED, 0.95)
+    assert high == 1.0
+    assert 0 < low < 1
+
+
+@given(st.integers(2, 12), st.integers(0, 10**6), st.floats(0.5, 0.9999))
+def test_cluster_interval_holds_the_value_and_stays_in_range(count, seed, level) -> None:
+    truth, decision = rows(40, seed)
+    tally = clustered(truth, decision, np.arange(40) % count)
+    for name in ("precision", "mcc", "diagnostic_odds_ratio"):
+        measure = find(name)
+        quantity = Quantity(measure.formula, label=1)
+        value = quantity.value(tally.confusion())
+        if math.isnan(value):
+            continue
+        low, high = cluster_interval(quantity, tally, measure.range, level)
+        assert measure.range[0] <= low <= value <= high <= measure.range[1]
+
+
+# -- the method as an object -----------------------------------------------------------------------
+
+
+def test_delta_can_be_asked_for_where_wilson_is_the_default() -> None:
+    table = binary(50, 10, 20, 30)
+    found = estimate(PRECISION, table, UNIT, method=Delta())
+    assert found.method == "delta"
+    assert (found.low, found.high) == interval(PRECISION, table, UNIT, 0.95)
+    assert estimate(PRECISION, table, UNIT).method == "wilson"
+
+
+@pytest.mark.parametrize("level", [0, 1, 95])
+def test_delta_checks_its_level(level: float) -> None:
+    with pytest.raises(MethodError, match="level"):
+        Delta(level)

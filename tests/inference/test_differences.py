@@ -1,0 +1,337 @@
+"""Differences between two models on the same rows."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from assay import BCa, Bootstrap
+from assay.errors import MethodError
+from assay.inference import (
+    Quantity,
+    paired_bootstrap,
+    paired_influence,
+    paired_score_bootstrap,
+    resampled_clusters,
+    resampled_pairs,
+)
+from assay.measures import find
+from assay.tally import ClusterTally, PairTally, Sample
+
+ACCURACY = Quantity(find("accuracy").formula, label=1)
+RECALL = Quantity(find("recall").formula, label=1)
+SCORED = ("roc_auc", "partial_auc", "average_precision", "log_loss", "brier")
+QUICK = Bootstrap(resamples=200)
+
+
+def rows(size: int = 200, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    truth = (np.arange(size) % 3 == 0).astype(np.uint16)
+    signal = truth * 0.3 + generator.random(size) * 0.4
+    a = np.clip(signal + generator.normal(0, 0.2, size), 0.01, 0.99)
+    b = np.clip(signal + generator.normal(0, 0.05, size), 0.01, 0.99)
+    return truth, a, b
+
+
+def decided(size: int = 200, seed: int = 0) -> PairTally:
+    truth, a, b = rows(size, seed)
+    said = {"old": (a > 0.5).astype(np.uint16), "new": (b > 0.5).astype(np.uint16)}
+    return PairTally.of_codes(("no", "yes"), truth, said)
+
+
+def scored(size: int = 200, seed: int = 0, **options) -> Sample:
+    truth, a, b = rows(size, seed)
+    return Sample.of_rows(("no", "yes"), truth, {"old": a, "new": b}, **options)
+
+
+def swapped(sample: Sample) -> Sample:
+    return Sample.of_rows(
+        sample.labels,
+        sample.truth,
+        {"new": sample.scores[:, 1], "old": sample.scores[:, 0]},
+        cluster=sample.cluster if sample.clusters else None,
+        clusters=sample.clusters,
+        counts=sample.counts,
+    )
+
+
+# -- decisions -------------------------------------------------------------------------------------
+
+
+def test_both_models_are_resampled_together() -> None:
+    pairs = decided()
+    tables = resampled_pairs(pairs, QUICK)
+    draws = np.random.default_rng(42).multinomial(200, pairs.counts / 200, size=200)
+    for model, found in enumerate(tables):
+        for cell in np.ndindex(2, 2):
+            here = (pairs.codes[:, 0] == cell[0]) & (pairs.codes[:, model + 1] == cell[1])
+            np.testing.assert_array_equal(found[:, *cell], draws[:, here].sum(axis=1))
+    np.testing.assert_array_equal(tables[0].sum(axis=2), tables[1].sum(axis=2))
+
+
+def test_paired_bootstrap_by_hand() -> None:
+    pairs = decided()
+    found = paired_bootstrap(pairs, ACCURACY, name="accuracy")
+    first, second = resampled_pairs(pairs, Bootstrap())
+    draws = np.sort((np.trace(second, axis1=1, axis2=2) - np.trace(first, axis1=1, axis2=2)) / 200)
+    values = [ACCURACY.value(pairs.confusion(model)) for model in (0, 1)]
+    assert found.effect == values[1] - values[0]
+    assert (found.effect.low, found.effect.high) == pytest.approx((draws[24], draws[974]))
+    other_side = min((draws <= 0).sum(), (draws >= 0).sum())
+    assert found.p == pytest.approx(min(1, 2 * (other_side + 1) / 1001))
+    assert (found.table["a"], found.table["b"]) == tuple(values)
+    assert (found.table["drawn"], found.table["undefined"]) == (1000, 0)
+
+
+def test_p_of_resamples_is_never_zero_and_a_plain_float() -> None:
+    truth = np.arange(100, dtype=np.uint16) % 2
+    pairs = PairTally.of_codes(("no", "yes"), truth, {"bad": 1 - truth, "good": truth})
+    found = paired_bootstrap(pairs, ACCURACY)
+    assert found.p == pytest.approx(2 / 1001)
+    assert type(found.p) is float
+
+
+def test_interval_is_near_the_normal_one() -> None:
+    pairs = decided(2000)
+    right = pairs.correct()
+    gain = right[:, 1].astype(float) - right[:, 0]
+    mean = (gain * pairs.counts).sum() / 2000
+    error = math.sqrt(((gain - mean) ** 2 * pairs.counts).sum() / 2000**2)
+    found = paired_bootstrap(pairs, ACCURACY).effect
+    assert (found.low, found.high) == pytest.approx(
+        (mean - 1.96 * error, mean + 1.96 * error), abs=0.15 * error
+    )
+
+
+def test_pairing_narrows_the_interval_of_models_that_agree() -> None:
+    pairs = decided(2000)
+    paired = paired_bootstrap(pairs, ACCURACY).effect
+    a, b = (ACCURACY.value(pairs.confusion(model)) for model in (0, 1))
+    apart = 1.96 * math.sqrt((a * (1 - a) + b * (1 - b)) / 2000)
+    assert paired.high - paired.low < 2 * apart
+
+
+def test_swapping_the_models_flips_the_effect() -> None:
+    truth, a, b = rows()
+    said = [(column > 0.5).astype(np.uint16) for column in (a, b)]
+    one = PairTally.of_codes(("no", "yes"), truth, {"a": said[0], "b": said[1]})
+    other = PairTally.of_codes(("no", "yes"), truth, {"b": said[1], "a": said[0]})
+    found, turned = paired_bootstrap(one, RECALL), paired_bootstrap(other, RECALL)
+    assert found.effect == -turned.effect
+    assert found.p == pytest.approx(turned.p, abs=0.05)
+
+
+def test_identical_models_have_p_one() -> None:
+    truth, a, _ = rows()
+    said = (a > 0.5).astype(np.uint16)
+    pairs = PairTally.of_codes(("no", "yes"), truth, {"a": said, "b": said})
+    found = paired_bootstrap(pairs, RECALL)
+    assert found.p == 1.0
+    assert (found.effect, found.effect.low, found.effect.high) == (0.0, 0.0, 0.0)
+
+
+def test_undefined_resamples_are_counted() -> None:
+    truth = np.array([1] * 3 + [0] * 97, np.uint16)
+    said = {"a": truth, "b": np.zeros(100, np.uint16)}
+    found = paired_bootstrap(PairTally.of_codes(("no", "yes"), truth, said), RECALL)
+    assert found.table["undefined"] == pytest.approx(50, abs=25)
+    assert "resamples, which were left out" in found.effect.note
+
+
+def test_measure_that_one_model_does_not_have_is_undefined() -> None:
+    truth = np.array([1, 0, 1, 0], np.uint16)
+    said = {"a": truth, "b": np.zeros(4, np.uint16)}
+    precision = Quantity(find("precision").formula, label=1)
+    found = paired_bootstrap(PairTally.of_codes(("no", "yes"), truth, said), precision)
+    assert math.isnan(found.effect)
+    assert math.isnan(found.p)
+    assert found.effect.undefined == "undefined for one of the models"
+    assert "undefined for one of them" in found.sentence
+
+
+def test_no_usable_resample_has_no_p() -> None:
+    truth = np.array([1, 0], np.uint16)
+    pairs = PairTally.of_codes(("no", "yes"), truth, {"a": truth, "b": truth})
+    empty = np.zeros((5, 2, 2))
+    found = paired_bootstrap(pairs, RECALL, tables=(empty, empty))
+    assert math.isnan(found.p)
+
+
+def test_no_rows_cannot_be_resampled() -> None:
+    with pytest.raises(MethodError, match="no rows to resample"):
+        paired_bootstrap(PairTally.zero(("no", "yes"), ("a", "b")), ACCURACY)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_seed_decides_the_draw(seed: int) -> None:
+    one, again = (paired_bootstrap(decided(), RECALL, method=Bootstrap(seed=seed)) for _ in "ab")
+    other = paired_bootstrap(decided(), RECALL, method=Bootstrap(seed=3))
+    assert one.to_dict() == again.to_dict()
+    assert one.effect.low != other.effect.low or one.p != other.p
+
+
+def test_corrected_interval_is_not_the_percentile_one_under_another_name() -> None:
+    pairs = decided(120)
+    plain = paired_bootstrap(pairs, RECALL, method=Bootstrap()).effect
+    try:
+        corrected = paired_bootstrap(pairs, RECALL, method=BCa()).effect
+    except MethodError:
+        return
+    assert corrected.method != "bca" or (corrected.low, corrected.high) != (plain.low, plain.high)
+
+
+# -- clusters of decisions -------------------------------------------------------------------------
+
+
+def cluster_tables(count: int) -> tuple[ClusterTally, ClusterTally]:
+    truth, a, b = rows()
+    names = [f"host{i}" for i in range(count)]
+    one, other = (
+        ClusterTally.of_codes(
+            ("no", "yes"), truth, (said > 0.5).astype(np.uint16), np.arange(200) % count, names
+        )
+        for said in (a, b)
+    )
+    return one, other
+
+
+def test_whole_clusters_are_drawn_for_both_models() -> None:
+    a, b = cluster_tables(10)
+    first, second = resampled_clusters(a, b, QUICK)
+    draws = np.random.default_rng(42).multinomial(10, np.full(10, 0.1), size=200)
+    np.testing.assert_allclose(first, np.tensordot(draws, a.cells, axes=1))
+    np.testing.assert_allclose(second, np.tensordot(draws, b.cells, axes=1))
+
+
+def test_clusters_must_be_the_same() -> None:
+    with pytest.raises(MethodError, match="the same clusters"):
+        resampled_clusters(cluster_tables(10)[0], cluster_tables(11)[1], QUICK)
+
+
+# -- scores ----------------------------------------------------------------------------------------
+
+
+def losses(sample: Sample, model: int, name: str) -> np.ndarray:
+    score = sample.scores[:, model]
+    if name == "brier":
+        return (score - sample.truth) ** 2
+    return -np.log(np.where(sample.truth == 1, score, 1 - score))
+
+
+@pytest.mark.parametrize("name", ["log_loss", "brier"])
+def test_difference_of_mean_losses_is_nearly_a_paired_t_test(name: str) -> None:
+    sample = scored()
+    found = paired_influence(sample, name)
+    gap = np.repeat(losses(sample, 1, name) - losses(sample, 0, name), sample.counts)
+    error = gap.std() / math.sqrt(200)
+    assert found.effect == pytest.approx(gap.mean())
+    assert found.table["standard_error"] == pytest.approx(error)
+    reach = stats.norm.ppf(0.975) * error
+    assert (found.effect.low, found.effect.high) == pytest.approx(
+        (gap.mean() - reach, gap.mean() + reach)
+    )
+    assert found.p == pytest.approx(2 * stats.norm.sf(abs(gap.mean()) / error))
+
+
+@pytest.mark.parametrize("name", SCORED)
+def test_influence_and_bootstrap_agree(name: str) -> None:
+    sample = scored(400)
+    quick = paired_influence(sample, name).effect
+    drawn = paired_score_bootstrap(sample, name, method=Bootstrap(resamples=400)).effect
+    assert quick == pytest.approx(float(drawn), abs=1e-12)
+    width = quick.high - quick.low
+    assert (quick.low, quick.high) == pytest.approx((drawn.low, drawn.high), abs=0.25 * width)
+
+
+@pytest.mark.parametrize("name", SCORED)
+@pytest.mark.parametrize("test", [paired_influence, paired_score_bootstrap])
+def test_identical_scores_have_p_one(name: str, test) -> None:
+    truth, a, _ = rows(60)
+    sample = Sample.of_rows(("no", "yes"), truth, {"old": a, "new": a})
+    options = {"method": QUICK} if test is paired_score_bootstrap else {}
+    found = test(sample, name, **options)
+    assert found.p == 1.0
+    assert (found.effect, found.effect.low, found.effect.high) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("name", SCORED)
+def test_swapping_the_columns_flips_the_difference(name: str) -> None:
+    sample = scored(90)
+    one, other = paired_influence(sample, name), paired_influence(swapped(sample), name)
+    assert one.effect == pytest.approx(-float(other.effect))
+    assert one.p == pytest.approx(other.p)
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "average_precision"])
+def test_undefined_resamples_of_scores_are_counted(name: str) -> None:
+    truth = np.array([1, 1] + [0] * 30, np.uint16)
+    generator = np.random.default_rng(0)
+    said = {"a": generator.random(32), "b": generator.random(32)}
+    sample = Sample.of_rows(("no", "yes"), truth, said)
+    found = paired_score_bootstrap(sample, name, method=QUICK)
+    assert found.table["undefined"] == pytest.approx(200 * (30 / 32) ** 32, abs=15)
+
+
+def test_models_that_differ_by_the_same_in_every_row_cannot_be_judged() -> None:
+    truth = np.array([1, 1, 1, 1, 0, 0, 0, 0], np.uint16)
+    said = {"a": np.where(truth == 1, 0.5, 0.5), "b": np.where(truth == 1, 1.0, 0.0)}
+    found = paired_influence(Sample.of_rows(("no", "yes"), truth, said), "roc_auc")
+    assert found.effect == 0.5
+    assert math.isnan(found.p)
+    assert "nothing can be said" in found.sentence
+
+
+# -- clusters of scores ----------------------------------------------------------------------------
+
+
+def clustered(count: int, size: int = 200) -> Sample:
+    names = [f"host{i:03}" for i in range(count)]
+    return scored(size, cluster=np.arange(size) % count, clusters=names)
+
+
+@pytest.mark.parametrize("name", SCORED)
+def test_clusters_of_one_row_are_nearly_independent_rows(name: str) -> None:
+    alone, plain = paired_influence(clustered(200), name), paired_influence(scored(), name)
+    assert alone.method == "cluster delta"
+    assert alone.effect == pytest.approx(float(plain.effect))
+    width = plain.effect.high - plain.effect.low
+    assert (alone.effect.low, alone.effect.high) == pytest.approx(
+        (plain.effect.low, plain.effect.high), abs=0.01 * width
+    )
+
+
+@pytest.mark.parametrize("name", SCORED)
+def test_repeating_each_row_within_its_cluster_changes_nothing(name: str) -> None:
+    truth, a, b = rows(60)
+    names = [f"host{i:03}" for i in range(60)]
+
+    def sample(times: int) -> Sample:
+        said = {"old": np.repeat(a, times), "new": np.repeat(b, times)}
+        cluster = np.repeat(np.arange(60), times)
+        return Sample.of_rows(
+            ("no", "yes"), np.repeat(truth, times), said, cluster=cluster, clusters=names
+        )
+
+    once, tenfold = paired_influence(sample(1), name), paired_influence(sample(10), name)
+    assert tenfold.p == pytest.approx(once.p)
+    assert (tenfold.effect.low, tenfold.effect.high) == pytest.approx(
+        (once.effect.low, once.effect.high)
+    )
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "brier"])
+def test_clusters_are_resampled_whole(name: str) -> None:
+    found = paired_score_bootstrap(clustered(20), name, method=QUICK)
+    expected = paired_influence(clustered(20), name)
+    assert found.effect == pytest.approx(float(expected.effect), abs=1e-12)
+    width = expected.effect.high - expected.effect.low
+    assert found.effect.low == pytest.approx(expected.effect.low, abs=0.4 * width)
+
+
+@pytest.mark.parametrize("name", SCORED)
+def test_one_cluster_cannot_be_judged(name: str) -> None:
+    found = paired_influence(clustered(1), name)
+    assert math.isnan(found.p)
+    assert math.isnan(found.effect.low)
+    assert math.isnan(found.effect.high)

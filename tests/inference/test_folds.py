@@ -1,0 +1,195 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from assay import five_by_two_f, five_by_two_t, nadeau_bengio, paired_t
+from assay.errors import LengthMismatch, MethodError
+
+A = [0.95, 0.96, 0.94, 0.97, 0.95]
+B = [0.96, 0.97, 0.96, 0.97, 0.97]
+# Five repeats of two folds.
+A10 = [[0.90, 0.91], [0.92, 0.90], [0.89, 0.93], [0.91, 0.91], [0.90, 0.92]]
+B10 = [[0.93, 0.92], [0.93, 0.94], [0.92, 0.94], [0.92, 0.94], [0.93, 0.93]]
+
+shares = st.integers(0, 1000).map(lambda n: n / 1000)
+folds = st.integers(2, 12).flatmap(
+    lambda k: st.tuples(*[st.lists(shares, min_size=k, max_size=k)] * 2)
+)
+ten_folds = st.tuples(*[st.lists(shares, min_size=10, max_size=10)] * 2)
+
+
+# -- paired t --------------------------------------------------------------------------------------
+
+
+def test_paired_t_by_hand() -> None:
+    found = paired_t(A, B)
+    # Differences 0.01, 0.01, 0.02, 0, 0.02: mean 0.012, standard deviation sqrt(0.00007).
+    assert found.table["mean"] == pytest.approx(0.012)
+    assert found.statistic == pytest.approx(0.012 / math.sqrt(0.00007 / 5), rel=1e-9)
+    assert found.df == (4,)
+    assert found.p == pytest.approx(2 * stats.t.sf(0.012 / math.sqrt(0.00007 / 5), 4), rel=1e-9)
+
+
+def test_paired_t_interval_is_students() -> None:
+    found = paired_t(A, B, level=0.9)
+    theirs = stats.ttest_rel(B, A).confidence_interval(0.9)
+    assert found.effect == pytest.approx(0.012)
+    assert (found.effect.low, found.effect.high) == pytest.approx(tuple(theirs))
+    assert (found.effect.n, found.effect.level) == (5, 0.9)
+
+
+@given(folds)
+def test_paired_t_is_scipys(pair) -> None:
+    a, b = pair
+    found = paired_t(a, b)
+    spread = np.std(np.subtract(b, a), ddof=1)
+    if spread < 1e-9:
+        return
+    theirs = stats.ttest_rel(b, a)
+    assert (found.statistic, found.p) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-6)
+
+
+# -- Nadeau and Bengio -----------------------------------------------------------------------------
+
+
+def test_nadeau_bengio_by_hand() -> None:
+    found = nadeau_bengio(A, B, n_train=800, n_test=200)
+    expected = 0.012 / math.sqrt(0.00007 * (1 / 5 + 200 / 800))
+    assert found.statistic == pytest.approx(expected, rel=1e-9)
+    assert found.df == (4,)
+    assert found.p == pytest.approx(2 * stats.t.sf(expected, 4), rel=1e-9)
+
+
+@given(folds)
+def test_correction_makes_p_larger(pair) -> None:
+    plain, corrected = paired_t(*pair), nadeau_bengio(*pair, n_train=4, n_test=1)
+    assert corrected.p >= plain.p - 1e-12
+    assert corrected.effect == plain.effect
+
+
+def test_without_a_test_part_the_correction_vanishes() -> None:
+    tiny = nadeau_bengio(A, B, n_train=1e12, n_test=1)
+    assert tiny.statistic == pytest.approx(paired_t(A, B).statistic)
+
+
+@pytest.mark.parametrize(("n_train", "n_test"), [(0, 10), (10, 0), (-1, 10)])
+def test_sizes_must_be_positive(n_train: float, n_test: float) -> None:
+    with pytest.raises(MethodError, match="must be positive"):
+        nadeau_bengio(A, B, n_train=n_train, n_test=n_test)
+
+
+# -- 5x2cv -----------------------------------------------------------------------------------------
+
+
+def five_by_two() -> tuple[np.ndarray, np.ndarray]:
+    differences = np.array(B10) - np.array(A10)
+    means = differences.mean(axis=1, keepdims=True)
+    return differences, ((differences - means) ** 2).sum(axis=1)
+
+
+def test_5x2cv_t_by_hand() -> None:
+    differences, variances = five_by_two()
+    expected = differences[0, 0] / math.sqrt(variances.sum() / 5)
+    found = five_by_two_t(A10, B10)
+    assert found.statistic == pytest.approx(expected, rel=1e-12)
+    assert found.df == (5,)
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(expected), 5), rel=1e-9)
+    assert found.table["variances"] == pytest.approx(variances)
+    assert found.effect == pytest.approx(0.03)
+    assert found.effect.low < found.effect < found.effect.high
+
+
+def test_5x2cv_f_by_hand() -> None:
+    differences, variances = five_by_two()
+    expected = (differences**2).sum() / (2 * variances.sum())
+    found = five_by_two_f(A10, B10)
+    assert found.statistic == pytest.approx(expected, rel=1e-12)
+    assert found.df == (10, 5)
+    assert found.p == pytest.approx(stats.f.sf(expected, 10, 5), rel=1e-9)
+    assert found.effect == pytest.approx(differences.mean())
+    assert math.isnan(found.effect.low)
+    assert found.effect.note == "the F test gives no interval"
+
+
+def test_ten_numbers_in_a_row_are_five_pairs() -> None:
+    flat = five_by_two_t(np.ravel(A10), np.ravel(B10))
+    assert flat.statistic == five_by_two_t(A10, B10).statistic
+
+
+def test_f_does_not_depend_on_which_fold_comes_first_and_t_does() -> None:
+    turned = [row[::-1] for row in A10], [row[::-1] for row in B10]
+    assert five_by_two_f(*turned).statistic == pytest.approx(five_by_two_f(A10, B10).statistic)
+    assert five_by_two_t(*turned).statistic != five_by_two_t(A10, B10).statistic
+
+
+@pytest.mark.parametrize("test", [five_by_two_t, five_by_two_f])
+def test_5x2cv_needs_ten_folds(test) -> None:
+    with pytest.raises(MethodError, match="at least 10 folds"):
+        test(A, B)
+    with pytest.raises(MethodError, match="has 10 folds; found 12"):
+        test(np.arange(12.0), np.arange(12.0))
+
+
+# -- all of them -----------------------------------------------------------------------------------
+
+TESTS = {
+    "paired_t": paired_t,
+    "nadeau_bengio": lambda a, b, **o: nadeau_bengio(a, b, n_train=8, n_test=2, **o),
+    "5x2cv_t": five_by_two_t,
+    "5x2cv_f": five_by_two_f,
+}
+every_test = pytest.mark.parametrize("name", TESTS)
+
+
+@every_test
+@given(pair=ten_folds)
+def test_swapping_the_models_flips_the_effect_and_keeps_p(name, pair) -> None:
+    one, other = TESTS[name](*pair), TESTS[name](*pair[::-1])
+    assert one.effect == pytest.approx(-float(other.effect), abs=1e-15)
+    assert one.p == pytest.approx(other.p, abs=1e-12)
+
+
+@every_test
+def test_identical_models_have_p_one(name: str) -> None:
+    found = TESTS[name](A10, A10)
+    assert found.test == name
+    assert (found.statistic, found.p) == (0.0, 1.0)
+    assert "no difference is shown" in found.sentence
+
+
+@every_test
+def test_the_same_gain_in_every_fold_is_a_sure_difference(name: str) -> None:
+    lower = np.full((5, 2), 0.5)
+    found = TESTS[name](lower, lower + 0.25)
+    assert found.p == 0.0
+    assert math.isinf(found.statistic)
+    assert "B scores higher" in found.sentence
+
+
+@every_test
+def test_loss_is_read_as_a_gain_of_the_other(name: str) -> None:
+    assert "A scores higher" in TESTS[name](np.full(10, 0.75), np.full(10, 0.5)).sentence
+
+
+@every_test
+def test_folds_must_be_the_same(name: str) -> None:
+    with pytest.raises(LengthMismatch, match="the same folds"):
+        TESTS[name](A, B[:-1])
+
+
+@every_test
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_values_must_be_finite(name: str, bad: float) -> None:
+    spoiled = [*np.ravel(A10)[:-1], bad]
+    with pytest.raises(MethodError, match="finite"):
+        TESTS[name](spoiled, np.ravel(B10))
+
+
+@pytest.mark.parametrize("name", ["paired_t", "nadeau_bengio"])
+def test_one_fold_is_not_enough(name: str) -> None:
+    with pytest.raises(MethodError, match="at least 2 folds"):
+        TESTS[name]([0.5], [0.6])

@@ -1,0 +1,154 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from assay import friedman, nemenyi
+from assay.errors import MethodError
+from assay.inference import mean_ranks
+
+# Four models on six data sets.
+VALUES = [
+    [0.76, 0.77, 0.78, 0.75],
+    [0.60, 0.59, 0.59, 0.60],
+    [0.95, 0.97, 0.96, 0.98],
+    [0.63, 0.66, 0.66, 0.66],
+    [0.72, 0.73, 0.77, 0.76],
+    [0.91, 0.93, 0.94, 0.95],
+]
+
+tables = st.integers(3, 5).flatmap(
+    lambda models: st.lists(
+        st.lists(st.integers(0, 6), min_size=models, max_size=models), min_size=3, max_size=10
+    )
+)
+
+
+# -- ranks -----------------------------------------------------------------------------------------
+
+
+def test_highest_value_has_rank_one_and_ties_share() -> None:
+    assert mean_ranks(VALUES[1:3]).tolist() == [(1.5 + 4) / 2, (3.5 + 2) / 2, 3.25, (1.5 + 1) / 2]
+
+
+@given(tables)
+def test_ranks_are_scipys_of_the_negated_values(values) -> None:
+    expected = stats.rankdata(-np.array(values), axis=1).mean(axis=0)
+    np.testing.assert_allclose(mean_ranks(values), expected)
+
+
+# -- Friedman --------------------------------------------------------------------------------------
+
+
+def test_friedman_without_ties_by_hand() -> None:
+    # Ranks 1 2 3 in four rows and 2 1 3 in one: R = 6, 9, 15 of 5 rows.
+    values = [[3, 2, 1]] * 4 + [[2, 3, 1]]
+    found = friedman(values)
+    expected = 12 / (5 * 3 * 4) * (36 + 81 + 225) - 3 * 5 * 4
+    assert found.statistic == pytest.approx(expected)
+    assert found.df == (2,)
+    assert found.p == pytest.approx(stats.chi2.sf(expected, 2))
+    assert found.table["mean_ranks"] == {"0": 1.2, "1": 1.8, "2": 3.0}
+
+
+@given(tables)
+def test_friedman_is_scipys_with_any_ties(values) -> None:
+    columns = np.array(values, float).T
+    assume(any(len(set(row)) > 1 for row in values))
+    theirs = stats.friedmanchisquare(*columns)
+    found = friedman(values)
+    assert (found.statistic, found.p) == pytest.approx(
+        (theirs.statistic, theirs.pvalue), rel=1e-9, abs=1e-9
+    )
+
+
+def test_models_that_are_always_equal_have_p_one() -> None:
+    found = friedman([[0.5, 0.5, 0.5]] * 4)
+    assert (found.statistic, found.p) == (0.0, 1.0)
+
+
+@given(tables)
+def test_order_of_models_and_of_data_sets_does_not_matter(values) -> None:
+    table = np.array(values, float)
+    assert friedman(table).p == pytest.approx(friedman(table[::-1, ::-1]).p, rel=1e-9)
+
+
+def test_names_stand_for_the_columns() -> None:
+    found = friedman(VALUES, names=["knn", "tree", "forest", "boost"])
+    assert set(found.table["mean_ranks"]) == {"knn", "tree", "forest", "boost"}
+    assert found.models == ("knn", "tree", "forest", "boost")
+
+
+# -- Nemenyi ---------------------------------------------------------------------------------------
+
+
+def test_nemenyi_tests_every_pair() -> None:
+    found = nemenyi(VALUES, names=list("abcd"))
+    assert [result.models for result in found] == [
+        ("a", "b"),
+        ("a", "c"),
+        ("a", "d"),
+        ("b", "c"),
+        ("b", "d"),
+        ("c", "d"),
+    ]
+
+
+def test_nemenyi_by_hand() -> None:
+    ranks = mean_ranks(VALUES)
+    for result, (i, j) in zip(nemenyi(VALUES), [(0, 1), (0, 2), (0, 3)], strict=False):
+        q = abs(ranks[j] - ranks[i]) / math.sqrt(4 * 5 / (6 * 6)) * math.sqrt(2)
+        assert result.statistic == pytest.approx(q)
+        assert result.p == pytest.approx(stats.studentized_range.sf(q, 4, 1e9), abs=1e-6)
+        assert result.table["rank_difference"] == pytest.approx(ranks[j] - ranks[i])
+
+
+def test_critical_difference_of_four_models_is_demsars() -> None:
+    # Demsar 2006: q(0.05) of four models is 2.569, so CD = 2.569 sqrt(4 * 5 / (6 * 14)) = 1.25.
+    rows = [[4, 3, 2, 1]] * 14
+    gaps = [result.table["rank_difference"] for result in nemenyi(rows)]
+    assert sorted(set(gaps)) == [1, 2, 3]
+    p = {result.table["rank_difference"]: result.p for result in nemenyi(rows)}
+    assert p[1] > 0.05 > p[2] > p[3]
+    critical = 2.569 * math.sqrt(4 * 5 / (6 * 14)) / math.sqrt(4 * 5 / (6 * 14)) * math.sqrt(2)
+    assert stats.studentized_range.sf(critical, 4, 1e9) == pytest.approx(0.05, abs=2e-4)
+
+
+def test_equal_models_have_p_one() -> None:
+    assert [result.p for result in nemenyi([[0.5, 0.5, 0.5]] * 4)] == [1.0, 1.0, 1.0]
+
+
+def test_swapping_two_models_flips_the_difference_and_keeps_p() -> None:
+    table = np.array(VALUES)[:, :2]
+    (one,), (other,) = nemenyi(table), nemenyi(table[:, ::-1])
+    assert one.table["rank_difference"] == -other.table["rank_difference"]
+    assert one.p == other.p
+
+
+def test_level_decides_the_sentence() -> None:
+    rows = [[3, 2, 1]] * 6
+    (first, *_) = nemenyi(rows, level=0.95)
+    assert "no difference is shown" in first.sentence
+    (first, *_) = nemenyi(rows, level=0.5)
+    assert "0 ranks better" in first.sentence
+    (first, *_) = nemenyi([[1, 2, 3]] * 6, level=0.5)
+    assert "1 ranks better" in first.sentence
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("test", [friedman, nemenyi, mean_ranks])
+@pytest.mark.parametrize("values", [[1, 2, 3], [[1, 2]], [[1], [2]]])
+def test_two_data_sets_and_two_models_are_needed(test, values) -> None:
+    with pytest.raises(MethodError, match="two of each at least"):
+        test(values)
+
+
+@pytest.mark.parametrize("test", [friedman, nemenyi, mean_ranks])
+def test_undefined_values_are_refused(test) -> None:
+    with pytest.raises(MethodError, match="must be finite"):
+        test([[1, 2], [math.nan, 3]])

@@ -1,0 +1,600 @@
+"""The laws: what each says, and for which measures it is not said, with the reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import assay
+from assay.evaluation import Evaluation, Judge, RunningTally
+from assay.formula import evaluate, of_classes, value
+from assay.inference import Quantity
+from assay.measures import AVERAGES, Law, Measure, catalogue
+from assay.tally import Confusion, from_bytes
+
+from .faces import Face, Kind, all_faces, assert_near, fields, same
+from .reference import binary_cells, class_cells, counted, is_defined
+from .rows import Rows
+
+CLOSE = 1e-12
+DIFFERENT = 1e-6
+EXAMPLES = 10
+
+
+@dataclass(frozen=True)
+class Unless:
+    """When a law is not said of a measure, and why not."""
+
+    reason: str
+    matches: Callable[[Face], bool]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A law: a check that passes for every way to read a measure, with its exceptions."""
+
+    name: str
+    check: Callable[[Face], None]
+    unless: tuple[Unless, ...] = ()
+
+    def reason(self, face: Face) -> str | None:
+        """Why the law is not said of this; None where it is."""
+        return next((case.reason for case in self.unless if case.matches(face)), None)
+
+
+def everywhere(check: Callable[[Face, Rows, Random], None]) -> Callable[[Face], None]:
+    """A check of rows, on the fixed ones and on drawn ones."""
+
+    def checked(face: Face) -> None:
+        for name, rows in face.fixed().items():
+            try:
+                check(face, rows, Random(7))
+            except AssertionError as error:
+                error.add_note(f"on the fixed rows: {name}")
+                raise
+
+        @settings(
+            max_examples=EXAMPLES,
+            derandomize=True,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(face.drawn(), st.integers(0, 999))
+        def drawn(rows: Rows, seed: int) -> None:
+            check(face, rows, Random(seed))
+
+        drawn()
+
+    return checked
+
+
+def somewhere(change: Callable[[Rows], Rows]) -> Callable[[Face], None]:
+    """The change moves the value on some fixed rows: a law that is not declared has to fail."""
+
+    def checked(face: Face) -> None:
+        pairs = [(face.of(rows), face.of(change(rows))) for rows in face.fixed().values()]
+        assert any(abs(a - b) > DIFFERENT for a, b in pairs), (
+            f"{face.measure.name} does not change: declare the law in invariant_under"
+        )
+
+    return checked
+
+
+# -- how rows are given does not matter ------------------------------------------------------------
+
+
+def row_order(face: Face, rows: Rows, random: Random) -> None:
+    order = list(range(len(rows)))
+    random.shuffle(order)
+    assert fields(face.of(rows)) == fields(face.of(rows.at(order)))
+
+
+def label_names(face: Face, rows: Rows, random: Random) -> None:
+    names = ["zebra", "07", "Ärger.x", "NA", "b c", "none"]
+    random.shuffle(names)
+    renamed = rows.named(tuple(names[: len(rows.labels)]))
+    expected, found = face.of(rows), None
+    if face.how == "label":
+        # Labels are sorted as text, so the second one may stand elsewhere.
+        label = sorted(renamed.labels).index(renamed.labels[1])
+        judge = Judge(renamed.tally())
+        of = judge.of_label if face.counted else judge.scored
+        found = of(face.measure, label)
+    else:
+        found = face.of(renamed)
+    assert_near(expected, found, CLOSE)
+    assert expected.n == found.n
+    if face.counted:
+        assert same(expected, found)
+
+
+def count_is_repetition(face: Face, rows: Rows, random: Random) -> None:
+    counts = [random.randint(1, 3) for _ in rows.truth]
+    assert fields(face.of(rows, counts=counts)) == fields(face.of(rows.repeated(counts)))
+
+
+def zero_count_is_removal(face: Face, rows: Rows, random: Random) -> None:
+    counts = [random.choice([0, 1, 2]) for _ in rows.truth]
+    counts[random.randrange(len(counts))] = 1
+    assert fields(face.of(rows, counts=counts)) == fields(face.of(rows.repeated(counts)))
+
+
+def zero_weight_is_removal(face: Face, rows: Rows, random: Random) -> None:
+    weights = [random.choice([0.0, 0.5, 2.25]) for _ in rows.truth]
+    weights[random.randrange(len(weights))] = 1.5
+    kept = [i for i, weight in enumerate(weights) if weight]
+    removed = face.of(rows.at(kept), sample_weight=[weights[i] for i in kept])
+    assert_near(face.of(rows, sample_weight=weights), removed, CLOSE)
+
+
+def weights_have_no_scale(face: Face, rows: Rows, random: Random) -> None:
+    weights = [random.uniform(0.1, 4.0) for _ in rows.truth]
+    scale = random.choice([1e-6, 0.37, 1000.0])
+    scaled = [scale * weight for weight in weights]
+    a, b = face.of(rows, sample_weight=weights), face.of(rows, sample_weight=scaled)
+    assert_near(a, b, CLOSE)
+    assert same(a.n, b.n, CLOSE)
+
+
+def weight_of_one_is_no_weight(face: Face, rows: Rows, random: Random) -> None:
+    assert same(face.of(rows), face.of(rows, sample_weight=[1.0] * len(rows)), CLOSE)
+
+
+def whole_weight_is_repetition(face: Face, rows: Rows, random: Random) -> None:
+    weights = [random.randint(1, 4) for _ in rows.truth]
+    found = face.of(rows, sample_weight=[float(weight) for weight in weights])
+    assert same(face.of(rows.repeated(weights)), found, CLOSE)
+
+
+def weighted_order(face: Face, rows: Rows, random: Random) -> None:
+    weights = [random.uniform(0.1, 4.0) for _ in rows.truth]
+    order = list(range(len(rows)))
+    random.shuffle(order)
+    moved = face.of(rows.at(order), sample_weight=[weights[i] for i in order])
+    assert_near(face.of(rows, sample_weight=weights), moved, CLOSE)
+
+
+def shards_are_the_whole(face: Face, rows: Rows, random: Random) -> None:
+    running = RunningTally(**rows.shared())
+    order = list(range(len(rows)))
+    random.shuffle(order)
+    while order:
+        size = random.randint(1, len(order))
+        running.update(rows.at(order[:size]).columns())
+        order = order[size:]
+    whole = rows.tally()
+    assert running.tally.to_bytes() == whole.to_bytes()
+    assert fields(face.of_tally(running.tally)) == fields(face.of_tally(whole))
+
+
+def saved_is_the_same(face: Face, rows: Rows, random: Random) -> None:
+    tally = rows.tally()
+    assert fields(face.of_tally(from_bytes(tally.to_bytes()))) == fields(face.of_tally(tally))
+
+
+def one_answer_everywhere(face: Face) -> None:
+    """An evaluation, its document and the function of the measure say the same."""
+    for name in ("a usual detector", "no errors"):
+        rows = face.fixed()[name]
+        expected = fields(face.of(rows))
+        evaluation = _evaluation(rows, tuple(m.name for m in catalogue.CATALOGUE))
+        assert fields(evaluation[face.key]) == expected
+        entries = [
+            entry
+            for entry in evaluation.to_dict()["estimates"]
+            if entry["measure"] == face.measure.name
+            and entry["slice"] is None
+            and entry["base_rate"] is None
+            and face.how in (entry["average"], "positive", "negative", "overall", "label")
+        ]
+        values = [math.nan if e["value"] is None else e["value"] for e in entries]
+        assert any(same(found, evaluation[face.key]) for found in values)
+        if face.how not in ("negative", "label"):
+            asked = _function_of(face)(rows)
+            assert fields(asked) == expected
+
+
+@lru_cache(maxsize=64)
+def _evaluation(rows: Rows, catalogued: tuple[str, ...]) -> Evaluation:
+    """The evaluation of rows, kept as long as the catalogue stays what it is."""
+    return Evaluation(rows.tally())
+
+
+def _function_of(face: Face) -> Callable[[Rows], assay.Estimate]:
+    def asked(rows: Rows) -> assay.Estimate:
+        function = getattr(assay, face.measure.name)
+        options = {"average": face.how} if face.how in AVERAGES else {}
+        columns = rows.columns()
+        return function(columns.pop("y_true"), **columns, **rows.shared(), **options)
+
+    return asked
+
+
+# -- what values and intervals can be --------------------------------------------------------------
+
+
+def within_range(face: Face, rows: Rows, random: Random) -> None:
+    found = face.of(rows)
+    low, high = face.measure.range
+    assert math.isnan(found) or low <= found <= high
+
+
+def weighted_within_range(face: Face, rows: Rows, random: Random) -> None:
+    found = face.of(rows, sample_weight=[random.uniform(0.01, 9.0) for _ in rows.truth])
+    low, high = face.measure.range
+    assert math.isnan(found) or low <= found <= high
+    assert math.isnan(found.low) or low <= found.low <= found <= found.high <= high
+
+
+def undefined_where_a_denominator_is_zero(face: Face, rows: Rows, random: Random) -> None:
+    found = face.of(rows)
+    assert math.isnan(found) is (not is_defined(face, rows))
+    if math.isnan(found):
+        assert isinstance(found.undefined, str)
+        assert found.undefined.strip()
+        assert math.isnan(found.low)
+        assert math.isnan(found.high)
+    else:
+        assert found.undefined is None
+
+
+def weighted_undefined_alike(face: Face, rows: Rows, random: Random) -> None:
+    found = face.of(rows, sample_weight=[random.uniform(0.1, 3.0) for _ in rows.truth])
+    assert math.isnan(found) is (not is_defined(face, rows))
+    assert math.isnan(found) is (found.undefined is not None)
+
+
+def interval_holds_the_estimate(face: Face, rows: Rows, random: Random) -> None:
+    found = face.of(rows)
+    low, high = face.measure.range
+    if not math.isnan(found):
+        assert low <= found.low <= found <= found.high <= high
+        assert found.method
+
+
+def no_interval_says_why(face: Face, rows: Rows, random: Random) -> None:
+    found = face.of(rows)
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+    if not math.isnan(found):
+        assert found.note is not None
+        assert found.note.startswith("no interval: ")
+        assert not found.method
+
+
+def carries_its_size(face: Face, rows: Rows, random: Random) -> None:
+    level = random.choice([0.8, 0.95])
+    found = face.of(rows, level)
+    assert found.level == level
+    if not math.isnan(found):
+        assert 0 < found.n <= len(rows)
+
+
+def narrows_with_rows(face: Face, rows: Rows, random: Random) -> None:
+    widths = []
+    for times in (1, 4, 16):
+        found = face.of(rows, counts=[times] * len(rows))
+        widths.append(found.high - found.low)
+    for wide, narrow in pairwise(widths):
+        assert math.isnan(wide) or narrow < wide or narrow == wide == 0, widths
+
+
+def widens_with_the_level(face: Face, rows: Rows, random: Random) -> None:
+    found = [face.of(rows, level) for level in (0.5, 0.9, 0.99)]
+    assert len({repr(estimate.value) for estimate in found}) == 1
+    for inner, outer in pairwise(found):
+        if math.isnan(inner.low):
+            assert math.isnan(outer.low)
+            continue
+        assert outer.low <= inner.low
+        assert inner.high <= outer.high
+        width = inner.high - inner.low
+        # Of one row the mean loss can be anything, whatever the level.
+        anything = face.kind is Kind.LOST and len(rows) == 1
+        assert outer.high - outer.low > width or width == 0 or anything
+
+
+# -- formulas --------------------------------------------------------------------------------------
+
+
+def value_is_the_definition(face: Face, rows: Rows, random: Random) -> None:
+    """The value is the float nearest to the exact one, averages by their definition."""
+    if is_defined(face, rows):
+        assert face.of(rows).value == float(counted(face, rows))
+
+
+def counts_of_any_size(face: Face, rows: Rows, random: Random) -> None:
+    """A hundred billion times the rows give the same value, of counts to the bit."""
+    many = face.of(rows, counts=[10**11] * len(rows))
+    assert same(face.of(rows), many, 0.0 if face.counted else CLOSE)
+
+
+def vector_is_scalar(face: Face) -> None:
+    """The float evaluator, over many tables at once, agrees with the exact one."""
+    random = Random(11)
+    size = face.scene[0]
+    tables = np.array(
+        [
+            [[random.choice([0, 1, 2, 5, 40]) for _ in range(size)] for _ in range(size)]
+            for _ in range(200)
+        ]
+    )
+    quantity = _quantity(face)
+    vector = quantity.of_tables(tables.astype(float))
+    assert vector.shape == (200,)
+    for table, found in zip(tables.tolist(), vector.tolist(), strict=True):
+        confusion = Confusion(
+            tuple(str(i) for i in range(size)), tuple(tuple(row) for row in table)
+        )
+        assert same(quantity.value(confusion), found, CLOSE), table
+
+
+def _quantity(face: Face) -> Quantity:
+    formula, classes = face.measure.formula, face.measure.classes
+    assert formula is not None
+    if face.how in AVERAGES:
+        return Quantity(of_classes(formula, face.how))
+    if face.how == "overall":
+        assert classes is not None
+        return Quantity(classes)
+    return Quantity(formula, label=0 if face.how == "negative" else 1)
+
+
+def vector_of_cells_is_scalar(face: Face) -> None:
+    """The same on the four cells."""
+    formula = face.measure.formula
+    assert formula is not None
+    random = Random(13)
+    cells = {
+        name: [random.choice([0, 1, 3, 17]) for _ in range(200)]
+        for name in ("TP", "FP", "FN", "TN")
+    }
+    vector = evaluate(formula, cells).tolist()
+    for i, found in enumerate(vector):
+        one = {name: column[i] for name, column in cells.items()}
+        assert same(value(formula, one), found, CLOSE), one
+
+
+def two_classes_are_binary(face: Face, rows: Rows, random: Random) -> None:
+    """The formula over classes gives for two classes what the binary formula gives."""
+    measure = face.measure
+    assert measure.formula is not None
+    assert measure.classes is not None
+    table = rows.table()
+    assert same(
+        value(measure.formula, binary_cells(table, 1)), value(measure.classes, class_cells(table))
+    )
+
+
+def own_prevalence_changes_nothing(face: Face, rows: Rows, random: Random) -> None:
+    positives = sum(rows.truth)
+    if 0 < positives < len(rows):
+        found = Judge(rows.tally()).at_base_rate(face.measure, positives / len(rows))
+        assert same(face.of(rows), found, CLOSE)
+
+
+def base_rate_is_repetition(face: Face, rows: Rows, random: Random) -> None:
+    """The value at a base rate is the value of rows repeated until they have it."""
+    positives = sum(rows.truth)
+    negatives = len(rows) - positives
+    if positives and negatives:
+        more = random.choice([3, 7])
+        repeated = rows.repeated([negatives * more if t == 0 else positives for t in rows.truth])
+        share = Fraction(sum(repeated.truth), len(repeated))
+        found = Judge(rows.tally()).at_base_rate(face.measure, float(share))
+        assert same(face.of(repeated), found, 1e-11)
+
+
+def base_rate_interval(face: Face, rows: Rows, random: Random) -> None:
+    rate = random.choice([0.3, 0.01, 0.0001])
+    found = Judge(rows.tally()).at_base_rate(face.measure, rate)
+    low, high = face.measure.range
+    assert math.isnan(found) is (found.undefined is not None)
+    if not math.isnan(found):
+        assert low <= found.low <= found <= found.high <= high
+
+
+# -- what a measure may be indifferent to ----------------------------------------------------------
+
+
+def class_swap(face: Face, rows: Rows, random: Random) -> None:
+    assert_near(face.of(rows), face.of(rows.swapped()), CLOSE)
+
+
+def transpose(face: Face, rows: Rows, random: Random) -> None:
+    assert same(face.of(rows), face.of(rows.transposed()))
+
+
+def prevalence(face: Face, rows: Rows, random: Random) -> None:
+    more = rows.with_more_positives(random.randint(2, 5))
+    assert same(face.of(rows), face.of(more))
+
+
+def true_negatives(face: Face, rows: Rows, random: Random) -> None:
+    more = rows.with_true_negatives(random.randint(1, 9))
+    tolerance = 0.0 if face.counted else CLOSE
+    assert same(face.of(rows), face.of(more), tolerance)
+
+
+SCORE_MAPS: tuple[Callable[[float], float], ...] = (
+    lambda score: score / 2,
+    lambda score: score**2,
+    lambda score: 10 * score - 3,
+    math.exp,
+    lambda score: math.atan(score) - 9,
+)
+
+
+def score_map(face: Face, rows: Rows, random: Random) -> None:
+    mapped = rows.mapped(random.choice(SCORE_MAPS))
+    assert fields(face.of(rows)) == fields(face.of(mapped))
+
+
+def becomes_its_swapped(face: Face, rows: Rows, random: Random) -> None:
+    other = _named(face.measure.swapped)
+    assert other.swapped == face.measure.name
+    assert_near(face.of(rows), Face(other, "positive").of(rows.swapped()), CLOSE)
+    assert same(face.of(rows), Face(other, "positive").of(rows.swapped()))
+
+
+def has_its_complement(face: Face, rows: Rows, random: Random) -> None:
+    other = _named(face.measure.complement)
+    assert other.complement == face.measure.name
+    mine, theirs = face.of(rows), Face(other, face.how).of(rows)
+    assert same(mine, 1 - theirs, CLOSE)
+    assert same(mine.low, 1 - theirs.high, CLOSE)
+    assert same(mine.high, 1 - theirs.low, CLOSE)
+
+
+def has_no_swapped(face: Face) -> None:
+    """No measure of the catalogue is what this one becomes: else it has to be declared."""
+    swapped = [face.of(rows.swapped()) for rows in face.fixed().values()]
+    assert _equals(face, swapped) == []
+
+
+def has_no_complement(face: Face) -> None:
+    """No measure of the catalogue is 1 minus this one: else it has to be declared."""
+    rest = [1 - face.of(rows) for rows in face.fixed().values()]
+    assert _equals(face, rest) == []
+
+
+def _equals(face: Face, values: Sequence[float]) -> list[str]:
+    """The measures that give these values on the fixed rows, one after the other."""
+    return [
+        other.measure.name
+        for other in all_faces()
+        if other.how == face.how and other.scene == face.scene
+        if all(
+            same(other.of(rows), expected, 1e-9)
+            for rows, expected in zip(face.fixed().values(), values, strict=True)
+        )
+    ]
+
+
+def _named(name: str | None) -> Measure:
+    assert name is not None
+    return catalogue.names()[name]
+
+
+# -- the table -------------------------------------------------------------------------------------
+
+NOT_COUNTED = Unless("it is not a formula of counts", lambda f: not f.counted)
+NOT_POSITIVE = Unless(
+    "it is said of one positive label", lambda f: f.how != "positive" and f.kind is not Kind.PAIRED
+)
+OF_PAIRS = Unless("it needs two classes; this one has more", lambda f: f.kind is Kind.PAIRED)
+HAS_NO_INTERVAL = Unless("it has no interval", lambda f: not f.has_interval)
+HAS_INTERVAL = Unless("it has an interval", lambda f: f.has_interval)
+HAS_NO_CLASSES = Unless("it has no formula over classes", lambda f: f.measure.classes is None)
+MACRO_BY_CONTRACT = Unless(
+    "its value for K classes is the macro average, by contract",
+    lambda f: f.measure.name == "jaccard",
+)
+NO_SWAPPED = Unless("it declares no swapped measure", lambda f: f.measure.swapped is None)
+SWAPPED = Unless("it declares what it becomes", lambda f: f.measure.swapped is not None)
+NO_COMPLEMENT = Unless("it declares no complement", lambda f: f.measure.complement is None)
+COMPLEMENT = Unless("it declares its complement", lambda f: f.measure.complement is not None)
+SYMMETRIC = Unless("it becomes itself", lambda f: f.measure.symmetric)
+NO_DECISION = Unless("a score can't change places with the truth", lambda f: not f.counted)
+NO_SCORE = Unless("it does not see scores", lambda f: f.counted)
+
+
+def _declared(law: Law) -> Unless:
+    return Unless("it is declared, so it has to hold", lambda f: law in f.measure.invariant_under)
+
+
+def _undeclared(law: Law) -> Unless:
+    return Unless(
+        "it is not declared, so it has to fail", lambda f: law not in f.measure.invariant_under
+    )
+
+
+def _indifference(
+    law: Law,
+    check: Callable[[Face, Rows, Random], None],
+    change: Callable[[Rows], Rows],
+    *unless: Unless,
+) -> tuple[Statement, Statement]:
+    """A law that holds where it is declared, and fails where it is not."""
+    name = law.name.lower()
+    return (
+        Statement(f"{name}_holds", everywhere(check), (NOT_POSITIVE, *unless, _undeclared(law))),
+        Statement(f"{name}_fails", somewhere(change), (NOT_POSITIVE, *unless, _declared(law))),
+    )
+
+
+STATEMENTS: tuple[Statement, ...] = (
+    Statement("row_order", everywhere(row_order)),
+    Statement("label_names", everywhere(label_names)),
+    Statement("count_is_repetition", everywhere(count_is_repetition)),
+    Statement("zero_count_is_removal", everywhere(zero_count_is_removal)),
+    Statement("zero_weight_is_removal", everywhere(zero_weight_is_removal)),
+    Statement("weights_have_no_scale", everywhere(weights_have_no_scale)),
+    Statement("weight_of_one_is_no_weight", everywhere(weight_of_one_is_no_weight)),
+    Statement("whole_weight_is_repetition", everywhere(whole_weight_is_repetition)),
+    Statement("weighted_order", everywhere(weighted_order)),
+    Statement("shards_are_the_whole", everywhere(shards_are_the_whole)),
+    Statement("saved_is_the_same", everywhere(saved_is_the_same)),
+    Statement("one_answer_everywhere", one_answer_everywhere),
+    Statement("within_range", everywhere(within_range)),
+    Statement("weighted_within_range", everywhere(weighted_within_range)),
+    Statement(
+        "undefined_where_a_denominator_is_zero", everywhere(undefined_where_a_denominator_is_zero)
+    ),
+    Statement("weighted_undefined_alike", everywhere(weighted_undefined_alike)),
+    Statement("carries_its_size", everywhere(carries_its_size)),
+    Statement(
+        "interval_holds_the_estimate", everywhere(interval_holds_the_estimate), (HAS_NO_INTERVAL,)
+    ),
+    Statement("no_interval_says_why", everywhere(no_interval_says_why), (HAS_INTERVAL,)),
+    Statement("narrows_with_rows", everywhere(narrows_with_rows), (HAS_NO_INTERVAL,)),
+    Statement("widens_with_the_level", everywhere(widens_with_the_level), (HAS_NO_INTERVAL,)),
+    Statement("value_is_the_definition", everywhere(value_is_the_definition), (NOT_COUNTED,)),
+    Statement("counts_of_any_size", everywhere(counts_of_any_size)),
+    Statement("vector_is_scalar", vector_is_scalar, (NOT_COUNTED,)),
+    Statement("vector_of_cells_is_scalar", vector_of_cells_is_scalar, (NOT_COUNTED, NOT_POSITIVE)),
+    Statement(
+        "two_classes_are_binary",
+        everywhere(two_classes_are_binary),
+        (NOT_COUNTED, NOT_POSITIVE, HAS_NO_CLASSES, MACRO_BY_CONTRACT),
+    ),
+    Statement(
+        "own_prevalence_changes_nothing",
+        everywhere(own_prevalence_changes_nothing),
+        (NOT_COUNTED, NOT_POSITIVE),
+    ),
+    Statement(
+        "base_rate_is_repetition",
+        everywhere(base_rate_is_repetition),
+        (NOT_COUNTED, NOT_POSITIVE),
+    ),
+    Statement("base_rate_interval", everywhere(base_rate_interval), (NOT_COUNTED, NOT_POSITIVE)),
+    *_indifference(Law.CLASS_SWAP, class_swap, Rows.swapped),
+    *_indifference(Law.TRANSPOSE, transpose, Rows.transposed, NO_DECISION),
+    *_indifference(Law.PREVALENCE, prevalence, lambda rows: rows.with_more_positives(3)),
+    *_indifference(
+        Law.TRUE_NEGATIVES, true_negatives, lambda rows: rows.with_true_negatives(5), OF_PAIRS
+    ),
+    *_indifference(
+        Law.SCORE_MAP, score_map, lambda rows: rows.mapped(lambda score: score**2), NO_SCORE
+    ),
+    Statement("becomes_its_swapped", everywhere(becomes_its_swapped), (NOT_POSITIVE, NO_SWAPPED)),
+    Statement("has_no_swapped", has_no_swapped, (NOT_POSITIVE, SYMMETRIC, SWAPPED)),
+    Statement("has_its_complement", everywhere(has_its_complement), (NO_COMPLEMENT,)),
+    Statement("has_no_complement", has_no_complement, (NOT_POSITIVE, COMPLEMENT)),
+)
+
+
+def cases() -> list[tuple[Statement, Face]]:
+    """Each law with each way to read each measure that is in the catalogue now."""
+    return [(law, face) for law in STATEMENTS for face in all_faces() if law.reason(face) is None]

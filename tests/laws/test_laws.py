@@ -1,0 +1,57 @@
+"""Every measure of the catalogue under every law."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from assay.measures import Needs, catalogue
+
+from .faces import SCORED, Face, all_faces, faces, kind_of
+from .statements import STATEMENTS, Statement, cases
+
+
+@pytest.mark.parametrize(
+    ("law", "face"), [pytest.param(*case, id=f"{case[0].name}-{case[1].name}") for case in cases()]
+)
+def test_law(law: Statement, face: Face) -> None:
+    law.check(face)
+
+
+def test_every_law_is_run_or_left_out_with_a_reason_for_every_measure() -> None:
+    run = {(law.name, face.measure.name) for law, face in cases()}
+    for law in STATEMENTS:
+        for measure in catalogue.CATALOGUE:
+            reasons = {law.reason(face) for face in faces(measure)}
+            assert reasons, f"{measure.name} can't be read in any way"
+            assert ((law.name, measure.name) in run) is (None in reasons)
+            assert all(reason is None or reason.strip() for reason in reasons)
+
+
+def test_every_exception_of_a_law_is_needed() -> None:
+    for law in STATEMENTS:
+        for case in law.unless:
+            assert any(case.matches(face) for face in all_faces()), (law.name, case.reason)
+
+
+def test_laws_have_names_of_their_own() -> None:
+    assert len({law.name for law in STATEMENTS}) == len(STATEMENTS)
+    assert len({face.name for face in all_faces()}) == len(all_faces())
+
+
+def test_every_face_is_under_a_law_that_looks_at_its_value() -> None:
+    looked_at = {
+        face.name for law, face in cases() if law.name == "undefined_where_a_denominator_is_zero"
+    }
+    assert looked_at == {face.name for face in all_faces()}
+
+
+def test_no_classified_measure_is_gone() -> None:
+    assert set(SCORED) == {m.name for m in catalogue.CATALOGUE if m.formula is None}
+
+
+def test_a_measure_that_is_no_formula_has_to_be_classified() -> None:
+    unknown = replace(catalogue.find("roc_auc"), name="gini", aliases=(), needs=Needs.SCORES)
+    with pytest.raises(LookupError, match="say in SCORED"):
+        kind_of(unknown)

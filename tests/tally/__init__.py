@@ -1,0 +1,1 @@
+"""Tallies: laws by hypothesis, bytes by fuzzing, score tables against a naive count."""

@@ -1,0 +1,108 @@
+"""Blocks of rows: the same bits for any number of threads."""
+
+import os
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assay.tally import Confusion, LossSums, ScoreTally
+from assay.tally.blocks import BLOCK, bounds, map_blocks, threads
+from assay.tally.scores import extremes
+
+from .kinds import TWO
+
+ROWS = 12 * BLOCK + 345
+
+
+def test_the_blocks_of_a_size_follow_each_other_to_its_end() -> None:
+    assert bounds(0) == []
+    assert bounds(5, block=2) == [(0, 2), (2, 4), (4, 5)]
+    assert bounds(4, block=2) == [(0, 2), (2, 4)]
+    assert bounds(BLOCK) == [(0, BLOCK)]
+    assert bounds(BLOCK + 1) == [(0, BLOCK), (BLOCK, BLOCK + 1)]
+
+
+@pytest.mark.parametrize("count", ["1", "2", "3", "8", "64"])
+@pytest.mark.parametrize("blocks", [0, 1, 4, 5, 17])
+def test_results_come_back_in_the_order_of_blocks(
+    blocks: int, count: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_THREADS", count)
+    found = map_blocks(blocks * 10, lambda: lambda i, j: (i, j), block=10)
+    assert found == [(i * 10, i * 10 + 10) for i in range(blocks)]
+
+
+def test_each_thread_makes_its_worker_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_THREADS", "3")
+    made: list[int] = []
+
+    def worker() -> Any:
+        made.append(threading.get_ident())
+        return lambda i, j: None
+
+    map_blocks(100, worker, block=10)
+    assert len(made) == 3
+    made.clear()
+    map_blocks(40, worker, block=10)
+    assert made == [threading.get_ident()]
+
+
+def test_an_error_in_a_block_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_THREADS", "4")
+
+    def fail(i: int, j: int) -> None:
+        if i == 70:
+            raise RuntimeError(f"block {i}")
+
+    with pytest.raises(RuntimeError, match="block 70"):
+        map_blocks(100, lambda: fail, block=10)
+
+
+def test_the_number_of_threads_is_asked_for_or_that_of_the_cores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ASSAY_THREADS", "5")
+    assert threads() == 5
+    monkeypatch.delenv("ASSAY_THREADS")
+    cores = threads()
+    assert cores >= 1
+    for odd in ("", "0", "-2", "many", "1.5"):
+        monkeypatch.setenv("ASSAY_THREADS", odd)
+        assert threads() == cores
+
+
+def test_where_a_process_can_not_tell_its_cores_those_of_the_machine_are_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("ASSAY_THREADS", raising=False)
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 7)
+    assert threads() == 7
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert threads() == 1
+
+
+def test_every_tally_has_the_same_bits_for_any_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, ROWS).astype(np.uint8)
+    score = rng.normal(size=ROWS)
+    share = rng.random(ROWS)
+    table = np.stack([1 - share, share], axis=1)
+    weight = rng.random(ROWS)
+    found = []
+    for count in ("1", "2", "8"):
+        monkeypatch.setenv("ASSAY_THREADS", count)
+        tallies = [
+            ScoreTally.of_rows(TWO, score, truth),
+            ScoreTally.of_rows(TWO, share.astype(np.float32), truth),
+            LossSums.of_binary(truth, share),
+            LossSums.of_binary(truth, share, weights=weight),
+            LossSums.of_classes(truth, table),
+            Confusion.of_codes(TWO, truth, (share > 0.5).astype(np.uint8)),
+        ]
+        found.append([tally.to_bytes() for tally in tallies] + [extremes(score)])
+    assert found[0] == found[1] == found[2]

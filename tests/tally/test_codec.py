@@ -1,0 +1,440 @@
+"""Bytes that are no good tally raise TallyError, and nothing else."""
+
+import copy
+import json
+import random
+import zlib
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.errors import TallyError
+from assay.tally import (
+    ClusterTally,
+    Confusion,
+    LossSums,
+    PairTally,
+    Sample,
+    ScoreTally,
+    Tally,
+    codec,
+    from_bytes,
+)
+
+from .kinds import KINDS, THREE, TWO
+
+MAGIC = b"assay-tally\n"
+HEAD = len(MAGIC) + 12  # the magic word, a checksum of 4 bytes and the length of the head in 8
+
+
+def _rows(name: str) -> list[tuple[Any, ...]]:
+    """A few rows of each kind, drawn once and for all."""
+    rng = random.Random(7)
+    make = {
+        "confusion": lambda: (rng.randrange(3), rng.randrange(3)),
+        "pairs": lambda: (rng.randrange(3), rng.randrange(3), rng.randrange(3)),
+        "clusters": lambda: (rng.randrange(3), rng.randrange(3), rng.choice(["alpha", "beta"])),
+        "sample": lambda: (rng.randrange(2), rng.random(), rng.random()),
+        "clustered sample": lambda: (rng.randrange(2), rng.random(), rng.choice(["alpha", "beta"])),
+        "losses over classes": lambda: (rng.randrange(3), *(rng.randint(1, 9) for _ in range(3))),
+        "record": lambda: (rng.randrange(2), rng.random(), rng.choice(["alpha", "beta"]), "x"),
+    }.get(name, lambda: (rng.randrange(2), rng.random()))
+    return [make() for _ in range(5)]
+
+
+EXAMPLES = {kind.name: kind.count(_rows(kind.name), None) for kind in KINDS}
+EXAMPLES["weighted scores"] = ScoreTally.of_rows(
+    TWO, np.array([0.5, 0.25, 0.5]), np.array([0, 1, 1]), weights=np.array([0.5, 1.5, 2.0])
+)
+EXAMPLES["weighted losses"] = LossSums.of_binary(
+    np.array([0, 1]), np.array([0.5, 0.25]), weights=np.array([0.5, 1.5])
+)
+EXAMPLES["weighted confusion"] = Confusion(TWO, ((0.5, 1.0), (2.0, 0.0)), ((0.25, 1.0), (4.0, 0.0)))
+every_example = pytest.mark.parametrize("name", EXAMPLES)
+
+
+def _framed(text: bytes, payload: bytes = b"") -> bytes:
+    """Bytes with the right magic word, lengths and checksum around whatever is given."""
+    body = len(text).to_bytes(8, "little") + text + payload
+    return MAGIC + zlib.crc32(body).to_bytes(4, "little") + body
+
+
+def _parts(data: bytes) -> tuple[dict[str, Any], bytes]:
+    size = int.from_bytes(data[HEAD - 8 : HEAD], "little")
+    return json.loads(data[HEAD : HEAD + size]), data[HEAD + size :]
+
+
+def _headed(head: Any, payload: bytes = b"") -> bytes:
+    return _framed(json.dumps(head).encode(), payload)
+
+
+# -- damage ----------------------------------------------------------------------------------------
+
+
+@every_example
+def test_an_example_is_readable_before_it_is_damaged(name: str) -> None:
+    assert from_bytes(EXAMPLES[name].to_bytes()) == EXAMPLES[name]
+
+
+@every_example
+def test_every_flipped_bit_is_noticed(name: str) -> None:
+    data = EXAMPLES[name].to_bytes()
+    stride = max(1, len(data) // 250)
+    for position in range(0, len(data), stride):
+        for bit in range(8):
+            broken = bytearray(data)
+            broken[position] ^= 1 << bit
+            with pytest.raises(TallyError):
+                from_bytes(bytes(broken))
+
+
+@every_example
+def test_every_cut_is_noticed(name: str) -> None:
+    data = EXAMPLES[name].to_bytes()
+    for length in range(len(data)):
+        with pytest.raises(TallyError):
+            from_bytes(data[:length])
+
+
+@every_example
+def test_what_follows_the_end_is_noticed(name: str) -> None:
+    data = EXAMPLES[name].to_bytes()
+    for tail in (b"\0", b"more", data):
+        with pytest.raises(TallyError):
+            from_bytes(data + tail)
+
+
+@given(data=st.binary(max_size=200))
+def test_foreign_bytes_are_no_tally(data: bytes) -> None:
+    for broken in (data, MAGIC + data, MAGIC + bytes(8) + data, _framed(data)):
+        with pytest.raises(TallyError):
+            from_bytes(broken)
+
+
+def test_foreign_bytes_are_named_by_how_they_start() -> None:
+    with pytest.raises(TallyError, match=r"no tally: they start with b'\\x89PNG'"):
+        from_bytes(b"\x89PNG")
+
+
+@pytest.mark.parametrize("size", [2**63, 2**64 - 1, 10**6])
+def test_a_length_that_promises_too_much_is_not_trusted(size: int) -> None:
+    with pytest.raises(TallyError, match="cut short"):
+        from_bytes(MAGIC + bytes(4) + size.to_bytes(8, "little") + b"{}")
+
+
+def test_a_checksum_that_does_not_fit_is_told() -> None:
+    data = bytearray(EXAMPLES["confusion"].to_bytes())
+    data[-1] ^= 1
+    with pytest.raises(TallyError, match="checksum"):
+        from_bytes(bytes(data))
+
+
+# -- hostile bytes whose frame is right ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("depth", [10**3, 10**5, 10**6])
+def test_a_head_nested_without_end_is_refused(depth: int) -> None:
+    with pytest.raises(TallyError):
+        from_bytes(_framed(b"[" * depth))
+    with pytest.raises(TallyError):
+        from_bytes(_framed(b'{"kind":' * depth))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        None,
+        7,
+        "text",
+        [],
+        {},
+        {"kind": "confusion"},
+        {"kind": "confusion", "schema": 1, "header": {}},
+        {"kind": "confusion", "schema": 1, "header": None, "arrays": []},
+        {"kind": "confusion", "schema": 1, "header": [], "arrays": []},
+        {"kind": "confusion", "schema": 1, "header": {}, "arrays": None},
+        {"kind": "confusion", "schema": 1, "header": {}, "arrays": 3},
+        {"kind": "confusion", "schema": 1, "header": {}, "arrays": [None]},
+        {"kind": "confusion", "schema": 1, "header": {}, "arrays": [{}]},
+        {"kind": ["confusion"], "schema": 1, "header": {}, "arrays": []},
+    ],
+)
+def test_a_head_of_another_shape_is_refused(head: Any) -> None:
+    with pytest.raises(TallyError):
+        from_bytes(_headed(head))
+
+
+def test_a_later_schema_is_named() -> None:
+    head, payload = _parts(EXAMPLES["pairs"].to_bytes())
+    head["schema"] = 2
+    with pytest.raises(TallyError, match="schema 2; this version reads schema 1"):
+        from_bytes(_headed(head, payload))
+
+
+def test_an_unknown_kind_is_named_beside_the_known_ones() -> None:
+    head, payload = _parts(EXAMPLES["pairs"].to_bytes())
+    head["kind"] = "histogram"
+    with pytest.raises(TallyError, match=r"'histogram'.*clusters, confusion, losses, pairs"):
+        from_bytes(_headed(head, payload))
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["O", "|O", "U5", "S3", "V8", "<M8[ns]", "f8,f8", "i4, (", "a5", "(2,3)f8", ">f8", "f2", "c16",
+     "", "float", None, 8, [], ["f8"], {"names": ["a"], "formats": ["f8"]}],
+)  # fmt: skip
+def test_an_array_of_another_type_is_refused(dtype: Any) -> None:
+    entry = {"name": "scores", "dtype": dtype, "shape": [0]}
+    head = {"kind": "scores", "schema": 1, "header": {"labels": TWO}, "arrays": [entry]}
+    with pytest.raises(TallyError):
+        from_bytes(_headed(head))
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [[-1], [10**30], [0, 10**30], [2**62, 4], [float("inf")], [None], ["x"], None, 3, {}, [[1]]],
+)
+def test_an_array_of_an_impossible_shape_is_refused(shape: Any) -> None:
+    entry = {"name": "scores", "dtype": "<f8", "shape": shape}
+    head = {"kind": "scores", "schema": 1, "header": {"labels": TWO}, "arrays": [entry]}
+    with pytest.raises(TallyError):
+        from_bytes(_headed(head, bytes(16)))
+
+
+def test_bytes_beyond_the_arrays_are_refused() -> None:
+    head, payload = _parts(EXAMPLES["pairs"].to_bytes())
+    with pytest.raises(TallyError, match="3 bytes too many"):
+        from_bytes(_headed(head, payload + b"abc"))
+    with pytest.raises(TallyError, match="cut short"):
+        from_bytes(_headed(head, payload[:-1]))
+
+
+CELLS = np.array([[[1, 2], [3, 4]]])
+CODES = np.array([[0, 1]], np.uint16)
+ONE = np.array([1])
+
+
+def _sample(**changed: Any) -> bytes:
+    arrays = {
+        "truth": np.array([1], np.uint16),
+        "scores": np.array([[0.5]]),
+        "cluster": np.array([0]),
+        "counts": ONE,
+    }
+    header = {"labels": TWO, "models": ["a"], "clusters": ["h"]}
+    return codec.write("sample", header, arrays | changed)
+
+
+def _score_bytes(**changed: Any) -> bytes:
+    arrays = {"scores": np.array([0.25, 0.5]), "counts": np.array([[1, 0], [0, 2]], np.uint8)}
+    return codec.write("scores", {"labels": TWO}, arrays | changed)
+
+
+def _pair_bytes(**changed: Any) -> bytes:
+    header = {"labels": TWO, "models": ["m"]}
+    return codec.write("pairs", header, {"codes": CODES, "counts": ONE} | changed)
+
+
+def _confusion_bytes(**changed: Any) -> bytes:
+    header = {"labels": TWO, "cells": [[1, 2], [3, 4]], "squares": None}
+    return _headed({"kind": "confusion", "schema": 1, "header": header | changed, "arrays": []})
+
+
+def _loss_bytes(**changed: Any) -> bytes:
+    header = {"rows": 2, "clipped": 0, "log": [5, 5], "brier": [3, 3], "weighted": None}
+    return _headed({"kind": "losses", "schema": 1, "header": header | changed, "arrays": []})
+
+
+def _record_bytes(parts: dict[str, Any] | None = None, **changed: Any) -> bytes:
+    header = {
+        "labels": TWO,
+        "positive": "attack",
+        "threshold": 0.5,
+        "kind": "",
+        "confusion": {"labels": TWO, "cells": [[1, 2], [3, 4]], "squares": None},
+        "slices": [],
+        "scores": None,
+    }
+    arrays = {n: np.frombuffer(p.to_bytes(), np.uint8) for n, p in (parts or {}).items()}
+    return codec.write("tally", header | changed, arrays)
+
+
+SCORES = ScoreTally.of_rows(TWO, np.array([0.5]), np.array([1]))
+GOOD = [
+    _sample(),
+    _score_bytes(),
+    _pair_bytes(),
+    _confusion_bytes(),
+    _loss_bytes(),
+    _record_bytes(),
+    _record_bytes({"scores 0": SCORES}, kind="score", scores=1),
+    codec.write("clusters", {"labels": TWO, "clusters": ["h"]}, {"cells": CELLS}),
+]
+DAMAGED = {
+    "clusters of another number": codec.write(
+        "clusters", {"labels": TWO, "clusters": ["h", "i"]}, {"cells": CELLS}
+    ),
+    "clusters of a negative cell": codec.write(
+        "clusters", {"labels": TWO, "clusters": ["h"]}, {"cells": -CELLS}
+    ),
+    "clusters of a cell that is no number": codec.write(
+        "clusters", {"labels": TWO, "clusters": ["h"]}, {"cells": CELLS * np.nan}
+    ),
+    "clusters without cells": codec.write("clusters", {"labels": TWO, "clusters": []}, {}),
+    "clusters without labels": codec.write("clusters", {"clusters": []}, {"cells": CELLS}),
+    "pairs beyond the labels": _pair_bytes(codes=CODES + np.uint16(5)),
+    "pairs of signed codes": _pair_bytes(codes=np.array([[-1, 0]])),
+    "pairs of fractional codes": _pair_bytes(codes=np.array([[np.nan, 0]])),
+    "pairs of a negative count": _pair_bytes(counts=np.array([-2])),
+    "pairs of fractional counts": _pair_bytes(counts=np.array([1.5])),
+    "pairs of unlike length": _pair_bytes(counts=np.array([1, 2])),
+    "pairs of flat codes": _pair_bytes(codes=np.array([0], np.uint16)),
+    "sample beyond the labels": _sample(truth=np.array([7], np.uint16)),
+    "sample of a wide truth": _sample(truth=np.array([1])),
+    "sample of a score that is no number": _sample(scores=np.array([[np.nan]])),
+    "sample of an infinite score": _sample(scores=np.array([[np.inf]])),
+    "sample of a flat score": _sample(scores=np.array([0.5])),
+    "sample beyond the clusters": _sample(cluster=np.array([1])),
+    "sample of a negative cluster": _sample(cluster=np.array([-1])),
+    "sample of a negative count": _sample(counts=np.array([-2])),
+    "sample of too many counts": _sample(counts=np.array([1, 2])),
+    "sample of a nested truth": _sample(truth=np.array([[1]], np.uint16)),
+    "scores of a negative count": _score_bytes(counts=np.array([[-1, 0], [0, 2]])),
+    "scores of fractional counts": _score_bytes(counts=np.array([[0.5, 0], [0, 2]])),
+    "scores of another shape": _score_bytes(counts=np.array([[1, 0]], np.uint8)),
+    "scores not ascending": _score_bytes(scores=np.array([0.5, 0.25])),
+    "scores twice the same": _score_bytes(scores=np.array([0.5, 0.5])),
+    "scores that are no numbers": _score_bytes(scores=np.array([0.5, np.nan])),
+    "scores that are infinite": _score_bytes(scores=np.array([0.5, np.inf])),
+    "scores that are integers": _score_bytes(scores=np.array([1, 2])),
+    "a single score": _score_bytes(scores=np.float64(0.5)),
+    "scores of nested scores": _score_bytes(scores=np.ones((2, 2))),
+    "scores of flat squares": _score_bytes(counts=np.ones((2, 2)), squares=np.ones(4)),
+    "scores of negative squares": _score_bytes(counts=np.ones((2, 2)), squares=-np.ones((2, 2))),
+    "scores of counts beside squares": _score_bytes(squares=np.ones((2, 2))),
+    "confusion of text": _confusion_bytes(cells=[["a", "b"], ["c", "d"]]),
+    "confusion of nothing": _confusion_bytes(cells=[[None, 1], [2, 3]]),
+    "confusion of lists": _confusion_bytes(cells=[[[], 1], [2, 3]]),
+    "confusion of truth values": _confusion_bytes(cells=[[True, 1], [2, 3]]),
+    "confusion of a negative cell": _confusion_bytes(cells=[[-1, 1], [2, 3]]),
+    "confusion of three cells": _confusion_bytes(cells=[[1, 1], [2]]),
+    "confusion of three labels": _confusion_bytes(labels=THREE),
+    "confusion of negative squares": _confusion_bytes(squares=[[1, 1], [1, -1]]),
+    "confusion of a number": _confusion_bytes(cells=5),
+    "confusion of an infinite cell": _confusion_bytes(cells=[[float("inf"), 1], [2, 3]]),
+    "confusion of infinite squares": _confusion_bytes(squares=[[float("inf"), 1], [2, 3]]),
+    "losses of infinitely many rows": _loss_bytes(rows=float("inf")),
+    "losses of no rows at all": _loss_bytes(rows=None),
+    "losses of one sum": _loss_bytes(log=[1]),
+    "losses of a number": _loss_bytes(brier=4),
+    "losses weighted by text": _loss_bytes(weighted=["abc", "x"]),
+    "losses weighted by four": _loss_bytes(weighted=[[1, 2, 3, 4], [1, 2, 3, 4]]),
+    "losses weighted by one": _loss_bytes(weighted=[[1, 2, 3, 4, 5]]),
+    "losses weighted by infinity": _loss_bytes(weighted=[[float("inf")] * 5, [1] * 5]),
+    "record whose losses are a confusion": _record_bytes({"losses": EXAMPLES["confusion"]}),
+    "record whose scores are losses": _record_bytes({"scores 0": LossSums()}, scores=1),
+    "record with a part of no name": _record_bytes({"other": LossSums()}),
+    "record of too few scores": _record_bytes(scores=1, kind="score"),
+    "record of a number of scores": _record_bytes(scores="x"),
+    "record of minus one score": _record_bytes(scores=-1),
+    "record of other labels": _record_bytes(labels=["a", "b"]),
+    "record of an unknown kind": _record_bytes(kind="guess"),
+    "record of a positive that is a number": _record_bytes(positive=5),
+    "record of a positive that is no label": _record_bytes(positive="zebra"),
+    "record of a threshold that is text": _record_bytes(threshold="x"),
+    "record of slices that are no pairs": _record_bytes(slices=[["a"]]),
+    "record of a slice without cells": _record_bytes(slices=[["a", "b", {}]]),
+    "record of a slice of other labels": _record_bytes(
+        slices=[["a", "b", Confusion.zero(THREE).to_header()]]
+    ),
+    "record of scores of other labels": _record_bytes(
+        {"scores 0": ScoreTally.zero(THREE)}, kind="score", scores=1
+    ),
+    "record of more scores than said": _record_bytes(
+        {"scores 0": SCORES, "scores 1": SCORES}, kind="score", scores=1
+    ),
+    "record of clusters of other labels": _record_bytes({"clusters": ClusterTally.zero(THREE)}),
+    "record of a part that is no tally": codec.write(
+        "tally", _parts(_record_bytes())[0]["header"], {"losses": np.array([1, 2], np.uint8)}
+    ),
+}
+
+
+@pytest.mark.parametrize("data", GOOD)
+def test_what_the_damaged_ones_are_made_from_is_readable(data: bytes) -> None:
+    assert from_bytes(data).to_bytes()
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_content_that_can_not_be_is_refused(name: str) -> None:
+    with pytest.raises(TallyError):
+        from_bytes(DAMAGED[name])
+
+
+# -- random changes to the head, under a right checksum --------------------------------------------
+
+odd_values = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(),
+    st.text(max_size=5),
+    st.lists(st.one_of(st.integers(-5, 5), st.text(max_size=2)), max_size=3),
+    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
+)
+
+
+def _places(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The way to every value in a head."""
+    below: list[tuple[Any, ...]] = []
+    if isinstance(node, dict):
+        below = [p for key, child in node.items() for p in _places(child, (*path, key))]
+    elif isinstance(node, list):
+        below = [p for i, child in enumerate(node) for p in _places(child, (*path, i))]
+    return [path, *below] if path else below
+
+
+def _put(node: Any, path: tuple[Any, ...], new: Any) -> None:
+    for step in path[:-1]:
+        node = node[step]
+    node[path[-1]] = new
+
+
+@every_example
+@settings(max_examples=60)
+@given(data=st.data())
+def test_a_head_with_a_value_exchanged_is_refused_or_read_as_a_sound_tally(
+    name: str, data: st.DataObject
+) -> None:
+    head, payload = _parts(EXAMPLES[name].to_bytes())
+    changed = copy.deepcopy(head)
+    _put(changed, data.draw(st.sampled_from(_places(head))), data.draw(odd_values))
+    try:
+        found = from_bytes(_headed(changed, payload))
+    except TallyError:
+        return
+    assert isinstance(
+        found, Confusion | PairTally | ClusterTally | ScoreTally | Sample | LossSums | Tally
+    )
+    assert from_bytes(found.to_bytes()) == found
+
+
+@pytest.mark.parametrize("name", ["pairs", "clusters", "scores of two labels", "sample"])
+@settings(max_examples=60)
+@given(data=st.data())
+def test_a_payload_with_bytes_exchanged_is_refused_or_read_as_a_sound_tally(
+    name: str, data: st.DataObject
+) -> None:
+    head, payload = _parts(EXAMPLES[name].to_bytes())
+    broken = bytearray(payload)
+    for _ in range(data.draw(st.integers(1, 4))):
+        broken[data.draw(st.integers(0, len(payload) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        found = from_bytes(_headed(head, bytes(broken)))
+    except TallyError:
+        return
+    assert from_bytes(found.to_bytes()) == found
+    assert found + found == from_bytes(found.to_bytes()) + found

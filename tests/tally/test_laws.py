@@ -1,0 +1,376 @@
+"""What holds for every tally: it is a commutative monoid, and shards are the whole."""
+
+import itertools
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from assay.errors import TallyError
+from assay.tally import (
+    ClusterTally,
+    Confusion,
+    LossSums,
+    PairTally,
+    Sample,
+    ScoreTally,
+    Tally,
+    from_bytes,
+)
+
+from .kinds import HOSTS, KINDS, THREE, TWO, Kind, Row, no_record
+
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+SOME = settings(max_examples=60)
+
+
+def _rows(kind: Kind, data: st.DataObject, least: int = 0) -> list[Row]:
+    return data.draw(st.lists(kind.rows, min_size=least, max_size=25))
+
+
+def _sum(parts: list[Any]) -> Any:
+    result = parts[0]
+    for part in parts[1:]:
+        result = result + part
+    return result
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Equal, and the same to the bit."""
+    return a == b and a.to_bytes() == b.to_bytes()
+
+
+# -- the laws of a commutative monoid ------------------------------------------------------------
+
+
+@every_kind
+@SOME
+@given(data=st.data())
+def test_zero_is_neutral(kind: Kind, data: st.DataObject) -> None:
+    tally = kind.count(_rows(kind, data), None)
+    assert _same(tally + kind.zero(), tally)
+    assert _same(kind.zero() + tally, tally)
+
+
+@every_kind
+def test_no_rows_count_to_zero(kind: Kind) -> None:
+    assert _same(kind.count([], None), kind.zero())
+    assert _same(kind.zero() + kind.zero(), kind.zero())
+
+
+@every_kind
+@SOME
+@given(data=st.data())
+def test_addition_is_commutative(kind: Kind, data: st.DataObject) -> None:
+    a, b = (kind.count(_rows(kind, data), None) for _ in range(2))
+    assert _same(a + b, b + a)
+
+
+@every_kind
+@SOME
+@given(data=st.data())
+def test_addition_is_associative(kind: Kind, data: st.DataObject) -> None:
+    a, b, c = (kind.count(_rows(kind, data), None) for _ in range(3))
+    assert _same((a + b) + c, a + (b + c))
+
+
+@every_kind
+@SOME
+@given(data=st.data(), seed=st.integers(0, 10**6))
+def test_shards_in_any_order_are_the_whole_to_the_bit(
+    kind: Kind, data: st.DataObject, seed: int
+) -> None:
+    rows = _rows(kind, data, least=1)
+    rng = random.Random(seed)
+    cuts = sorted(rng.choices(range(len(rows) + 1), k=rng.randint(1, 4)))
+    edges = [0, *cuts, len(rows)]
+    shards = [kind.count(rows[i:j], None) for i, j in itertools.pairwise(edges)]
+    rng.shuffle(shards)
+    assert _same(_sum(shards), kind.count(rows, None))
+
+
+@every_kind
+@SOME
+@given(data=st.data(), seed=st.integers(0, 10**6))
+def test_the_order_of_rows_does_not_matter(kind: Kind, data: st.DataObject, seed: int) -> None:
+    rows = _rows(kind, data, least=1)
+    mixed = list(rows)
+    random.Random(seed).shuffle(mixed)
+    assert _same(kind.count(mixed, None), kind.count(rows, None))
+
+
+@every_kind
+@SOME
+@given(data=st.data())
+def test_one_row_more_is_another_tally(kind: Kind, data: st.DataObject) -> None:
+    rows = _rows(kind, data, least=1)
+    fewer, more = kind.count(rows[1:], None), kind.count(rows, None)
+    assert fewer != more
+    assert fewer.to_bytes() != more.to_bytes()
+
+
+@every_kind
+@SOME
+@given(data=st.data())
+def test_bytes_go_there_and_back(kind: Kind, data: st.DataObject) -> None:
+    tally = kind.count(_rows(kind, data), None)
+    again = from_bytes(tally.to_bytes())
+    assert type(again) is type(tally)
+    assert _same(again, tally)
+    assert hash(again) == hash(tally)
+    assert _same(again + tally, tally + tally)
+
+
+@every_kind
+@SOME
+@given(data=st.data())
+def test_counts_are_repetition_and_zero_counts_are_absence(kind: Kind, data: st.DataObject) -> None:
+    rows = _rows(kind, data, least=1)
+    counts = data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))
+    repeated = [row for row, n in zip(rows, counts, strict=True) for _ in range(n)]
+    assert _same(kind.count(rows, np.array(counts, np.int64)), kind.count(repeated, None))
+
+
+@every_kind
+def test_a_tally_equals_nothing_of_another_kind(kind: Kind) -> None:
+    assert kind.zero() != 0
+    assert kind.zero() != b""
+    for other in KINDS:
+        if type(other.zero()) is not type(kind.zero()):
+            assert kind.zero() != other.zero()
+
+
+@every_kind
+def test_a_tally_adds_to_nothing_but_its_kind(kind: Kind) -> None:
+    with pytest.raises(TypeError, match="unsupported operand"):
+        kind.zero() + 1
+    with pytest.raises(TypeError, match="unsupported operand"):
+        kind.zero() + object()
+
+
+@every_kind
+def test_a_tally_is_frozen(kind: Kind) -> None:
+    with pytest.raises(AttributeError):
+        kind.zero().labels = ("other",)
+
+
+@every_kind
+@SOME
+@given(data=st.data())
+def test_counting_does_not_write_to_what_was_given(kind: Kind, data: st.DataObject) -> None:
+    parts = [kind.count(_rows(kind, data), None) for _ in range(2)]
+    before = [part.to_bytes() for part in parts]
+    _sum(parts)
+    assert [part.to_bytes() for part in parts] == before
+
+
+# -- unlike tables ---------------------------------------------------------------------------------
+
+_ONE = np.zeros(1, np.uint8)
+_SCORE = np.array([0.5])
+_WEIGHT = np.array([2.5])
+
+
+def _sample_of(clusters: bool) -> Sample:
+    if clusters:
+        return Sample.of_rows(TWO, _ONE, {"a": _SCORE}, cluster=_ONE, clusters=HOSTS)
+    return Sample.of_rows(TWO, _ONE, {"a": _SCORE})
+
+
+UNLIKE = {
+    "confusion labels": lambda: (Confusion.zero(TWO), Confusion.zero(THREE), "unlike labels.*dos"),
+    "confusion label order": lambda: (
+        Confusion.zero(TWO),
+        Confusion.zero(TWO[::-1]),
+        "unlike labels",
+    ),
+    "pairs labels": lambda: (
+        PairTally.zero(TWO, ("a",)),
+        PairTally.zero(THREE, ("a",)),
+        "unlike labels",
+    ),
+    "pairs models": lambda: (
+        PairTally.zero(TWO, ("a",)),
+        PairTally.zero(TWO, ("b",)),
+        "unlike .*models",
+    ),
+    "clusters labels": lambda: (ClusterTally.zero(TWO), ClusterTally.zero(THREE), "unlike labels"),
+    "scores labels": lambda: (ScoreTally.zero(TWO), ScoreTally.zero(THREE), "unlike labels"),
+    "scores weights": lambda: (
+        ScoreTally.of_rows(TWO, _SCORE, _ONE),
+        ScoreTally.of_rows(TWO, _SCORE, _ONE, weights=_WEIGHT),
+        "with and without sampling weights",
+    ),
+    "sample labels": lambda: (
+        Sample.zero(TWO, ("a",)),
+        Sample.zero(THREE, ("a",)),
+        "unlike labels",
+    ),
+    "sample models": lambda: (
+        Sample.zero(TWO, ("a",)),
+        Sample.zero(TWO, ("b",)),
+        "unlike .*models",
+    ),
+    "sample clusters": lambda: (
+        _sample_of(True),
+        _sample_of(False),
+        "with clusters and one without",
+    ),
+    "losses weights": lambda: (
+        LossSums.of_binary(_ONE, _SCORE),
+        LossSums.of_binary(_ONE, _SCORE, weights=_WEIGHT),
+        "with and without sampling weights",
+    ),
+    "record labels": lambda: (
+        Tally.of_confusion(Confusion.zero(TWO)),
+        Tally.of_confusion(Confusion.zero(THREE)),
+        "unlike labels",
+    ),
+    "record positive": lambda: (
+        Tally.of_confusion(Confusion.zero(TWO), positive="attack"),
+        Tally.of_confusion(Confusion.zero(TWO)),
+        "unlike positive.*'attack' and None",
+    ),
+    "record threshold": lambda: (
+        Tally(TWO, "attack", Confusion.zero(TWO), threshold=0.5),
+        Tally(TWO, "attack", Confusion.zero(TWO), threshold=0.6),
+        r"unlike threshold.*0\.5 and 0\.6",
+    ),
+    "record parts": lambda: (
+        Tally(TWO, "attack", Confusion.zero(TWO), losses=LossSums()),
+        Tally(TWO, "attack", Confusion.zero(TWO)),
+        "one counted losses and the other did not",
+    ),
+    "record scores": lambda: (
+        Tally(TWO, "attack", Confusion.zero(TWO), kind="score", scores=(ScoreTally.zero(TWO),)),
+        Tally(TWO, "attack", Confusion.zero(TWO)),
+        "one counted scores and the other did not",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNLIKE)
+def test_unlike_tables_refuse_to_be_added(name: str) -> None:
+    a, b, message = UNLIKE[name]()
+    with pytest.raises(TallyError, match=message):
+        a + b
+    with pytest.raises(TallyError):
+        b + a
+
+
+def test_slices_of_either_side_are_kept() -> None:
+    a, b = Confusion(TWO, ((1, 0), (0, 1))), Confusion(TWO, ((0, 2), (2, 0)))
+    left = Tally(TWO, None, a, slices={("site", "x"): a, ("site", "z"): b})
+    right = Tally(TWO, None, b, slices={("site", "y"): b, ("site", "x"): b})
+    merged = (left + right).slices
+    assert list(merged) == [("site", "x"), ("site", "y"), ("site", "z")]
+    assert merged["site", "x"] == a + b
+
+
+def test_there_is_nothing_to_merge_in_no_tallies() -> None:
+    with pytest.raises(TallyError, match="no tallies"):
+        Tally.merge([])
+
+
+def test_a_merge_of_one_is_itself() -> None:
+    tally = no_record()
+    assert Tally.merge([tally]) == tally
+    assert ScoreTally.merge([ScoreTally.zero(TWO)]) == ScoreTally.zero(TWO)
+
+
+@given(data=st.data())
+def test_scores_that_are_no_probabilities_somewhere_are_none_anywhere(
+    data: st.DataObject,
+) -> None:
+    record = next(kind for kind in KINDS if kind.name == "record")
+    rows = _rows(record, data, least=2)
+    whole = record.count(rows, None)
+    assume(whole.kind == "score")
+    each = [record.count([row], None) for row in rows]
+    assert _sum(each).kind == "score"
+    assert _sum(each).losses is None
+    assert Tally.merge(each) == whole
+    assert Tally.merge(each[::-1]) == whole
+
+
+# -- sampling weights: to 1e-12 instead of bits ----------------------------------------------------
+
+weights = st.floats(1e-3, 1e3)
+weighted_rows = st.lists(
+    st.tuples(
+        st.integers(0, 1), st.integers(0, 1), st.sampled_from([0.0, 0.25, 0.5, 1.0]), weights
+    ),
+    min_size=2,
+    max_size=30,
+)
+
+
+def _weighted(rows: list[Row]) -> dict[str, Any]:
+    truth, decision = (np.array([row[i] for row in rows], np.uint8) for i in range(2))
+    score, weight = (np.array([row[i] for row in rows], np.float64) for i in (2, 3))
+    return {
+        "confusion": Confusion.of_codes(TWO, truth, decision, weights=weight),
+        "scores": ScoreTally.of_rows(TWO, score, truth, weights=weight),
+        "clusters": ClusterTally.of_codes(
+            TWO, truth, decision, (score * 4).astype(np.int64) % 3, HOSTS, amounts=weight
+        ),
+        "losses": LossSums.of_binary(truth, score, weights=weight),
+    }
+
+
+def _numbers(tally: Any) -> np.ndarray[Any, Any]:
+    """All that is summed in a tally, in one row."""
+    if isinstance(tally, Confusion):
+        return np.array([tally.cells, tally.squares], np.float64).ravel()
+    if isinstance(tally, ScoreTally):
+        return np.concatenate([tally.scores, tally.counts.ravel(), tally.squares.ravel()])
+    if isinstance(tally, ClusterTally):
+        return tally.cells.ravel()
+    return np.array([tally.rows, tally.clipped, *tally.weighted[0], *tally.weighted[1]])
+
+
+@pytest.mark.parametrize("part", ["confusion", "scores", "clusters", "losses"])
+@given(rows=weighted_rows, cut=st.integers(0, 30))
+def test_weighted_shards_are_the_whole_to_twelve_digits(
+    part: str, rows: list[Row], cut: int
+) -> None:
+    cut = min(cut, len(rows) - 1) or 1
+    whole, left, right = (_weighted(r)[part] for r in (rows, rows[:cut], rows[cut:]))
+    merged = left + right
+    np.testing.assert_allclose(_numbers(merged), _numbers(whole), rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(_numbers(right + left), _numbers(whole), rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("part", ["confusion", "scores", "clusters", "losses"])
+@given(rows=weighted_rows)
+def test_weighted_tallies_go_to_bytes_and_back(part: str, rows: list[Row]) -> None:
+    tally = _weighted(rows)[part]
+    again = from_bytes(tally.to_bytes())
+    assert again == tally
+    assert again.to_bytes() == tally.to_bytes()
+
+
+@pytest.mark.parametrize("part", ["confusion", "scores", "clusters", "losses"])
+def test_zero_is_neutral_to_a_weighted_tally(part: str) -> None:
+    tally = _weighted([(0, 1, 0.5, 2.5), (1, 1, 1.0, 0.1)])[part]
+    zeros = {
+        "confusion": Confusion.zero(TWO),
+        "scores": ScoreTally.zero(TWO),
+        "clusters": ClusterTally.zero(TWO),
+        "losses": LossSums(),
+    }
+    assert tally + zeros[part] == tally
+    assert zeros[part] + tally == tally
+
+
+def test_weights_that_are_whole_numbers_sum_as_counts_do() -> None:
+    rows = [(0, 1, 0.5, 3.0), (1, 1, 1.0, 2.0), (0, 0, 0.0, 1.0), (0, 1, 0.5, 4.0)]
+    found = _weighted(rows)
+    assert found["confusion"].cells == ((1.0, 7.0), (0.0, 2.0))
+    assert found["confusion"].squares == ((1.0, 25.0), (0.0, 4.0))
+    assert found["scores"].counts.tolist() == [[1.0, 7.0, 0.0], [0.0, 0.0, 2.0]]
+    assert found["scores"].squares.tolist() == [[1.0, 25.0, 0.0], [0.0, 0.0, 4.0]]
+    assert found["clusters"].clusters == ("alpha", "beta", "gamma")
