@@ -62,7 +62,7 @@ bench: $(TEST) ## Measure speed and memory beside other libraries
 	$(PY) benchmarks/run.py
 
 intervals: $(TEST) ## Simulate how often the intervals cover the truth (long)
-	$(PY) benchmarks/coverage.py
+	$(PY) benchmarks/interval_coverage.py
 
 clean: ## Remove what was built; delete .venv by hand to start afresh
 	rm -rf build dist docs/_build docs/measures .coverage .coverage.* htmlcov

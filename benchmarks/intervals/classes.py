@@ -57,7 +57,7 @@ class ManyClasses:
         table = np.array(self.shares)
         return {m: float(Quantity(formula(m)).of_tables(table)) for m in MEASURES}
 
-    def inside(self, measure: str) -> bool:
+    def inside(self, _measure: str) -> bool:
         """Ten hits, ten misses and ten false alarms expected in each class."""
         table = np.array(self.shares) * self.rows
         hits = table.diagonal()
@@ -77,9 +77,7 @@ class ManyClasses:
             yield 1, {measure: estimate(measure, judge) for measure in measures}
 
 
-def _shares(
-    supports: Sequence[float], recalls: Sequence[float]
-) -> tuple[tuple[float, ...], ...]:
+def _shares(supports: Sequence[float], recalls: Sequence[float]) -> tuple[tuple[float, ...], ...]:
     """Misses fall on the other classes in proportion to the square root of their size."""
     pull = np.sqrt(np.array(supports))
     table = np.tile(pull, (len(supports), 1))

@@ -14,9 +14,10 @@ from assay.evaluation import Judge
 from assay.formula import evaluate
 from assay.measures import find
 from intervals import ranking
-from intervals.weights import _estimate
+from intervals.weights import estimate
 
 ENOUGH = 30
+ENOUGH_FOR_MEANS = 100
 COUNTED = (
     "accuracy",
     "precision",
@@ -27,7 +28,6 @@ COUNTED = (
     "mcc",
     "kappa",
 )
-MEASURES = (*COUNTED, "roc_auc", "average_precision", "log_loss", "brier")
 CUT = 0.5
 
 
@@ -83,8 +83,9 @@ class Hosts:
         return found | losses
 
     def inside(self, measure: str) -> bool:
-        """Whether there are enough clusters."""
-        return self.hosts >= ENOUGH
+        """Whether there are enough clusters; skewed measures need more."""
+        few = measure in ("average_precision", "log_loss", "brier")
+        return self.hosts >= (ENOUGH_FOR_MEANS if few else ENOUGH)
 
     def draw(
         self, rng: np.random.Generator, repetitions: int, measures: Sequence[str]
@@ -104,7 +105,7 @@ class Hosts:
                 truth, y_score=ndtr(latent - 1), clusters=host, labels=[False, True]
             )
             judge = Judge(tally)
-            yield 1, {m: _estimate(judge, m) for m in measures}
+            yield 1, {m: estimate(judge, m) for m in measures}
 
 
 def scenarios(*, quick: bool) -> list[Hosts]:

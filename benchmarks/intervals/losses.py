@@ -13,8 +13,7 @@ from assay import Estimate
 from assay.evaluation import Judge
 from assay.measures import find
 
-MEASURES = ("log_loss", "brier")
-ENOUGH = 10
+ENOUGH = 20
 _SMALLEST = 2.0**-52
 
 
@@ -52,7 +51,7 @@ class Probabilities:
         brier = chance * (1 - said) ** 2 + (1 - chance) * said**2
         return {"log_loss": float(log.mean()), "brier": float(brier.mean())}
 
-    def inside(self, measure: str) -> bool:
+    def inside(self, _measure: str) -> bool:
         """Whether enough rows of both classes are expected."""
         return self.rows * min(self.a, self.b) / (self.a + self.b) >= ENOUGH
 

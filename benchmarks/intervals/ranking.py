@@ -13,9 +13,11 @@ from assay import Estimate
 from assay.evaluation import Judge
 from assay.measures import find
 
-MEASURES = ("roc_auc", "partial_auc", "average_precision")
 MAX_FPR = 0.1
+PARTIAL_FLOOR = 0.5 - MAX_FPR**2 / 2 / (2 * (MAX_FPR - MAX_FPR**2 / 2))
 ENOUGH_ERRORS = 5
+ENOUGH_PARTIAL_ERRORS = 10
+ENOUGH_ROWS = 20
 _GRID = 400_001
 
 
@@ -82,17 +84,26 @@ def truths(q: np.ndarray, p: np.ndarray, prevalence: float) -> dict[str, float]:
     partial = 0.5 + (area - least) / (2 * (MAX_FPR - least))
     alerts = prevalence * tpr + (1 - prevalence) * fpr
     precision = np.divide(prevalence * tpr, alerts, out=np.ones_like(alerts), where=alerts > 0)
-    return {"roc_auc": auc, "partial_auc": partial, "average_precision": float((p * precision).sum())}
+    return {
+        "roc_auc": auc,
+        "partial_auc": partial,
+        "average_precision": float((p * precision).sum()),
+    }
 
 
 @dataclass(frozen=True)
 class Scores:
-    """A detector that ranks a fixed number of positives and negatives."""
+    """A detector that ranks rows; how many of them are positive is drawn too, unless ``fixed``."""
 
     shape: Shape
     positives: int
     negatives: int
-    group = "scores"
+    fixed: bool = False
+
+    @property
+    def group(self) -> str:
+        """Fixed class sizes have a table of their own."""
+        return "scores, class sizes fixed" if self.fixed else "scores"
 
     @property
     def setting(self) -> str:
@@ -105,18 +116,30 @@ class Scores:
         return truths(*self.shape.shares(), prevalence)
 
     def inside(self, measure: str) -> bool:
-        """Whether enough errors are expected on the smaller side."""
+        """Whether enough errors are expected among the rows that matter."""
+        found = self.truths()
         smaller = min(self.positives, self.negatives)
-        return smaller * (1 - self.truths()["roc_auc"]) >= ENOUGH_ERRORS
+        if measure == "partial_auc":
+            short = (1 - found[measure]) / (1 - PARTIAL_FLOOR)
+            return min(self.positives, MAX_FPR * self.negatives) * short >= ENOUGH_PARTIAL_ERRORS
+        if measure == "average_precision" and smaller < ENOUGH_ROWS:
+            return False
+        return smaller * (1 - found["roc_auc"]) >= ENOUGH_ERRORS
 
     def draw(
         self, rng: np.random.Generator, repetitions: int, measures: Sequence[str]
     ) -> Iterator[tuple[int, Mapping[str, Estimate]]]:
         """Samples of independent scores."""
-        truth = np.arange(self.positives + self.negatives) < self.positives
+        rows = self.positives + self.negatives
         for _ in range(repetitions):
-            scores = self.shape.sample(rng, self.positives, self.negatives)
-            judge = Judge(assay.count(truth, y_score=scores, threshold=0.0))
+            positives = self.positives
+            if not self.fixed:
+                positives = int(rng.binomial(rows, self.positives / rows))
+            scores = self.shape.sample(rng, positives, rows - positives)
+            tally = assay.count(
+                np.arange(rows) < positives, y_score=scores, threshold=0.0, labels=[False, True]
+            )
+            judge = Judge(tally)
             yield 1, {measure: judge.scored(find(measure)) for measure in measures}
 
 
@@ -133,11 +156,18 @@ def scenarios(*, quick: bool) -> list[Scores]:
         Shape.of_auc(0.7, levels=3),
         Shape.of_auc(0.95, deviation=2.0),
         Shape.of_auc(0.8, deviation=0.5),
-        Shape("a fifth of the positives can't be told from negatives", 4.0, hidden=0.2),
+        Shape("0.2 of the positives score like negatives", 4.0, hidden=0.2),
+        Shape("0.1 of the positives score like negatives", 4.0, hidden=0.1),
     ]
     for shape in others[::4] if quick else others:
-        found += [Scores(shape, *size) for size in ((50, 50), (50, 500), (500, 500))]
+        found += [Scores(shape, *size) for size in ((50, 50), (50, 500), (100, 2000), (500, 500))]
     if not quick:
         found += [Scores(Shape.of_auc(auc), 2000, 2000) for auc in (0.99, 0.999)]
         found += [Scores(Shape.of_auc(0.99), 50, 5000), Scores(Shape.of_auc(0.9), 20, 5000)]
+        lopsided = [(100, 100), (100, 1000), (1000, 100)]
+        found += [
+            Scores(Shape.of_auc(auc), *size, fixed=True)
+            for auc in (0.6, 0.8, 0.95)
+            for size in lopsided
+        ]
     return found

@@ -29,7 +29,7 @@ class Scenario(Protocol):
     def truths(self) -> Mapping[str, float]:
         """What each measure would be in an endless population."""
 
-    def inside(self, measure: str) -> bool:
+    def inside(self, measure: str, /) -> bool:
         """Whether the promise is made here."""
 
     def draw(

@@ -135,7 +135,7 @@ DETECTORS = (
 
 
 def scenarios(*, quick: bool) -> list[TwoClasses]:
-    """Detectors good and bad; the rarest cell expects from one row to fifty."""
-    sizes = (3, 10) if quick else (1, 3, 10, 20, 50)
+    """Detectors good and bad; the rarest cell expects from one row to thirty."""
+    sizes = (3, 10) if quick else (1, 3, 10, 30)
     detectors = DETECTORS[1::4] if quick else DETECTORS
     return [TwoClasses.with_smallest_cell(*shape, size) for shape in detectors for size in sizes]

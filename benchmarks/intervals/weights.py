@@ -17,7 +17,6 @@ from intervals import ranking
 
 ENOUGH = 10
 COUNTED = ("accuracy", "precision", "recall", "false_positive_rate", "f1", "mcc", "kappa")
-MEASURES = (*COUNTED, "roc_auc", "average_precision")
 CUT = 1.0
 
 
@@ -39,7 +38,7 @@ class TwoSites:
     def setting(self) -> str:
         """The setting in words."""
         return (
-            f"weights {self.weight:g} and 1, {self.sampled:g} of {self.rows:,} rows from the first, "
+            f"weights {self.weight:g} and 1, {self.sampled:g} of {self.rows:,} rows of the first, "
             f"prevalence {self.prevalence:g}"
         )
 
@@ -99,15 +98,13 @@ class TwoSites:
                 labels=[False, True],
             )
             judge = Judge(tally)
-            yield 1, {m: _estimate(judge, m) for m in measures}
+            yield 1, {m: estimate(judge, m) for m in measures}
 
 
-def _estimate(judge: Judge, name: str) -> Estimate:
+def estimate(judge: Judge, name: str) -> Estimate:
+    """The estimate that the user gets."""
     measure = find(name)
-    if measure.formula is None:
-        return judge.scored(measure)
-    symmetric = measure.symmetric and measure.classes is not None
-    return judge.of_classes(measure) if symmetric else judge.of_label(measure, 1)
+    return judge.scored(measure) if measure.formula is None else judge.of_label(measure, 1)
 
 
 def scenarios(*, quick: bool) -> list[TwoSites]:

@@ -9,7 +9,7 @@ import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.svm import LinearSVC
 
@@ -51,6 +51,7 @@ SVC = LinearSVC().fit(*rows())
         ("brier", "neg_brier_score"),
         ("f1.macro", "f1_macro"),
         ("f1.weighted", "f1_weighted"),
+        ("f1.1", "f1"),
     ],
 )
 def test_score_is_that_of_scikit_learn(ours: str, theirs: str) -> None:
@@ -67,8 +68,17 @@ def test_decision_function_ranks_where_there_are_no_probabilities(ours: str, the
 def test_many_classes() -> None:
     X, y = rows(3)
     model = LogisticRegression().fit(X, y)
-    for ours, theirs in (("f1.macro", "f1_macro"), ("roc_auc.macro", "roc_auc_ovr")):
+    for ours, theirs in (
+        ("accuracy", "accuracy"),
+        ("f1.macro", "f1_macro"),
+        ("roc_auc.macro", "roc_auc_ovr"),
+        ("log_loss", "neg_log_loss"),
+    ):
         assert scorer(ours)(model, X, y) == pytest.approx(get_scorer(theirs)(model, X, y))
+    of_one = LogisticRegression().fit(X, y).predict_proba(X)[:, 1]
+    area = scorer("roc_auc.1")(model, X, y)
+    assert area == pytest.approx(roc_auc_score(y == 1, of_one))
+    assert scorer("recall.2")(model, X, y) == np.mean(model.predict(X)[y == 2] == 2)
 
 
 def test_sample_weights_are_taken() -> None:
@@ -81,9 +91,7 @@ def test_sample_weights_are_taken() -> None:
 # -- lower is better -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["log_loss", "brier", "error_rate", "false_positive_rate", "far"]
-)
+@pytest.mark.parametrize("name", ["log_loss", "brier", "error_rate", "false_positive_rate", "far"])
 def test_measure_of_which_less_is_better_is_negated(name: str) -> None:
     X, y = rows()
     good, poor = FITTED, DummyClassifier(strategy="uniform", random_state=0).fit(X, y)
@@ -268,14 +276,19 @@ def test_estimator_that_only_decides_cannot_be_ranked() -> None:
         def predict(self, X):
             return np.zeros(len(X), int)
 
-    with pytest.raises(InputError, match="Rule has neither predict_proba nor a decision_function"):
+    with pytest.raises(InputError, match="roc_auc needs scores, which Rule does not give"):
         scorer("roc_auc")(Rule(), *rows())
 
 
 def test_decision_function_of_many_classes_cannot_be_ranked() -> None:
     model = LinearSVC().fit(*rows(3))
-    with pytest.raises(InputError, match="decision_function of two classes"):
+    with pytest.raises(InputError, match="LinearSVC does not give for these classes"):
         scorer("roc_auc.macro")(model, *rows(3))
+
+
+def test_suffix_that_is_no_average_and_no_label_is_refused() -> None:
+    with pytest.raises(InputError, match="'spam' is no average and none of the labels"):
+        scorer("f1.spam")(FITTED, *rows())
 
 
 def test_recall_within_a_limit_needs_one_positive() -> None:
@@ -286,5 +299,5 @@ def test_recall_within_a_limit_needs_one_positive() -> None:
 
 @pytest.mark.parametrize("name", ["log_loss", "brier", "ece"])
 def test_loss_of_a_decision_function_is_refused(name: str) -> None:
-    with pytest.raises(InputError, match="predict_proba"):
+    with pytest.raises(InputError, match="needs probabilities, which LinearSVC does not give"):
         scorer(name)(SVC, *rows())

@@ -4,6 +4,7 @@ from scipy import stats
 
 from assay import Wilson, count, evaluate
 from assay.curves import far_dr, precision_recall, roc, sweep, trace
+from assay.errors import MethodError
 from assay.inference import Quantity, with_band
 from assay.measures import find
 from assay.tally import ScoreTally
@@ -85,13 +86,7 @@ def test_band_is_the_interval_of_the_evaluation_at_the_threshold() -> None:
     assert (curve["low"][at], curve["high"][at]) == (recall.low, recall.high)
 
 
-def test_scale_of_the_weights_does_not_matter() -> None:
-    generator = np.random.default_rng(8)
-    truth = (generator.random(100) < 0.3).astype(int)
-    scores, weights = generator.random(100), generator.uniform(0.5, 2, 100)
-    bands = []
-    for scale in (1.0, 1000.0):
-        tally = count(truth, y_score=scores, sample_weight=scale * weights)
-        bands.append(with_band(roc(sweep(tally.scores[0]))))
-    np.testing.assert_allclose(bands[0]["low"], bands[1]["low"], rtol=1e-9)
-    np.testing.assert_allclose(bands[0]["high"], bands[1]["high"], rtol=1e-9)
+def test_curve_of_weighted_rows_has_no_band() -> None:
+    weighted = count([0, 1, 1, 0], y_score=[0.1, 0.9, 0.4, 0.6], sample_weight=[1, 2, 3, 4])
+    with pytest.raises(MethodError, match="weighted rows has no band"):
+        with_band(roc(sweep(weighted.scores[0])))

@@ -219,9 +219,16 @@ def test_weighted_share_is_wilson_of_its_effective_trials() -> None:
     variance = (w**2 * (right - share) ** 2).sum() / w.sum() ** 2
     trials = share * (1 - share) / variance
     found = of("precision", weighted_table())
-    assert found.n == pytest.approx(trials)
     assert (found.low, found.high) == pytest.approx(ends(Wilson(), share * trials, trials))
-    assert trials < (decision == 1).sum()
+    assert found.n == pytest.approx(w.sum() ** 2 / (w**2).sum())
+    assert max(found.n, trials) < (decision == 1).sum()
+
+
+def test_few_rows_that_carry_most_of_the_weight_are_warned_of() -> None:
+    lopsided = Confusion(("no", "yes"), ((50.0, 90.0), (5.0, 9.0)), ((50.0, 8100.0), (5.0, 9.0)))
+    assert "may be too narrow" in of("precision", lopsided).note
+    assert of("recall", weighted_table()).note is None
+    assert estimate(Quantity(find("accuracy").classes), lopsided, (0, 1)).note is None
 
 
 @pytest.mark.parametrize("cells", [((4.0, 0.0), (1.0, 6.0)), ((4.0, 6.0), (1.0, 0.0))])

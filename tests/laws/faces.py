@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -97,6 +98,8 @@ class Face:
 
     def of(self, rows: Rows, level: float = 0.95, **amounts: Any) -> Estimate:
         """The estimate of rows; ``amounts`` are counts or sampling weights."""
+        if not amounts:
+            return _found(self, rows, level)
         return self.of_tally(rows.tally(**amounts), level)
 
     def of_tally(self, tally: Tally, level: float = 0.95) -> Estimate:
@@ -111,6 +114,12 @@ class Face:
         if self.how == "overall" or (self.how == "positive" and both_sides):
             return judge.of_classes(measure)
         return judge.of_label(measure, 0 if self.how == "negative" else 1)
+
+
+@lru_cache(maxsize=1 << 15)
+def _found(face: Face, rows: Rows, level: float) -> Estimate:
+    """What many laws start from."""
+    return face.of_tally(rows.tally(), level)
 
 
 def faces(measure: Measure) -> list[Face]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -61,6 +62,9 @@ class Rows:
         return found
 
     def tally(self, **amounts: Any) -> Tally:
+        """The rows counted; ``amounts`` are counts or sampling weights."""
+        if not amounts:
+            return _tally(self)
         return assay.count(**self.columns(), **self.shared(), **amounts)
 
     def table(self) -> list[list[int]]:
@@ -125,6 +129,11 @@ class Rows:
             moved = [score_map(probability) for probability in row]
             said.append(tuple(probability / sum(moved) for probability in moved))
         return replace(self, said=tuple(said))
+
+
+@lru_cache(maxsize=1 << 14)
+def _tally(rows: Rows) -> Tally:
+    return assay.count(**rows.columns(), **rows.shared())
 
 
 # -- drawn -----------------------------------------------------------------------------------------

@@ -9,16 +9,17 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from random import Random
+from zlib import crc32
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import assay
 from assay.evaluation import Evaluation, Judge, RunningTally
 from assay.formula import evaluate, of_classes, value
 from assay.inference import Quantity
-from assay.measures import AVERAGES, Law, Measure, catalogue
+from assay.measures import AVERAGES, MAX_FPR, Law, Measure, catalogue
 from assay.tally import Confusion, from_bytes
 
 from .faces import Face, Kind, all_faces, assert_near, fields, same
@@ -62,16 +63,17 @@ def everywhere(check: Callable[[Face, Rows, Random], None]) -> Callable[[Face], 
                 error.add_note(f"on the fixed rows: {name}")
                 raise
 
+        # One of four sets of drawn rows, so that laws need not all start anew.
+        @seed(crc32(check.__name__.encode()) % 4)
         @settings(
             max_examples=EXAMPLES,
-            derandomize=True,
             deadline=None,
             database=None,
             suppress_health_check=list(HealthCheck),
         )
         @given(face.drawn(), st.integers(0, 999))
-        def drawn(rows: Rows, seed: int) -> None:
-            check(face, rows, Random(seed))
+        def drawn(rows: Rows, chance: int) -> None:
+            check(face, rows, Random(chance))
 
         drawn()
 
@@ -285,8 +287,12 @@ def narrows_with_rows(face: Face, rows: Rows, random: Random) -> None:
     for times in (1, 4, 16):
         found = face.of(rows, counts=[times] * len(rows))
         widths.append(found.high - found.low)
+    # Left of its limit a partial AUC needs a whole negative before more of them can tell more.
+    whole_one = rows.truth.count(0) * MAX_FPR >= 1
+    waits = face.measure.name == "partial_auc" and not whole_one
     for wide, narrow in pairwise(widths):
-        assert math.isnan(wide) or narrow < wide or narrow == wide == 0, widths
+        if not math.isnan(wide):
+            assert narrow < wide or (narrow == wide and (wide == 0 or waits)), widths
 
 
 def widens_with_the_level(face: Face, rows: Rows, random: Random) -> None:

@@ -31,7 +31,7 @@ BINARY = ("balanced", "imbalanced", "tied", "counted", "weighted")
 MULTI = ("classes", "classes counted", "classes weighted")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Data:
     """Rows as scikit-learn takes them, and what assay makes of the same rows."""
 
@@ -166,42 +166,41 @@ def _rate(name: str, average: str) -> Theirs:
     return theirs
 
 
+@cache
+def _pairs(d: Data, label: str) -> dict[str, float]:
+    """Binary numbers made of the precision and the recall of a label and of the rest."""
+    rest = next(name for name in np.unique(d.truth) if name != label)
+    two = [np.where(a == label, label, rest) for a in (d.truth, d.decision)]
+    weight = {"sample_weight": d.weight}
+    precision, recall = (
+        metric(*two, pos_label=label, **weight) for metric in (sk.precision_score, sk.recall_score)
+    )
+    npv, specificity = (
+        metric(*two, pos_label=rest, **weight) for metric in (sk.precision_score, sk.recall_score)
+    )
+    positive, negative = sk.class_likelihood_ratios(*two, labels=[rest, label], **weight)
+    always = np.full(len(d.truth), label)
+    return {
+        "specificity": specificity,
+        "false_positive_rate": 1 - specificity,
+        "false_negative_rate": 1 - recall,
+        "false_discovery_rate": 1 - precision,
+        "false_omission_rate": 1 - npv,
+        "negative_predictive_value": npv,
+        "g_mean": math.sqrt(recall * specificity),
+        "informedness": recall + specificity - 1,
+        "markedness": precision + npv - 1,
+        "fowlkes_mallows": math.sqrt(precision * recall),
+        "positive_likelihood_ratio": positive,
+        "negative_likelihood_ratio": negative,
+        "diagnostic_odds_ratio": positive / negative,
+        "prevalence": sk.accuracy_score(two[0], always, **weight),
+        "alert_rate": sk.accuracy_score(two[1], always, **weight),
+    }
+
+
 def _pair(name: str, label: str = POSITIVE) -> Theirs:
-    """A binary number made of the precision and the recall of both labels."""
-
-    def theirs(d: Data) -> float:
-        options = {"labels": [label], "average": "macro"}
-        rest = [name for name in np.unique(d.truth) if name != label]
-        flipped = [np.where(a == label, label, rest[0]) for a in (d.truth, d.decision)]
-        other = {"pos_label": rest[0], "sample_weight": d.weight}
-        precision, recall = d(sk.precision_score, **options), d(sk.recall_score, **options)
-        npv, specificity = (m(*flipped, **other) for m in (sk.precision_score, sk.recall_score))
-        ratios = sk.class_likelihood_ratios(
-            *flipped, labels=[rest[0], label], sample_weight=d.weight
-        )
-        return {
-            "specificity": specificity,
-            "false_positive_rate": 1 - specificity,
-            "false_negative_rate": 1 - recall,
-            "false_discovery_rate": 1 - precision,
-            "false_omission_rate": 1 - npv,
-            "negative_predictive_value": npv,
-            "g_mean": math.sqrt(recall * specificity),
-            "informedness": recall + specificity - 1,
-            "markedness": precision + npv - 1,
-            "fowlkes_mallows": math.sqrt(precision * recall),
-            "positive_likelihood_ratio": ratios[0],
-            "negative_likelihood_ratio": ratios[1],
-            "diagnostic_odds_ratio": ratios[0] / ratios[1],
-            "prevalence": sk.accuracy_score(
-                d.truth == label, np.ones(len(d.truth), bool), sample_weight=d.weight
-            ),
-            "alert_rate": sk.accuracy_score(
-                d.decision == label, np.ones(len(d.truth), bool), sample_weight=d.weight
-            ),
-        }[name]
-
-    return theirs
+    return lambda d: _pairs(d, label)[name]
 
 
 PAIRS = (
@@ -220,6 +219,21 @@ PAIRS = (
     "prevalence",
     "alert_rate",
 )
+
+
+def _fowlkes_mallows(average: str) -> Theirs:
+    """The formula, since scikit-learn's index of that name compares clusterings."""
+
+    def theirs(d: Data) -> float:
+        if average == "micro":
+            return math.sqrt(
+                math.prod(d(F_SCORES[n], average="micro") for n in ("precision", "recall"))
+            )
+        precision, recall, _, support = d(sk.precision_recall_fscore_support)
+        weights = support if average == "weighted" else None
+        return np.average(np.sqrt(precision * recall), weights=weights)
+
+    return theirs
 
 
 def _scored(metric: Callable[..., float], **options) -> Theirs:
@@ -256,7 +270,6 @@ def _calibration_error(d: Data) -> float:
 
 
 EVERYWHERE = BINARY + MULTI
-UNWEIGHTED = tuple(kind for kind in EVERYWHERE if not kind.endswith("weighted"))
 
 TABLE = (
     # Of all classes at once.
@@ -287,6 +300,10 @@ TABLE = (
     *(
         Row(f"{n}.{average}", _rate(n, average), EVERYWHERE)
         for n in RATES
+        for average in ("macro", "micro", "weighted")
+    ),
+    *(
+        Row(f"fowlkes_mallows.{average}", _fowlkes_mallows(average), EVERYWHERE)
         for average in ("macro", "micro", "weighted")
     ),
     # Of scores.
@@ -341,11 +358,7 @@ def test_no_estimate_of_an_evaluation_is_forgotten(kind: str) -> None:
     names = {row.name for row in TABLE if kind in row.kinds}
     left_out = {name for name in data(kind, 0).ours if name not in names}
     without_oracle = {
-        # Averages of roots: scikit-learn's Fowlkes-Mallows index is for clusterings.
-        "fowlkes_mallows.macro",
-        "fowlkes_mallows.micro",
-        "fowlkes_mallows.weighted",
-        # Made of the recall and precision of both labels, which the positive's row has checked.
+        # The next test has them.
         *(f"{name}.{NEGATIVE}" for name in PAIRS),
         # See the table.
         "expected_calibration_error",
@@ -425,6 +438,22 @@ def test_the_reliability_diagram_agrees(kind: str) -> None:
     ours = found.ours.curves.reliability()
     np.testing.assert_allclose(ours["observed"], observed, rtol=TOLERANCE)
     np.testing.assert_allclose(ours["predicted"], predicted, rtol=TOLERANCE)
+
+
+def test_where_scikit_learn_takes_no_weights_they_are_repetitions_too() -> None:
+    found = data("classes", 0)
+    weight = np.random.default_rng(0).integers(0, 4, len(found.truth))
+    weighted = assay.roc_auc_ovo(found.truth, found.score, sample_weight=weight)
+    often = np.repeat(np.arange(len(weight)), weight)
+    theirs = sk.roc_auc_score(found.truth[often], found.score[often], multi_class="ovo")
+    assert weighted.value == pytest.approx(theirs, rel=TOLERANCE)
+    found = data("balanced", 0)
+    weight = np.random.default_rng(1).integers(0, 4, len(found.truth))
+    ours = assay.evaluate(found.truth, y_score=found.score, positive=POSITIVE, sample_weight=weight)
+    often = np.repeat(np.arange(len(weight)), weight)
+    repeated = Data(found.truth[often], found.decision[often], found.score[often], None, ours)
+    theirs = _calibration_error(repeated)
+    assert ours["expected_calibration_error"].value == pytest.approx(theirs, rel=TOLERANCE)
 
 
 # -- the same by functions -------------------------------------------------------------------------

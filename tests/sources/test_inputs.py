@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from assay.engines import count
-from assay.errors import AssayError, LabelError, ScoreError
+from assay.errors import AssayError, InputError, LabelError, ScoreError
 from assay.sources import from_arrays
 
 TEXT = ["attack", "normal", "attack", "normal", "normal", "attack"]
@@ -396,3 +396,36 @@ def test_any_column_can_slice_and_cluster(kind: str) -> None:
     assert tally.clusters is not None
     assert tally.clusters.clusters == names
     assert sum(table.total for table in tally.slices.values()) == 3
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_slices_may_be_a_dataframe(library: Any) -> None:
+    frame = library.DataFrame({"site": ["x", "y", "x"], "day": [1, 1, 2]})
+    tally = count(from_arrays([1, 0, 1], y_pred=[1, 0, 0], slices=frame))
+    assert list(tally.slices) == [("day", "1"), ("day", "2"), ("site", "x"), ("site", "y")]
+
+
+ODD: dict[str, dict[str, Any]] = {
+    "slices that are a list": {"y_score": [0.1, 0.2], "slices": ["x", "y"]},
+    "a slice of nothing": {"y_score": [0.1, 0.2], "slices": {"site": None}},
+    "columns of one name": {"y_proba": pd.DataFrame(np.full((2, 2), 0.5), columns=["a", "a"])},
+    "probabilities not collected": {"y_proba": pl.LazyFrame({"attack": [0.5], "normal": [0.5]})},
+    "labels not collected": {"y_pred": pl.LazyFrame({"said": ["attack", "normal"]})},
+    "a score beyond all floats": {"y_score": [10**400, 1], "threshold": 1},
+    "weights beyond all squares": {"y_score": [0.1, 0.2], "sample_weight": [1e-300, 1e300]},
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_odd_columns_are_refused_as_errors_of_input(kind: str) -> None:
+    with pytest.raises(InputError):
+        from_arrays(["attack", "normal"], **ODD[kind])
+
+
+@pytest.mark.parametrize("make", [list, tuple, lambda v: np.array(v, object), pl.Series])
+def test_labels_that_differ_in_a_last_nul_are_two_labels(make: Callable[[list[str]], Any]) -> None:
+    try:
+        batch = from_arrays(make(["a\0", "a"]), y_score=[0.1, 0.2], positive="a")
+    except LabelError:
+        return  # refusing them is fine; making them one is not
+    assert batch.labels == ("a\0", "a")

@@ -249,6 +249,7 @@ def _loss_bytes(**changed: Any) -> bytes:
 
 
 def _record_bytes(parts: dict[str, Any] | None = None, **changed: Any) -> bytes:
+    """A record whose head may say what codec.write would not, such as infinity."""
     header = {
         "labels": TWO,
         "positive": "attack",
@@ -258,8 +259,10 @@ def _record_bytes(parts: dict[str, Any] | None = None, **changed: Any) -> bytes:
         "slices": [],
         "scores": None,
     }
-    arrays = {n: np.frombuffer(p.to_bytes(), np.uint8) for n, p in (parts or {}).items()}
-    return codec.write("tally", header | changed, arrays)
+    bodies = {name: part.to_bytes() for name, part in (parts or {}).items()}
+    arrays = [{"name": n, "dtype": "|u1", "shape": [len(b)]} for n, b in bodies.items()]
+    head = {"kind": "tally", "schema": 1, "header": header | changed, "arrays": arrays}
+    return _headed(head, b"".join(bodies.values()))
 
 
 SCORES = ScoreTally.of_rows(TWO, np.array([0.5]), np.array([1]))
@@ -345,6 +348,7 @@ DAMAGED = {
     "record of a positive that is a number": _record_bytes(positive=5),
     "record of a positive that is no label": _record_bytes(positive="zebra"),
     "record of a threshold that is text": _record_bytes(threshold="x"),
+    "record of an infinite threshold": _record_bytes(threshold=float("inf")),
     "record of slices that are no pairs": _record_bytes(slices=[["a"]]),
     "record of a slice without cells": _record_bytes(slices=[["a", "b", {}]]),
     "record of a slice of other labels": _record_bytes(

@@ -213,7 +213,8 @@ class _Rows:
         yield mcnemar_of(pairs, level=self.level)
         if self.first.positive is not None:
             for label, on in ((1, "positives"), (0, "negatives")):
-                yield replace(mcnemar_of(pairs.of_label(label), level=self.level), on=on)
+                found = mcnemar_of(pairs.of_label(label), level=self.level)
+                yield replace(found, on=on, sentence=f"On {on}, {found.sentence}")
         sample = self.sample(i, j)
         if sample is not None:
             yield delong_of(sample, level=self.level)

@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.inference import Estimate, Significance
+from assay.measures import parse
 
 SCHEMA = "assay.compare/1"
 
@@ -55,6 +56,8 @@ class Comparison:
     def difference(self, measure: str, a: str | None = None, b: str | None = None) -> Difference:
         """The difference of one measure between two models, by default the first two."""
         a, b = a or self.models[0], b or self.models[1]
+        of, suffix = parse(measure)
+        measure = of.name if suffix is None else f"{of.name}.{suffix}"
         for found in self.differences:
             if (found.measure, found.a, found.b) == (measure, a, b):
                 return found

@@ -1,9 +1,9 @@
 """The delta method: the variance of a formula from its derivative, on a scale that fits its range.
 
 The scale keeps the interval inside of the range: the logit for [0, 1], the logarithm for [0, inf),
-atanh for [-1, 1]. The method sees no uncertainty in a cell that is empty; then 1/K is added to each
-cell of the K x K table first, half a count for two classes, and the interval is stretched to hold
-the estimate.
+atanh for [-1, 1]. The method sees no uncertainty in a cell that is empty. Then half a count is
+added first: to each cell of a binary table, or to the hits and to the errors of each class that has
+none of either; and the interval is stretched to hold the estimate.
 """
 
 from __future__ import annotations
@@ -81,25 +81,24 @@ def interval(
     value = quantity.value(confusion)
     table, squares = table_of(confusion), squares_of(confusion)
     spread = variance(quantity, table, squares)
-    if _blind(quantity, table, value, spread, bounds):
-        # One row's worth of weight, split over the cells.
+    at_edge = _at_edge(value, bounds)
+    added = quantity.added(table)
+    if not added.any() and (at_edge or spread == 0 or not math.isfinite(spread)):
+        added = quantity.evenly(table)
+    centre = value
+    if added.any():
+        # In units of one row's weight.
         unit = squares.sum() / table.sum()
-        share = np.full((len(table), 1), 1 / len(table))
-        if quantity.classes is not None:
-            share[[i for i in range(len(table)) if i not in quantity.classes]] = 0
-        table = table + unit * share
-        squares = squares + unit**2 * share
-        smoothed = float(quantity.of_tables(table))
-        ends = on_scale(smoothed, variance(quantity, table, squares), bounds, normal(level))
-        return min(ends[0], value), max(ends[1], value)
-    return on_scale(value, spread, bounds, normal(level))
+        table, squares = table + unit * added, squares + unit**2 * added
+        spread = variance(quantity, table, squares)
+        if at_edge or quantity.label is not None:
+            centre = float(quantity.of_tables(table))
+    ends = on_scale(centre, spread, bounds, normal(level))
+    return min(ends[0], value), max(ends[1], value)
 
 
-def _blind(
-    quantity: Quantity, table: Floats, value: float, spread: float, bounds: tuple[float, float]
-) -> bool:
-    at_edge = value <= bounds[0] or value >= bounds[1]
-    return at_edge or spread == 0 or not math.isfinite(spread) or quantity.zero_cells(table)
+def _at_edge(value: float, bounds: tuple[float, float]) -> bool:
+    return value <= bounds[0] or value >= bounds[1]
 
 
 def cluster_interval(
@@ -111,7 +110,7 @@ def cluster_interval(
     table = cells.sum(axis=0)
     count = clusters.size
     added = np.zeros_like(table)
-    if _blind(quantity, table, value, 1.0, bounds):
+    if _at_edge(value, bounds) or quantity.added(table).any():
         # Half an average cluster, split over the cells; each cell's part counts as a cluster.
         added += table.sum() / count / table.size / 2
     gradient = _gradient(quantity, table + added)

@@ -128,11 +128,13 @@ def paired_influence(sample: Sample, measure: str, *, level: float = 0.95) -> Si
         values.append(value)
         moves.append(move)
     difference, off = values[1] - values[0], moves[1] - moves[0]
+    if len(sample.clusters) == 1:
+        raise MethodError("one cluster tells nothing about the spread between clusters")
     if sample.clusters:
         count = len(sample.clusters)
         sums = np.bincount(sample.cluster, off * sample.counts, minlength=count)
-        variance = float(np.square(sums).sum()) * count / max(count - 1, 1)
-        reach, how = student(level, max(count - 1, 1)), "cluster delta"
+        variance = float(np.square(sums).sum()) * count / (count - 1)
+        reach, how = student(level, count - 1), "cluster delta"
     else:
         count = 0
         variance = float((sample.counts * off**2).sum())

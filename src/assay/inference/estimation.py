@@ -117,9 +117,9 @@ def estimate(
         ends, name = (2 * low / (1 + low), 2 * high / (1 + high)), "wilson"
     else:
         ends, name = delta.interval(quantity, confusion, bounds, level), "delta"
-    return Estimate(
-        exact, min(ends[0], exact), max(ends[1], exact), method=name, n=n, level=level, note=note
-    )
+    low = max(min(ends[0], exact), bounds[0])
+    high = min(max(ends[1], exact), bounds[1])
+    return Estimate(exact, low, high, method=name, n=n, level=level, note=note)
 
 
 def _proportion_ends(

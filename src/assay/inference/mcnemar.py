@@ -153,13 +153,15 @@ def cochran_q(
     table = np.asarray(right, dtype=np.int64)
     if table.ndim != 2 or table.shape[1] < 2:
         raise MethodError(f"Cochran's Q needs a column a model; found shape {table.shape}")
-    often = np.ones(len(table), np.int64) if counts is None else np.asarray(counts, np.int64)
+    often = [1] * len(table) if counts is None else [int(count) for count in counts]
     if len(often) != len(table):
         raise LengthMismatch(f"there are {len(table)} rows and {len(often)} counts")
     models = table.shape[1]
-    of_model = [int(total) for total in often @ table]
-    of_row = table.sum(axis=1)
-    linear, square = int((often * of_row).sum()), int((often * of_row**2).sum())
+    # Python integers: products of large counts would not fit into 64 bits.
+    rows = list(zip(often, table.tolist(), strict=True))
+    of_model = [sum(count * row[model] for count, row in rows) for model in range(models)]
+    linear = sum(count * sum(row) for count, row in rows)
+    square = sum(count * sum(row) ** 2 for count, row in rows)
     spread = models * linear - square
     if spread == 0:
         statistic, p = 0.0, 1.0
@@ -176,10 +178,10 @@ def cochran_q(
         p=p,
         method="chi-square",
         sentence=f"{models} models are right on {', '.join(map(str, of_model))} of "
-        f"{int(often.sum())} rows: {verdict} ({p_text(p)}).",
+        f"{sum(often)} rows: {verdict} ({p_text(p)}).",
         table={
             "right": dict(zip(names or map(str, range(models)), of_model, strict=True)),
-            "rows": int(often.sum()),
+            "rows": sum(often),
         },
         models=tuple(names or ()),
     )

@@ -82,12 +82,38 @@ class Quantity:
         gradient = np.diag(spread("HIT")) + spread("ROW")[:, None] + spread("COL")[None, :]
         return np.asarray(gradient + by("N"))
 
-    def zero_cells(self, table: Floats) -> bool:
-        """Whether a binary formula rests on a cell that is empty."""
-        if self.label is None:
-            return False
+    def added(self, table: Floats) -> Floats:
+        """What to add where the formula rests on empty cells, so that they are not taken as sure.
+
+        Half a count to each cell of a binary table; for formulas over classes, half a hit and half
+        an error to each class that has no hit or no error.
+        """
         columns = self._columns(table)
-        return any(columns[name] == 0 for name in cells(self.expression))
+        if self.label is not None:
+            empty = any(columns[name] == 0 for name in cells(self.expression))
+            return self.evenly(table) if empty else np.zeros_like(table)
+        size = len(table)
+        hits, chosen = np.diagonal(table), self._chosen(size)
+        off = (1 - np.eye(size)) / (2 * max(size - 1, 1))
+        added = np.zeros_like(table)
+        sure = np.zeros(size, bool)
+        for name, axis in (("ROW", 1), ("COL", 0)):
+            if name in cells(self.expression):
+                total = table.sum(axis=axis)
+                bare = chosen & ((hits == 0) | (hits == total))
+                added += off * (bare[:, None] if axis == 1 else bare[None, :])
+                sure |= bare
+        return np.asarray(added + np.diag(sure / 2))
+
+    def evenly(self, table: Floats) -> Floats:
+        """One count a row of the table, spread over its cells; none to a class that is left out."""
+        size = len(table)
+        return np.full((size, size), 1 / size) * self._chosen(size)[:, None]
+
+    def _chosen(self, size: int) -> npt.NDArray[np.bool_]:
+        if self.classes is None:
+            return np.ones(size, bool)
+        return np.isin(np.arange(size), self.classes)
 
     def _columns(self, tables: Floats) -> dict[str, Any]:
         if self.label is not None and tables.shape[-1] == 2:

@@ -14,6 +14,8 @@ from assay.tally import ScoreTally
 from assay.tally.blocks import BLOCK
 
 BINS = 15
+# From this variance of the count on, the normal limit is good to seven digits.
+_NORMAL = 1e6
 
 Floats = npt.NDArray[np.float64]
 
@@ -79,6 +81,8 @@ def _mean_deviation(n: int, p: float) -> float:
     """The mean distance of X/n from p for X binomial."""
     if n == 0 or p <= 0 or p >= 1:
         return 0.0
+    if n * p * (1 - p) > _NORMAL:
+        return math.sqrt(2 * p * (1 - p) / (math.pi * n))
     k = math.floor(n * p) + 1
     if k > n:
         return 2 * p**n * (1 - p)

@@ -9,7 +9,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import CountError, EmptyInput, LabelError, LengthMismatch, ScoreError
+from assay.errors import (
+    CountError,
+    EmptyInput,
+    InputError,
+    LabelError,
+    LengthMismatch,
+    ScoreError,
+)
 from assay.sources.batch import Batch, Named
 from assay.sources.columns import (
     Labels,
@@ -28,6 +35,7 @@ from assay.tally.scores import extremes
 Array: TypeAlias = npt.NDArray[Any]
 
 _SUM_TOLERANCE = 1e-6
+_LARGEST_WEIGHT = 1e100
 FAMILY = "family"
 
 
@@ -43,7 +51,7 @@ def from_arrays(
     threshold: float | None = None,
     counts: Any = None,
     sample_weight: Any = None,
-    slices: Mapping[str, Any] | None = None,
+    slices: Any = None,
     clusters: Any = None,
 ) -> Batch:
     """Check and code the columns of one model's rows."""
@@ -59,7 +67,7 @@ def from_arrays(
     table, names = (None, None) if y_proba is None else _probabilities(y_proba, truth.kind)
     amounts, weights = _counts(counts), _weights(sample_weight)
     cluster = None if clusters is None else Named(*names_of(clusters, "clusters"))
-    parts = {name: Named(*names_of(column, name)) for name, column in (slices or {}).items()}
+    parts = {name: Named(*names_of(c, str(name))) for name, c in _sliced(slices).items()}
     _same_length(
         rows,
         {
@@ -92,6 +100,11 @@ def from_arrays(
     probabilities = None
     if table is not None:
         if found.positive is None:
+            if threshold is not None:
+                raise ScoreError(
+                    "threshold= decides on one positive label; of several classes the largest "
+                    "probability decides"
+                )
             probabilities = _columns(table, truth, names, found)
         else:
             score = _positive_column(table, truth, names, found)
@@ -121,6 +134,15 @@ def from_arrays(
         notes=tuple(notes),
         rows=rows,
     )
+
+
+def _sliced(slices: Any) -> Mapping[str, Any]:
+    """Columns to slice by: a mapping from name to column, or a dataframe."""
+    if slices is None or isinstance(slices, Mapping):
+        return slices or {}
+    if hasattr(slices, "columns"):
+        return columns_of(slices)
+    raise InputError(f"slices are a mapping from name to column; found {type(slices).__name__}")
 
 
 def _only_decided(truth: Labels, decision: Labels | None) -> list[str]:
@@ -160,7 +182,7 @@ def _said(y_pred: Any, y_score: Any, y_proba: Any, threshold: Any) -> tuple[Any,
         y_score, y_proba = single, None
     if threshold is None:
         return y_score, y_proba, None
-    if y_pred is not None or y_proba is not None:
+    if y_pred is not None:
         raise ScoreError("threshold= decides on y_score; decisions are taken as they are")
     return y_score, y_proba, _number(threshold)
 
@@ -321,6 +343,8 @@ def _weights(weights: Any) -> npt.NDArray[np.float64] | None:
         )
     if not array.any():
         raise CountError("all weights are zero; there are no rows left")
+    if array.max() > _LARGEST_WEIGHT:
+        raise CountError(f"sample_weight must stay below {_LARGEST_WEIGHT:g}: it is squared")
     return array
 
 

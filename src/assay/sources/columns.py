@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import LabelError, ScoreError
+from assay.errors import InputError, LabelError, ScoreError
 from assay.tally.blocks import BLOCK, map_blocks
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -80,15 +80,19 @@ def _is_dataframe_column(values: Any) -> bool:
     library = type(values).__module__.partition(".")[0]
     if library == "pyarrow":
         return type(values).__name__ == "ChunkedArray"
-    return library in {"pandas", "polars", "modin", "cudf"} and not hasattr(values, "columns")
+    return library in {"pandas", "polars", "modin", "cudf"} and type(values).__name__ == "Series"
 
 
 def columns_of(frame: Any) -> dict[Any, Array]:
     """The columns of a dataframe by their names."""
     import narwhals as nw
 
-    wrapped = nw.from_native(frame, eager_only=True)
-    return {column.name: column.to_numpy() for column in wrapped.iter_columns()}
+    try:
+        wrapped = nw.from_native(frame, eager_only=True)
+        return {column.name: column.to_numpy() for column in wrapped.iter_columns()}
+    except (TypeError, ValueError, nw.exceptions.NarwhalsError) as odd:
+        kind = type(frame).__name__
+        raise InputError(f"a {kind} can't be read as columns of a dataframe: {odd}") from odd
 
 
 def native(text: str, kind: str) -> Any:
@@ -103,6 +107,9 @@ def native(text: str, kind: str) -> Any:
 def _array_of_list(values: Sequence[Any]) -> Array:
     kinds = {type(value) for value in values}
     plain = len(kinds) == 1 or kinds <= {int, float}
+    if kinds == {str} and any(value.endswith("\0") for value in values):
+        # NumPy's text drops what follows the last character that is not NUL.
+        plain = False
     if plain and kinds <= {int, float, bool, str, np.str_, np.bool_, np.int64, np.float64}:
         return np.array(values)
     array = np.empty(len(values), object)
@@ -149,7 +156,7 @@ def labels_of(values: Any, name: str) -> Labels:
     if array.dtype.kind == "f":
         return _float_labels(array, name)
     if array.dtype.kind == "S":
-        array = np.char.decode(array, "utf-8")
+        array = _decoded(array, name)
     if array.dtype.kind in "mM":
         raise LabelError(f"{name} must hold labels; found times ({array.dtype})")
     if array.dtype.kind == "U":
@@ -159,6 +166,14 @@ def labels_of(values: Any, name: str) -> Labels:
         distinct, codes = np.unique(array, return_inverse=True)
         return Labels(_narrow(codes, len(distinct)), tuple(str(v) for v in distinct), TEXT)
     return _object_labels(array, name)
+
+
+def _decoded(array: Array, name: str) -> Array:
+    """Bytes as text."""
+    try:
+        return np.char.decode(array, "utf-8")
+    except UnicodeDecodeError as odd:
+        raise LabelError(f"{name} holds bytes that are no UTF-8 text: {odd}") from odd
 
 
 def _integer_labels(array: Array) -> Labels:
@@ -187,7 +202,7 @@ def _float_labels(array: Array, name: str) -> Labels:
             f"{name} must hold labels - text, integers or booleans; found the number {odd!r}. "
             f"If these are scores, give them as y_score"
         )
-    if len(array) and np.abs(array).max() >= 2.0**53:
+    if len(array) and float(np.abs(array).max()) >= 2.0**53:
         raise LabelError(f"{name} holds numbers too large to be labels, such as {array.max():g}")
     return _integer_labels(array.astype(np.int64))
 
@@ -223,7 +238,9 @@ def _is_missing(value: Any) -> bool:
     """None, nan, and what dataframes put where there is nothing."""
     if isinstance(value, float | np.floating):
         return bool(np.isnan(value))
-    return value is None or value == "" or type(value).__name__ in ("NAType", "NaTType")
+    if isinstance(value, str):
+        return not value
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _missing(name: str, row: int, count: int, rows: int) -> LabelError:
@@ -259,6 +276,8 @@ def recode(column: Labels, position: Mapping[str, int]) -> Array:
 def names_of(values: Any, name: str) -> tuple[Array, tuple[str, ...]]:
     """Any column as codes and text, for slices and clusters; missing values are a value."""
     array = array_of(values, name)
+    if array.dtype.kind == "S":
+        array = _decoded(array, name)
     if array.dtype.kind in "biu":
         column = labels_of(array, name)
         return column.codes.astype(np.int64), column.names
@@ -280,9 +299,9 @@ def scores_of(values: Any, name: str) -> Array:
     """A column of scores as float32 or float64; whether they are finite is checked when counted."""
     array = array_of(values, name)
     if array.dtype.kind == "f":
-        if array.dtype.itemsize == 2:
-            return array.astype(np.float32)
-        return array if array.dtype.itemsize in (4, 8) else array.astype(np.float64)
+        # float16 and foreign byte orders become what tallies hold; float32 stays narrow.
+        wide = np.float32 if array.dtype.itemsize <= 4 else np.float64
+        return array.astype(wide, copy=False)
     if array.dtype.kind in "biu":
         return array.astype(np.float64)
     if array.dtype.kind == "O":
@@ -293,5 +312,8 @@ def scores_of(values: Any, name: str) -> Array:
                 )
             if isinstance(value, str) or not hasattr(value, "__float__"):
                 raise ScoreError(f"{name} must hold numbers; found {value!r} in row {row}")
-        return array.astype(np.float64)
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError, OverflowError) as odd:
+            raise ScoreError(f"{name} must hold numbers: {odd}") from odd
     raise ScoreError(f"{name} must hold numbers; found {array.dtype}, such as {array[:1].tolist()}")

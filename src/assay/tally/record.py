@@ -139,9 +139,11 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
     """A tally from its header and the bytes of its parts."""
     parts = {name: codec.from_bytes(array.tobytes()) for name, array in arrays.items()}
     scores = header["scores"]
-    expected = {f"scores {i}" for i in range(scores or 0)} | set(_PARTS[1:])
+    tables = [name for name in parts if name.startswith("scores ")]
+    if (scores or 0) != len(tables):
+        raise ValueError(f"it holds {len(tables)} score tables and says {scores}")
     for name, part in parts.items():
-        if name not in expected or type(part) is not _TYPES[name.partition(" ")[0]]:
+        if type(part) is not _TYPES[name.partition(" ")[0]]:
             raise ValueError(f"its {name} are of another kind")
     confusion = confusion_of(header["confusion"], {})
     slices = {(str(c), str(v)): confusion_of(table, {}) for c, v, table in header["slices"]}

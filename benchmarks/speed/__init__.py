@@ -1,0 +1,1 @@
+"""Speed and memory beside numpy's sort and scikit-learn."""

@@ -1,0 +1,48 @@
+"""The same point values by scikit-learn: how long it takes, and whether they agree."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from sklearn import metrics
+
+from assay import Evaluation
+from speed.rows import Rows
+
+THRESHOLD = 0.5
+
+
+def by_scikit_learn(rows: Rows) -> tuple[dict[str, float], float]:
+    """The values by name, and the seconds that they took."""
+    truth, scores = rows
+    started = time.perf_counter()
+    decision = scores >= THRESHOLD
+    table = metrics.confusion_matrix(truth, decision)
+    counted: dict[str, Callable[..., float]] = {
+        "accuracy": metrics.accuracy_score,
+        "precision": metrics.precision_score,
+        "recall": metrics.recall_score,
+        "f1": metrics.f1_score,
+        "mcc": metrics.matthews_corrcoef,
+        "kappa": metrics.cohen_kappa_score,
+        "balanced_accuracy": metrics.balanced_accuracy_score,
+        "jaccard": metrics.jaccard_score,
+    }
+    found = {name: float(function(truth, decision)) for name, function in counted.items()}
+    found["roc_auc"] = float(metrics.roc_auc_score(truth, scores))
+    found["partial_auc"] = float(metrics.roc_auc_score(truth, scores, max_fpr=0.1))
+    found["average_precision"] = float(metrics.average_precision_score(truth, scores))
+    found["log_loss"] = float(metrics.log_loss(truth, scores))
+    found["brier"] = float(metrics.brier_score_loss(truth, scores))
+    seconds = time.perf_counter() - started
+    cells = zip(("TN", "FP", "FN", "TP"), table.ravel().tolist(), strict=True)
+    return {**found, **dict(cells)}, seconds
+
+
+def largest_difference(evaluation: Evaluation, theirs: dict[str, float]) -> tuple[float, str]:
+    """The largest difference of any value, and whose it is."""
+    cells = evaluation.confusion.one_versus_rest(1)
+    ours = {name: cells[name] if name in cells else float(evaluation[name]) for name in theirs}
+    worst = max(theirs, key=lambda name: abs(ours[name] - theirs[name]))
+    return abs(ours[worst] - theirs[worst]), worst

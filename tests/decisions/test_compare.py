@@ -1,0 +1,582 @@
+"""Is B really better than A?
+
+The printed comparisons are kept in ``golden``. After a wanted change, renew them with
+
+    RENEW_GOLDEN=1 python -m pytest tests/decisions
+"""
+
+import json
+import math
+import os
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from assay import Comparison, compare, delong_test, evaluate, holm, mcnemar
+from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
+from assay.measures import CATALOGUE
+
+GOLDEN = Path(__file__).parent / "golden"
+COUNTED = [measure.name for measure in CATALOGUE if measure.formula is not None]
+SCORED = ["roc_auc", "partial_auc", "average_precision", "log_loss", "brier"]
+DIFFERENCE_KEYS = [
+    "measure",
+    "a",
+    "b",
+    "difference",
+    "low",
+    "high",
+    "p",
+    "p_adjusted",
+    "method",
+]
+TEST_KEYS = [
+    "test",
+    "a",
+    "b",
+    "on",
+    "statistic",
+    "df",
+    "p",
+    "p_adjusted",
+    "method",
+    "table",
+]
+
+
+def rows(size: int = 240) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Labels, and the scores of a poor, a fair and a good model."""
+    generator = np.random.default_rng(11)
+    truth = np.where(np.arange(size) % 3 == 0, "attack", "normal")
+    signal = (truth == "attack") * 0.3 + generator.random(size) * 0.4 + 0.1
+    scores = {
+        name: np.round(np.clip(signal + generator.normal(0, noise, size), 0.01, 0.99), 3)
+        for name, noise in (("poor", 0.4), ("fair", 0.15), ("good", 0.03))
+    }
+    return truth, scores
+
+
+def decided() -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    truth, scores = rows()
+    return truth, {
+        name: np.where(score >= 0.5, "attack", "normal") for name, score in scores.items()
+    }
+
+
+def two(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: columns[name] for name in ("poor", "good")}
+
+
+@cache
+def by_scores() -> Comparison:
+    truth, scores = rows()
+    return compare(truth, scores=two(scores))
+
+
+@cache
+def by_decisions() -> Comparison:
+    truth, decisions = decided()
+    return compare(truth, decisions=two(decisions))
+
+
+@cache
+def of_three() -> Comparison:
+    truth, scores = rows()
+    return compare(truth, scores=scores)
+
+
+@cache
+def of_classes() -> Comparison:
+    generator = np.random.default_rng(2)
+    truth = np.array(["dos", "normal", "scan"] * 60)
+    said = {}
+    for name, share in (("poor", 0.6), ("good", 0.9)):
+        other = generator.choice(["dos", "normal", "scan"], 180)
+        said[name] = np.where(generator.random(180) < share, truth, other)
+    return compare(truth, decisions=said)
+
+
+ALL = {
+    "scores": by_scores,
+    "decisions": by_decisions,
+    "three": of_three,
+    "classes": of_classes,
+}
+
+
+@pytest.fixture(params=ALL)
+def comparison(request: pytest.FixtureRequest) -> Comparison:
+    return ALL[request.param]()
+
+
+# -- differences -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*COUNTED, *SCORED])
+def test_difference_is_that_of_the_two_evaluations(name: str) -> None:
+    found = by_scores().difference(name)
+    poor, good = (evaluated(model)[name] for model in ("poor", "good"))
+    assert (found.value_a, found.value_b) == pytest.approx((float(poor), float(good)))
+    assert found.difference == pytest.approx(float(good) - float(poor))
+    assert found.difference.low <= found.difference <= found.difference.high
+
+
+@cache
+def evaluated(model: str):
+    truth, scores = rows()
+    return evaluate(truth, y_score=scores[model])
+
+
+def test_decisions_have_the_same_differences_as_scores_at_their_threshold() -> None:
+    for name in COUNTED:
+        assert by_decisions().difference(name).to_dict() == {
+            **by_scores().difference(name).to_dict(),
+            "p_adjusted": by_decisions().difference(name).p_adjusted,
+        }
+
+
+def test_decisions_alone_have_no_difference_of_scores() -> None:
+    assert {found.measure for found in by_decisions().differences} == set(COUNTED)
+    with pytest.raises(InputError, match="no difference of 'roc_auc' between 'poor' and 'good'"):
+        by_decisions().difference("roc_auc")
+
+
+def test_difference_is_found_by_an_alias() -> None:
+    assert by_scores().difference("auc") == by_scores().difference("roc_auc")
+    assert by_scores().difference("detection_rate") == by_scores().difference("recall")
+
+
+def test_measures_of_many_classes() -> None:
+    found = {difference.measure for difference in of_classes().differences}
+    assert {"accuracy", "kappa", "mcc", "precision.macro", "f1.macro"} <= found
+    assert "precision" not in found
+
+
+def test_scores_that_are_no_probabilities_have_no_losses() -> None:
+    truth, scores = rows()
+    found = compare(
+        truth, scores={name: 10 * column for name, column in two(scores).items()}, threshold=5
+    )
+    measures = {difference.measure for difference in found.differences}
+    assert "roc_auc" in measures
+    assert not {"log_loss", "brier"} & measures
+
+
+def test_area_is_compared_by_delong() -> None:
+    truth, scores = rows()
+    expected = delong_test(truth, scores["poor"], scores["good"])
+    found = by_scores().difference("roc_auc")
+    assert found.p == pytest.approx(expected.p)
+    assert (found.difference.low, found.difference.high) == pytest.approx(
+        (expected.effect.low, expected.effect.high)
+    )
+    assert found.difference.method == "delong"
+
+
+def test_counts_are_compared_by_the_paired_bootstrap_and_scores_by_influence() -> None:
+    methods = {d.measure: d.difference.method for d in by_scores().differences}
+    assert {methods[name] for name in COUNTED} == {"bootstrap"}
+    assert {methods[name] for name in SCORED[1:]} == {"delta"}
+
+
+def test_everything_can_be_resampled() -> None:
+    truth, scores = rows()
+    found = compare(truth, scores=two(scores), interval="bootstrap", resamples=100)
+    assert {difference.difference.method for difference in found.differences} == {"bootstrap"}
+    plain = by_scores().difference("roc_auc").difference
+    drawn = found.difference("roc_auc").difference
+    assert drawn == pytest.approx(float(plain))
+    assert drawn.low == pytest.approx(plain.low, abs=0.05)
+
+
+def test_seed_and_resamples_are_taken() -> None:
+    truth, decisions = decided()
+    one, again, other = (
+        compare(truth, decisions=two(decisions), resamples=100, seed=seed) for seed in (1, 1, 2)
+    )
+    assert one.to_dict() == again.to_dict()
+    assert one.to_dict() != other.to_dict()
+    assert by_decisions().difference("mcc").p != one.difference("mcc").p
+
+
+def test_level_widens_every_interval() -> None:
+    truth, scores = rows()
+    narrow, wide = (compare(truth, scores=two(scores), level=level) for level in (0.8, 0.99))
+    for name in (*COUNTED, *SCORED):
+        a, b = (found.difference(name).difference for found in (narrow, wide))
+        assert b.low <= a.low
+        assert a.high <= b.high
+        assert (a.level, b.level) == (0.8, 0.99)
+
+
+def test_counts_are_repetitions() -> None:
+    truth, decisions = decided()
+    counts = np.arange(240) % 3 + 1
+    counted = compare(truth, decisions=two(decisions), counts=counts)
+    repeated = compare(
+        np.repeat(truth, counts),
+        decisions={name: np.repeat(said, counts) for name, said in two(decisions).items()},
+    )
+    assert counted.to_dict() == repeated.to_dict()
+
+
+def test_threshold_may_be_one_a_model() -> None:
+    truth, scores = rows()
+    moved = {"poor": scores["poor"], "good": scores["good"] * 10}
+    found = compare(truth, scores=moved, threshold={"poor": 0.5, "good": 5})
+    assert found.difference("recall").value_b == by_scores().difference("recall").value_b
+
+
+def test_columns_may_be_of_any_kind() -> None:
+    truth, scores = rows()
+    found = compare(
+        pl.Series(truth.tolist()), scores={name: list(s) for name, s in two(scores).items()}
+    )
+    assert found.to_dict() == by_scores().to_dict()
+
+
+def test_swapping_the_models_turns_every_difference() -> None:
+    truth, scores = rows()
+    turned = compare(truth, scores={"good": scores["good"], "poor": scores["poor"]})
+    for name in (*COUNTED, *SCORED):
+        one, other = by_scores().difference(name), turned.difference(name)
+        assert one.difference == pytest.approx(-float(other.difference))
+    assert turned.difference("roc_auc").p == pytest.approx(by_scores().difference("roc_auc").p)
+    assert turned.tests[0].p == by_scores().tests[0].p
+
+
+# -- tests -----------------------------------------------------------------------------------------
+
+
+def test_mcnemar_counts_who_is_right_on_all_rows_on_positives_and_on_negatives() -> None:
+    truth, decisions = decided()
+    for found, kept in (
+        ("all", truth == truth),  # noqa: PLR0124 - every row
+        ("positives", truth == "attack"),
+        ("negatives", truth == "normal"),
+    ):
+        right = {name: (said == truth)[kept] for name, said in decisions.items()}
+        only_a = int((right["poor"] & ~right["good"]).sum())
+        only_b = int((~right["poor"] & right["good"]).sum())
+        expected = mcnemar(only_a, only_b)
+        (test,) = [t for t in by_decisions().tests if (t.test, t.on) == ("mcnemar", found)]
+        assert (test.table["only_a"], test.table["only_b"]) == (only_a, only_b)
+        assert test.p == expected.p
+        assert test.statistic == expected.statistic
+
+
+def test_delong_stands_among_the_tests_of_scores() -> None:
+    truth, scores = rows()
+    (test,) = [t for t in by_scores().tests if t.test == "delong"]
+    assert test.p == pytest.approx(delong_test(truth, scores["poor"], scores["good"]).p)
+    assert not [t for t in by_decisions().tests if t.test == "delong"]
+
+
+def test_many_classes_are_tested_on_all_rows_only() -> None:
+    assert [(t.test, t.on) for t in of_classes().tests] == [("mcnemar", "all")]
+
+
+def test_three_models_are_compared_by_pairs_and_all_together() -> None:
+    found = of_three()
+    pairs = [("poor", "fair"), ("poor", "good"), ("fair", "good")]
+    assert [(a, b) for a, b, _ in found.verdicts] == pairs
+    assert {(d.a, d.b) for d in found.differences} == set(pairs)
+    kinds = [t.test for t in found.tests]
+    assert kinds.count("mcnemar") == 9
+    assert kinds.count("delong") == 3
+    assert kinds.count("cochran_q") == 1
+    truth, decisions = decided()
+    right = {name: int((said == truth).sum()) for name, said in decisions.items()}
+    assert found.tests[-1].table["right"] == right
+    assert found.difference("recall", "fair", "good").a == "fair"
+
+
+def test_holm_adjusts_differences_and_tests_each_among_themselves(comparison: Comparison) -> None:
+    for results in (comparison.differences, comparison.tests):
+        known = [found for found in results if not math.isnan(found.p)]
+        assert [found.p_adjusted for found in known] == holm([found.p for found in known])
+        for found in known:
+            assert found.p_adjusted >= found.p
+
+
+# -- the document ----------------------------------------------------------------------------------
+
+
+def test_document_is_json_without_nan(comparison: Comparison) -> None:
+    document = comparison.to_dict()
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+
+
+def test_keys_of_the_contract_are_all_there_and_in_their_order(comparison: Comparison) -> None:
+    document = comparison.to_dict()
+    keys = ["models", "differences", "tests", "verdicts"]
+    assert [key for key in document if key in keys] == keys
+    assert document["schema"] == "assay.compare/1"
+    for found in document["differences"]:
+        assert [key for key in found if key in DIFFERENCE_KEYS] == DIFFERENCE_KEYS
+    for found in document["tests"]:
+        assert [key for key in found if key in TEST_KEYS] == TEST_KEYS
+    for found in document["verdicts"]:
+        assert list(found) == ["a", "b", "text"]
+
+
+def test_every_test_names_its_pair_except_that_of_all() -> None:
+    for test in of_three().to_dict()["tests"]:
+        if test["test"] == "cochran_q":
+            assert (test["a"], test["b"]) == (None, None)
+        else:
+            assert {test["a"], test["b"]} < {"poor", "fair", "good"}
+
+
+def test_undefined_difference_is_null() -> None:
+    found = compare(
+        ["attack", "normal"] * 10,
+        decisions={"never": ["normal"] * 20, "right": ["attack", "normal"] * 10},
+    )
+    precision = found.difference("precision").to_dict()
+    assert precision["value_a"] is None
+    assert precision["difference"] is None
+    assert precision["p"] is None
+    assert precision["p_adjusted"] is None
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("truth", [[0] * 20 + [1], [0] * 21, [1] * 21])
+def test_few_or_no_positives_are_still_json(truth) -> None:
+    generator = np.random.default_rng(0)
+    scores = {"a": generator.random(21), "b": generator.random(21)}
+    found = compare(truth, scores=scores, labels=[0, 1])
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert "nan" not in found.verdicts[0][2]
+    assert ("roc_auc" in {d.measure for d in found.differences}) == (0 < sum(truth) < 21)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_text_is_the_golden_one(name: str) -> None:
+    path = GOLDEN / f"{name}.txt"
+    shown = f"{ALL[name]()!r}\n"
+    if os.environ.get("RENEW_GOLDEN"):
+        path.write_text(shown, encoding="utf-8")
+    assert shown == path.read_text(encoding="utf-8")
+
+
+def test_every_golden_text_has_its_case() -> None:
+    assert {path.stem for path in GOLDEN.glob("*.txt")} == set(ALL)
+
+
+def test_notes_say_what_was_inferred() -> None:
+    assert any("'attack' was taken as the positive" in note for note in by_scores().notes)
+
+
+# -- verdicts --------------------------------------------------------------------------------------
+
+
+def verdict(found: Comparison) -> str:
+    return found.verdicts[0][2]
+
+
+def test_better() -> None:
+    gap = by_scores().difference("roc_auc").difference
+    shown = f"{gap:.3f} [{gap.low:.3f}, {gap.high:.3f}]"
+    assert verdict(by_scores()) == f"good is better than poor: roc_auc is higher by {shown}."
+
+
+def test_worse() -> None:
+    truth, decisions = decided()
+    found = compare(truth, decisions={"good": decisions["good"], "poor": decisions["poor"]})
+    gap = found.difference("accuracy").difference
+    assert gap.high < 0
+    shown = f"{-gap:.3f} [{-gap.high:.3f}, {-gap.low:.3f}]"
+    assert verdict(found) == f"poor is worse than good: accuracy is lower by {shown}."
+
+
+def test_equivalent() -> None:
+    truth, scores = rows()
+    nudged = scores["good"] + np.where(np.arange(240) % 40 == 0, 0.001, 0)
+    found = compare(truth, scores={"old": scores["good"], "new": nudged}, margin=0.02)
+    assert verdict(found) == "old and new are equivalent: roc_auc differs by less than 0.02."
+
+
+def test_not_enough() -> None:
+    truth, scores = rows(24)
+    found = compare(truth, scores={"fair": scores["fair"], "good": scores["good"]})
+    gap = found.difference("roc_auc").difference
+    assert gap.low < -0.01 < gap.high
+    assert verdict(found) == (
+        "Not enough data to tell fair from good: the difference in roc_auc lies between "
+        f"{gap.low:+.3f} and {gap.high:+.3f}."
+    )
+
+
+def test_margin_decides_what_is_equivalent() -> None:
+    truth, scores = rows()
+    nudged = scores["good"] + np.where(np.arange(240) % 40 == 0, 0.001, 0)
+    models = {"old": scores["good"], "new": nudged}
+    assert "equivalent" in verdict(compare(truth, scores=models, margin=0.5))
+    assert "Not enough data" in verdict(compare(truth, scores=models, margin=1e-9))
+
+
+def test_accuracy_is_judged_where_there_are_only_decisions() -> None:
+    assert verdict(by_decisions()).startswith("good is better than poor: accuracy is higher by")
+
+
+def test_models_that_differ_without_spread_are_not_called_better() -> None:
+    truth = [0, 1] * 30
+    found = compare(truth, scores={"perfect": [0.0, 1.0] * 30, "constant": [0.5] * 60})
+    assert "nan" not in verdict(found)
+    assert "is better" not in verdict(found)
+
+
+# -- identical models ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["scores", "decisions"])
+def test_identical_models_have_p_one_everywhere(kind: str) -> None:
+    truth, columns = rows() if kind == "scores" else decided()
+    found = compare(truth, **{kind: {"old": columns["fair"], "new": columns["fair"]}})
+    for difference in found.differences:
+        assert difference.p == 1.0
+        assert difference.p_adjusted == 1.0
+        assert difference.difference == 0.0
+        assert (difference.difference.low, difference.difference.high) == (0.0, 0.0)
+    for test in found.tests:
+        assert test.p == 1.0
+        assert test.p_adjusted == 1.0
+    assert "equivalent" in verdict(found)
+
+
+def test_identical_models_in_clusters_have_p_one_everywhere() -> None:
+    truth, scores = rows()
+    models = {"old": scores["fair"], "new": scores["fair"]}
+    found = compare(truth, scores=models, clusters=np.arange(240) // 8)
+    assert {difference.p for difference in found.differences} == {1.0}
+
+
+# -- clusters --------------------------------------------------------------------------------------
+
+
+def test_clusters_take_the_place_of_rows() -> None:
+    truth, scores = rows()
+    found = compare(truth, scores=two(scores), clusters=np.arange(240) // 8)
+    methods = {d.measure: d.difference.method for d in found.differences}
+    assert methods["roc_auc"] == "cluster delta"
+    assert methods["accuracy"].endswith("bootstrap")
+    assert set(methods) == {*COUNTED, *SCORED}
+    for name in (*COUNTED, *SCORED):
+        assert found.difference(name).difference == pytest.approx(
+            float(by_scores().difference(name).difference)
+        )
+
+
+def test_tests_that_take_rows_as_independent_are_left_out_and_it_is_said() -> None:
+    truth, scores = rows()
+    found = compare(truth, scores=scores, clusters=np.arange(240) // 8)
+    assert found.tests == ()
+    assert any("clusters" in note and "left out" in note for note in found.notes)
+
+
+def test_repeating_each_row_within_its_cluster_does_not_narrow_a_difference() -> None:
+    truth, scores = rows(90)
+    cluster = np.arange(90)
+
+    def repeated(times: int) -> Comparison:
+        return compare(
+            np.repeat(truth, times),
+            scores={name: np.repeat(s, times) for name, s in two(scores).items()},
+            clusters=np.repeat(cluster, times),
+        )
+
+    for name in ("accuracy", "mcc", "roc_auc", "log_loss"):
+        once, tenfold = (repeated(times).difference(name).difference for times in (1, 10))
+        assert (tenfold.low, tenfold.high) == pytest.approx((once.low, once.high))
+
+
+def test_clusters_of_decisions_of_many_classes() -> None:
+    truth = np.array(["a", "b", "c"] * 30)
+    said = {"one": truth, "other": np.where(np.arange(90) % 9 == 1, "a", truth)}
+    found = compare(truth, decisions=said, clusters=np.arange(90) // 5)
+    assert found.difference("accuracy").difference == pytest.approx(-1 / 9)
+
+
+def test_one_cluster_is_refused() -> None:
+    truth, scores = rows()
+    with pytest.raises(MethodError, match="one cluster"):
+        compare(truth, scores=two(scores), clusters=["host"] * 240)
+
+
+# -- labels ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", [("a", "b", "c", "d"), (0, 1, 2, 3)])
+def test_label_that_only_one_model_decides_counts_as_a_class(labels) -> None:
+    a, b, c, d = labels
+    truth = [a, b, c] * 10
+    found = compare(truth, decisions={"one": truth, "other": [a, b, d] * 10})
+    assert found.difference("accuracy").difference == pytest.approx(-1 / 3)
+    assert found.tests[0].table["only_a"] == 10
+
+
+def test_positive_and_negative_may_be_told() -> None:
+    truth = [-1, 1] * 10
+    said = {"one": truth, "other": [1] * 20}
+    assert compare(truth, decisions=said, positive=1).difference("recall").value_b == 1.0
+    assert compare(truth, decisions=said, negative=1).difference("recall").value_b == 0.0
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+def test_scores_or_decisions_must_be_given_and_not_both() -> None:
+    truth, scores = rows()
+    for given in ({}, {"scores": scores, "decisions": scores}):
+        with pytest.raises(InputError, match="give scores= or decisions="):
+            compare(truth, **given)
+
+
+def test_one_model_is_not_enough() -> None:
+    truth, scores = rows()
+    with pytest.raises(InputError, match="two models or more; found good"):
+        compare(truth, scores={"good": scores["good"]})
+
+
+def test_column_of_another_length_is_refused_with_its_model() -> None:
+    truth, scores = rows()
+    with pytest.raises(LengthMismatch, match="model 'short': y_score has 10 rows"):
+        compare(truth, scores={"good": scores["good"], "short": scores["good"][:10]})
+
+
+def test_labels_that_tell_no_positive_are_refused() -> None:
+    with pytest.raises(LabelError, match="nothing tells"):
+        compare([-1, 1], scores={"a": [0.1, 0.2], "b": [0.3, 0.4]})
+
+
+def test_scores_outside_of_the_unit_interval_need_a_threshold() -> None:
+    with pytest.raises(ScoreError, match="say threshold="):
+        compare([0, 1], scores={"a": [1, 2], "b": [3, 4]})
+
+
+@pytest.mark.parametrize("interval", ["wilson", "delta", "bca"])
+def test_differences_are_resampled_by_the_bootstrap_alone(interval: str) -> None:
+    truth, scores = rows()
+    with pytest.raises(MethodError, match="bootstrap"):
+        compare(truth, scores=two(scores), interval=interval)
+
+
+@pytest.mark.parametrize(("option", "value"), [("level", 2), ("resamples", 1)])
+def test_options_are_checked(option: str, value: float) -> None:
+    truth, scores = rows()
+    with pytest.raises(MethodError):
+        compare(truth, scores=two(scores), **{option: value})
+
+
+def test_difference_that_is_not_there_is_refused() -> None:
+    with pytest.raises(InputError, match="between 'good' and 'poor'"):
+        by_scores().difference("accuracy", "good", "poor")
+
+
+def test_comparison_is_frozen() -> None:
+    with pytest.raises(AttributeError):
+        by_scores().models = ()

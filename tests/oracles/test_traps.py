@@ -1,0 +1,574 @@
+"""Famous traps: what evaluation libraries got wrong, so that we do not.
+
+Each section names the issues. Where it is cheap, what scikit-learn or statsmodels do today is shown
+too, so that we notice when they change; those tests hold for scikit-learn from 1.9 and statsmodels
+from 0.15 on.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+import sklearn.metrics as sk
+import statsmodels
+from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
+from statsmodels.stats.proportion import proportion_confint
+
+import assay
+from assay.errors import CountError, LabelError
+from assay.measures import find
+
+
+def version(module: object) -> tuple[int, ...]:
+    return tuple(int(part) for part in module.__version__.split(".")[:2])
+
+
+of_sklearn = pytest.mark.skipif(version(sklearn) < (1, 9), reason="seen with scikit-learn 1.9")
+of_statsmodels = pytest.mark.skipif(
+    version(statsmodels) < (0, 15), reason="seen with statsmodels 0.15"
+)
+
+
+# -- products of counts overflow -------------------------------------------------------------------
+# MCC: scikit-learn #2806, #9622, smile #879, MLJBase #381, yardstick #108, pycm #624.
+# Kappa: scikit-learn #8354, #7929. AUC: Metrics (R) #35, pROC #19.
+
+
+@pytest.mark.parametrize("scale", [10**5, 10**9, 3 * 10**9, 10**18, 10**30])
+def test_mcc_and_kappa_do_not_overflow(scale: int) -> None:
+    found = assay.evaluate_counts(tp=9 * scale, fp=scale, fn=scale, tn=9 * scale)
+    assert found["mcc"].value == 0.8
+    assert found["kappa"].value == 0.8
+    assert 0.79 < found["mcc"].low <= 0.8 <= found["mcc"].high < 0.81
+
+
+def test_the_cells_of_scikit_learn_s_issue_9622_give_a_correlation() -> None:
+    """There the products of counts of 100,000 rows gave 1.755."""
+    found = assay.evaluate_counts(tp=50_000, fp=10, fn=20, tn=49_970)["mcc"]
+    assert found.value == pytest.approx(0.9994, abs=1e-4)
+    truth = np.repeat([1, 0, 1, 0], [50_000, 10, 20, 49_970])
+    said = np.repeat([1, 1, 0, 0], [50_000, 10, 20, 49_970])
+    assert sk.matthews_corrcoef(truth, said) == pytest.approx(found.value, rel=1e-12)
+
+
+def test_the_auc_of_144_thousand_rows_does_not_overflow() -> None:
+    """pROC #19: the number of pairs is above 2^31, and the AUC was 15.97."""
+    truth = np.tile([0, 1], 72_000)
+    score = np.arange(144_000) + 5 * truth
+    found = assay.roc_auc(truth, score)
+    assert found.value == pytest.approx(sk.roc_auc_score(truth, score), rel=1e-13)
+    assert 0.49 < found.low < found.value < found.high < 0.51
+
+
+# -- counts kept in the type of the scores ---------------------------------------------------------
+# scikit-learn #6842, #34975; cmu-thesis #7 (a float16 sum stays at 2048).
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_narrow_scores_do_not_narrow_the_counts(dtype: type) -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, 20_000)
+    score = (rng.normal(size=20_000) + truth).astype(dtype)
+    for name in ("roc_auc", "average_precision"):
+        found = getattr(assay, name)(truth, score).value
+        assert found == getattr(assay, name)(truth, score.astype(float)).value
+    assert assay.roc_auc(truth, score).value == pytest.approx(sk.roc_auc_score(truth, score))
+
+
+def test_float32_weights_are_not_added_in_float32() -> None:
+    """2^24 + 1 is 2^24 in float32: each further row would be lost."""
+    weight = np.array([2**24, *[1] * 999], np.float32)
+    truth = np.array([1, *[0, 1, 1] * 333])
+    decisions = np.array([1, *[1, 1, 0] * 333])
+    # Each of 333 rows of weight 1: a false positive, a true positive, a false negative.
+    found = assay.evaluate(truth, y_pred=decisions, sample_weight=weight)
+    assert found.confusion.total == 2**24 + 999
+    assert found["precision"].value == (2**24 + 333) / (2**24 + 666)
+    assert found["recall"].value == (2**24 + 333) / (2**24 + 666)
+
+
+# -- what is a tie ---------------------------------------------------------------------------------
+# scikit-learn #6688, #20525, #19093: thresholds that are close were taken as one.
+
+
+def test_scores_on_a_tiny_scale_are_told_apart() -> None:
+    assert assay.roc_auc([0, 0, 1, 1], [1e-300, 2e-300, 3e-300, 4e-300]).value == 1
+
+
+def test_neighbouring_floats_are_no_tie() -> None:
+    assert assay.roc_auc([0, 1], [3.4, 3.4000000000000004]).value == 1
+    assert assay.roc_auc([0, 1], [3.4, 3.4]).value == 0.5
+
+
+def test_minus_zero_and_zero_are_a_tie() -> None:
+    assert assay.roc_auc([0, 1, 0, 1], [-0.0, 0.0, 0.0, -0.0]).value == 0.5
+
+
+def test_rounded_scores_move_the_auc_only_as_far_as_their_ties_allow() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 2000)
+    score = rng.normal(size=2000) + 1.5 * truth
+    coarse = np.round(score, 0)
+    fine, tied = assay.roc_auc(truth, score).value, assay.roc_auc(truth, coarse).value
+    # Had every tie gone well, or badly.
+    best = assay.roc_auc(truth, coarse + truth / 4).value
+    worst = assay.roc_auc(truth, coarse - truth / 4).value
+    assert worst < tied < best
+    assert worst <= fine <= best
+    assert tied == pytest.approx((best + worst) / 2, rel=1e-12)
+
+
+# scikit-learn #6377, #5379, #4223, #13074; burn #5683: average precision by the order of tied rows.
+
+
+def test_a_constant_score_has_the_prevalence_as_average_precision() -> None:
+    found = assay.average_precision([0, 1, 0, 0], [0.5] * 4)
+    assert found.value == 0.25
+    assert sk.average_precision_score([0, 1, 0, 0], [0.5] * 4) == 0.25
+
+
+def test_the_order_of_tied_rows_changes_no_bit() -> None:
+    rng = np.random.default_rng(5)
+    truth, score = rng.integers(0, 2, 300), rng.integers(0, 6, 300) / 5
+    names = ("roc_auc", "average_precision", "partial_auc", "log_loss", "brier")
+    found = assay.evaluate(truth, y_score=score)
+    for _ in range(5):
+        order = rng.permutation(300)
+        other = assay.evaluate(truth[order], y_score=score[order])
+        for name in names:
+            assert (other[name].value, other[name].low) == (found[name].value, found[name].low)
+
+
+# -- log loss --------------------------------------------------------------------------------------
+# scikit-learn #24315, #24354, #17399, #28851, #24515: where probabilities are clipped.
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_wrong_certainty_costs_the_same_in_every_type(dtype: type) -> None:
+    found = assay.log_loss([0, 1, 1], np.array([1, 1, 0], dtype))
+    assert found.value == pytest.approx(2 / 3 * 52 * math.log(2), rel=1e-12)
+    assert found.note == "2 rows were clipped at 2^-52"
+
+
+@of_sklearn
+def test_in_scikit_learn_the_type_of_the_column_decides_how_much_it_costs() -> None:
+    wide, narrow = np.array([1.0, 1.0]), np.array([1, 1], np.float32)
+    assert sk.log_loss([0, 1], wide) == pytest.approx(18.02, abs=0.01)
+    assert sk.log_loss([0, 1], narrow) == pytest.approx(7.97, abs=0.01)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_narrow_probabilities_are_widened_before_the_logarithm(dtype: type) -> None:
+    rng = np.random.default_rng(1)
+    truth, score = rng.integers(0, 2, 500), rng.random(500).astype(dtype)
+    wide = assay.log_loss(truth, score.astype(np.float64))
+    assert assay.log_loss(truth, score).value == wide.value
+
+
+def test_right_certainties_cost_nothing_and_clip_nothing() -> None:
+    found = assay.log_loss([0, 1], [0.0, 1.0])
+    assert found.value == 0
+    assert found.note is None
+
+
+# -- 0/0 and single classes ------------------------------------------------------------------------
+# scikit-learn #27189, #26864, #31052, #17826, #10812, #25531, #13143; kappa #14256, #29210, #31172;
+# MCC #28509; single class #27412, #30103, #34631.
+
+
+def test_one_class_that_is_decided_right_leaves_five_measures_undefined() -> None:
+    harmless = assay.evaluate([0, 0, 0], y_pred=[0, 0, 0], y_score=[0.1, 0.2, 0.3])
+    for name in ("mcc", "kappa", "f1", "average_precision", "roc_auc"):
+        assert math.isnan(harmless[name])
+        assert harmless[name].undefined
+        assert math.isnan(harmless[name].low)
+    assert harmless["accuracy"].value == 1
+
+
+@of_sklearn
+def test_scikit_learn_has_five_answers_to_that() -> None:
+    truth, said, score = [0, 0, 0], [0, 0, 0], [0.1, 0.2, 0.3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert sk.matthews_corrcoef(truth, said) == 0
+        assert math.isnan(sk.cohen_kappa_score(truth, said))
+        assert sk.f1_score(truth, said) == 0
+        assert sk.average_precision_score(truth, score) == 0
+        assert math.isnan(sk.roc_auc_score(truth, score))
+
+
+def test_no_measure_says_a_number_where_its_ratio_is_0_over_0() -> None:
+    empty = assay.evaluate([0, 0], y_pred=[0, 0])
+    for name in (
+        "precision",
+        "recall",
+        "f1",
+        "jaccard",
+        "balanced_accuracy",
+        "informedness",
+        "positive_likelihood_ratio",
+        "diagnostic_odds_ratio",
+    ):
+        assert math.isnan(empty[name])
+        assert "= 0)" in (empty[name].undefined or "")
+
+
+# -- which label is the alarm ----------------------------------------------------------------------
+# caret #836, #462; yardstick #13, #17, #160.
+
+
+def test_attack_is_the_positive_label_beside_benign_and_it_is_said() -> None:
+    truth, score = ["benign", "attack", "benign", "attack"], [0.1, 0.9, 0.2, 0.8]
+    found = assay.evaluate(truth, y_score=score)
+    assert found["roc_auc"].value == 1
+    assert found.positive == "attack"
+    assert any("'attack' was taken as the positive label" in note for note in found.notes)
+
+
+@of_sklearn
+def test_scikit_learn_takes_the_last_in_the_alphabet_without_a_word() -> None:
+    truth, score = ["benign", "attack", "benign", "attack"], [0.1, 0.9, 0.2, 0.8]
+    assert sk.roc_auc_score(truth, score) == 0
+
+
+@pytest.mark.parametrize("pair", [["a", "b"], [-1, 1], ["good", "bad"], [1, 2], ["attack", "ddos"]])
+def test_a_pair_that_tells_nothing_is_refused_and_both_labels_are_named(pair: list) -> None:
+    with pytest.raises(LabelError) as refused:
+        assay.evaluate(pair, y_score=[0.1, 0.9])
+    assert all(str(label) in str(refused.value) for label in pair)
+
+
+def test_an_inverted_model_is_diagnosed_and_not_mended() -> None:
+    found = assay.evaluate(["benign", "attack"] * 20, y_score=[0.9, 0.1] * 20)
+    assert found["roc_auc"].value == 0
+    assert "inverted" in (find("roc_auc").reading(found["roc_auc"].value) or "")
+    assert "inverted" in repr(found)
+
+
+# -- labels that look alike ------------------------------------------------------------------------
+# scikit-learn #33045, #33086, #9285.
+
+
+def test_numbers_and_their_text_are_not_the_same_label() -> None:
+    with pytest.raises(LabelError, match="astype"):
+        assay.accuracy([1, 0], ["1", "0"])
+    with pytest.raises(ValueError, match="Mix of label input types"):
+        sk.accuracy_score([1, 0], ["1", "0"])
+
+
+def test_true_is_1_and_false_is_0() -> None:
+    assert assay.accuracy([True, False], [1, 0]).value == 1
+    assert assay.accuracy([1, 0], [True, False]).value == 1
+
+
+def test_labels_and_decisions_without_a_value_in_common_are_refused() -> None:
+    for truth, said in ((["1.0", "0.0"], ["1", "0"]), (["Attack", "Normal"], ["attack", "normal"])):
+        with pytest.raises(LabelError, match="no value in common"):
+            assay.accuracy(truth, said, positive=said[0])
+
+
+@of_sklearn
+def test_scikit_learn_scores_them_0_without_a_word() -> None:
+    assert sk.accuracy_score(["1.0", "0.0"], ["1", "0"]) == 0
+
+
+def test_one_letter_in_two_spellings_of_unicode_is_seen_as_two_labels() -> None:
+    composed, decomposed = "\u00e9", "e\u0301"
+    found = assay.evaluate([composed, "a", "b"], y_pred=[decomposed, "a", "b"])
+    assert len(found.labels) == 4
+    assert any("was decided, but no row is of it" in note for note in found.notes)
+
+
+def test_whole_floats_are_the_integers_that_they_are() -> None:
+    """A column of labels with a gap comes out of pandas as floats."""
+    assert assay.accuracy([1.0, 0.0], [1, 0]).value == 1
+    assert assay.evaluate([1.0, 0.0], y_score=[0.9, 0.1]).labels == ("0", "1")
+
+
+# -- a label that only the model knows -------------------------------------------------------------
+
+
+def test_a_label_that_is_only_decided_is_listed_and_both_averages_are_there() -> None:
+    truth, said = list("aabb"), list("aabc")
+    found = assay.evaluate(truth, y_pred=said)
+    assert found.labels == ("a", "b", "c")
+    assert any("'c' was decided, but no row is of it" in note for note in found.notes)
+    assert found["f1.macro"].value == pytest.approx(5 / 9, rel=1e-15)
+    assert found["f1.weighted"].value == pytest.approx(5 / 6, rel=1e-15)
+    assert sk.f1_score(truth, said, average="macro") == pytest.approx(5 / 9)
+    assert sk.f1_score(truth, said, average="macro", labels=["a", "b"]) == pytest.approx(5 / 6)
+
+
+# -- labels that look like missing values ----------------------------------------------------------
+# pandas #10647, #24681, #32084, #55032; OasisLMF #307 (the country code of Namibia).
+
+TOKENS = ["NA", "None", "null", "nan", "N/A", "-", "NULL", "#N/A", "n/a", "NaN"]
+
+
+@pytest.mark.parametrize("made", [list, np.array, pd.Series, pl.Series])
+def test_a_class_called_like_a_missing_value_is_a_class(made: type) -> None:
+    found = assay.evaluate(made(TOKENS), y_pred=made(TOKENS))
+    assert found.labels == tuple(sorted(TOKENS))
+    assert found["accuracy"].value == 1
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["NA", None, "x"],
+        pd.Series(["NA", None, "x"]),
+        pd.Series(["NA", math.nan, "x"]),
+        pd.Series(["NA", pd.NA, "x"], dtype="string"),
+        pl.Series(["NA", None, "x"]),
+        np.array([1.0, math.nan, 0.0]),
+    ],
+)
+def test_a_label_that_is_really_missing_is_refused_with_its_row(column: object) -> None:
+    with pytest.raises(LabelError, match="missing in 1 of 3 rows; the first is row 1"):
+        assay.evaluate(column, y_pred=column)
+
+
+def test_leading_zeros_make_another_label() -> None:
+    found = assay.evaluate(["007", "7", "7"], y_pred=["007", "007", "7"], positive="7")
+    assert found.labels == ("007", "7")
+    assert found["recall"].value == 0.5
+
+
+# -- weights ---------------------------------------------------------------------------------------
+# scikit-learn #15531, #16065, #18328, #10891.
+
+
+@pytest.mark.parametrize("weights", [[-1, 1], [math.nan, 1], [math.inf, 1], [0, 0]])
+def test_weights_that_are_none_are_refused(weights: list[float]) -> None:
+    with pytest.raises(CountError):
+        assay.evaluate([1, 0], y_pred=[1, 1], sample_weight=weights)
+    with pytest.raises(CountError):
+        assay.evaluate([1, 0], y_score=[0.9, 0.1], counts=weights)
+
+
+@of_sklearn
+def test_scikit_learn_takes_a_negative_weight() -> None:
+    assert sk.accuracy_score([1, 0, 1], [1, 1, 0], sample_weight=[-1, 1, 1]) == -1
+
+
+def weighted_rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(9)
+    truth, score = rng.integers(0, 2, 60), np.round(rng.random(60), 1)
+    return truth, score, rng.integers(0, 5, 60)
+
+
+NAMES = ("accuracy", "precision", "f1", "mcc", "roc_auc", "average_precision", "log_loss", "brier")
+
+
+def test_a_count_is_a_repetition_to_the_last_bit() -> None:
+    truth, score, often = weighted_rows()
+    once = assay.evaluate(np.repeat(truth, often), y_score=np.repeat(score, often))
+    found = assay.evaluate(truth, y_score=score, counts=often)
+    for name in NAMES:
+        assert found[name].value == once[name].value
+        assert (found[name].low, found[name].high) == (once[name].low, once[name].high)
+
+
+def test_a_weight_gives_the_value_of_a_repetition_and_zero_removes() -> None:
+    truth, score, often = weighted_rows()
+    once = assay.evaluate(np.repeat(truth, often), y_score=np.repeat(score, often))
+    found = assay.evaluate(truth, y_score=score, sample_weight=often)
+    without = assay.evaluate(
+        truth[often > 0], y_score=score[often > 0], sample_weight=often[often > 0]
+    )
+    for name in NAMES:
+        assert found[name].value == pytest.approx(once[name].value, rel=1e-12)
+        assert found[name].value == without[name].value
+
+
+@pytest.mark.parametrize("factor", [1e-9, 0.1, 1e12])
+def test_the_scale_of_weights_does_not_matter(factor: float) -> None:
+    truth, score, often = weighted_rows()
+    weight = often + 0.5
+    one = assay.evaluate(truth, y_score=score, sample_weight=weight)
+    other = assay.evaluate(truth, y_score=score, sample_weight=weight * factor)
+    for name in NAMES:
+        assert other[name].value == pytest.approx(one[name].value, rel=1e-12)
+        ends = pytest.approx((one[name].low, one[name].high), rel=1e-9)
+        assert (other[name].low, other[name].high) == ends
+
+
+# -- shares of 0 and of 1 --------------------------------------------------------------------------
+# statsmodels #2609, #2742, #2789, #3487, #4410, #9141, #9549, #7008; hist #281.
+
+
+def test_none_of_30_has_a_width_and_the_closed_form() -> None:
+    low, high = assay.ClopperPearson()(0, 30)
+    assert (float(low), float(high)) == (0, pytest.approx(1 - 0.025 ** (1 / 30), rel=1e-13))
+    low, high = assay.Wilson()(0, 30)
+    z = 1.959963984540054
+    assert (float(low), float(high)) == (0, pytest.approx(z * z / (30 + z * z), rel=1e-13))
+
+
+@of_statsmodels
+def test_the_textbook_interval_has_no_width_there() -> None:
+    assert proportion_confint(0, 30, method="normal") == (0, 0)
+    assert [float(end) for end in assay.Wald()(0, 30)] == [0, 0]
+
+
+def test_no_trials_have_no_interval_and_no_warning() -> None:
+    """statsmodels divides by zero here, and warns."""
+    assert all(math.isnan(end) for end in assay.Wilson()(0, 0))
+    with pytest.warns(RuntimeWarning):
+        proportion_confint(0, 0, method="wilson")
+
+
+def test_a_tiny_error_does_not_cut_the_upper_end_short() -> None:
+    """statsmodels #7008: near a level of 1 the end was asked for at a rounded quantile."""
+    tail = Fraction(1, 2**51)
+    low, high = (Fraction(float(end)) for end in assay.ClopperPearson(1 - 2.0**-50)(3, 10))
+
+    def chance(successes: range, share: Fraction) -> Fraction:
+        return sum(math.comb(10, j) * share**j * (1 - share) ** (10 - j) for j in successes)
+
+    assert float(chance(range(4), high) / tail) == pytest.approx(1, rel=1e-9)
+    assert float(chance(range(3, 11), low) / tail) == pytest.approx(1, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["wald", "wilson", "clopper-pearson", "jeffreys", "agresti-coull"])
+@pytest.mark.parametrize("cells", [(0, 0, 7, 30), (7, 0, 0, 30), (1, 0, 0, 0), (0, 1, 1, 0)])
+def test_intervals_hold_their_share_and_stay_in_0_1(name: str, cells: tuple[int, ...]) -> None:
+    tp, fp, fn, tn = cells
+    found = assay.evaluate_counts(tp=tp, fp=fp, fn=fn, tn=tn, interval=name)
+    for measure in ("recall", "precision", "accuracy", "specificity"):
+        if not math.isnan(found[measure]):
+            assert 0 <= found[measure].low <= found[measure].value <= found[measure].high <= 1
+
+
+# -- McNemar ---------------------------------------------------------------------------------------
+# evaluate #795, statsmodels #950, mlxtend #989, #306.
+
+
+@pytest.mark.parametrize("method", [None, "exact", "corrected", "uncorrected"])
+def test_models_that_never_disagree_do_not_differ(method: str | None) -> None:
+    found = assay.mcnemar(0, 0, both_right=40, both_wrong=2, method=method)
+    assert found.p == 1
+    assert found.statistic is None
+    assert "nothing tells them apart" in found.sentence
+    assert found.effect is not None
+    assert found.effect.low < 0 < found.effect.high
+
+
+@of_statsmodels
+def test_statsmodels_says_that_they_differ_for_sure() -> None:
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        theirs = their_mcnemar([[40, 0], [0, 2]], exact=False)
+    assert (theirs.statistic, theirs.pvalue) == (math.inf, 0)
+
+
+@pytest.mark.parametrize(("b", "c", "method"), [(12, 12, "exact"), (12, 13, "corrected")])
+def test_few_discordant_pairs_are_tested_exactly(b: int, c: int, method: str) -> None:
+    assert assay.mcnemar(b, c).method == method
+
+
+def test_two_identical_models_give_p_1_in_every_test() -> None:
+    truth, score = [1, 0, 1, 0, 1, 0] * 5, [0.9, 0.2, 0.4, 0.6, 0.8, 0.1] * 5
+    found = assay.compare(truth, scores={"one": score, "same": list(score)}, resamples=50)
+    assert {test.p for test in found.tests} == {1.0}
+    assert {difference.p for difference in found.differences} == {1.0}
+    assert all(difference.difference.value == 0 for difference in found.differences)
+
+
+# -- DeLong ----------------------------------------------------------------------------------------
+# pROC #25, #27, #35; confidenceinterval #15 (an AUC of 1.0000001); multiROC #4.
+
+
+@pytest.mark.parametrize("interval", [None, "delong", "newcombe"])
+def test_a_perfect_ranking_has_an_interval_with_a_width(interval: str | None) -> None:
+    found = assay.roc_auc([1] * 8 + [0] * 92, np.linspace(1, 0, 100), interval=interval)
+    assert found.value == 1
+    assert 0.5 < found.low < 0.99
+    assert found.high == 1
+
+
+def test_the_default_at_an_auc_of_1_is_clopper_and_pearson_s_end() -> None:
+    found = assay.roc_auc([1] * 8 + [0] * 92, np.linspace(1, 0, 100))
+    assert found.low == pytest.approx(0.025 ** (1 / 8), rel=1e-13)
+
+
+@pytest.mark.parametrize("interval", [None, "delong", "newcombe"])
+def test_one_positive_has_an_interval(interval: str | None) -> None:
+    """pROC #27: with one case DeLong's variance is NA."""
+    found = assay.roc_auc([1] + [0] * 19, [0.7, *np.linspace(0, 1, 19)], interval=interval)
+    assert 0 <= found.low < found.value < found.high <= 1
+
+
+def test_a_constant_score_is_a_coin() -> None:
+    found = assay.roc_auc([1, 0] * 10, [0.5] * 20)
+    assert found.value == 0.5
+    assert 0 <= found.low <= 0.5 <= found.high <= 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_auc_and_its_ends_never_leave_0_1(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = np.array([1, 0, *rng.integers(0, 2, 10)])
+    score = np.round(rng.random(12) + seed % 3 * truth, 1)
+    for interval in (None, "delong", "newcombe", assay.Bootstrap(resamples=40)):
+        found = assay.evaluate(truth, y_score=score, threshold=0.5, interval=interval)["roc_auc"]
+        assert 0 <= found.low <= found.value <= found.high <= 1
+
+
+# -- bootstrap with rare positives -----------------------------------------------------------------
+# fairlearn #1441; cutpointr #12, #34; multiROC #3; pROC #131.
+
+
+def test_resamples_without_a_positive_are_counted_and_told() -> None:
+    """With 3 positives in 1,000 rows a resample has none with a chance of 4.96%."""
+    truth = [1] * 3 + [0] * 997
+    found = assay.evaluate(truth, y_pred=[1, 1, 0] + [0] * 997, interval=assay.Bootstrap())
+    note = found["recall"].note or ""
+    assert note.endswith("of 1000 resamples, which were left out")
+    undefined = int(note.split()[2])
+    expected = 1000 * (1 - 3 / 1000) ** 1000
+    assert abs(undefined - expected) < 4 * math.sqrt(expected)
+    assert found["specificity"].note is None
+
+
+def test_the_same_is_told_of_the_auc() -> None:
+    truth = [1] * 3 + [0] * 97
+    score = np.random.default_rng(0).random(100)
+    found = assay.evaluate(truth, y_score=score, interval=assay.Bootstrap(resamples=100))
+    assert "of 100 resamples, which were left out" in (found["roc_auc"].note or "")
+
+
+def test_the_ends_are_order_statistics() -> None:
+    """The 25th and the 975th of 1,000: both are values that a resample gave."""
+    found = assay.evaluate([1] * 7 + [0] * 4, y_pred=[1] * 6 + [0] * 5, interval="bootstrap")
+    shares = {k / n for n in range(1, 12) for k in range(n + 1)}
+    assert {found["recall"].low, found["recall"].high} <= shares
+
+
+# -- sums that depend on the order -----------------------------------------------------------------
+# DuckDB #4270, #18163, #13763, #2517, #7257; DataFusion #11264.
+
+
+def test_sums_do_not_depend_on_order_or_shards() -> None:
+    rng = np.random.default_rng(11)
+    truth, score = rng.integers(0, 2, 5000), rng.random(5000)
+    shared = {"labels": [0, 1], "threshold": 0.5}
+    whole = assay.count(truth, y_score=score, **shared)
+    order = rng.permutation(5000)
+    parts = [
+        assay.count(truth[rows], y_score=score[rows], **shared)
+        for rows in np.array_split(order, [7, 1000, 1001, 4000])
+    ]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    assert total == whole
+    for name in ("log_loss", "brier", "roc_auc", "average_precision"):
+        one, other = assay.Evaluation(whole)[name], assay.Evaluation(total)[name]
+        assert (one.value, one.low, one.high) == (other.value, other.low, other.high)

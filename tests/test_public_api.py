@@ -1,0 +1,199 @@
+"""What `assay` shows to the world, and what it costs to import."""
+
+import inspect
+import json
+import subprocess
+import sys
+import types
+
+import pytest
+
+import assay
+from assay import errors
+from assay.measures import CATALOGUE
+
+HEAVY = {
+    "matplotlib",
+    "narwhals",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "scipy",
+    "scipy.stats",
+    "sklearn",
+}
+ERRORS = [
+    found
+    for found in vars(errors).values()
+    if isinstance(found, type) and issubclass(found, BaseException)
+]
+FUNCTIONS = [
+    name
+    for name in assay.__all__
+    if inspect.isfunction(getattr(assay, name)) or inspect.isbuiltin(getattr(assay, name))
+]
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+
+def test_all_is_sorted_and_without_repetition() -> None:
+    assert assay.__all__ == sorted(set(assay.__all__))
+
+
+@pytest.mark.parametrize("name", assay.__all__)
+def test_every_name_exists(name: str) -> None:
+    assert getattr(assay, name) is not None
+
+
+def test_nothing_public_is_missing_from_all() -> None:
+    public = {
+        name
+        for name, found in vars(assay).items()
+        if not name.startswith("_") and not isinstance(found, types.ModuleType)
+    }
+    assert public == set(assay.__all__)
+
+
+def test_no_measure_is_hidden_by_another_name() -> None:
+    for measure in CATALOGUE:
+        for name in (measure.name, *measure.aliases):
+            assert getattr(assay, name).measure is measure
+
+
+def test_dir_holds_every_public_name_and_every_measure() -> None:
+    found = dir(assay)
+    assert set(assay.__all__) <= set(found)
+    assert "__version__" in found
+    for measure in CATALOGUE:
+        for name in (measure.name, *measure.aliases):
+            assert (name in found) == name.isidentifier()
+
+
+def test_version_is_that_of_the_package() -> None:
+    from importlib.metadata import version
+
+    assert assay.__version__ == version("assay")
+
+
+def test_star_import_gives_exactly_all() -> None:
+    namespace: dict[str, object] = {}
+    exec("from assay import *", namespace)
+    assert set(namespace) - {"__builtins__"} == set(assay.__all__)
+
+
+# -- docstrings ------------------------------------------------------------------------------------
+
+
+def public_methods() -> list[tuple[str, object]]:
+    found = []
+    for name in assay.__all__:
+        thing = getattr(assay, name)
+        if isinstance(thing, type):
+            found += [
+                (f"{name}.{key}", member)
+                for key, member in vars(thing).items()
+                if not key.startswith("_")
+                and (callable(member) or isinstance(member, property | classmethod | staticmethod))
+            ]
+    return found
+
+
+@pytest.mark.parametrize("name", assay.__all__)
+def test_every_public_object_has_a_docstring(name: str) -> None:
+    doc = inspect.getdoc(getattr(assay, name))
+    assert isinstance(doc, str)
+    assert doc.strip()
+    assert not doc.startswith(f"{name}(")
+
+
+@pytest.mark.parametrize(("name", "member"), public_methods(), ids=[n for n, _ in public_methods()])
+def test_every_public_method_has_a_docstring(name: str, member: object) -> None:
+    assert inspect.getdoc(member)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_public_function_has_an_example_or_a_reference(name: str) -> None:
+    doc = inspect.getdoc(getattr(assay, name)) or ""
+    assert ">>>" in doc or "Reference" in doc
+
+
+@pytest.mark.parametrize("measure", CATALOGUE, ids=lambda m: m.name)
+def test_every_measure_says_how_it_reads_and_misleads(measure) -> None:
+    doc = getattr(assay, measure.name).__doc__
+    assert measure.reads in doc
+    assert measure.misleads in doc
+    assert measure.reference
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_public_function_says_the_types_of_its_arguments(name: str) -> None:
+    for parameter in inspect.signature(getattr(assay, name)).parameters.values():
+        assert parameter.annotation is not inspect.Parameter.empty
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_public_function_has_a_boolean_flag_by_position(name: str) -> None:
+    for parameter in inspect.signature(getattr(assay, name)).parameters.values():
+        if parameter.annotation in (bool, "bool"):
+            assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda e: e.__name__)
+def test_every_error_derives_from_the_root(error: type) -> None:
+    assert issubclass(error, assay.AssayError)
+    assert inspect.getdoc(error)
+
+
+def test_the_drawn_tree_names_every_error() -> None:
+    drawn = (errors.__doc__ or "").split()
+    assert {error.__name__ for error in ERRORS} <= {word.strip("├└─│ ") for word in drawn}
+
+
+def test_errors_are_also_what_python_would_raise() -> None:
+    assert issubclass(errors.InputError, ValueError)
+    assert issubclass(errors.UnknownMeasure, KeyError)
+    for error in ERRORS:
+        if error not in (errors.AssayError, errors.UnknownMeasure, errors.TallyError):
+            assert issubclass(error, errors.InputError)
+
+
+# -- imports ---------------------------------------------------------------------------------------
+
+
+def imported(code: str) -> set[str]:
+    """The modules that a fresh interpreter holds after running some code."""
+    script = f"{code}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
+    found = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(found.stdout.splitlines()[-1]))
+
+
+def test_import_is_light() -> None:
+    assert not imported("import assay") & HEAVY
+
+
+def test_catalogue_and_its_functions_are_light() -> None:
+    assert not imported("import assay; assay.precision; dir(assay); assay.f1.__doc__") & HEAVY
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "assay.evaluate(['attack', 'normal'], y_score=[0.9, 0.2])",
+        "assay.evaluate([0, 1, 1], y_pred=[0, 1, 0]).to_dict()",
+        "repr(assay.evaluate(list('abc'), y_pred=list('abb')))",
+        "assay.precision(tp=3, fp=1, fn=2, tn=4)",
+        "assay.compare([0, 1] * 9, scores={'a': [0.1, 0.9] * 9, 'b': [0.2, 0.3, 0.6] * 6})",
+        "assay.mcnemar(10, 2), assay.delong_test([0, 1, 0, 1], [1, 2, 3, 4], [4, 1, 3, 2])",
+        "assay.from_bytes(assay.count([0, 1], y_score=[0.1, 0.9]).to_bytes())",
+    ],
+    ids=["scores", "decisions", "classes", "counts", "compare", "tests", "tally"],
+)
+def test_work_on_lists_imports_no_dataframe_plot_or_learning_library(code: str) -> None:
+    unwanted = {"pandas", "pyarrow", "sklearn", "matplotlib", "scipy.stats", "polars", "narwhals"}
+    assert not imported(f"import assay\n{code}") & unwanted
