@@ -33,9 +33,10 @@ _PROMISES = {
     "5 classes": "Promised where each class expects at least 10 hits, 10 misses and 10 false "
     "alarms.",
     "scores": "With P positives and N negatives, AUC is promised where min(P, N) (1 - AUC) is at "
-    "least 5; average precision where, besides, min(P, N) is at least 20. For the partial AUC it "
-    "is what lies left of the limit that counts: promised where min(P, 0.1 N) s is at least 10, "
-    "for s how far it falls short of 1, as a share of how far it can.",
+    "least 5; average precision where, besides, min(P, N) is at least 50. For the partial AUC it "
+    "is what lies left of the limit that counts: promised where min(P, 0.1 N) s is at least 10 and "
+    "min(P, 0.1 N) (1 - s) at least 5, for s how far it falls short of 1, as a share of how far it "
+    "can.",
     "scores, class sizes fixed": "Average precision depends on the prevalence, and its interval "
     "allows for a prevalence that was drawn with the rows. Where it was set by design the interval "
     "is too wide, never too narrow.",

@@ -17,7 +17,7 @@ MAX_FPR = 0.1
 PARTIAL_FLOOR = 0.5 - MAX_FPR**2 / 2 / (2 * (MAX_FPR - MAX_FPR**2 / 2))
 ENOUGH_ERRORS = 5
 ENOUGH_PARTIAL_ERRORS = 10
-ENOUGH_ROWS = 20
+ENOUGH_ROWS = 50
 _GRID = 400_001
 
 
@@ -120,9 +120,11 @@ class Scores:
         found = self.truths()
         smaller = min(self.positives, self.negatives)
         if measure == "partial_auc":
+            rows = min(self.positives, MAX_FPR * self.negatives)
             short = (1 - found[measure]) / (1 - PARTIAL_FLOOR)
-            return min(self.positives, MAX_FPR * self.negatives) * short >= ENOUGH_PARTIAL_ERRORS
-        if measure == "average_precision" and smaller < ENOUGH_ROWS:
+            enough = rows * short >= ENOUGH_PARTIAL_ERRORS
+            return enough and rows * (1 - short) >= ENOUGH_ERRORS
+        if measure == "average_precision" and (self.fixed or smaller < ENOUGH_ROWS):
             return False
         return smaller * (1 - found["roc_auc"]) >= ENOUGH_ERRORS
 

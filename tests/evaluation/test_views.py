@@ -84,9 +84,9 @@ def test_reliability_has_wilsons_interval(evaluation: Evaluation) -> None:
     wider = evaluation.curves.reliability(level=0.999)
     assert (wider["low"] <= found["low"]).all()
     first = scores < 1 / 15
-    if first.any():
-        assert found["predicted"][0] == pytest.approx(scores[first].mean())
-        assert found["observed"][0] == pytest.approx(truth[first].mean())
+    assert found["n"][0] == first.sum() > 0
+    assert found["predicted"][0] == pytest.approx(scores[first].mean())
+    assert found["observed"][0] == pytest.approx(truth[first].mean())
 
 
 @pytest.mark.parametrize("name", ["roc", "precision_recall", "far_dr"])

@@ -134,11 +134,25 @@ def test_reason_names_the_class() -> None:
     assert Quantity(macro, classes=(0, 2)).reason(table) is None
 
 
-def test_empty_cells_count_only_where_the_formula_uses_them() -> None:
+def test_half_a_count_is_added_only_where_the_formula_rests_on_an_empty_cell() -> None:
     table = np.array([[0.0, 2.0], [3.0, 4.0]])
-    assert not Quantity(find("precision").formula, label=1).zero_cells(table)
-    assert Quantity(find("specificity").formula, label=1).zero_cells(table)
-    assert not Quantity(find("mcc").classes).zero_cells(table)
+    assert not Quantity(find("precision").formula, label=1).added(table).any()
+    assert (Quantity(find("specificity").formula, label=1).added(table) == 0.5).all()
+
+
+def test_classes_without_hits_or_without_errors_get_half_of_each() -> None:
+    table = np.array([[5.0, 1.0, 0.0], [0.0, 4.0, 0.0], [2.0, 1.0, 0.0]])
+    recall = Quantity(of_classes(find("recall").formula, "macro"))
+    expected = [[0, 0, 0], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]
+    np.testing.assert_array_equal(recall.added(table), expected)
+    some = Quantity(of_classes(find("recall").formula, "macro"), classes=(0, 1))
+    np.testing.assert_array_equal(some.added(table), [expected[0], expected[1], [0, 0, 0]])
+
+
+def test_a_class_that_is_left_out_gets_nothing() -> None:
+    macro = of_classes(find("recall").formula, "macro")
+    found = Quantity(macro, classes=(0, 2)).evenly(np.ones((3, 3)))
+    np.testing.assert_allclose(found, [[1 / 3] * 3, [0] * 3, [1 / 3] * 3])
 
 
 def test_plain_counts_are_their_own_squares() -> None:

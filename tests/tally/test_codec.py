@@ -343,6 +343,7 @@ DAMAGED = {
     "record of too few scores": _record_bytes(scores=1, kind="score"),
     "record of a number of scores": _record_bytes(scores="x"),
     "record of minus one score": _record_bytes(scores=-1),
+    "record of more scores than there is memory": _record_bytes(scores=10**18),
     "record of other labels": _record_bytes(labels=["a", "b"]),
     "record of an unknown kind": _record_bytes(kind="guess"),
     "record of a positive that is a number": _record_bytes(positive=5),

@@ -11,6 +11,7 @@ spread of the successes would be lost in rounding.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
@@ -107,41 +108,51 @@ def rank(tally: ScoreTally) -> Ranking:
     if tally.weighted:
         return _rank_weighted(tally, positives, negatives)
     starts = _starts(tally)
-    blocks = map_blocks(tally.size, lambda: _worker(tally))
-    auc = _auc(blocks, positives, negatives)
-    precision = map_blocks(
-        tally.size, lambda: _precision_worker(tally, starts, positives, negatives)
+    both = map_blocks(tally.size, lambda: _worker(tally, starts, positives, negatives))
+    blocks = [block for block, _ in both]
+    ap = _ap([sums for _, sums in both], blocks, positives)
+    return Ranking(
+        tally, positives, negatives, _auc(blocks, positives, negatives), ap, tuple(blocks)
     )
-    ap = _ap(precision, blocks, positives)
-    return Ranking(tally, positives, negatives, auc, ap, tuple(blocks))
+
+
+def _worker(
+    tally: ScoreTally, starts: list[tuple[int, int]], positives: int, negatives: int
+) -> Callable[[int, int], tuple[_Block, _PrecisionBlock]]:
+    integers = np.empty((6, BLOCK), np.int64)
+    floats = np.empty((6, BLOCK))
+
+    def work(i: int, j: int) -> tuple[_Block, _PrecisionBlock]:
+        counted = _counted(tally, i, j, integers)
+        block = _sums(counted, integers[4:, : j - i], floats[:2, : j - i])
+        below = starts[i // BLOCK]
+        rest = positives - below[0], negatives - below[1]
+        return block, _precision_sums(counted, rest, floats[:, : j - i])
+
+    return work
+
+
+def _counted(tally: ScoreTally, i: int, j: int, scratch: Array) -> Array:
+    """Positives and negatives of some scores, and both added up from the first on."""
+    counted = scratch[:4, : j - i]
+    for row, label in ((0, 1), (1, 0)):
+        np.copyto(counted[row], tally.counts[label, i:j], casting="unsafe")
+        np.cumsum(counted[row], out=counted[row + 2])
+    return counted
 
 
 # -- AUC and its DeLong variance -------------------------------------------------------------------
 
 
-def _worker(tally: ScoreTally) -> Any:
-    scratch = np.empty((4, BLOCK), np.int64)
-    floats = np.empty((2, BLOCK))
-
-    def work(i: int, j: int) -> _Block:
-        return _sums(tally.counts[1, i:j], tally.counts[0, i:j], scratch, floats)
-
-    return work
-
-
-def _sums(p: Array, q: Array, scratch: Array, floats: Floats) -> _Block:
-    """The sums of one block, for the counts of positives ``p`` and negatives ``q``."""
-    size = len(p)
-    pos, neg, u, v = scratch[:, :size]
-    square, weight = floats[:, :size]
-    np.copyto(pos, p, casting="unsafe")
-    np.copyto(neg, q, casting="unsafe")
-    np.cumsum(neg, out=u)
-    positives, negatives = int(pos.sum()), int(u[-1])
-    np.left_shift(u, 1, out=u)
+def _sums(counted: Array, scratch: Array, floats: Floats) -> _Block:
+    """The sums of one block; see :class:`_Block`."""
+    pos, neg, sum_pos, sum_neg = counted
+    u, v = scratch
+    square, weight = floats
+    positives, negatives = int(sum_pos[-1]), int(sum_neg[-1])
+    np.left_shift(sum_neg, 1, out=u)
     np.subtract(neg, u, out=u)
-    np.cumsum(pos, out=v)
-    np.left_shift(v, 1, out=v)
+    np.left_shift(sum_pos, 1, out=v)
     np.subtract(v, pos, out=v)
     puu = _weighted_squares(u, pos, square, weight)
     qvv = _weighted_squares(v, neg, square, weight)
@@ -214,35 +225,8 @@ def _starts(tally: ScoreTally) -> list[tuple[int, int]]:
     return starts
 
 
-def _precision_worker(
-    tally: ScoreTally, starts: list[tuple[int, int]], positives: int, negatives: int
-) -> Any:
-    scratch = np.empty((6, BLOCK))
-    integers = np.empty(BLOCK, np.int64)
-
-    def work(i: int, j: int) -> _PrecisionBlock:
-        size = j - i
-        p, q, above_p, above_q, a, b = scratch[:, :size]
-        count = integers[:size]
-        below = starts[i // BLOCK]
-        for source, out, above, everything, start in (
-            (tally.counts[1, i:j], p, above_p, positives, below[0]),
-            (tally.counts[0, i:j], q, above_q, negatives, below[1]),
-        ):
-            np.copyto(out, source, casting="unsafe")
-            np.cumsum(source, out=count, dtype=np.int64)
-            np.subtract(everything - start, count, out=count)
-            np.copyto(above, count, casting="unsafe")
-            np.add(above, out, out=above)
-        return _precision_sums(p, q, above_p, above_q, a, b)
-
-    return work
-
-
-def _precision_sums(
-    p: Floats, q: Floats, above_p: Floats, above_q: Floats, a: Floats, b: Floats
-) -> _PrecisionBlock:
-    """The sums of one block, from rows at or above each score.
+def _precision_sums(counted: Array, rest: tuple[int, int], floats: Floats) -> _PrecisionBlock:
+    """The sums of one block, given how many positives and negatives are not below it.
 
     With T and F the positives and negatives at or above a score, its precision falls short of 1 by
     e = F / (T + F). A further positive raises the precision at each score at or below its own by
@@ -250,6 +234,11 @@ def _precision_sums(
     positives, are the influence of a row on average precision: ``a`` (less e) for positives, ``b``
     for negatives.
     """
+    p, q, above_p, above_q, a, b = floats
+    for row, (out, above) in enumerate(((p, above_p), (q, above_q))):
+        np.copyto(out, counted[row], casting="unsafe")
+        np.subtract(rest[row], counted[row + 2], out=above, casting="unsafe", dtype=np.float64)
+        np.add(above, out, out=above)
     alerts = np.add(above_p, above_q, out=a)
     np.divide(above_q, alerts, out=above_q)
     np.divide(above_p, alerts, out=above_p)
@@ -338,9 +327,9 @@ def _blocks_from(ranking: Ranking, first: int) -> list[_Block]:
     blocks = list(ranking.blocks[number:])
     stop = min(number * BLOCK, tally.size)
     if first < stop:
-        scratch, floats = np.empty((4, stop - first), np.int64), np.empty((2, stop - first))
-        part = _sums(tally.counts[1, first:stop], tally.counts[0, first:stop], scratch, floats)
-        blocks.insert(0, part)
+        integers = np.empty((6, stop - first), np.int64)
+        counted = _counted(tally, first, stop, integers)
+        blocks.insert(0, _sums(counted, integers[4:], np.empty((2, stop - first))))
     return blocks
 
 

@@ -199,6 +199,8 @@ def _number(threshold: Any) -> float:
 
 def _one_column(y_proba: Any) -> Array | None:
     """Probabilities of the positive alone, where they are given as one column."""
+    if hasattr(y_proba, "collect"):
+        raise ScoreError("y_proba is not computed yet: collect() it first")
     if y_proba is None or isinstance(y_proba, Mapping) or hasattr(y_proba, "columns"):
         return None
     nested = isinstance(y_proba, list | tuple) and y_proba and hasattr(y_proba[0], "__len__")

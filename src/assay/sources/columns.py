@@ -56,6 +56,9 @@ def array_of(values: Any, name: str) -> Array:
         import narwhals as nw
 
         array = nw.from_native(values, series_only=True).to_numpy()
+        if array.dtype.kind == "U":
+            # Text of a fixed width loses NULs at its end.
+            array = _array_of_list(list(values))
     elif hasattr(values, "__array__"):
         array = np.asarray(values)
     elif hasattr(values, "to_numpy"):

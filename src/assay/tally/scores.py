@@ -243,12 +243,10 @@ def _count_binary(scores: Scores, truth: Array, low: float) -> tuple[Scores, Arr
         ordered = keys
     else:
         ordered = _sorted(keys)
-    distinct, positives, rows = _unpack(ordered, keys, negatives, scores.dtype)
-    # What was sorted aside is let go before the counts are laid out.
+    distinct, counts = _unpack(ordered, keys, negatives, scores.dtype)
+    # What was sorted aside is let go before the negatives are laid out.
     del ordered
-    counts = np.empty((2, len(distinct)), positives.dtype)
-    counts[1] = positives
-    np.subtract(rows, positives, out=counts[0])
+    np.subtract(counts[0] if len(distinct) < len(keys) else 1, counts[1], out=counts[0])
     return distinct, _narrow(counts)
 
 
@@ -301,13 +299,16 @@ def _sorted(keys: Array) -> Array:
 
 def _unpack(
     ordered: Array, out: Array, negatives: int, dtype: np.dtype[Any]
-) -> tuple[Scores, Array, Array]:
-    """Distinct scores, written over ``out``, and how many positives and rows each has."""
+) -> tuple[Scores, Array]:
+    """Distinct scores, written over ``out``, and how many rows and positives each has.
+
+    Where no two rows share a score, the rows are not written: there is one of each.
+    """
     size = len(ordered)
     groups = _count_groups(ordered)
     kind = np.min_scalar_type(size - groups + 1)
-    positives = np.zeros(groups, kind)
-    rows: Array = np.ones(1, kind) if groups == size else np.zeros(groups, kind)
+    counts = np.zeros((2, groups), kind)
+    rows, positives = counts
     filled = 0
     last = None
     for i, j in bounds(size):
@@ -331,7 +332,7 @@ def _unpack(
         rows[filled:stop] += np.diff(np.append(starts, j - i)).astype(kind)
         filled, last = stop, values[-1]
     distinct = out[:groups].view(dtype)
-    return (distinct if groups == size else distinct.copy()), positives, rows
+    return (distinct if groups == size else distinct.copy()), counts
 
 
 def _count_groups(keys: Array) -> int:

@@ -1,0 +1,53 @@
+"""Single estimates of a tally."""
+
+import math
+
+import pytest
+
+from assay import Bootstrap, count
+from assay.errors import InputError, MethodError
+from assay.evaluation import Judge
+from assay.measures import find
+
+SCORED = Judge(count([0, 1, 1, 0], y_score=[0.1, 0.9, 0.4, 0.6]))
+DECIDED = Judge(count([0, 1, 1, 0], y_pred=[0, 1, 0, 1]))
+
+
+def test_decisions_have_no_rankings_and_no_reliability() -> None:
+    assert DECIDED.rankings is None
+    assert DECIDED.reliability is None
+    assert len(SCORED.rankings) == 1
+    assert SCORED.reliability is not None
+
+
+def test_measure_of_scores_has_no_value_for_a_label() -> None:
+    with pytest.raises(MethodError, match="roc_auc is not a measure of decisions"):
+        SCORED.of_label(find("roc_auc"), 1)
+
+
+def test_one_sided_measure_has_no_value_for_all_classes() -> None:
+    with pytest.raises(InputError, match=r"precision is of one label.*precision\.macro"):
+        SCORED.of_classes(find("precision"))
+
+
+@pytest.mark.parametrize("method", [None, Bootstrap(resamples=20)])
+@pytest.mark.parametrize(
+    "name", ["roc_auc", "partial_auc", "average_precision", "log_loss", "brier"]
+)
+def test_one_cluster_has_no_interval_of_scores_and_says_so(name: str, method) -> None:
+    tally = count([0, 1, 1, 0], y_score=[0.1, 0.9, 0.4, 0.6], clusters=["host"] * 4)
+    found = Judge(tally, method=method).scored(find(name))
+    assert not math.isnan(found)
+    assert math.isnan(found.low)
+    assert found.method == ""
+    assert found.note.startswith("no interval")
+
+
+@pytest.mark.parametrize("method", [None, Bootstrap(resamples=20)])
+@pytest.mark.parametrize("name", ["recall", "mcc", "f1"])
+def test_one_cluster_has_no_interval_of_decisions_and_says_so(name: str, method) -> None:
+    tally = count([0, 1, 1, 0], y_pred=[0, 1, 0, 1], clusters=["host"] * 4)
+    found = Judge(tally, method=method).of_label(find(name), 1)
+    assert not math.isnan(found)
+    assert math.isnan(found.low)
+    assert found.note.startswith("no interval")
