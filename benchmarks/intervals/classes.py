@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from assay.evaluation import Judge
 from assay.formula import Expression, of_classes
 from assay.inference import Quantity
 from assay.measures import find
+from intervals import vectors
 
 ENOUGH = 10
 AVERAGED = ("precision", "recall", "f1")
@@ -69,12 +70,30 @@ class ManyClasses:
     ) -> Iterator[tuple[int, Mapping[str, Estimate]]]:
         """Tables of independent rows."""
         size = len(self.shares)
-        labels = tuple(f"class {i}" for i in range(size))
         drawn = rng.multinomial(self.rows, np.ravel(self.shares), size=repetitions)
-        for cells in drawn.reshape(-1, size, size).tolist():
-            table = Confusion(labels, tuple(tuple(row) for row in cells))
-            judge = Judge(Tally.of_confusion(table))
-            yield 1, {measure: estimate(measure, judge) for measure in measures}
+        tables = drawn.reshape(-1, size, size)
+        found = [vectors.estimates(_ends(m, tables), _asked(m, tables)) for m in measures]
+        for row in zip(*found, strict=True):
+            yield 1, dict(zip(measures, row, strict=True))
+
+
+def _ends(measure: str, tables: np.ndarray) -> tuple[vectors.Floats, ...]:
+    tables = tables.astype(float)
+    if measure in ("accuracy", "recall.weighted"):
+        hits = np.trace(tables, axis1=1, axis2=2)
+        return vectors.share(hits, tables.sum(axis=(1, 2)))
+    bounds = find(measure.partition(".")[0]).range
+    return vectors.delta(formula(measure), tables, bounds, label=None)
+
+
+def _asked(measure: str, tables: np.ndarray) -> Callable[[int], Estimate]:
+    labels = tuple(f"class {i}" for i in range(tables.shape[-1]))
+
+    def ask(i: int) -> Estimate:
+        table = Confusion(labels, tuple(tuple(row) for row in tables[i].tolist()))
+        return estimate(measure, Judge(Tally.of_confusion(table)))
+
+    return ask
 
 
 def _shares(supports: Sequence[float], recalls: Sequence[float]) -> tuple[tuple[float, ...], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,6 +14,7 @@ from assay.evaluation import Judge, function_of
 from assay.formula import Expression, at_base_rate, evaluate
 from assay.formula import cells as cells_of
 from assay.measures import find
+from intervals import vectors
 
 BASE_RATE = 0.001
 AT_BASE_RATE = {"precision at 0.001": "precision", "false alarm rate at 0.001": "far"}
@@ -113,9 +114,26 @@ class TwoClasses:
         """Tables of independent rows."""
         shares = np.array(list(self.cells().values())) / self.rows
         drawn = rng.multinomial(self.rows, shares, size=repetitions)
-        tables, times = np.unique(drawn, axis=0, return_counts=True)
-        for cells, count in zip(tables.tolist(), times.tolist(), strict=True):
-            yield count, {measure: estimate(measure, *cells) for measure in measures}
+        cells, times = np.unique(drawn, axis=0, return_counts=True)
+        found = [vectors.estimates(_ends(m, cells), _asked(m, cells)) for m in measures]
+        for count, row in zip(times.tolist(), zip(*found, strict=True), strict=True):
+            yield count, dict(zip(measures, row, strict=True))
+
+
+def _ends(measure: str, cells: np.ndarray) -> tuple[vectors.Floats, ...]:
+    """Values and ends for rows of TP, FP, FN and TN."""
+    tp, fp, fn, tn = cells.T.astype(float)
+    tables = np.stack([tn, fp, fn, tp], axis=1).reshape(-1, 2, 2)
+    if measure == "f1":
+        return vectors.by_jaccard(tables)
+    if measure == "jaccard":
+        return vectors.share(tp, tp + fp + fn)
+    bounds = find(AT_BASE_RATE.get(measure, measure)).range
+    return vectors.delta(formula(measure), tables, bounds, label=1)
+
+
+def _asked(measure: str, cells: np.ndarray) -> Callable[[int], Estimate]:
+    return lambda i: estimate(measure, *cells[i].tolist())
 
 
 DETECTORS = (

@@ -92,9 +92,12 @@ class Interval:
     @property
     def note(self) -> str | None:
         """What should be said of resamples that could not be used."""
-        if not self.undefined:
-            return None
-        return f"undefined in {self.undefined} of {self.drawn} resamples, which were left out"
+        said = []
+        if self.undefined:
+            said = [f"undefined in {self.undefined} of {self.drawn} resamples, which were left out"]
+        if self.low == self.high:
+            said.append("all resamples gave one value, which does not make it sure")
+        return "; ".join(said) or None
 
 
 @dataclass(frozen=True, eq=False)

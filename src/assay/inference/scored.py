@@ -112,7 +112,8 @@ def auc_interval(
     if auc.value in (0.0, 1.0):
         return _edge(auc.value, smaller, level), "clopper-pearson"
     errors = smaller * min(auc.value, 1 - auc.value)
-    if errors >= ENOUGH_ERRORS and not math.isnan(auc.variance):
+    # Scores that are all equal have no spread; they are not therefore sure.
+    if errors >= ENOUGH_ERRORS and auc.variance > 0:
         return DeLong(level)(auc, positives, negatives), "delong"
     assumed = newcombe_variance(auc.value, positives, negatives)
     stretch = 1.0 if math.isnan(auc.variance) else max(auc.variance / assumed, 1.0)
