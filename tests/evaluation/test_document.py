@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from assay import Evaluation, evaluate, evaluate_counts
-from assay.measures import CATALOGUE
+from assay import BCa, Bootstrap, Evaluation, evaluate, evaluate_counts
+from assay.measures import CATALOGUE, find
 
 KEYS = [
     "schema",
@@ -133,6 +133,55 @@ def test_classes_have_their_cells_and_support(evaluation: Evaluation) -> None:
         assert entry["tp"] + entry["fn"] == pytest.approx(entry["support"])
         cells = entry["tp"] + entry["fp"] + entry["fn"] + entry["tn"]
         assert cells == pytest.approx(total)
+
+
+def drawn(seed: int) -> Evaluation:
+    """Few rows of any kind with any options, so that the edges are met."""
+    generator = np.random.default_rng(seed)
+    size, classes = int(generator.integers(1, 25)), int(generator.choice([2, 2, 3, 4]))
+    truth = generator.integers(0, classes, size)
+    given: dict[str, object] = {"labels": list(range(classes))}
+    kind = generator.choice(["decisions", "probabilities", "scores"])
+    if kind == "scores" and classes == 2:
+        given |= {"y_score": generator.integers(-5, 6, size), "threshold": 0}
+    elif kind == "probabilities":
+        table = generator.dirichlet(np.ones(classes), size)
+        given["y_proba"] = {label: table[:, label] for label in range(classes)}
+    else:
+        given["y_pred"] = generator.integers(0, classes, size)
+    amounts = generator.choice(["", "counts", "weights"])
+    if amounts == "counts":
+        given["counts"] = generator.integers(1, 4, size)
+    elif amounts == "weights":
+        given["sample_weight"] = 10.0 ** generator.integers(-6, 7, size)
+    if generator.random() < 0.3:
+        given["clusters"] = generator.integers(0, generator.integers(1, 6), size)
+    if generator.random() < 0.3:
+        given["slices"] = {"part": generator.integers(0, 3, size)}
+    methods = ["wald", "delta", "delong", "newcombe", "jeffreys", None]
+    if amounts != "weights":
+        methods += [Bootstrap(resamples=20), BCa(resamples=20)]
+    given["interval"] = methods[generator.integers(len(methods))]
+    given["level"] = float(generator.choice([0.5, 0.95, 0.9999]))
+    return evaluate(truth, **given)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_any_rows_and_options_make_a_document_whose_intervals_hold_their_values(seed) -> None:
+    evaluation = drawn(seed)
+    document = evaluation.to_dict()
+    json.dumps(document, allow_nan=False)
+    assert repr(evaluation)
+    assert evaluation.to_frame().height == len(document["estimates"])
+    for entry in evaluation.entries:
+        found = entry.estimate
+        assert math.isnan(found) == bool(found.undefined)
+        assert math.isnan(found.low) == math.isnan(found.high)
+        if not math.isnan(found.low):
+            low, high = find(entry.measure).range
+            assert low - 1e-12 <= found.low <= found <= found.high <= high + 1e-12
+        elif not found.undefined:
+            assert found.note
 
 
 # -- its content -----------------------------------------------------------------------------------

@@ -171,6 +171,16 @@ def test_acceleration_of_rows_that_move_nothing_is_zero() -> None:
     assert Slopes(np.array([0.5, 0.5]), np.array([3.0, 2.0])).acceleration() == 0.0
 
 
+@pytest.mark.parametrize("moves", [[np.nan], [0.5, 0.5], [1e-120, 0.0]])
+def test_acceleration_that_cannot_be_told_is_zero(moves: list[float]) -> None:
+    assert Slopes(np.array(moves), np.ones(len(moves))).acceleration() == 0.0
+
+
+def test_row_without_which_nothing_is_defined_leaves_the_percentiles() -> None:
+    found = interval(of("recall"), Confusion(("no", "yes"), ((0, 0), (0, 1))), BCa(resamples=20))
+    assert (found.low, found.high) == (1.0, 1.0)
+
+
 def test_correction_by_hand() -> None:
     values = np.random.default_rng(5).gamma(2, 1, 1000)
     slopes = Slopes(np.array([1.0, 1.2, 2.0]), np.array([5.0, 3.0, 1.0]))
@@ -260,6 +270,15 @@ def test_undefined_values_are_left_out_of_the_order_statistics() -> None:
 
 def test_nothing_is_said_where_every_resample_could_be_used() -> None:
     assert Interval(0.1, 0.2, 1000, 0).note is None
+
+
+def test_resamples_that_all_agree_are_not_taken_as_sure() -> None:
+    found = evaluate_counts(tp=9, fp=0, fn=0, tn=9, interval="bootstrap")["accuracy"]
+    assert (found.low, found.high) == (1.0, 1.0)
+    assert found.note == "all resamples gave one value, which does not make it sure"
+    both = Interval(0.5, 0.5, 1000, 7).note
+    assert both.startswith("undefined in 7 of 1000 resamples")
+    assert both.endswith("which does not make it sure")
 
 
 @pytest.mark.parametrize("method", METHODS)

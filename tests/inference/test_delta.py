@@ -80,9 +80,15 @@ def test_no_spread_has_no_width(bounds: tuple[float, float]) -> None:
 
 @pytest.mark.parametrize("bounds", [UNIT, SIGNED, RATIO])
 @pytest.mark.parametrize("reach", [1.96, 1e3, 1e9])
-def test_any_spread_stays_within_the_bounds(bounds: tuple[float, float], reach: float) -> None:
-    low, high = on_scale(0.3, 2.0, bounds, reach)
-    assert bounds[0] <= low <= 0.3 <= high <= bounds[1]
+@pytest.mark.parametrize("value", [1e-9, 0.3, 0.9999, 1 - 1e-15])
+def test_any_spread_stays_within_the_bounds(bounds, reach: float, value: float) -> None:
+    low, high = on_scale(value, 2.0, bounds, reach)
+    assert bounds[0] <= low <= value <= high <= bounds[1]
+
+
+@pytest.mark.parametrize(("value", "bounds"), [(0.0, UNIT), (1.0, UNIT), (-1.0, SIGNED)])
+def test_value_on_a_bound_has_no_scale(value: float, bounds: tuple[float, float]) -> None:
+    assert on_scale(value, 2.0, bounds, Z) == (value, value)
 
 
 # -- the variance ----------------------------------------------------------------------------------

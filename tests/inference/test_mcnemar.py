@@ -257,6 +257,12 @@ def test_models_that_always_agree_have_p_one(row) -> None:
     assert (found.statistic, found.p) == (0.0, 1.0)
 
 
+def test_counts_may_be_larger_than_their_products_fit_into_64_bits() -> None:
+    found = cochran_q([[1, 0, 1], [0, 1, 1]], [10**18, 10**18])
+    assert found.statistic == pytest.approx(2 * 10**18 / 2)
+    assert found.table["rows"] == 2 * 10**18
+
+
 def test_order_of_the_models_does_not_matter() -> None:
     right = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0], [0, 1, 1]])
     assert cochran_q(right).p == cochran_q(right[:, ::-1]).p

@@ -16,6 +16,10 @@ from assay.tally.sums import FIRST_BITS, SECOND_BITS, SMALLEST_PROBABILITY, Mome
 
 UNIT = Fraction(1, 2**FIRST_BITS)
 SQUARE_UNIT = Fraction(1, 2**SECOND_BITS)
+
+# Rounding to the nearest unit is half of one; the rest is for the float64 that is rounded.
+NEAR = Fraction(51, 100)
+LOG_NEAR = 0.75
 Array = np.ndarray[Any, Any]
 
 probabilities = st.one_of(
@@ -39,22 +43,23 @@ def _true(label: int, p: float) -> Fraction:
 
 
 @given(rows=rows)
-def test_log_loss_is_the_exact_sum_within_a_unit_a_row(rows: list[tuple[int, float]]) -> None:
+def test_log_loss_is_the_exact_sum_rounded_to_a_unit_a_row(rows: list[tuple[int, float]]) -> None:
     sums = LossSums.of_binary(*_columns(rows))
     with mpmath.workdps(50):
         losses = [_log(_true(label, p)) for label, p in rows]
         first = abs(mpmath.mpf(sums.log[0]) / 2**FIRST_BITS - sum(losses))
         second = abs(mpmath.mpf(sums.log[1]) / 2**SECOND_BITS - sum(x * x for x in losses))
-        assert first <= len(rows) * mpmath.mpf(2) ** -FIRST_BITS
-        assert second <= len(rows) * mpmath.mpf(2) ** -SECOND_BITS
+        assert first <= len(rows) * LOG_NEAR * mpmath.mpf(2) ** -FIRST_BITS
+        assert second <= len(rows) * LOG_NEAR * mpmath.mpf(2) ** -SECOND_BITS
 
 
 @given(rows=rows)
-def test_brier_loss_is_the_exact_sum_within_a_unit_a_row(rows: list[tuple[int, float]]) -> None:
+def test_brier_loss_is_the_exact_sum_rounded_to_a_unit_a_row(rows: list[tuple[int, float]]) -> None:
     sums = LossSums.of_binary(*_columns(rows))
     losses = [(Fraction(p) - label) ** 2 for label, p in rows]
-    assert abs(sums.brier[0] * UNIT - sum(losses)) <= len(rows) * UNIT
-    assert abs(sums.brier[1] * SQUARE_UNIT - sum(x * x for x in losses)) <= len(rows) * SQUARE_UNIT
+    assert abs(sums.brier[0] * UNIT - sum(losses)) <= len(rows) * NEAR * UNIT
+    squares = sum(x * x for x in losses)
+    assert abs(sums.brier[1] * SQUARE_UNIT - squares) <= len(rows) * NEAR * SQUARE_UNIT
 
 
 @given(rows=rows)
@@ -163,11 +168,11 @@ def test_losses_over_classes_are_the_exact_sums(rows: list[tuple[int, ...]]) -> 
         sum((p - (k == label)) ** 2 for k, p in enumerate(row)) / 2
         for row, label in zip(exact, truth.tolist(), strict=True)
     ]
-    assert abs(sums.brier[0] * UNIT - sum(briers)) <= len(rows) * UNIT
+    assert abs(sums.brier[0] * UNIT - sum(briers)) <= len(rows) * NEAR * UNIT
     with mpmath.workdps(50):
         losses = [_log(row[label]) for row, label in zip(exact, truth.tolist(), strict=True)]
         difference = abs(mpmath.mpf(sums.log[0]) / 2**FIRST_BITS - sum(losses))
-        assert difference <= len(rows) * mpmath.mpf(2) ** -FIRST_BITS
+        assert difference <= len(rows) * LOG_NEAR * mpmath.mpf(2) ** -FIRST_BITS
 
 
 @given(rows=rows)

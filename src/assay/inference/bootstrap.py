@@ -111,9 +111,11 @@ class Slopes:
         """Efron's acceleration constant, by the jackknife."""
         kept = (self.counts > 0) & ~np.isnan(self.moves)
         moves, counts = self.moves[kept], self.counts[kept]
+        if not kept.any():
+            return 0.0
         off = (counts * moves).sum() / counts.sum() - moves
-        spread = float((counts * off**2).sum())
-        return float((counts * off**3).sum()) / (6 * spread**1.5) if spread else 0.0
+        below = 6 * float((counts * off**2).sum()) ** 1.5
+        return float((counts * off**3).sum()) / below if below else 0.0
 
 
 def _order_statistics(values: Floats, level: float) -> tuple[float, float]:

@@ -26,6 +26,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 _FARTHEST = 700.0
 # A cell whose every row together would move a value by less than this does not move it.
 _ROUNDING = 1e-13
+_SLACK = 1e-12
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,14 @@ def on_scale(
         step = math.exp(min(reach * error / (value - low), _FARTHEST))
         return low + (value - low) / step, low + (value - low) * step
     share = (value - low) / (high - low)
+    if not 0 < share < 1:
+        return value, value
     odds = share / (1 - share)
     step = math.exp(min(reach * error * (high - low) / ((value - low) * (high - value)), _FARTHEST))
-    below, above = odds / step, odds * step
-    return low + (high - low) * below / (1 + below), low + (high - low) * above / (1 + above)
+    # As 1 / (1 + 1 / odds), which survives odds that are infinite or zero.
+    below = 1 / (1 + step / odds)
+    above = 1 / (1 + 1 / (odds * step))
+    return low + (high - low) * below, low + (high - low) * above
 
 
 def variance(quantity: Quantity, table: Floats, squares: Floats) -> float:
@@ -81,7 +86,8 @@ def interval(
     value = quantity.value(confusion)
     table, squares = table_of(confusion), squares_of(confusion)
     spread = variance(quantity, table, squares)
-    at_edge = _at_edge(value, bounds)
+    # Sums of weights round.
+    at_edge = _at_edge(value, bounds, _SLACK if confusion.weighted else 0.0)
     added = quantity.added(table)
     if not added.any() and (at_edge or spread == 0 or not math.isfinite(spread)):
         added = quantity.evenly(table)
@@ -97,8 +103,8 @@ def interval(
     return min(ends[0], value), max(ends[1], value)
 
 
-def _at_edge(value: float, bounds: tuple[float, float]) -> bool:
-    return value <= bounds[0] or value >= bounds[1]
+def _at_edge(value: float, bounds: tuple[float, float], slack: float) -> bool:
+    return value <= bounds[0] + slack or value >= bounds[1] - slack
 
 
 def cluster_interval(
@@ -110,7 +116,7 @@ def cluster_interval(
     table = cells.sum(axis=0)
     count = clusters.size
     added = np.zeros_like(table)
-    if _at_edge(value, bounds) or quantity.added(table).any():
+    if _at_edge(value, bounds, _SLACK) or quantity.added(table).any():
         # Half an average cluster, split over the cells; each cell's part counts as a cluster.
         added += table.sum() / count / table.size / 2
     gradient = _gradient(quantity, table + added)

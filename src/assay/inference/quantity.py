@@ -103,7 +103,7 @@ class Quantity:
                 bare = chosen & ((hits == 0) | (hits == total))
                 added += off * (bare[:, None] if axis == 1 else bare[None, :])
                 sure |= bare
-        return np.asarray(added + np.diag(sure / 2))
+        return np.asarray((added + np.diag(sure / 2)) * chosen[:, None])
 
     def evenly(self, table: Floats) -> Floats:
         """One count a row of the table, spread over its cells; none to a class that is left out."""

@@ -1,0 +1,367 @@
+"""The catalogue: what is declared, what it is called, how it is read."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import assay
+from assay.errors import UnknownMeasure
+from assay.formula import value
+from assay.measures import (
+    AVERAGES,
+    CATALOGUE,
+    Better,
+    Counts,
+    Law,
+    Measure,
+    Needs,
+    f_beta,
+    find,
+    names,
+    parse,
+)
+
+# As the contract writes them.
+NAMES = [
+    "accuracy",
+    "error_rate",
+    "precision",
+    "recall",
+    "specificity",
+    "f1",
+    "f2",
+    "f0.5",
+    "false_positive_rate",
+    "false_negative_rate",
+    "false_discovery_rate",
+    "false_omission_rate",
+    "negative_predictive_value",
+    "balanced_accuracy",
+    "g_mean",
+    "informedness",
+    "markedness",
+    "mcc",
+    "kappa",
+    "jaccard",
+    "fowlkes_mallows",
+    "prevalence",
+    "alert_rate",
+    "positive_likelihood_ratio",
+    "negative_likelihood_ratio",
+    "diagnostic_odds_ratio",
+    "roc_auc",
+    "roc_auc_ovo",
+    "partial_auc",
+    "average_precision",
+    "log_loss",
+    "brier",
+    "expected_calibration_error",
+]
+
+ALIASES = {
+    "recall": "tpr sensitivity hit_rate detection_rate dr",
+    "precision": "ppv",
+    "specificity": "tnr selectivity",
+    "false_positive_rate": "fpr fall_out type_1_error",
+    "false_negative_rate": "fnr miss_rate type_2_error",
+    "false_discovery_rate": "fdr far false_alarm_rate",
+    "false_omission_rate": "for",
+    "negative_predictive_value": "npv",
+    "f1": "f_measure f_score",
+    "error_rate": "misclassification_rate misclassification_error classification_error_rate",
+    "jaccard": "iou csi threat_score",
+    "informedness": "youden_j",
+    "mcc": "phi",
+    "average_precision": "pr_auc ap",
+    "roc_auc": "auc auroc",
+    "expected_calibration_error": "ece",
+}
+
+PROPORTIONS = {
+    "accuracy",
+    "error_rate",
+    "precision",
+    "recall",
+    "specificity",
+    "false_positive_rate",
+    "false_negative_rate",
+    "false_discovery_rate",
+    "false_omission_rate",
+    "negative_predictive_value",
+    "prevalence",
+    "alert_rate",
+    "jaccard",
+}
+
+WITH_EXAMPLES = [measure for measure in CATALOGUE if measure.example is not None]
+
+
+def _name(measure: Measure) -> str:
+    return measure.name
+
+
+def test_the_catalogue_holds_the_measures_of_the_contract() -> None:
+    assert {measure.name for measure in CATALOGUE} >= set(NAMES)
+
+
+def test_no_name_is_given_twice() -> None:
+    given_names = [name for measure in CATALOGUE for name in (measure.name, *measure.aliases)]
+    assert len(given_names) == len(set(given_names))
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"), [(alias, name) for name, text in ALIASES.items() for alias in text.split()]
+)
+def test_an_alias_of_the_contract_is_understood(alias: str, name: str) -> None:
+    assert find(alias).name == name
+    assert parse(alias) == (find(name), None)
+    assert parse(f"{alias}.macro") == (find(name), "macro")
+    assert getattr(assay, alias).measure is find(name)
+
+
+@pytest.mark.parametrize("measure", CATALOGUE, ids=_name)
+def test_every_name_finds_its_measure(measure: Measure) -> None:
+    for name in (measure.name, *measure.aliases):
+        assert names()[name] is measure
+        assert find(name) is measure
+
+
+@pytest.mark.parametrize("measure", CATALOGUE, ids=_name)
+def test_a_declaration_is_whole(measure: Measure) -> None:
+    assert measure.name.replace(".", "").isidentifier()
+    for text in (measure.reads, measure.misleads):
+        assert text.endswith(".")
+        assert "  " not in text
+    assert measure.reference.strip()
+    assert measure.group in {"rates", "agreement", "ranking", "probability"}
+    assert isinstance(measure.better, Better)
+    assert measure.range[0] < measure.range[1]
+    assert len(set(measure.invariant_under)) == len(measure.invariant_under)
+    assert (measure.formula is None) is (measure.needs is not Needs.CONFUSION)
+    assert (measure.example is None) is (measure.formula is None)
+
+
+@pytest.mark.parametrize("measure", WITH_EXAMPLES, ids=_name)
+def test_the_example_of_a_measure_is_right(measure: Measure) -> None:
+    assert measure.example is not None
+    assert measure.formula is not None
+    counts, expected = measure.example
+    assert isinstance(counts, Counts)
+    assert isinstance(expected, Fraction)
+    assert value(measure.formula, counts.cells()) == float(expected)
+    tp, fp, fn, tn = counts
+    assert getattr(assay, measure.name)(tp=tp, fp=fp, fn=fn, tn=tn).value == float(expected)
+
+
+@pytest.mark.parametrize("measure", WITH_EXAMPLES, ids=_name)
+def test_an_example_tells_more_than_an_edge(measure: Measure) -> None:
+    assert measure.example is not None
+    assert measure.range[0] < measure.example[1] < measure.range[1]
+
+
+def test_shares_of_rows_are_told_by_their_form() -> None:
+    assert {m.name for m in CATALOGUE if m.is_proportion} == PROPORTIONS
+
+
+def test_symmetric_means_that_the_classes_may_be_swapped() -> None:
+    assert find("mcc").symmetric
+    assert not find("precision").symmetric
+    for measure in CATALOGUE:
+        assert measure.symmetric is (Law.CLASS_SWAP in measure.invariant_under)
+
+
+def test_averages_are_of_one_sided_bounded_measures() -> None:
+    averaged = {measure.name for measure in CATALOGUE if measure.averages}
+    assert {"precision", "recall", "f1", "jaccard", "roc_auc", "average_precision"} <= averaged
+    never = {"accuracy", "mcc", "prevalence", "alert_rate", "positive_likelihood_ratio", "brier"}
+    assert averaged.isdisjoint(never | {"partial_auc", "roc_auc_ovo", "log_loss"})
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "measure", "suffix"),
+    [
+        ("f1", "f1", None),
+        ("f1.macro", "f1", "macro"),
+        ("f0.5", "f0.5", None),
+        ("f0.5.macro", "f0.5", "macro"),
+        ("f0.5.5", "f0.5", "5"),
+        ("f2.weighted", "f2", "weighted"),
+        ("f3", "f3", None),
+        ("f3.micro", "f3", "micro"),
+        ("f3.5.normal", "f3.5", "normal"),
+        ("precision.normal", "precision", "normal"),
+        ("precision.v1.2", "precision", "v1.2"),
+        ("recall.a.b.c", "recall", "a.b.c"),
+        ("detection_rate.DoS", "recall", "DoS"),
+        ("roc_auc_ovo", "roc_auc_ovo", None),
+        ("roc_auc.b", "roc_auc", "b"),
+        ("for.x", "false_omission_rate", "x"),
+        ("precision.", "precision", None),
+    ],
+)
+def test_a_name_is_parsed_as_measure_and_suffix(
+    name: str, measure: str, suffix: str | None
+) -> None:
+    found, rest = parse(name)
+    assert (found.name, rest) == (measure, suffix)
+
+
+@pytest.mark.parametrize("name", ["nonsense", "nonsense.macro", "f", "fx", "precision_macro", ""])
+def test_an_unknown_name_is_refused(name: str) -> None:
+    with pytest.raises(UnknownMeasure, match="there is no measure"):
+        parse(name)
+
+
+def test_a_misspelt_name_brings_the_right_one() -> None:
+    with pytest.raises(UnknownMeasure, match="did you mean precision"):
+        find("precison")
+
+
+def test_a_name_like_no_other_brings_no_hint() -> None:
+    with pytest.raises(UnknownMeasure) as refused:
+        find("zzzzzzzz")
+    assert "did you mean" not in str(refused.value)
+
+
+def test_averages_are_those_of_the_contract() -> None:
+    assert AVERAGES == ("macro", "micro", "weighted")
+
+
+# -- F-beta ----------------------------------------------------------------------------------------
+
+
+@given(
+    st.decimals("0.01", "50", places=2),
+    st.integers(0, 99),
+    st.integers(0, 99),
+    st.integers(0, 99),
+)
+def test_f_beta_is_exact_for_any_beta(beta: object, tp: int, fp: int, fn: int) -> None:
+    share = Fraction(str(beta)) ** 2
+    below = (1 + share) * tp + share * fn + fp
+    found = assay.fbeta(beta=float(str(beta)), tp=tp, fp=fp, fn=fn, tn=0)
+    if below == 0:
+        assert math.isnan(found)
+    else:
+        assert found.value == float((1 + share) * tp / below)
+
+
+@pytest.mark.parametrize("beta", [0.1, 0.5, 2, 3, 7.25])
+def test_f_beta_has_its_example(beta: float) -> None:
+    measure = f_beta(beta)
+    assert measure.example is not None
+    assert measure.formula is not None
+    counts, expected = measure.example
+    assert value(measure.formula, counts.cells()) == float(expected)
+    assert measure.name == f"f{beta:g}"
+
+
+def test_f_beta_of_one_is_f1() -> None:
+    assert f_beta(1) is find("f1")
+    assert find("f1.0") is find("f1")
+
+
+def test_f_beta_says_to_which_side_it_leans() -> None:
+    assert "recall" in f_beta(2).reads
+    assert "precision" in f_beta(0.5).reads.partition("leaning towards")[2]
+
+
+@pytest.mark.parametrize("beta", [0, -1, math.nan])
+def test_a_beta_that_is_not_positive_is_refused(beta: float) -> None:
+    with pytest.raises(assay.AssayError, match="beta must be"):
+        assay.fbeta(beta=beta, tp=3, fp=1, fn=2, tn=4)
+
+
+# -- bands -----------------------------------------------------------------------------------------
+
+
+def _just_below(number: float) -> float:
+    return math.nextafter(number, -math.inf)
+
+
+@pytest.mark.parametrize(
+    ("edge", "below", "above"),
+    [
+        (0.2, "slight agreement", "fair agreement"),
+        (0.4, "fair agreement", "moderate agreement"),
+        (0.6, "moderate agreement", "substantial agreement"),
+        (0.8, "substantial agreement", "almost perfect agreement"),
+        (1.0, "almost perfect agreement", "perfect agreement"),
+    ],
+)
+def test_bands_of_kappa_hold_their_lower_edge(edge: float, below: str, above: str) -> None:
+    kappa = find("kappa")
+    assert kappa.reading(_just_below(edge)) == below
+    assert kappa.reading(edge) == above
+
+
+def test_kappa_around_zero() -> None:
+    kappa = find("kappa")
+    assert kappa.reading(-1.0) == "worse than chance"
+    assert kappa.reading(_just_below(0.0)) == "worse than chance"
+    assert kappa.reading(0.0) == "no more agreement than by chance"
+    assert kappa.reading(math.nextafter(0.0, 1.0)) == "slight agreement"
+
+
+@pytest.mark.parametrize(
+    ("auc", "reading"),
+    [
+        (0.0, "worse than random: are labels or scores inverted?"),
+        (_just_below(0.5), "worse than random: are labels or scores inverted?"),
+        (0.5, "random"),
+        (math.nextafter(0.5, 1), "poor"),
+        (_just_below(0.7), "poor"),
+        (0.7, "acceptable"),
+        (_just_below(0.8), "acceptable"),
+        (0.8, "excellent"),
+        (_just_below(0.9), "excellent"),
+        (0.9, "outstanding"),
+        (_just_below(1.0), "outstanding"),
+        (1.0, "perfect"),
+    ],
+)
+def test_bands_of_auc(auc: float, reading: str) -> None:
+    assert find("roc_auc").reading(auc) == reading
+
+
+@pytest.mark.parametrize(
+    ("mcc", "reading"),
+    [
+        (-1.0, "every decision is wrong: the model is inverted"),
+        (math.nextafter(-1.0, 0.0), "worse than chance"),
+        (_just_below(0.0), "worse than chance"),
+        (0.0, "no better than chance"),
+        (math.nextafter(0.0, 1.0), "better than chance"),
+        (_just_below(1.0), "better than chance"),
+        (1.0, "every decision is right"),
+    ],
+)
+def test_bands_of_mcc(mcc: float, reading: str) -> None:
+    assert find("mcc").reading(mcc) == reading
+
+
+@pytest.mark.parametrize("measure", [m for m in CATALOGUE if m.bands], ids=_name)
+@given(share=st.floats(0, 1))
+def test_bands_cover_the_range_without_gap_or_overlap(measure: Measure, share: float) -> None:
+    low, high = measure.range
+    number = low + share * (high - low)
+    holding = [band for band in measure.bands if band.low <= number < band.high]
+    assert len(holding) == 1
+    assert measure.reading(number) == holding[0].reading
+
+
+def test_a_measure_without_bands_has_no_reading() -> None:
+    assert find("precision").reading(0.9) is None
+
+
+@pytest.mark.parametrize("name", ["kappa", "mcc", "roc_auc"])
+def test_an_undefined_value_has_no_reading(name: str) -> None:
+    assert find(name).reading(math.nan) is None
