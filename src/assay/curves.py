@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 POINTS = 2000
+FEWEST_POINTS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +81,8 @@ def sweep(tally: ScoreTally, points: int | None = POINTS, keep: float | None = N
     alert on a geometric scale, which is where thresholds are deployed. ``None`` keeps all. The
     score that decides like the threshold ``keep`` is always among them.
     """
+    if points is not None and points < FEWEST_POINTS:
+        raise MethodError(f"a sweep has at least {FEWEST_POINTS} points; found {points}")
     negatives, positives = tally.totals()
     targets = _Targets.all_scores()
     if points is not None and tally.size >= points:

@@ -110,8 +110,7 @@ class Face:
             return judge.scored(measure, 1) if self.how == "label" else judge.scored(measure)
         if self.how in AVERAGES:
             return judge.averaged(measure, self.how)
-        both_sides = measure.symmetric and measure.classes is not None
-        if self.how == "overall" or (self.how == "positive" and both_sides):
+        if self.how == "overall":
             return judge.of_classes(measure)
         return judge.of_label(measure, 0 if self.how == "negative" else 1)
 

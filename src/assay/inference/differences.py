@@ -128,8 +128,7 @@ def paired_influence(sample: Sample, measure: str, *, level: float = 0.95) -> Si
         values.append(value)
         moves.append(move)
     difference, off = values[1] - values[0], moves[1] - moves[0]
-    if len(sample.clusters) == 1:
-        raise MethodError("one cluster tells nothing about the spread between clusters")
+    _must_spread(sample)
     if sample.clusters:
         count = len(sample.clusters)
         sums = np.bincount(sample.cluster, off * sample.counts, minlength=count)
@@ -173,6 +172,7 @@ def paired_score_bootstrap(
 ) -> Significance:
     """The difference B less A of a measure of scores, by resampling rows, or clusters."""
     method = method or Bootstrap()
+    _must_spread(sample)
     generator = np.random.default_rng(method.seed)
     draws = []
     for _ in range(method.resamples):
@@ -182,6 +182,11 @@ def paired_score_bootstrap(
     a, b = (_value(sample, measure, model, sample.counts) for model in (0, 1))
     total = int(sample.counts.sum())
     return _resampled(a, b, np.array(draws), method, sample.models, measure, total)
+
+
+def _must_spread(sample: Sample) -> None:
+    if len(sample.clusters) == 1:
+        raise MethodError("one cluster tells nothing about the spread between clusters")
 
 
 def _redrawn(sample: Sample, generator: np.random.Generator) -> npt.NDArray[np.int64]:

@@ -148,7 +148,7 @@ def partial_interval(
     low, high = bounds
     share = (found.value - low) / (high - low)
     variance = found.variance / (high - low) ** 2
-    errors = min(positives, inside) * min(share, 1 - share)
+    errors = min(positives, inside) * (1 - share)
     if 0 < share < 1 and errors < ENOUGH_ERRORS and variance > 0:
         stretch = max(variance / newcombe_variance(share, positives, inside), 1.0)
         ends = Newcombe(level, stretch)(Smooth(share, variance), positives, inside)

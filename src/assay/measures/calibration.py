@@ -84,8 +84,6 @@ def _mean_deviation(n: int, p: float) -> float:
     if n * p * (1 - p) > _NORMAL:
         return math.sqrt(2 * p * (1 - p) / (math.pi * n))
     k = math.floor(n * p) + 1
-    if k > n:
-        return 2 * p**n * (1 - p)
     log = (
         math.lgamma(n + 1)
         - math.lgamma(k + 1)
