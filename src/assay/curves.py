@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 POINTS = 2000
-FEWEST_POINTS = 10
+FEWEST_POINTS = 5
 
 
 @dataclass(frozen=True, eq=False)
