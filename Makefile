@@ -7,6 +7,8 @@ JOBS ?= 2
 
 PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
+# An editable install is compiled here, so that the first import is as quick as the next.
+COMPILE := $(PY) -m compileall -q src
 
 # Stamps: each says that this set of packages was installed after pyproject.toml last changed.
 MADE := $(VENV)/.made
@@ -82,16 +84,16 @@ $(MADE):
 
 $(CORE): pyproject.toml $(MADE)
 	@echo "Installing assay into $(VENV)"
-	@$(INSTALL) -e .
+	@$(INSTALL) -e . && $(COMPILE)
 	@touch $@
 
 # A larger set contains the smaller ones, so it renews their stamps too.
 $(TEST): pyproject.toml $(MADE)
 	@echo "Installing assay and its test needs into $(VENV) (a minute or two, once)"
-	@$(INSTALL) -e '.[test]'
+	@$(INSTALL) -e '.[test]' && $(COMPILE)
 	@touch $(CORE) $@
 
 $(DEV): pyproject.toml $(MADE)
 	@echo "Installing assay and its development tools into $(VENV) (a minute or two, once)"
-	@$(INSTALL) -e '.[dev]'
+	@$(INSTALL) -e '.[dev]' && $(COMPILE)
 	@touch $(CORE) $(TEST) $@
