@@ -79,7 +79,13 @@ lay inside.
 The promise is {low:.0%} to {high:.1%}, wherever enough rows are there to know. Each table gives
 its own region, the lowest and the highest coverage found inside of it, and the same outside, where
 nothing is promised. {points:,} settings were tried, each with at least {least:,} samples, and with
-up to {most:,} where it was close; a coverage near 95% is then known to about {error:.1%}.
+up to {most:,} where it was close; a coverage near 95% is then known to about {error:.1%}. The lowest
+and highest of many are extremes of that error too: a promise counts as broken only where it is
+missed by more than three standard errors.
+
+The regions of shares, F1 and AUC and the ten rows a cell were set before anything was drawn. Those
+of partial AUC, average precision, probabilities, clusters and weights were set from simulations
+like these, so for them the tables say where the intervals hold and are no test of a forecast.
 """
 
 

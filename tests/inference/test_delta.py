@@ -86,7 +86,10 @@ def test_any_spread_stays_within_the_bounds(bounds, reach: float, value: float) 
     assert bounds[0] <= low <= value <= high <= bounds[1]
 
 
-@pytest.mark.parametrize(("value", "bounds"), [(0.0, UNIT), (1.0, UNIT), (-1.0, SIGNED)])
+@pytest.mark.parametrize(
+    ("value", "bounds"),
+    [(0.0, UNIT), (1.0, UNIT), (-1.0, SIGNED), (math.nextafter(1, 0), SIGNED)],
+)
 def test_value_on_a_bound_has_no_scale(value: float, bounds: tuple[float, float]) -> None:
     assert on_scale(value, 2.0, bounds, Z) == (value, value)
 

@@ -50,7 +50,7 @@ def compare(
     threshold: float | Mapping[str, float] | None = None,
     counts: Any = None,
     clusters: Any = None,
-    level: float = 0.95,
+    level: float | None = None,
     resamples: int = 1000,
     seed: int = 42,
     interval: str | None = None,
@@ -69,9 +69,12 @@ def compare(
     >>> compare(truth, scores={"poor": poor, "good": good}).verdicts[0][2]
     'good is better than poor: roc_auc is higher by 0.250 [0.121, 0.379].'
     """
-    if bool(scores) == bool(decisions):
+    if (scores is None) == (decisions is None):
         raise InputError("give scores= or decisions=, a mapping from model name to column")
-    columns = dict(scores or decisions or {})
+    given = scores if scores is not None else decisions
+    if not isinstance(given, Mapping):
+        raise InputError("models are a mapping from name to column, such as {'old': a, 'new': b}")
+    columns = dict(given)
     if len(columns) < 2:
         raise InputError(f"a comparison needs two models or more; found {', '.join(columns)}")
     method, level = method_of(interval or "bootstrap", level)
@@ -105,15 +108,25 @@ def compare(
         differences += rows.scored(i, j, resample=interval is not None)
         tests += rows.tests(i, j)
     tests += rows.tests_of_all()
-    known = iter(holm([found.p for found in differences if not math.isnan(found.p)]))
-    adjusted = tuple(
-        found if math.isnan(found.p) else replace(found, p_adjusted=next(known))
-        for found in differences
-    )
+    adjusted = tuple(_adjusted(differences))
     known = iter(holm([found.p for found in tests if not math.isnan(found.p)]))
     tested = tuple(found if math.isnan(found.p) else found.adjusted(next(known)) for found in tests)
     verdicts = tuple(_verdicts(adjusted, list(columns), margin))
     return Comparison(tuple(columns), adjusted, tested, verdicts, rows.notes)
+
+
+def _adjusted(differences: Sequence[Difference]) -> Iterator[Difference]:
+    """Differences with Holm's p over the pairs of models, measure by measure.
+
+    Measures say much the same of one pair, so they are not counted against each other.
+    """
+    families: dict[str, Iterator[float]] = {}
+    for found in differences:
+        if found.measure not in families:
+            like = [d.p for d in differences if d.measure == found.measure]
+            families[found.measure] = iter(holm([p for p in like if not math.isnan(p)]))
+        known = families[found.measure]
+        yield found if math.isnan(found.p) else replace(found, p_adjusted=next(known))
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,6 +280,8 @@ def _verdict(found: Difference, margin: float) -> str:
     if gap.high < 0:
         shown = f"{-gap:.3f} [{-gap.high:.3f}, {-gap.low:.3f}]"
         return f"{b} is worse than {a}: {name} is lower by {shown}."
+    if gap.low == gap.high:
+        return f"{a} and {b} can't be told apart: no row tells a difference in {name}."
     if math.isnan(gap.low):
         return f"{a} and {b} can't be told apart: the spread of {name} is not known here."
     if -margin < gap.low and gap.high < margin:

@@ -21,13 +21,18 @@ def counts_tally(
     matrix: Sequence[Sequence[int]] | None = None,
     labels: Sequence[Any] | None = None,
     positive: Any = None,
-) -> Tally:
-    """The tally of a confusion matrix that was given as counts."""
+) -> tuple[Tally, tuple[str, ...]]:
+    """The tally of a confusion matrix that was given as counts, and what was inferred."""
+    notes: tuple[str, ...] = ()
+    labels = None if labels is None else list(labels)
     cells = (tp, fp, fn, tn)
     if matrix is not None:
         if any(cell is not None for cell in cells):
             raise InputError("give the four cells or a matrix, not both")
-        rows = [[_count(cell) for cell in row] for row in matrix]
+        try:
+            rows = [[_count(cell) for cell in row] for row in matrix]
+        except TypeError as odd:
+            raise InputError(f"a matrix is rows of counts; found {matrix!r}") from odd
         names = [label_text(label) for label in labels or range(len(rows))]
         if len(names) < 2:
             raise InputError(f"a confusion matrix has two labels or more; found {len(names)}")
@@ -50,7 +55,8 @@ def counts_tally(
     if len(set(names)) != len(names):
         raise InputError(f"labels must differ from each other; found {names}")
     if positive is None and len(names) == 2:
-        positive = infer(names).positive
+        found = infer(names)
+        positive, notes = found.positive, found.notes
     if positive is not None:
         positive = label_text(positive)
         if positive not in names:
@@ -61,7 +67,7 @@ def counts_tally(
     confusion = Confusion(tuple(names), tuple(tuple(row) for row in rows))
     if positive is not None and len(names) > 2:
         confusion = confusion.against_rest(names.index(positive))
-    return Tally.of_confusion(confusion, positive=positive)
+    return Tally.of_confusion(confusion, positive=positive), notes
 
 
 def _count(cell: Any) -> int:

@@ -50,11 +50,14 @@ _WIDEST_MATRIX = 12
 def _shown(evaluation: Evaluation) -> list[tuple[str, Estimate]]:
     names = _BINARY if evaluation.positive is not None else _MANY
     needs_scores = evaluation.tally.scores is None
-    return [
-        (name, evaluation[name])
-        for name in names
-        if not (needs_scores and find(name.partition(".")[0]).formula is None)
-    ]
+    shown = []
+    for name in names:
+        if needs_scores and find(name.partition(".")[0]).formula is None:
+            continue
+        shown.append((name, evaluation[name]))
+        if f"{name}_defined" in evaluation:
+            shown.append((f"{name}_defined", evaluation[f"{name}_defined"]))
+    return shown
 
 
 def _count(number: float) -> str:
@@ -133,8 +136,9 @@ def html(evaluation: Evaluation) -> str:
             cells = "".join(f"<td>{_count(cell)}</td>" for cell in row)
             body += f"<tr><th>{escape(label)}</th>{cells}</tr>"
         matrix = f"<table><tr><th>truth / decision</th>{head}</tr>{body}</table>"
+    notes = "".join(f"<p>{escape(note)}</p>" for note in evaluation.notes)
     return (
         f"<div><p>{escape(_title(evaluation))}</p>{matrix}"
         f"<table><tr><th>measure</th><th>value</th><th>{100 * evaluation.level:g}% interval</th>"
-        f"<th>method</th></tr>{''.join(rows)}</table></div>"
+        f"<th>method</th></tr>{''.join(rows)}</table>{notes}</div>"
     )

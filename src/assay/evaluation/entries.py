@@ -97,14 +97,15 @@ def _of_many(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
 
 def _averages(judge: Judge, measure: Measure) -> Iterator[Entry]:
     for average in AVERAGES:
-        if measure.formula is None:
-            if average != "micro":
-                yield Entry(measure.name, judge.averaged_scores(measure, average), average=average)
+        averaged = judge.averaged if measure.formula is not None else judge.averaged_scores
+        if measure.formula is None and average == "micro":
             continue
-        found = judge.averaged(measure, average)
+        found = averaged(measure, average)
         yield Entry(measure.name, found, average=average)
         if average == "macro" and math.isnan(found):
-            yield Entry(measure.name, judge.averaged(measure, DEFINED_ONLY), average=DEFINED_ONLY)
+            defined = averaged(measure, DEFINED_ONLY)
+            if not math.isnan(defined):
+                yield Entry(measure.name, defined, average=DEFINED_ONLY)
 
 
 def _slices(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:

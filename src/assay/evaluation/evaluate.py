@@ -9,7 +9,7 @@ from assay import engines as engine
 from assay.errors import EmptyInput, InputError
 from assay.evaluation.evaluation import Evaluation
 from assay.inference import Method
-from assay.sources import columns_of, from_arrays
+from assay.sources import checked_columns, columns_of, from_arrays
 from assay.tally import Tally
 
 
@@ -28,7 +28,7 @@ def evaluate(
     slices: Mapping[str, Any] | None = None,
     clusters: Any = None,
     base_rate: float | Sequence[float] | None = None,
-    level: float = 0.95,
+    level: float | None = None,
     interval: Method | str | None = None,
 ) -> Evaluation:
     """Evaluate what a model said against what was true.
@@ -84,7 +84,7 @@ def count(y_true: Any, **columns: Any) -> Tally:
     >>> Evaluation(a + b)["accuracy"].value
     0.6666666666666666
     """
-    return engine.count(from_arrays(y_true, **columns))
+    return engine.count(from_arrays(y_true, **checked_columns(columns)))
 
 
 class RunningTally:
@@ -101,7 +101,7 @@ class RunningTally:
     """
 
     def __init__(self, **shared: Any) -> None:
-        self._shared = shared
+        self._shared = checked_columns(shared)
         self._parts: list[Tally] = []
         self._rows = 0
         self._notes: tuple[str, ...] = ()
@@ -112,15 +112,24 @@ class RunningTally:
         if "y_true" not in given:
             found = ", ".join(given) or "nothing"
             raise InputError(f"a batch needs a column y_true; found {found}")
-        rows = from_arrays(given.pop("y_true"), **{**self._shared, **given})
+        truth = given.pop("y_true")
+        rows = from_arrays(truth, **{**self._shared, **checked_columns(given)})
         self._rows += rows.rows
         self._notes = tuple(dict.fromkeys([*self._notes, *rows.notes]))
         self._parts.append(engine.count(rows))
         # Like a binary counter: parts of like size are added, so each row is sorted few times.
         while len(self._parts) > 1 and _size(self._parts[-2]) <= 2 * _size(self._parts[-1]):
             last = self._parts.pop()
-            self._parts[-1] = self._parts[-1] + last
+            self._parts[-1] = self._added(last)
         return self
+
+    def _added(self, last: Tally) -> Tally:
+        if self._parts[-1].labels != last.labels and "labels" not in self._shared:
+            raise InputError(
+                f"batches hold unlike labels, {list(self._parts[-1].labels)} and "
+                f"{list(last.labels)}: say which there are, RunningTally(labels=...)"
+            )
+        return self._parts[-1] + last
 
     @property
     def tally(self) -> Tally:

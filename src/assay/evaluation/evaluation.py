@@ -40,7 +40,7 @@ class Evaluation(Mapping[str, Estimate]):
         self,
         tally: Tally,
         *,
-        level: float = 0.95,
+        level: float | None = None,
         interval: Method | str | None = None,
         base_rate: float | Sequence[float] | None = None,
         source: Mapping[str, Any] | None = None,
@@ -51,7 +51,7 @@ class Evaluation(Mapping[str, Estimate]):
         if rates is not None and tally.positive is None:
             raise MethodError(NO_BASE_RATE)
         self.tally = tally
-        self.notes = tuple(notes)
+        self.notes = (*notes, *_notes(tally))
         self._judge = Judge(tally, self.level, method)
         self._source = dict(source or {"name": "tally", "rows_read": tally.confusion.total})
         self.entries: tuple[Entry, ...] = tuple(entries(self._judge, rates))
@@ -213,7 +213,7 @@ def evaluate_counts(
     matrix: Sequence[Sequence[int]] | None = None,
     labels: Sequence[Any] | None = None,
     positive: Any = None,
-    level: float = 0.95,
+    level: float | None = None,
     interval: Method | str | None = None,
     base_rate: float | Sequence[float] | None = None,
 ) -> Evaluation:
@@ -224,23 +224,39 @@ def evaluate_counts(
     >>> evaluate_counts(matrix=[[45, 3, 2], [4, 38, 3], [1, 2, 52]])["kappa"]
     0.849 [0.759, 0.907]
     """
-    tally = counts_tally(tp, fp, fn, tn, matrix=matrix, labels=labels, positive=positive)
+    tally, notes = counts_tally(tp, fp, fn, tn, matrix=matrix, labels=labels, positive=positive)
     return Evaluation(
         tally,
         level=level,
         interval=interval,
         base_rate=base_rate,
         source={"name": "counts", "rows_read": tally.confusion.total},
+        notes=notes,
     )
 
 
-def _base_rates(base_rate: float | Sequence[float] | None) -> tuple[float, ...] | None:
+def _notes(tally: Tally) -> list[str]:
+    """What should be said of a tally as a whole."""
+    notes = [
+        f"{label!r} was decided, but no row is of it; it counts as a class"
+        for label, rows, decided in zip(
+            tally.labels, tally.confusion.rows, tally.confusion.columns, strict=True
+        )
+        if decided and not rows
+    ]
+    if tally.kind == "probability" and tally.positive is not None:
+        notes.append("all scores lie in [0, 1], so they were read as probabilities")
+    return notes
+
+
+def _base_rates(base_rate: Any) -> tuple[float, ...] | None:
     if base_rate is None:
         return None
-    rates = (base_rate,) if isinstance(base_rate, int | float) else tuple(base_rate)
+    many = not isinstance(base_rate, int | float | str) and hasattr(base_rate, "__iter__")
+    rates = tuple(base_rate) if many else (base_rate,)
     for rate in rates:
-        if not 0 < rate < 1:
-            raise InputError(f"a base rate is a share between 0 and 1; found {rate}")
+        if isinstance(rate, str) or not 0 < rate < 1:
+            raise InputError(f"a base rate is a share between 0 and 1; found {rate!r}")
     return tuple(float(rate) for rate in rates)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +11,10 @@ from assay.engines import count
 from assay.errors import InputError
 from assay.evaluation.counts import counts_tally
 from assay.evaluation.judge import Judge
+from assay.formula import plain
 from assay.inference import Estimate, Method, method_of
 from assay.measures import AVERAGES, MAX_FPR, Measure, Needs, f_beta, find
-from assay.sources import from_arrays
+from assay.sources import checked_columns, from_arrays
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class MeasureFunction:
         return self.measure.name
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "__doc__", f"{self.measure.reads} {self.measure.misleads}")
+        object.__setattr__(self, "__doc__", _help(self.measure))
 
     def __call__(
         self,
@@ -46,7 +48,7 @@ class MeasureFunction:
         tn: int | None = None,
         average: str | None = None,
         positive: Any = None,
-        level: float = 0.95,
+        level: float | None = None,
         interval: Method | str | None = None,
         max_fpr: float = MAX_FPR,
         corrected: bool = True,
@@ -60,7 +62,9 @@ class MeasureFunction:
         if y_true is None:
             if self.measure.formula is None:
                 raise InputError(f"{self.measure.name} can't be told from counts: give columns")
-            tally = counts_tally(tp, fp, fn, tn)
+            if y_said is not None or columns:
+                raise InputError("give y_true beside what the model said, or the four cells")
+            tally, _ = counts_tally(tp, fp, fn, tn)
         else:
             if any(cell is not None for cell in (tp, fp, fn, tn)):
                 raise InputError("give the four cells or columns, not both")
@@ -68,9 +72,9 @@ class MeasureFunction:
             if "y_score" in said and self.measure.formula is None:
                 # A ranking does not depend on where the alarm is set.
                 said.setdefault("threshold", 0.5)
-            tally = count(from_arrays(y_true, positive=positive, **said))
-        method, level = method_of(interval, level)
-        return self._estimate(Judge(tally, level, method, max_fpr, corrected), average)
+            tally = count(from_arrays(y_true, positive=positive, **checked_columns(said)))
+        method, chosen = method_of(interval, level)
+        return self._estimate(Judge(tally, chosen, method, max_fpr, corrected), average)
 
     def _said(self, y_said: Any) -> dict[str, Any]:
         if y_said is None:
@@ -103,14 +107,23 @@ class MeasureFunction:
         return judge.of_label(measure, 1)
 
 
-def fbeta(y_true: Any = None, y_said: Any = None, *, beta: float, **given: Any) -> Estimate:
+def _help(measure: Measure) -> str:
+    lines = [measure.reads, "", f"When it misleads: {measure.misleads}"]
+    if measure.formula is not None:
+        lines.append(f"Formula: {plain(measure.formula)}")
+    low, high = measure.range
+    lines.append(f"Range: {low:g} to {high:g}; {measure.better.value}.")
+    return "\n".join([*lines, f"Reference: {measure.reference}"])
+
+
+def fbeta(y_true: Any = None, y_said: Any = None, *, beta: Any, **given: Any) -> Estimate:
     """F-beta: recall counts ``beta`` times as much as precision.
 
     >>> fbeta(beta=2, tp=3, fp=1, fn=2, tn=4).value
     0.625
     """
-    if not beta > 0:
-        raise InputError(f"beta must be positive; found {beta}")
+    if not isinstance(beta, int | float) or not 0 < beta < math.inf:
+        raise InputError(f"beta must be a positive number; found {beta!r}")
     return MeasureFunction(f_beta(beta))(y_true, y_said, **given)
 
 

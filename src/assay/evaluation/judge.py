@@ -65,6 +65,11 @@ class Judge:
     max_fpr: float = MAX_FPR
     corrected: bool = True
 
+    def __post_init__(self) -> None:
+        number = isinstance(self.max_fpr, int | float)
+        if not number or not 0 < self.max_fpr <= 1:
+            raise MethodError(f"max_fpr is a rate above 0 and up to 1; found {self.max_fpr!r}")
+
     @property
     def binary(self) -> bool:
         """Whether there is one positive label."""
@@ -290,12 +295,16 @@ class Judge:
         for label, ranking in zip(self.tally.labels, self.rankings, strict=True):
             found = self._smooth(measure, ranking)[0].value
             weight = float(ranking.positives) if average == "weighted" else 1.0
+            if math.isnan(found) and average == DEFINED_ONLY:
+                continue
             if math.isnan(found) and weight:
                 why = f"class {label!r} has no value: it has no rows, or all rows are of it"
                 return self._undefined(why)
             if weight:
                 values.append(found * weight)
                 weights.append(weight)
+        if not weights:
+            return self._undefined("no class has a value")
         note = "no interval: the classes share their rows, which are not kept"
         return Estimate(
             math.fsum(values) / math.fsum(weights),

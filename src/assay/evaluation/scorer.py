@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,7 +87,7 @@ def _estimate(judge: Judge, measure: Measure, suffix: str | None) -> Estimate:
     return judge.of_label(measure, 1) if judge.binary else judge.of_classes(measure)
 
 
-def scorer(name: str, *, positive: Any = None, **options: float) -> Scorer:
+def scorer(name: str, *, positive: Any = None, **options: Any) -> Scorer:
     """A scorer for ``cross_val_score`` and ``GridSearchCV``.
 
     ``name`` is a measure (``"f1.macro"``; those of which less is better are negated), or
@@ -105,8 +104,8 @@ def scorer(name: str, *, positive: Any = None, **options: float) -> Scorer:
             f"{', '.join(options) or 'none'}"
         )
     for option, limit in options.items():
-        if math.isnan(limit) or not 0 <= limit <= 1:
-            raise InputError(f"{option} is a share between 0 and 1; found {limit}")
+        if not isinstance(limit, int | float) or not 0 <= limit <= 1:
+            raise InputError(f"{option} is a share between 0 and 1; found {limit!r}")
     if name not in _LIMITS:
         parse(name)
     return Scorer(name, dict(options), positive)

@@ -51,7 +51,9 @@ class Curves:
     def _swept(self, points: int | None) -> curves.Sweep:
         tally = self._judge.tally
         if tally.scores is None or tally.positive is None:
-            raise MethodError("curves need scores of one positive label; there are only decisions")
+            raise MethodError(
+                "curves need scores of one positive label; give y_score, and positive="
+            )
         return curves.sweep(tally.scores[0], points, keep=tally.threshold)
 
     def _banded(self, curve: curves.Curve, band: float | None) -> curves.Curve:

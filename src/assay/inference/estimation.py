@@ -35,23 +35,29 @@ METHODS: Mapping[str, Any] = {
 # Below this many effective rows in a cell, weighted intervals may be too narrow.
 FEW_ROWS = 10
 
+DEFAULT_LEVEL = 0.95
 ONE_CLUSTER = "no interval: one cluster tells nothing about the spread between clusters"
 
 _JACCARD = Quantity(TP / (TP + FP + FN), label=1)
 
 
-def method_of(method: Method | str | None, level: float) -> tuple[Method | None, float]:
+def method_of(method: Method | str | None, level: float | None) -> tuple[Method | None, float]:
     """A method as an object, and its level; names are those of the contract.
 
-    The level of a method that is given as an object is its own.
+    A method that is given as an object has its own level.
     """
+    if isinstance(method, ProportionInterval | Delta | Bootstrap | DeLong | Newcombe):
+        own = method.level
+        if level is not None and level != own:
+            raise MethodError(f"level={level} was given, but the method {method} has its own")
+        return method, own
+    level = check_level(DEFAULT_LEVEL if level is None else level)
     if method is None:
-        return None, check_level(level)
-    if not isinstance(method, str):
-        return method, method.level
-    if method not in METHODS:
+        return None, level
+    if not isinstance(method, str) or method not in METHODS:
         raise MethodError(
-            f"there is no interval method {method!r}; choose from {', '.join(METHODS)}"
+            f"there is no interval method {method!r}; choose from {', '.join(METHODS)}, or give "
+            f"an object such as assay.Wilson(0.95)"
         )
     found: Method = METHODS[method](level=level)
     return found, level

@@ -14,10 +14,15 @@ from assay.inference.estimate import Estimate
 from assay.inference.quantiles import f_p, student, student_p
 from assay.inference.significance import Significance, p_text
 
+_ROUNDING = 1e-12
+
 
 def _differences(a: Any, b: Any, least: int) -> npt.NDArray[np.float64]:
     """Values of B less those of A, fold by fold."""
-    first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    try:
+        first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    except (TypeError, ValueError) as odd:
+        raise MethodError(f"folds must hold numbers: {odd}") from odd
     if first.shape != second.shape:
         raise LengthMismatch(
             f"A has folds of shape {first.shape} and B of shape {second.shape}: they must be the "
@@ -41,24 +46,32 @@ def _result(
     """A t test of a mean difference, given its standard error."""
     mean = float(differences.mean())
     tested = mean if numerator is None else numerator
-    if error == 0:
-        t, p = (0.0, 1.0) if tested == 0 else (math.copysign(math.inf, tested), 0.0)
+    t: float | None
+    # Folds that differ by rounding alone have no spread.
+    if error <= _ROUNDING * abs(tested):
+        t, p = (0.0, 1.0) if tested == 0 else (None, math.nan)
     else:
         t = tested / error
         p = student_p(t, df)
     reach = student(level, df) * error
-    better = "B" if mean > 0 else "A"
-    verdict = f"{better} scores higher" if p < 1 - level else "no difference is shown"
+    verdict = _verdict(tested, p, level)
+    said = f"B less A is {mean:+.4f} on average over {differences.size} folds"
+    if numerator is not None:
+        said = f"The first difference, B less A, is {tested:+.4f} (on average {mean:+.4f})"
     return Significance(
         test=test,
         statistic=t,
         df=(df,),
         p=p,
         method=method,
-        sentence=f"B less A is {mean:+.4f} on average over {differences.size} folds: {verdict} "
-        f"({p_text(p)}).",
+        sentence=f"{said}: {verdict}.",
         effect=Estimate(
-            tested, tested - reach, tested + reach, method=method, n=differences.size, level=level
+            tested,
+            math.nan if math.isnan(p) else tested - reach,
+            math.nan if math.isnan(p) else tested + reach,
+            method=method,
+            n=differences.size,
+            level=level,
         ),
         table={
             "mean": mean,
@@ -67,6 +80,17 @@ def _result(
             **sums,
         },
         models=("A", "B"),
+    )
+
+
+def _verdict(tested: float, p: float, level: float) -> str:
+    if math.isnan(p):
+        return "nothing varies between folds, so nothing can be said"
+    better = "B" if tested > 0 else "A"
+    return (
+        f"{better} scores higher ({p_text(p)})"
+        if p < 1 - level
+        else (f"no difference is shown ({p_text(p)})")
     )
 
 
@@ -148,22 +172,20 @@ def five_by_two_f(a: Any, b: Any, *, level: float = 0.95) -> Significance:
     """
     differences, variances = _five_by_two(a, b)
     top, bottom = float((differences**2).sum()), 2 * float(variances.sum())
-    if bottom == 0:
-        statistic, p = (0.0, 1.0) if top == 0 else (math.inf, 0.0)
+    statistic: float | None
+    if bottom <= _ROUNDING * top:
+        statistic, p = (0.0, 1.0) if top == 0 else (None, math.nan)
     else:
         statistic = top / bottom
         p = f_p(statistic, 10, 5)
     mean = float(differences.mean())
-    verdict = (
-        f"{'B' if mean > 0 else 'A'} scores higher" if p < 1 - level else ("no difference is shown")
-    )
     return Significance(
         test="5x2cv_f",
         statistic=statistic,
         df=(10, 5),
         p=p,
         method="alpaydin",
-        sentence=f"B less A is {mean:+.4f} on average over 5x2 folds: {verdict} ({p_text(p)}).",
+        sentence=f"B less A is {mean:+.4f} on average over 5x2 folds: {_verdict(mean, p, level)}.",
         effect=Estimate(mean, n=10, level=level, note="the F test gives no interval"),
         table={"differences": differences.tolist(), "variances": variances.tolist()},
         models=("A", "B"),

@@ -12,7 +12,7 @@ from assay.errors import LengthMismatch, MethodError
 from assay.inference.estimate import Estimate
 from assay.inference.proportions import Wilson
 from assay.inference.quantiles import binomial_p, chi_square_p
-from assay.inference.significance import Significance, p_text
+from assay.inference.significance import Significance, checked_names, p_text
 from assay.tally import PairTally
 
 # Below this many rows on which only one model is right, the exact test is used.
@@ -24,8 +24,8 @@ def mcnemar(
     b: int,
     c: int,
     *,
-    both_right: int = 0,
-    both_wrong: int = 0,
+    both_right: int | None = None,
+    both_wrong: int | None = None,
     method: str | None = None,
     level: float = 0.95,
     names: tuple[str, str] = ("A", "B"),
@@ -42,8 +42,11 @@ def mcnemar(
     >>> print(mcnemar(10, 2, both_right=80, both_wrong=8))
     A is right where B is wrong on 10 rows, the reverse on 2: A errs less often (p = 0.039).
     """
-    if b < 0 or c < 0:
-        raise MethodError(f"counts must not be negative; found {b} and {c}")
+    for count in (b, c, both_right, both_wrong):
+        whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
+        if count is not None and not (whole and count >= 0):
+            raise MethodError(f"counts are whole numbers and not negative; found {count!r}")
+    b, c = int(b), int(c)
     if method is None:
         method = "exact" if b + c < EXACT_BELOW else "corrected"
     if method not in METHODS:
@@ -79,10 +82,19 @@ def mcnemar(
         p=p,
         method=method,
         sentence=sentence,
-        effect=paired_difference(both_right, b, c, both_wrong, level),
+        effect=_effect(both_right, b, c, both_wrong, level),
         table={"both_right": both_right, "only_a": b, "only_b": c, "both_wrong": both_wrong},
         models=names,
     )
+
+
+def _effect(
+    both: int | None, only_a: int, only_b: int, neither: int | None, level: float
+) -> Estimate:
+    if both is None or neither is None:
+        why = "it needs both_right and both_wrong"
+        return Estimate(math.nan, level=level, undefined=why)
+    return paired_difference(both, only_a, only_b, neither, level)
 
 
 def paired_difference(
@@ -138,7 +150,11 @@ def mcnemar_of(pairs: PairTally, *, method: str | None = None, level: float = 0.
 
 
 def cochran_q(
-    right: Any, counts: Any = None, *, names: Sequence[str] | None = None
+    right: Any,
+    counts: Any = None,
+    *,
+    level: float = 0.95,
+    names: Sequence[str] | None = None,
 ) -> Significance:
     """Cochran's Q: do several models err equally often on the same rows?
 
@@ -150,13 +166,17 @@ def cochran_q(
     >>> print(cochran_q([[1, 1, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]]))
     3 models are right on 4, 3, 1 of 4 rows: no difference is shown (p = 0.097).
     """
-    table = np.asarray(right, dtype=np.int64)
+    table = np.asarray(right)
+    if table.dtype.kind not in "biuf" or not np.isin(table, (0, 1)).all():
+        raise MethodError("Cochran's Q needs 1 where a model is right and 0 where it is wrong")
+    table = table.astype(np.int64)
     if table.ndim != 2 or table.shape[1] < 2:
         raise MethodError(f"Cochran's Q needs a column a model; found shape {table.shape}")
     often = [1] * len(table) if counts is None else [int(count) for count in counts]
     if len(often) != len(table):
         raise LengthMismatch(f"there are {len(table)} rows and {len(often)} counts")
     models = table.shape[1]
+    labels = checked_names(names, models)
     # Python integers: products of large counts would not fit into 64 bits.
     rows = list(zip(often, table.tolist(), strict=True))
     of_model = [sum(count * row[model] for count, row in rows) for model in range(models)]
@@ -170,7 +190,7 @@ def cochran_q(
         top = (models - 1) * (models * sum(g * g for g in of_model) - total * total)
         statistic = top / spread
         p = chi_square_p(statistic, models - 1)
-    verdict = "they differ" if p < 0.05 else "no difference is shown"
+    verdict = "they differ" if p < 1 - level else "no difference is shown"
     return Significance(
         test="cochran_q",
         statistic=statistic,
@@ -180,8 +200,14 @@ def cochran_q(
         sentence=f"{models} models are right on {', '.join(map(str, of_model))} of "
         f"{sum(often)} rows: {verdict} ({p_text(p)}).",
         table={
-            "right": dict(zip(names or map(str, range(models)), of_model, strict=True)),
+            "right": dict(zip(labels, of_model, strict=True)),
             "rows": sum(often),
         },
-        models=tuple(names or ()),
+        models=tuple(labels),
+        effect=Estimate(
+            (max(of_model) - min(of_model)) / max(sum(often), 1),
+            n=sum(often),
+            level=level,
+            note="best less worst share of rows right; the test gives no interval",
+        ),
     )

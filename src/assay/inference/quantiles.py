@@ -9,8 +9,9 @@ from assay.errors import MethodError
 
 def check_level(level: float) -> float:
     """A confidence level strictly between 0 and 1."""
-    if not 0 < level < 1:
-        raise MethodError(f"level must lie between 0 and 1, such as 0.95; found {level}")
+    number = isinstance(level, int | float)
+    if not number or not 0 < level < 1:
+        raise MethodError(f"level must lie between 0 and 1, such as 0.95; found {level!r}")
     return level
 
 
@@ -78,3 +79,11 @@ def studentised_range_p(q: float, groups: int) -> float:
     from scipy.stats import studentized_range
 
     return float(studentized_range.sf(q, groups, 1e9))
+
+
+@lru_cache(maxsize=64)
+def studentised_range(level: float, groups: int) -> float:
+    """The range of that many normal values that is exceeded with the chance 1 - level."""
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.ppf(check_level(level), groups, 1e9))

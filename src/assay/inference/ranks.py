@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
-from assay.inference.quantiles import chi_square_p, studentised_range_p
-from assay.inference.significance import Significance, p_text
+from assay.inference.estimate import Estimate
+from assay.inference.quantiles import chi_square_p, studentised_range, studentised_range_p
+from assay.inference.significance import Significance, checked_names, p_text
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -26,7 +27,10 @@ def mean_ranks(values: Any) -> Floats:
 
 
 def _table(values: Any) -> Floats:
-    table = np.asarray(values, np.float64)
+    try:
+        table = np.asarray(values, np.float64)
+    except (TypeError, ValueError) as odd:
+        raise MethodError(f"a table of numbers is needed, a row a data set: {odd}") from odd
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
         raise MethodError(
             f"a row a data set and a column a model are needed, two of each at least; found shape "
@@ -43,7 +47,9 @@ def _ranks(table: Floats) -> Floats:
     return np.asarray(above + (level + 1) / 2)
 
 
-def friedman(values: Any, *, names: Sequence[str] | None = None) -> Significance:
+def friedman(
+    values: Any, *, level: float = 0.95, names: Sequence[str] | None = None
+) -> Significance:
     """Friedman's test: a row a data set or fold, a column a model, higher is better.
 
     With ties the statistic is divided by the usual correction.
@@ -65,8 +71,8 @@ def friedman(values: Any, *, names: Sequence[str] | None = None) -> Significance
         off = float(((means - (models + 1) / 2) ** 2).sum())
         statistic = 12 * rows / (models * (models + 1)) * off / spread
         p = chi_square_p(statistic, models - 1)
-    labels = list(names or map(str, range(models)))
-    verdict = "they differ" if p < 0.05 else "no difference is shown"
+    labels = checked_names(names, models)
+    verdict = "they differ" if p < 1 - level else "no difference is shown"
     best = labels[int(means.argmin())]
     return Significance(
         test="friedman",
@@ -78,6 +84,12 @@ def friedman(values: Any, *, names: Sequence[str] | None = None) -> Significance
         f"({p_text(p)}).",
         table={"mean_ranks": dict(zip(labels, means.tolist(), strict=True)), "rows": rows},
         models=tuple(labels),
+        effect=Estimate(
+            statistic / (rows * (models - 1)),
+            n=rows,
+            level=level,
+            note="Kendall's W, from 0 (no order) to 1 (the same order everywhere); no interval",
+        ),
     )
 
 
@@ -91,8 +103,10 @@ def nemenyi(
     table = _table(values)
     rows, models = table.shape
     means = mean_ranks(table)
-    labels = list(names or map(str, range(models)))
+    labels = checked_names(names, models)
+    reach = studentised_range(level, models)
     error = math.sqrt(models * (models + 1) / (6 * rows))
+    critical = reach / math.sqrt(2) * error
     results = []
     for i in range(models):
         for j in range(i + 1, models):
@@ -110,7 +124,10 @@ def nemenyi(
                     method="studentised range",
                     sentence=f"{labels[i]} has mean rank {means[i]:.2f}, {labels[j]} "
                     f"{means[j]:.2f}: {verdict} ({p_text(p)}).",
-                    table={"rank_difference": gap},
+                    table={"rank_difference": gap, "critical_difference": critical},
+                    effect=Estimate(
+                        gap, gap - critical, gap + critical, method="nemenyi", n=rows, level=level
+                    ),
                     models=(labels[i], labels[j]),
                 )
             )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from assay.errors import MethodError
 from assay.inference.estimate import Estimate
 
 
@@ -65,6 +66,14 @@ def _finite(found: Any) -> Any:
     if isinstance(found, list):
         return [_finite(part) for part in found]
     return None if isinstance(found, float) and not math.isfinite(found) else found
+
+
+def checked_names(names: Sequence[str] | None, models: int) -> list[str]:
+    """A name for each model, by default its number; refuses too few, too many or twice the same."""
+    found = [str(i) for i in range(models)] if names is None else [str(name) for name in names]
+    if len(found) != models or len(set(found)) != models:
+        raise MethodError(f"{models} models need {models} names that differ; found {found}")
+    return found
 
 
 def p_text(p: float) -> str:

@@ -36,7 +36,7 @@ def find(name: str) -> Measure:
     if name in table:
         return table[name]
     beta = _F_BETA.fullmatch(name)
-    if beta:
+    if beta and float(beta[1]) > 0:
         return f_beta(float(beta[1]))
     close = difflib.get_close_matches(name, table, n=3)
     hint = f"; did you mean {' or '.join(close)}?" if close else ""

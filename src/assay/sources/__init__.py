@@ -1,8 +1,17 @@
 """Where rows come from: arrays and dataframe columns, checked and coded into a batch."""
 
-from assay.sources.arrays import from_arrays
+from assay.sources.arrays import checked_columns, from_arrays
 from assay.sources.batch import Batch, Named
 from assay.sources.columns import columns_of, common_labels, label_text
 from assay.sources.labelling import infer
 
-__all__ = ["Batch", "Named", "columns_of", "common_labels", "from_arrays", "infer", "label_text"]
+__all__ = [
+    "Batch",
+    "Named",
+    "checked_columns",
+    "columns_of",
+    "common_labels",
+    "from_arrays",
+    "infer",
+    "label_text",
+]

@@ -37,6 +37,29 @@ Array: TypeAlias = npt.NDArray[Any]
 _SUM_TOLERANCE = 1e-6
 _LARGEST_WEIGHT = 1e100
 FAMILY = "family"
+COLUMNS = (
+    "y_score",
+    "y_pred",
+    "y_proba",
+    "positive",
+    "negative",
+    "labels",
+    "threshold",
+    "counts",
+    "sample_weight",
+    "slices",
+    "clusters",
+)
+
+
+def checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns by name, refused where a name is not one of those that are read."""
+    odd = [name for name in columns if name not in COLUMNS]
+    if odd:
+        raise InputError(
+            f"{', '.join(map(str, odd))} is not read; columns are {', '.join(COLUMNS)}"
+        )
+    return dict(columns)
 
 
 def from_arrays(
@@ -96,7 +119,10 @@ def from_arrays(
     found = resolve(truth, decision, positive=positive, negative=negative, labels=listed)
     if negative is not None and len(found.position) > 2:
         parts = {FAMILY: _families(truth, found), **parts}
-    notes = [*found.notes, *_only_decided(truth, decision)]
+    notes = list(found.notes)
+    if kept is not None:
+        gone = f"{rows - len(kept)} rows have a count or weight of 0"
+        notes.append(f"{gone}; they are as if they were not there")
     probabilities = None
     if table is not None:
         if found.positive is None:
@@ -115,9 +141,7 @@ def from_arrays(
                 f"y_score ranks rows for one positive label, but there are {len(found.labels)} "
                 f"labels. Say positive= or negative=, or give y_proba with a column a label"
             )
-        threshold, is_probability = _threshold(
-            score, threshold, notes, decided=decision is not None
-        )
+        threshold, is_probability = _threshold(score, threshold, decided=decision is not None)
     return Batch(
         labels=found.labels,
         positive=found.positive,
@@ -145,21 +169,11 @@ def _sliced(slices: Any) -> Mapping[str, Any]:
     raise InputError(f"slices are a mapping from name to column; found {type(slices).__name__}")
 
 
-def _only_decided(truth: Labels, decision: Labels | None) -> list[str]:
-    """A note for each label that no row has, but that was decided."""
-    if decision is None:
-        return []
-    odd = [name for name in decision.names if name not in truth.names]
-    return [f"{name!r} was decided, but no row is of it; it counts as a class" for name in odd]
-
-
 def _threshold(
-    score: Array, threshold: float | None, notes: list[str], *, decided: bool
+    score: Array, threshold: float | None, *, decided: bool
 ) -> tuple[float | None, bool]:
     low, high = extremes(score)
     is_probability = low >= 0 and high <= 1
-    if is_probability:
-        notes.append("all scores lie in [0, 1], so they were read as probabilities")
     if threshold is None and not decided:
         if not is_probability:
             raise ScoreError(

@@ -48,6 +48,8 @@ def array_of(values: Any, name: str) -> Array:
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
         row = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
         raise LabelError(f"{name} is masked in row {row}; remove the masked rows first")
+    if isinstance(values, str | bytes | Mapping):
+        raise LabelError(f"{name} must be a column of values; found one {type(values).__name__}")
     if isinstance(values, np.ndarray):
         array = np.asarray(values)
     elif isinstance(values, list | tuple | range):

@@ -62,6 +62,8 @@ def resolve(
     found = _names(truth, decision, listed=labels is not None)
     allowed = None
     if labels is not None:
+        if isinstance(labels, str) or not hasattr(labels, "__iter__"):
+            raise LabelError(f"labels= is a list of labels; found {labels!r}")
         allowed = [_as(label, kind, "labels") for label in labels]
         unknown = [name for name in found if name not in allowed]
         if unknown:

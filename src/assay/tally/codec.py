@@ -60,7 +60,9 @@ def from_bytes(data: bytes) -> Any:
     >>> from_bytes(table.to_bytes()) == table
     True
     """
-    kind, header, arrays = _read(data)
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise TallyError(f"a tally is read from bytes; found {type(data).__name__}")
+    kind, header, arrays = _read(bytes(data))
     if kind not in _READERS:
         raise TallyError(
             f"these bytes hold a tally of kind {kind!r}, which this version does not know; "

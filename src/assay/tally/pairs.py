@@ -87,12 +87,6 @@ class PairTally:
         kept = self.codes[:, 0] == label
         return PairTally(self.labels, self.models, self.codes[kept], self.counts[kept])
 
-    def of_models(self, *models: int) -> PairTally:
-        """The same rows with only some of the models."""
-        codes = self.codes[:, [0, *(model + 1 for model in models)]]
-        names = tuple(self.models[model] for model in models)
-        return PairTally(self.labels, names, *_grouped(codes, self.counts))
-
     def to_bytes(self) -> bytes:
         """The table as bytes; :func:`assay.tally.from_bytes` reads them."""
         header = {"labels": self.labels, "models": self.models}
