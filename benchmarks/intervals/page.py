@@ -76,16 +76,18 @@ so this page says where it is. Rows were drawn from populations whose true value
 default interval was computed as :func:`assay.evaluate` does, and it was counted how often the truth
 lay inside.
 
-The promise is {low:.0%} to {high:.1%}, wherever enough rows are there to know. Each table gives
-its own region, the lowest and the highest coverage found inside of it, and the same outside, where
-nothing is promised. {points:,} settings were tried, each with at least {least:,} samples, and with
-up to {most:,} where it was close; a coverage near 95% is then known to about {error:.1%}. The lowest
-and highest of many are extremes of that error too: a promise counts as broken only where it is
-missed by more than three standard errors.
+The promise is {low:.0%} to {high:.1%}, wherever enough rows are there to know. Each table gives its
+own region, the lowest and the highest coverage found inside of it, and the same outside, where
+nothing is promised. Shares of rows were summed in {summed:,} settings. {drawn:,} others were drawn,
+each with at least {least:,} samples, and with up to {most:,} where it was close; a coverage near
+95% is then known to about {error:.1%}. The lowest and highest of many are extremes of that error
+too: a promise counts as broken only where it is missed by more than three standard errors.
 
-The regions of shares, F1 and AUC and the ten rows a cell were set before anything was drawn. Those
-of partial AUC, average precision, probabilities, clusters and weights were set from simulations
-like these, so for them the tables say where the intervals hold and are no test of a forecast.
+The regions of shares, F1, AUC, classes and weights, the ten rows a cell and the 30 clusters were set
+before anything was drawn. Those of partial AUC, average precision and probabilities, and the 100
+clusters, were set from simulations like these; and the intervals of rankings, probabilities and
+classes were improved after such simulations found them wanting. For those the tables say where the
+intervals hold; they are no independent test.
 """
 
 
@@ -157,7 +159,8 @@ def render(found: Sequence[Coverage]) -> str:
     head = _HEAD.format(
         low=low,
         high=high,
-        points=len({(row.group, row.setting) for row in found}),
+        summed=sum(row.exact for row in found),
+        drawn=len({(row.group, row.setting) for row in drawn}),
         least=int(min(sizes)),
         most=int(max(sizes)),
         error=error,

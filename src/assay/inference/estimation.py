@@ -41,7 +41,7 @@ ONE_CLUSTER = "no interval: one cluster tells nothing about the spread between c
 _JACCARD = Quantity(TP / (TP + FP + FN), label=1)
 
 
-def method_of(method: Method | str | None, level: float | None) -> tuple[Method | None, float]:
+def method_of(method: Any, level: float | None) -> tuple[Method | None, float]:
     """A method as an object, and its level; names are those of the contract.
 
     A method that is given as an object has its own level.
@@ -54,7 +54,7 @@ def method_of(method: Method | str | None, level: float | None) -> tuple[Method 
     level = check_level(DEFAULT_LEVEL if level is None else level)
     if method is None:
         return None, level
-    if not isinstance(method, str) or method not in METHODS:
+    if method not in METHODS:
         raise MethodError(
             f"there is no interval method {method!r}; choose from {', '.join(METHODS)}, or give "
             f"an object such as assay.Wilson(0.95)"
