@@ -5,7 +5,9 @@ import json
 import subprocess
 import sys
 import types
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 import assay
@@ -197,3 +199,54 @@ def test_catalogue_and_its_functions_are_light() -> None:
 def test_work_on_lists_imports_no_dataframe_plot_or_learning_library(code: str) -> None:
     unwanted = {"pandas", "pyarrow", "sklearn", "matplotlib", "scipy.stats", "polars", "narwhals"}
     assert not imported(f"import assay\n{code}") & unwanted
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        lambda: assay.evaluate("abc", y_pred="abc"),
+        lambda: assay.evaluate({"a": 1}, y_pred=[1]),
+        lambda: assay.evaluate([0, 1], y_score=[0.1, 0.9], level="0.9"),
+        lambda: assay.evaluate([0, 1], y_score=[0.1, 0.9], interval=3),
+        lambda: assay.evaluate([0, 1], y_score=[0.1, 0.9], base_rate="0.1"),
+        lambda: assay.evaluate([0, 1], y_score=[0.1, 0.9], labels=3),
+        lambda: assay.evaluate([0, 1], y_score=[0.1, 0.9]).at("x"),
+        lambda: assay.evaluate_counts(matrix=5),
+        lambda: assay.evaluate_counts(matrix=[1, 2]),
+        lambda: assay.compare([0, 1], scores=[[0.1, 0.9], [0.2, 0.8]]),
+        lambda: assay.fbeta(beta="2", tp=1, fp=1, fn=1, tn=1),
+        lambda: assay.scorer("recall_at_far", max_far="a"),
+        lambda: assay.from_bytes(None),
+        lambda: assay.precision([0, 1], [0, 1], pos=1),
+        lambda: assay.precision(y_pred=[0, 1]),
+        lambda: assay.RunningTally(label=[0, 1]),
+        lambda: assay.RunningTally().update({"y_true": [0, 1], "score": [0.1, 0.2]}),
+        lambda: assay.partial_auc([0, 1], [0.1, 0.2], max_fpr=2),
+        lambda: assay.partial_auc([0, 1], [0.1, 0.2], max_fpr=0),
+        lambda: assay.mcnemar(1.5, 2),
+        lambda: assay.mcnemar(1, 2, both_right=-5),
+        lambda: assay.cochran_q([[5, 1], [2, 3]]),
+        lambda: assay.cochran_q([[1, 1], [0, 1]], names=["a"]),
+        lambda: assay.friedman([[1, 2, 3], [2, 3]]),
+        lambda: assay.nemenyi([[1, 2], [2, 3]], names=["a", "a"]),
+    ],
+)
+def test_a_mistake_is_answered_by_an_error_of_ours(mistake: Callable[[], object]) -> None:
+    with pytest.raises(assay.AssayError):
+        mistake()
+
+
+def test_labels_may_be_an_array() -> None:
+    names = np.array(["normal", "attack"])
+    assert assay.evaluate_counts(matrix=[[5, 1], [2, 3]], labels=names).positive == "attack"
+
+
+def test_notes_of_batches_hold_for_the_whole() -> None:
+    running = assay.RunningTally(labels=[0, 1], threshold=0.5)
+    running.update(y_true=[0, 1], y_score=[0.1, 0.9]).update(y_true=[0, 1], y_score=[-3, 4])
+    assert not any("probabilities" in note for note in running.evaluate().notes)
+
+
+def test_rows_of_count_zero_are_told_of() -> None:
+    evaluation = assay.evaluate([0, 1, 1], y_pred=[0, 1, 0], counts=[1, 1, 0])
+    assert any("1 rows have a count or weight of 0" in note for note in evaluation.notes)

@@ -83,11 +83,11 @@ each with at least {least:,} samples, and with up to {most:,} where it was close
 95% is then known to about {error:.1%}. The lowest and highest of many are extremes of that error
 too: a promise counts as broken only where it is missed by more than three standard errors.
 
-The regions of shares, F1, AUC, classes and weights, the ten rows a cell and the 30 clusters were set
-before anything was drawn. Those of partial AUC, average precision and probabilities, and the 100
-clusters, were set from simulations like these; and the intervals of rankings, probabilities and
-classes were improved after such simulations found them wanting. For those the tables say where the
-intervals hold; they are no independent test.
+The regions of shares, F1, AUC, classes and weights, the ten rows a cell and the 30 clusters were
+set before anything was drawn. Those of partial AUC, average precision and probabilities, and the
+100 clusters, were set from simulations like these; and the intervals of rankings, probabilities
+and classes were improved after such simulations found them wanting. For those the tables say
+where the intervals hold; they are no independent test.
 """
 
 

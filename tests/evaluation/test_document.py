@@ -159,10 +159,11 @@ def drawn(seed: int) -> Evaluation:
     if generator.random() < 0.3:
         given["slices"] = {"part": generator.integers(0, 3, size)}
     methods = ["wald", "delta", "delong", "newcombe", "jeffreys", None]
+    level = float(generator.choice([0.5, 0.95, 0.9999]))
     if amounts != "weights":
-        methods += [Bootstrap(resamples=20), BCa(resamples=20)]
+        methods += [Bootstrap(level, resamples=20), BCa(level, resamples=20)]
     given["interval"] = methods[generator.integers(len(methods))]
-    given["level"] = float(generator.choice([0.5, 0.95, 0.9999]))
+    given["level"] = level
     return evaluate(truth, **given)
 
 

@@ -272,5 +272,5 @@ def test_fbeta_takes_columns_and_averages() -> None:
 
 @pytest.mark.parametrize("beta", [0, -1, math.nan])
 def test_beta_must_be_positive(beta: float) -> None:
-    with pytest.raises(InputError, match="beta must be positive"):
+    with pytest.raises(InputError, match="beta must be a positive number"):
         fbeta(beta=beta, **CELLS)

@@ -182,8 +182,17 @@ def test_names_of_methods_are_those_of_the_contract() -> None:
 
 
 def test_method_given_as_an_object_keeps_its_level() -> None:
-    assert method_of(Wilson(0.8), 0.95) == (Wilson(0.8), 0.8)
-    assert method_of(None, 0.95) == (None, 0.95)
+    assert method_of(Wilson(0.8), None) == (Wilson(0.8), 0.8)
+    assert method_of(Wilson(0.8), 0.8) == (Wilson(0.8), 0.8)
+    assert method_of(None, None) == (None, 0.95)
+    with pytest.raises(MethodError, match="has its own"):
+        method_of(Wilson(0.8), 0.95)
+
+
+@pytest.mark.parametrize("odd", [3, Wilson, ["wilson"]])
+def test_what_is_no_method_is_refused(odd: object) -> None:
+    with pytest.raises(MethodError, match="no interval method"):
+        method_of(odd, None)
 
 
 def test_unknown_method_names_those_that_exist() -> None:

@@ -160,17 +160,35 @@ def test_identical_models_have_p_one(name: str) -> None:
 
 
 @every_test
-def test_the_same_gain_in_every_fold_is_a_sure_difference(name: str) -> None:
-    lower = np.full((5, 2), 0.5)
-    found = TESTS[name](lower, lower + 0.25)
-    assert found.p == 0.0
-    assert math.isinf(found.statistic)
-    assert "B scores higher" in found.sentence
+@pytest.mark.parametrize("gain", [0.25, 0.01])
+def test_the_same_gain_in_every_fold_tells_nothing_of_its_spread(name: str, gain: float) -> None:
+    # 0.01 leaves folds that differ by rounding, which is no spread either.
+    lower = np.linspace(0.5, 0.6, 10).reshape(5, 2)
+    found = TESTS[name](lower, lower + gain)
+    assert math.isnan(found.p)
+    assert found.statistic is None
+    assert "nothing can be said" in found.sentence
 
 
 @every_test
 def test_loss_is_read_as_a_gain_of_the_other(name: str) -> None:
-    assert "A scores higher" in TESTS[name](np.full(10, 0.75), np.full(10, 0.5)).sentence
+    lower = np.linspace(0.5, 0.51, 10)
+    assert "A scores higher" in TESTS[name](lower**2 + 0.5, lower).sentence
+
+
+def test_the_first_difference_decides_dietterichs_test_and_its_sentence() -> None:
+    differences = np.array([0.10, 0.101] + [-0.05, -0.049] * 4)
+    found = five_by_two_t(np.zeros(10), differences)
+    assert found.statistic > 0
+    assert found.effect == pytest.approx(0.1)
+    assert "is +0.1000 (on average" in found.sentence
+    assert "B scores higher" in found.sentence
+
+
+@every_test
+def test_folds_must_hold_numbers(name: str) -> None:
+    with pytest.raises(MethodError, match="folds must hold numbers"):
+        TESTS[name](["a"] * 10, ["b"] * 10)
 
 
 @every_test

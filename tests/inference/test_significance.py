@@ -103,7 +103,7 @@ SENTENCES = [
     ),
     (
         five_by_two_t(FOLDS_A, FOLDS_B),
-        "B less A is +0.0210 on average over 10 folds: no difference is shown (p = 0.12).",
+        "The first difference, B less A, is +0.0300 (on average +0.0210): no difference is shown (p = 0.12).",
     ),
     (
         five_by_two_f(FOLDS_A, FOLDS_B),
@@ -187,8 +187,10 @@ def test_what_is_not_finite_is_null() -> None:
     assert nemenyi(RANKED)[0].to_dict()["df"] == [3, None]
 
 
-def test_result_without_effect_has_none() -> None:
-    assert friedman(RANKED).to_dict()["effect"] is None
+def test_effect_without_an_interval_says_so() -> None:
+    found = friedman(RANKED)
+    assert found.to_dict()["effect"] == {"value": found.effect.value, "low": None, "high": None}
+    assert "no interval" in found.effect.note
 
 
 def test_adjusting_keeps_the_raw_p() -> None:
@@ -204,6 +206,7 @@ def test_result_is_frozen() -> None:
 
 
 def test_effect_is_b_less_a() -> None:
-    assert mcnemar(1, 3, both_right=6).effect == 0.2
+    assert mcnemar(1, 3, both_right=6, both_wrong=0).effect == 0.2
+    assert mcnemar(1, 3).effect.undefined == "it needs both_right and both_wrong"
     assert paired_t([0.5, 0.5], [0.75, 0.75]).effect == 0.25
     assert math.isclose(delong_test(TRUTH, SCORES, TRUTH).effect, 1 - 0.64, abs_tol=1e-9)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay import Evaluation
 from assay.engines import count
 from assay.errors import CountError, EmptyInput, InputError, LabelError, LengthMismatch, ScoreError
 from assay.sources import from_arrays
@@ -88,8 +89,8 @@ def test_scores_in_the_unit_interval_are_probabilities_and_flagged_from_one_half
     batch = from_arrays(ROWS, y_score=[0.0, 0.5, 1.0, 0.4999])
     assert batch.is_probability
     assert batch.threshold == 0.5
-    assert any("read as probabilities" in note for note in batch.notes)
     tally = count(batch)
+    assert any("read as probabilities" in note for note in Evaluation(tally).notes)
     assert tally.kind == "probability"
     assert tally.losses is not None
     assert tally.confusion.cells == ((1, 1), (1, 1))

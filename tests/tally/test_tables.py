@@ -144,16 +144,6 @@ def test_the_rows_of_one_label_alone(pairs: PairTally) -> None:
     assert pairs.of_label(0).codes.tolist() == [[0, 0, 0], [0, 1, 0]]
 
 
-def test_some_of_the_models_alone(pairs: PairTally) -> None:
-    new = pairs.of_models(1)
-    assert new.models == ("new",)
-    assert new.codes.tolist() == [[0, 0], [1, 0], [1, 1]]
-    assert new.counts.tolist() == [3, 2, 1]
-    swapped = pairs.of_models(1, 0)
-    assert swapped.models == ("new", "old")
-    assert swapped.confusion(0) == pairs.confusion(1)
-
-
 # -- clusters --------------------------------------------------------------------------------------
 
 

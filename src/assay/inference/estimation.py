@@ -54,7 +54,7 @@ def method_of(method: Any, level: float | None) -> tuple[Method | None, float]:
     level = check_level(DEFAULT_LEVEL if level is None else level)
     if method is None:
         return None, level
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise MethodError(
             f"there is no interval method {method!r}; choose from {', '.join(METHODS)}, or give "
             f"an object such as assay.Wilson(0.95)"
