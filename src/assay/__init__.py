@@ -10,47 +10,53 @@ Every measure of the catalogue is a function of this module too: ``assay.precisi
 0.975 [0.971, 0.979]
 """
 
-from assay.decisions import Comparison, compare
-from assay.errors import AssayError
-from assay.evaluation import (
-    Evaluation,
-    MeasureFunction,
-    RunningTally,
-    count,
-    evaluate,
-    evaluate_counts,
-    fbeta,
-    scorer,
-)
-from assay.evaluation import function_of as _function_of
-from assay.inference import (
-    AgrestiCoull,
-    BCa,
-    Bootstrap,
-    ClopperPearson,
-    DeLong,
-    Delta,
-    Estimate,
-    Jeffreys,
-    Newcombe,
-    Significance,
-    Wald,
-    Wilson,
-    benjamini_hochberg,
-    cochran_q,
-    delong_test,
-    five_by_two_f,
-    five_by_two_t,
-    friedman,
-    holm,
-    mcnemar,
-    nadeau_bengio,
-    nemenyi,
-    paired_t,
-)
-from assay.measures import Measure
-from assay.measures import catalogue as _catalogue
-from assay.tally import Confusion, Tally, from_bytes
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay.decisions import Comparison
+    from assay.decisions.compare import compare
+    from assay.errors import AssayError
+    from assay.evaluation import (
+        Evaluation,
+        MeasureFunction,
+        RunningTally,
+        count,
+        evaluate_counts,
+        fbeta,
+    )
+    from assay.evaluation.evaluate import evaluate
+    from assay.evaluation.scorer import scorer
+    from assay.inference import (
+        AgrestiCoull,
+        BCa,
+        Bootstrap,
+        ClopperPearson,
+        DeLong,
+        Delta,
+        Estimate,
+        Jeffreys,
+        Newcombe,
+        Significance,
+        Wald,
+        Wilson,
+        benjamini_hochberg,
+        cochran_q,
+        delong_test,
+        five_by_two_f,
+        five_by_two_t,
+        friedman,
+        holm,
+        mcnemar,
+        nadeau_bengio,
+        nemenyi,
+        paired_t,
+    )
+    from assay.measures import Measure
+    from assay.tally import Confusion, Tally, from_bytes
 
 __version__ = "0.1.0"
 
@@ -96,12 +102,85 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> MeasureFunction:
-    """A measure as a function, by its name or alias."""
-    if name in _catalogue.names():
-        return _function_of(name)
+# Where each public name lives; it is imported when it is first asked for.
+_HOMES: Mapping[str, tuple[str, ...]] = {
+    "assay.decisions": (
+        "Comparison",
+        "compare",
+    ),
+    "assay.errors": ("AssayError",),
+    "assay.evaluation": (
+        "Evaluation",
+        "MeasureFunction",
+        "RunningTally",
+        "count",
+        "evaluate",
+        "evaluate_counts",
+        "fbeta",
+        "scorer",
+    ),
+    "assay.inference": (
+        "AgrestiCoull",
+        "BCa",
+        "Bootstrap",
+        "ClopperPearson",
+        "DeLong",
+        "Delta",
+        "Estimate",
+        "Jeffreys",
+        "Newcombe",
+        "Significance",
+        "Wald",
+        "Wilson",
+        "benjamini_hochberg",
+        "cochran_q",
+        "delong_test",
+        "five_by_two_f",
+        "five_by_two_t",
+        "friedman",
+        "holm",
+        "mcnemar",
+        "nadeau_bengio",
+        "nemenyi",
+        "paired_t",
+    ),
+    "assay.measures": ("Measure",),
+    "assay.tally": (
+        "Confusion",
+        "Tally",
+        "from_bytes",
+    ),
+}
+_MODULES = frozenset(
+    {
+        "curves",
+        "decisions",
+        "engines",
+        "errors",
+        "evaluation",
+        "formula",
+        "inference",
+        "measures",
+        "sources",
+        "tally",
+    }
+)
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, a module of the package, or a measure as a function."""
+    if name in _MODULES:
+        return import_module(f"assay.{name}")
+    for home, names in _HOMES.items():
+        if name in names:
+            found = getattr(import_module(home), name)
+            globals()[name] = found
+            return found
+    if not name.startswith("_") and name in import_module("assay.measures.catalogue").names():
+        return import_module("assay.evaluation").function_of(name)
     raise AttributeError(f"module 'assay' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *(n for n in _catalogue.names() if n.isidentifier()), "__version__"]
+    measures = import_module("assay.measures.catalogue").names()
+    return [*__all__, *(name for name in measures if name.isidentifier()), "__version__"]

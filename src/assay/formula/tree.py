@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias
 
 Number: TypeAlias = int | Fraction
@@ -26,6 +27,12 @@ _ORDER = ("TP", "TN", "FP", "FN", "N", "K", "ROW", "COL", "HIT")
 @dataclass(frozen=True)
 class Expression:
     """A node of the tree. Arithmetic on nodes builds new nodes."""
+
+    @cached_property
+    def _cells(self) -> frozenset[str]:
+        if isinstance(self, Cell):
+            return frozenset({self.name})
+        return frozenset[str]().union(*(child._cells for child in children(self)))
 
     def __add__(self, other: Expression | Number) -> Expression:
         return add(self, constant(other))
@@ -149,9 +156,7 @@ def cells(expression: Expression) -> frozenset[str]:
     >>> sorted(cells(TP / (TP + FP)))
     ['FP', 'TP']
     """
-    if isinstance(expression, Cell):
-        return frozenset({expression.name})
-    return frozenset[str]().union(*(cells(child) for child in children(expression)))
+    return expression._cells
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:
