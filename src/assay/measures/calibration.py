@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.tally import ScoreTally
-from assay.tally.blocks import BLOCK
+from assay.tally.blocks import BLOCK, map_blocks
 
 BINS = 15
 # From this variance of the count on, the normal limit is good to seven digits.
@@ -57,8 +57,10 @@ def reliability(tally: ScoreTally, bins: int = BINS) -> Reliability:
     """The reliability of a binary score tally whose scores are probabilities."""
     edges = np.searchsorted(tally.scores, np.arange(1, bins) / bins, side="left")
     cuts = [0, *edges.tolist(), tally.size]
-    rows: list[tuple[float, float, float, float]] = []
-    for start, stop in pairwise(cuts):
+    ends = list(pairwise(cuts))
+
+    def work(i: int) -> tuple[float, float, float, float] | None:
+        start, stop = ends[i]
         positives = weight = predicted = squares = 0.0
         for i in range(start, stop, BLOCK):
             part = slice(i, min(i + BLOCK, stop))
@@ -70,9 +72,15 @@ def reliability(tally: ScoreTally, bins: int = BINS) -> Reliability:
             predicted += float((both * tally.scores[part].astype(np.float64)).sum())
             if tally.squares is not None:
                 squares += float(tally.squares[:, part].sum())
-        if weight:
-            n = weight**2 / squares if tally.squares is not None else weight
-            rows.append((predicted / weight, positives / weight, n, weight))
+        if not weight:
+            return None
+        n = weight**2 / squares if tally.squares is not None else weight
+        return predicted / weight, positives / weight, n, weight
+
+    # Large bins are worth a thread each.
+    block = 1 if tally.size > BLOCK else bins
+    found = map_blocks(bins, lambda: lambda i, j: [work(k) for k in range(i, j)], block)
+    rows = [row for part in found for row in part if row is not None]
     columns = np.array(rows).reshape(-1, 4).T
     return Reliability(*columns)
 
