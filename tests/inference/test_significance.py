@@ -103,8 +103,10 @@ SENTENCES = [
     ),
     (
         five_by_two_t(FOLDS_A, FOLDS_B),
-        "The first difference, B less A, is +0.0300 (on average +0.0210): no difference is shown "
-        "(p = 0.12).",
+        (
+            "The first difference, B less A, is +0.0300 (on average +0.0210): no difference is "
+            "shown (p = 0.12)."
+        ),
     ),
     (
         five_by_two_f(FOLDS_A, FOLDS_B),

@@ -58,31 +58,28 @@ def reliability(tally: ScoreTally, bins: int = BINS) -> Reliability:
     edges = np.searchsorted(tally.scores, np.arange(1, bins) / bins, side="left")
     cuts = [0, *edges.tolist(), tally.size]
     ends = list(pairwise(cuts))
-
-    def work(i: int) -> tuple[float, float, float, float] | None:
-        start, stop = ends[i]
-        positives = weight = predicted = squares = 0.0
-        for i in range(start, stop, BLOCK):
-            part = slice(i, min(i + BLOCK, stop))
-            counts = tally.counts[:, part]
-            kind: Any = np.float64 if tally.weighted else np.int64
-            both = counts.sum(axis=0, dtype=kind)
-            positives += float(counts[1].sum(dtype=kind))
-            weight += float(both.sum())
-            predicted += float((both * tally.scores[part].astype(np.float64)).sum())
-            if tally.squares is not None:
-                squares += float(tally.squares[:, part].sum())
-        if not weight:
-            return None
-        n = weight**2 / squares if tally.squares is not None else weight
-        return predicted / weight, positives / weight, n, weight
-
-    # Large bins are worth a thread each.
-    block = 1 if tally.size > BLOCK else bins
-    found = map_blocks(bins, lambda: lambda i, j: [work(k) for k in range(i, j)], block)
-    rows = [row for part in found for row in part if row is not None]
-    columns = np.array(rows).reshape(-1, 4).T
+    found = map_blocks(bins, lambda: lambda i, _: _bin(tally, *ends[i]), block=1)
+    columns = np.array([row for row in found if row is not None]).reshape(-1, 4).T
     return Reliability(*columns)
+
+
+def _bin(tally: ScoreTally, start: int, stop: int) -> tuple[float, float, float, float] | None:
+    """The mean probability, observed share, rows and weight of some scores; None without rows."""
+    positives = weight = predicted = squares = 0.0
+    kind: Any = np.float64 if tally.weighted else np.int64
+    for i in range(start, stop, BLOCK):
+        part = slice(i, min(i + BLOCK, stop))
+        counts = tally.counts[:, part]
+        both = counts.sum(axis=0, dtype=kind)
+        positives += float(counts[1].sum(dtype=kind))
+        weight += float(both.sum())
+        predicted += float((both * tally.scores[part].astype(np.float64)).sum())
+        if tally.squares is not None:
+            squares += float(tally.squares[:, part].sum())
+    if not weight:
+        return None
+    n = weight**2 / squares if tally.squares is not None else weight
+    return predicted / weight, positives / weight, n, weight
 
 
 def _mean_deviation(n: int, p: float) -> float:
