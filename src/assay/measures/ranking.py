@@ -127,7 +127,7 @@ def _worker(
         block = _sums(counted, integers[4:, : j - i], floats[:2, : j - i])
         below = starts[i // BLOCK]
         rest = positives - below[0], negatives - below[1]
-        return block, _precision_sums(counted, rest, floats[:, : j - i])
+        return block, _precision_sums(counted, rest, integers[4, : j - i], floats[:, : j - i])
 
     return work
 
@@ -225,7 +225,9 @@ def _starts(tally: ScoreTally) -> list[tuple[int, int]]:
     return starts
 
 
-def _precision_sums(counted: Array, rest: tuple[int, int], floats: Floats) -> _PrecisionBlock:
+def _precision_sums(
+    counted: Array, rest: tuple[int, int], spare: Array, floats: Floats
+) -> _PrecisionBlock:
     """The sums of one block, given how many positives and negatives are not below it.
 
     With T and F the positives and negatives at or above a score, its precision falls short of 1 by
@@ -237,7 +239,9 @@ def _precision_sums(counted: Array, rest: tuple[int, int], floats: Floats) -> _P
     p, q, above_p, above_q, a, b = floats
     for row, (out, above) in enumerate(((p, above_p), (q, above_q))):
         np.copyto(out, counted[row], casting="unsafe")
-        np.subtract(rest[row], counted[row + 2], out=above, casting="unsafe", dtype=np.float64)
+        # As integers: large counts would swallow small ones.
+        np.subtract(rest[row], counted[row + 2], out=spare)
+        np.copyto(above, spare, casting="unsafe")
         np.add(above, out, out=above)
     alerts = np.add(above_p, above_q, out=a)
     np.divide(above_q, alerts, out=above_q)
