@@ -213,3 +213,8 @@ def test_effect_is_b_less_a() -> None:
     assert mcnemar(1, 3).effect.undefined == "it needs both_right and both_wrong"
     assert paired_t([0.5, 0.5], [0.75, 0.75]).effect == 0.25
     assert math.isclose(delong_test(TRUTH, SCORES, TRUTH).effect, 1 - 0.64, abs_tol=1e-9)
+
+
+def test_result_without_an_effect_has_none_in_its_document() -> None:
+    found = Significance("mine", 1.0, (1,), 0.3, "by hand", "Nothing to see.")
+    assert found.to_dict()["effect"] is None
