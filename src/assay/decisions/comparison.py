@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 from assay.errors import InputError
 from assay.inference import Estimate, Significance
+from assay.inference.significance import finite
 from assay.measures import parse
 
 SCHEMA = "assay.compare/1"
@@ -32,12 +32,12 @@ class Difference:
             "measure": self.measure,
             "a": self.a,
             "b": self.b,
-            "value_a": _finite(self.value_a),
-            "value_b": _finite(self.value_b),
-            "difference": _finite(float(self.difference)),
-            "low": _finite(self.difference.low),
-            "high": _finite(self.difference.high),
-            "p": _finite(self.p),
+            "value_a": finite(self.value_a),
+            "value_b": finite(self.value_b),
+            "difference": finite(float(self.difference)),
+            "low": finite(self.difference.low),
+            "high": finite(self.difference.high),
+            "p": finite(self.p),
             "p_adjusted": self.p_adjusted,
             "method": self.difference.method,
         }
@@ -85,7 +85,3 @@ class Comparison:
         verdicts = [text for _, _, text in self.verdicts]
         title = f"Comparison of {', '.join(self.models)}"
         return "\n".join([title, "", *rows, "", *tests, "", *verdicts])
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from assay.evaluation.entries import Entry, entries
 from assay.evaluation.judge import Judge
 from assay.evaluation.views import ByMeasure, Curves
 from assay.inference import Estimate, Method, method_of
+from assay.inference.significance import finite
 from assay.measures import parse
 from assay.sources import label_text
 from assay.tally import Confusion, Tally
@@ -172,7 +172,7 @@ class Evaluation(Mapping[str, Estimate]):
         swept = self.curves.sweep
         whole = not self.tally.confusion.weighted
         return {
-            "threshold": [_finite(t) for t in swept.threshold.tolist()],
+            "threshold": [finite(t) for t in swept.threshold.tolist()],
             "tp": [int(v) if whole else v for v in swept.tp.tolist()],
             "fp": [int(v) if whole else v for v in swept.fp.tolist()],
         }
@@ -276,15 +276,11 @@ def _plain(entry: Entry) -> dict[str, Any]:
         "average": entry.average,
         "slice": where,
         "base_rate": entry.base_rate,
-        "value": _finite(float(found)),
-        "low": _finite(found.low),
-        "high": _finite(found.high),
+        "value": finite(float(found)),
+        "low": finite(found.low),
+        "high": finite(found.high),
         "method": found.method or None,
         "n": found.n,
         "undefined": found.undefined,
         "note": found.note,
     }
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None

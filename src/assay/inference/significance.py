@@ -42,29 +42,29 @@ class Significance:
         effect = None
         if self.effect is not None:
             ends = (float(self.effect), self.effect.low, self.effect.high)
-            effect = _finite(dict(zip(("value", "low", "high"), ends, strict=True)))
+            effect = finite(dict(zip(("value", "low", "high"), ends, strict=True)))
         return {
             "test": self.test,
             "a": self.models[0] if len(self.models) == 2 else None,
             "b": self.models[1] if len(self.models) == 2 else None,
             "on": self.on,
-            "statistic": _finite(self.statistic),
-            "df": _finite(list(self.df)),
-            "p": _finite(self.p),
+            "statistic": finite(self.statistic),
+            "df": finite(list(self.df)),
+            "p": finite(self.p),
             "p_adjusted": self.p_adjusted,
             "method": self.method,
             "effect": effect,
-            "table": _finite(dict(self.table)),
+            "table": finite(dict(self.table)),
             "sentence": self.sentence,
         }
 
 
-def _finite(found: Any) -> Any:
+def finite(found: Any) -> Any:
     """Plain values with null for what is not finite."""
     if isinstance(found, dict):
-        return {key: _finite(part) for key, part in found.items()}
+        return {key: finite(part) for key, part in found.items()}
     if isinstance(found, list):
-        return [_finite(part) for part in found]
+        return [finite(part) for part in found]
     return None if isinstance(found, float) and not math.isfinite(found) else found
 
 

@@ -21,7 +21,6 @@ from assay.formula import (
 from assay.measures.measure import HIGHER, LOWER, Band, Counts, Law, Measure
 
 GROUP = "agreement"
-ALL = TP + TN + FP + FN
 _EXAMPLE = Counts(tp=3, fp=1, fn=2, tn=4)
 
 INFORMEDNESS = Measure(

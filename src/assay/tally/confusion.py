@@ -144,8 +144,7 @@ class Confusion:
 
     def to_bytes(self) -> bytes:
         """The table as bytes; :func:`assay.tally.from_bytes` reads them."""
-        header = {"labels": self.labels, "cells": self.cells, "squares": self.squares}
-        return codec.write("confusion", header, {})
+        return codec.write("confusion", self.to_header(), {})
 
     def to_header(self) -> dict[str, Any]:
         """The table as plain values, for records that hold many."""
