@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         fbeta,
     )
     from assay.evaluation.evaluate import evaluate
+    from assay.evaluation.from_files import evaluate_files
     from assay.evaluation.scorer import scorer
     from assay.inference import (
         AgrestiCoull,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
         paired_t,
     )
     from assay.measures import Measure
+    from assay.sources.files.request import Request
     from assay.tally import Confusion, Tally, from_bytes
 
 __version__ = "0.1.0"
@@ -76,6 +78,7 @@ __all__ = [
     "Measure",
     "MeasureFunction",
     "Newcombe",
+    "Request",
     "RunningTally",
     "Significance",
     "Tally",
@@ -88,6 +91,7 @@ __all__ = [
     "delong_test",
     "evaluate",
     "evaluate_counts",
+    "evaluate_files",
     "fbeta",
     "five_by_two_f",
     "five_by_two_t",
@@ -119,6 +123,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "fbeta",
         "scorer",
     ),
+    "assay.evaluation.from_files": ("evaluate_files",),
     "assay.inference": (
         "AgrestiCoull",
         "BCa",
@@ -145,6 +150,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "paired_t",
     ),
     "assay.measures": ("Measure",),
+    "assay.sources.files.request": ("Request",),
     "assay.tally": (
         "Confusion",
         "Tally",
@@ -161,6 +167,8 @@ _MODULES = frozenset(
         "formula",
         "inference",
         "measures",
+        "plots",
+        "report",
         "sources",
         "tally",
     }

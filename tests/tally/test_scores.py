@@ -143,6 +143,21 @@ def test_counting_leaves_the_rows_as_they_were_where_polars_sorts() -> None:
     np.testing.assert_array_equal(truth, before[1])
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_scores_sorted_in_ranges_are_counted_as_if_sorted_at_once(
+    shape: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(6)
+    scores = SHAPES[shape](3 * BLOCK + 5, random)
+    scores = np.clip(scores, -3e38, 3e38).astype(dtype)
+    truth = random.integers(0, 2, len(scores)).astype(np.uint8)
+    at_once = ScoreTally.of_rows(TWO, scores, truth)
+    for rows in (len(scores) - 1, BLOCK, 1000):
+        monkeypatch.setattr("assay.tally.scores._RANGE", rows)
+        assert ScoreTally.of_rows(TWO, scores, truth).to_bytes() == at_once.to_bytes()
+
+
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint8, np.uint16, np.int64])
 def test_the_truth_may_be_coded_in_any_type(dtype: Any) -> None:
     scores = np.array([0.5, -0.5, 0.5, 0.25])

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from assay.evaluation.deployment import daily
 from assay.evaluation.judge import DEFINED_ONLY, Judge
 from assay.inference import Estimate
 from assay.measures import AVERAGES, Measure, Needs, catalogue, find
@@ -34,20 +35,30 @@ class Entry:
     base_rate: float | None = None
 
 
-def entries(judge: Judge, base_rates: Sequence[float] | None) -> list[Entry]:
-    """Every estimate that the tally allows."""
+def entries(
+    judge: Judge, base_rates: Sequence[float] | None, volume: float | None = None
+) -> list[Entry]:
+    """Every estimate that the tally allows; with a volume a day, the daily figures too."""
     measures = catalogue.CATALOGUE
     if not judge.binary:
         return [*_of_many(judge, measures), *_slices(judge, measures)]
+    positive = judge.tally.positive
     found = list(_of_two(judge, measures))
+    if volume is not None:
+        found += [Entry(name, e, label=positive) for name, e in daily(judge, volume, None)]
     names = AT_GIVEN_BASE_RATES if base_rates else AT_DEFAULT_BASE_RATES
     for rate in base_rates or DEFAULT_BASE_RATES:
         for name in names:
             measure = find(name)
-            label = None if measure.symmetric else judge.tally.positive
+            label = None if measure.symmetric else positive
             found.append(
                 Entry(name, judge.at_base_rate(measure, rate), label=label, base_rate=rate)
             )
+        if volume is not None:
+            found += [
+                Entry(name, e, label=positive, base_rate=rate)
+                for name, e in daily(judge, volume, rate)
+            ]
     return [*found, *_slices(judge, measures)]
 
 

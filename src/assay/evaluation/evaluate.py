@@ -28,6 +28,8 @@ def evaluate(
     slices: Mapping[str, Any] | None = None,
     clusters: Any = None,
     base_rate: float | Sequence[float] | None = None,
+    volume: float | None = None,
+    family: str | None = None,
     level: float | None = None,
     interval: Method | str | None = None,
 ) -> Evaluation:
@@ -41,7 +43,9 @@ def evaluate(
     ``positive`` is the label that is the alarm, or ``negative`` the one that is not; for well-known
     pairs such as normal and attack it is inferred, and ``evaluation.notes`` say so. ``counts`` are
     frequencies, ``sample_weight`` sampling weights. ``slices`` maps a name to a column;
-    ``clusters`` is a column such as the host, within which rows are not independent.
+    ``family`` is the name of the one that is the kind of attack (``"family"`` if there is one so
+    called). ``clusters`` is a column such as the host, within which rows are not independent.
+    ``base_rate`` is the share of positives in deployment, ``volume`` how many rows there are a day.
 
     >>> truth = ["attack", "normal", "attack", "normal"]
     >>> evaluation = evaluate(truth, y_score=[0.9, 0.2, 0.7, 0.6])
@@ -67,6 +71,8 @@ def evaluate(
         level=level,
         interval=interval,
         base_rate=base_rate,
+        volume=volume,
+        family=family,
         source={"name": "arrays", "rows_read": batch.rows},
         notes=batch.notes,
     )

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, MethodError, UnknownMeasure
 from assay.evaluation import display
 from assay.evaluation.counts import counts_tally
-from assay.evaluation.entries import Entry, entries
+from assay.evaluation.days import Spread, spread
+from assay.evaluation.deployment import Reach, reach
+from assay.evaluation.entries import DEFAULT_BASE_RATES, Entry, entries
+from assay.evaluation.findings import Finding, findings_of
 from assay.evaluation.judge import Judge
+from assay.evaluation.partly import Unlabelled
+from assay.evaluation.plotting import Plots
 from assay.evaluation.views import ByMeasure, Curves
 from assay.inference import Estimate, Method, method_of
 from assay.inference.significance import finite
 from assay.measures import parse
-from assay.sources import label_text
+from assay.sources import FAMILY, label_text
 from assay.tally import Confusion, Tally
 
 if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA = "assay.evaluation/1"
+NO_ALERTS = "rows without a label need one positive label; there are more than two classes"
 NO_BASE_RATE = "a base rate is the share of one positive label; there are more than two classes"
 
 
@@ -43,18 +51,31 @@ class Evaluation(Mapping[str, Estimate]):
         level: float | None = None,
         interval: Method | str | None = None,
         base_rate: float | Sequence[float] | None = None,
+        volume: float | None = None,
+        family: str | None = None,
+        days: str | None = None,
+        unlabelled: Unlabelled | None = None,
         source: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         method, self.level = method_of(interval, level)
         rates = _base_rates(base_rate)
-        if rates is not None and tally.positive is None:
+        if tally.positive is None and (rates is not None or volume is not None):
             raise MethodError(NO_BASE_RATE)
+        if tally.positive is None and unlabelled is not None:
+            raise MethodError(NO_ALERTS)
         self.tally = tally
         self.notes = (*notes, *_notes(tally))
-        self._judge = Judge(tally, self.level, method)
-        self._source = dict(source or {"name": "tally", "rows_read": tally.confusion.total})
-        self.entries: tuple[Entry, ...] = tuple(entries(self._judge, rates))
+        self.base_rates = rates or ()
+        self.volume = _volume(volume)
+        self.family = _sliced(tally, family) or _sliced(tally, None, FAMILY)
+        self.days = _sliced(tally, days)
+        self.unlabelled = unlabelled
+        self._judge = Judge(
+            tally, self.level, method, family=self.family or FAMILY, unlabelled=unlabelled
+        )
+        self.source = dict(source or {"name": "tally", "rows_read": tally.confusion.total})
+        self.entries: tuple[Entry, ...] = tuple(entries(self._judge, rates, self.volume))
         plain = [e for e in self.entries if e.slice is None and e.base_rate is None]
         self._by_key = {_key(entry, tally.positive): entry.estimate for entry in plain}
         # A class may be called macro; the average of that name wins.
@@ -96,8 +117,8 @@ class Evaluation(Mapping[str, Estimate]):
             raise MethodError(NO_BASE_RATE)
         found = {e.measure: e.estimate for e in self.entries if e.base_rate == base_rate}
         if not found:
-            anew = entries(self._judge, _base_rates(base_rate))
-            found = {e.measure: e.estimate for e in anew if e.base_rate}
+            anew = entries(self._judge, _base_rates(base_rate), self.volume)
+            found = {e.measure: e.estimate for e in anew if e.base_rate == base_rate}
         return ByMeasure(found)
 
     def of_slice(self, column: str, value: Any) -> ByMeasure:
@@ -130,6 +151,31 @@ class Evaluation(Mapping[str, Estimate]):
         """ROC, precision-recall, FAR-DR, reliability, and any measure against the threshold."""
         return Curves(self._judge)
 
+    @property
+    def plot(self) -> Plots:
+        """Figures by matplotlib: ``evaluation.plot.roc()``; needs the extra ``plot``."""
+        return Plots(self)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What to know before believing the numbers, each with a code."""
+        return findings_of(self)
+
+    @cached_property
+    def deployment(self) -> tuple[Reach, ...]:
+        """What a tolerable false alarm rate asks for, at each base rate."""
+        if self.positive is None:
+            return ()
+        found = (reach(self._judge, rate) for rate in self.base_rates or DEFAULT_BASE_RATES)
+        return tuple(each for each in found if each is not None)
+
+    @cached_property
+    def spread(self) -> Spread | None:
+        """How many alerts the days brought; None without days or one positive label."""
+        if self.days is None or self.positive is None:
+            return None
+        return spread(self.tally, self.days)
+
     # -- other shapes ------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
@@ -137,13 +183,7 @@ class Evaluation(Mapping[str, Estimate]):
         tally = self.tally
         return {
             "schema": SCHEMA,
-            "source": {
-                "name": self._source["name"],
-                "rows_read": self._source["rows_read"],
-                "rows_used": self._source["rows_read"] - len(self._source.get("refused", ())),
-                "rows_refused": len(self._source.get("refused", ())),
-                "refused": list(self._source.get("refused", ())),
-            },
+            "source": self._source_counts(),
             "positive": tally.positive,
             "threshold": tally.threshold,
             "level": self.level,
@@ -154,8 +194,23 @@ class Evaluation(Mapping[str, Estimate]):
             "estimates": [_plain(entry) for entry in self.entries],
             "sweep": self._sweep(),
             "reliability": self._reliability(),
+            "volume": self.volume,
+            "deployment": [asdict(each) for each in self.deployment],
+            "alerts_per_day": self.spread and _finite(asdict(self.spread)),
+            "unlabelled": self.unlabelled and asdict(self.unlabelled),
             "notes": list(self.notes),
-            "findings": [],
+            "findings": [asdict(finding) for finding in self.findings],
+        }
+
+    def _source_counts(self) -> dict[str, Any]:
+        refused = list(self.source.get("refused", ()))
+        rows_refused = self.source.get("rows_refused", len(refused))
+        return {
+            "name": self.source["name"],
+            "rows_read": self.source["rows_read"],
+            "rows_used": self.source["rows_read"] - rows_refused,
+            "rows_refused": rows_refused,
+            "refused": refused,
         }
 
     def _class(self, label: int) -> dict[str, Any]:
@@ -237,16 +292,30 @@ def evaluate_counts(
 
 def _notes(tally: Tally) -> list[str]:
     """What should be said of a tally as a whole."""
-    notes = [
-        f"{label!r} was decided, but no row is of it; it counts as a class"
-        for label, rows, decided in zip(
-            tally.labels, tally.confusion.rows, tally.confusion.columns, strict=True
-        )
-        if decided and not rows
-    ]
     if tally.kind == "probability" and tally.positive is not None:
-        notes.append("all scores lie in [0, 1], so they were read as probabilities")
-    return notes
+        return ["all scores lie in [0, 1], so they were read as probabilities"]
+    return []
+
+
+def _volume(volume: Any) -> float | None:
+    if volume is None:
+        return None
+    number = isinstance(volume, int | float) and not isinstance(volume, bool)
+    if not number or not 0 < volume < math.inf:
+        raise InputError(f"a volume is how many rows there are a day, above 0; found {volume!r}")
+    return volume
+
+
+def _sliced(tally: Tally, column: str | None, otherwise: str | None = None) -> str | None:
+    """A sliced column that was named, which must be there; or one that may be there."""
+    known = {name for name, _ in tally.slices}
+    if column is not None and column not in known:
+        raise InputError(f"{column!r} is none of the sliced columns {sorted(known)}")
+    return column or (otherwise if otherwise in known else None)
+
+
+def _finite(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: finite(v) if isinstance(v, float) else v for name, v in record.items()}
 
 
 def _base_rates(base_rate: Any) -> tuple[float, ...] | None:

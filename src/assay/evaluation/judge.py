@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from assay.errors import InputError, MethodError
-from assay.evaluation import probabilities
+from assay.evaluation import partly, probabilities
+from assay.evaluation.partly import Unlabelled
 from assay.evaluation.probabilities import NO_ROWS
 from assay.formula import Expression, at_base_rate, of_classes, value
 from assay.inference import (
@@ -46,7 +47,7 @@ from assay.measures import (
     rank,
     reliability,
 )
-from assay.sources.arrays import FAMILY
+from assay.sources import FAMILY
 from assay.tally import ScoreTally, Tally
 
 DEFINED_ONLY = "macro_defined"
@@ -57,13 +58,19 @@ _of_classes = lru_cache(maxsize=256)(of_classes)
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """A tally with a level and a method: gives the estimate of any measure."""
+    """A tally with a level and a method: gives the estimate of any measure.
+
+    ``family`` names the slices that are kinds of attack; ``unlabelled`` are the rows beside the
+    tally that have no label.
+    """
 
     tally: Tally
     level: float = 0.95
     method: Method | None = None
     max_fpr: float = MAX_FPR
     corrected: bool = True
+    family: str = FAMILY
+    unlabelled: Unlabelled | None = None
 
     def __post_init__(self) -> None:
         number = isinstance(self.max_fpr, int | float)
@@ -74,6 +81,11 @@ class Judge:
     def binary(self) -> bool:
         """Whether there is one positive label."""
         return self.tally.positive is not None
+
+    @property
+    def _partly(self) -> bool:
+        """Whether rows that raised no alarm are unknown, without weights that stand for them."""
+        return self.unlabelled is not None and not self.tally.confusion.weighted
 
     @cached_property
     def rankings(self) -> tuple[Ranking, ...] | None:
@@ -95,6 +107,10 @@ class Judge:
 
     def of_label(self, measure: Measure, label: int) -> Estimate:
         """A count measure with one label against the rest."""
+        if self.unlabelled is not None:
+            found = partly.counted(self, measure, label)
+            if found is not None:
+                return found
         return self._counted(measure, Quantity(_formula(measure), label=label))
 
     def of_classes(self, measure: Measure) -> Estimate:
@@ -108,6 +124,8 @@ class Judge:
 
     def averaged(self, measure: Measure, average: str) -> Estimate:
         """A count measure averaged over classes."""
+        if self._partly:
+            return self._undefined(partly.NOT_LABELLED)
         confusion = self.tally.confusion
         classes = None
         if average == DEFINED_ONLY:
@@ -128,6 +146,8 @@ class Judge:
 
     def at_base_rate(self, measure: Measure, base_rate: float) -> Estimate:
         """A binary count measure as it would be with another share of positives."""
+        if self._partly:
+            return self._undefined(partly.NOT_LABELLED)
         expression = _at_base_rate(_formula(measure), Fraction(repr(float(base_rate))))
         return estimate(
             Quantity(expression, label=1),
@@ -143,8 +163,12 @@ class Judge:
 
         Families have exact bounds unless another method was asked for.
         """
+        if self.unlabelled is not None and measure.name == "alert_rate":
+            return self._undefined(partly.BY_SLICE)
+        if self._partly and not partly.known(measure):
+            return self._undefined(partly.NOT_LABELLED)
         method = self.method
-        if key[0] == FAMILY and method is None:
+        if key[0] == self.family and method is None:
             method = ClopperPearson(self.level)
         whole = measure.classes if not self.binary else None
         quantity = Quantity(whole) if whole is not None else Quantity(_formula(measure), label=1)
@@ -193,6 +217,8 @@ class Judge:
 
     def _missing(self, measure: Measure) -> str | None:
         """What a measure needs and the tally does not have."""
+        if self._partly:
+            return partly.NOT_LABELLED
         if measure.needs is Needs.LOSSES and self.tally.losses is None:
             return "it needs probabilities" + self._have()
         if measure.needs is Needs.SCORES and self.tally.scores is None:

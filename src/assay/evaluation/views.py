@@ -22,6 +22,8 @@ class ByMeasure(Mapping[str, Estimate]):
         self._estimates = dict(estimates)
 
     def __getitem__(self, name: str) -> Estimate:
+        if name in self._estimates:
+            return self._estimates[name]
         found = find(name).name
         if found not in self._estimates:
             raise UnknownMeasure(f"{name!r} is not here; there are {', '.join(self._estimates)}")

@@ -1,11 +1,12 @@
 """Where rows come from: arrays and dataframe columns, checked and coded into a batch."""
 
-from assay.sources.arrays import checked_columns, from_arrays
+from assay.sources.arrays import FAMILY, checked_columns, from_arrays
 from assay.sources.batch import Batch, Named
 from assay.sources.columns import columns_of, common_labels, label_text
 from assay.sources.labelling import infer
 
 __all__ = [
+    "FAMILY",
     "Batch",
     "Named",
     "checked_columns",

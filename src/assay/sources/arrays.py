@@ -89,8 +89,8 @@ def from_arrays(
     score = None if y_score is None else scores_of(y_score, "y_score")
     table, names = (None, None) if y_proba is None else _probabilities(y_proba, truth.kind)
     amounts, weights = _counts(counts), _weights(sample_weight)
-    cluster = None if clusters is None else Named(*names_of(clusters, "clusters"))
-    parts = {name: Named(*names_of(c, str(name))) for name, c in _sliced(slices).items()}
+    cluster = None if clusters is None else names_of(clusters, "clusters")
+    parts = {name: names_of(c, str(name)) for name, c in _sliced(slices).items()}
     _same_length(
         rows,
         {

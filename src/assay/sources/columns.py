@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, LabelError, ScoreError
+from assay.sources.batch import Named
 from assay.tally.blocks import BLOCK, map_blocks
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -104,8 +105,8 @@ def native(text: str, kind: str) -> Any:
     """A label written as text, as a value of the kind that the data are of."""
     if kind == NUMBER and text.lstrip("-").isdecimal():
         return int(text)
-    if kind == BOOLEAN and text.casefold() in ("true", "false"):
-        return text.casefold() == "true"
+    if kind == BOOLEAN and text.casefold() in ("true", "false", "1", "0"):
+        return text.casefold() in ("true", "1")
     return text
 
 
@@ -152,7 +153,9 @@ def _text_and_kind(value: Any) -> tuple[str, str]:
 
 
 def labels_of(values: Any, name: str) -> Labels:
-    """Code a column of labels; refuses missing ones with their row."""
+    """Code a column of labels; refuses missing ones with their row. Coded ones stay as they are."""
+    if isinstance(values, Labels):
+        return values.used()
     array = array_of(values, name)
     if array.dtype.kind == "b":
         return Labels(array.view(np.uint8), ("false", "true"), BOOLEAN).used()
@@ -278,17 +281,19 @@ def recode(column: Labels, position: Mapping[str, int]) -> Array:
     return _narrow(table, len(set(position.values())))[column.codes]
 
 
-def names_of(values: Any, name: str) -> tuple[Array, tuple[str, ...]]:
+def names_of(values: Any, name: str) -> Named:
     """Any column as codes and text, for slices and clusters; missing values are a value."""
+    if isinstance(values, Named):
+        return values
     array = array_of(values, name)
     if array.dtype.kind == "S":
         array = _decoded(array, name)
     if array.dtype.kind in "biu":
         column = labels_of(array, name)
-        return column.codes.astype(np.int64), column.names
+        return Named(column.codes.astype(np.int64), column.names)
     texts = np.array([_any_text(value) for value in array.tolist()], dtype=object)
     table = {text: i for i, text in enumerate(sorted(set(texts.tolist())))}
-    return np.array([table[text] for text in texts.tolist()], np.int64), tuple(table)
+    return Named(np.array([table[text] for text in texts.tolist()], np.int64), tuple(table))
 
 
 def _any_text(value: Any) -> str:

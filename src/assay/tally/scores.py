@@ -18,6 +18,8 @@ Array: TypeAlias = npt.NDArray[Any]
 
 # Below this many rows numpy sorts faster than polars starts its threads.
 _LARGE = 1 << 20
+# More rows than this are sorted in ranges of their scores, so that what a sort takes stays small.
+_RANGE = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,14 +238,80 @@ def _narrow(counts: Array) -> Array:
 
 
 def _count_binary(scores: Scores, truth: Array, low: float) -> tuple[Scores, Array]:
-    keys, negatives = _pack(scores, truth, low)
+    edges = _edges(scores)
+    if not len(edges):
+        return _count_keys(*_pack(scores, truth, low), scores.dtype)
+    sizes = _sizes(scores, edges)
+    found = []
+    for i, rows in enumerate(sizes.sum(axis=0).tolist()):
+        if not rows:
+            continue
+        values, labels = np.empty(rows, scores.dtype), np.empty(rows, truth.dtype)
+        _select(scores, truth, edges, i, sizes[:, i], (values, labels))
+        start = low if i == 0 else float(edges[i - 1])
+        found.append(_count_keys(*_pack(values, labels, start), scores.dtype))
+    counts = [part for _, part in found]
+    distinct = np.concatenate([part for part, _ in found])
+    del found
+    return distinct, np.concatenate(counts, axis=1)
+
+
+def _edges(scores: Scores) -> Scores:
+    """Where to cut many scores into ranges of about the same number of rows; none for few.
+
+    Equal scores are never cut apart, and where the cuts lie does not change the result.
+    """
+    ranges = -(-len(scores) // _RANGE)
+    sample = np.sort(scores[:: max(len(scores) >> 16, 1)])
+    return np.unique(sample[[i * len(sample) // ranges for i in range(1, ranges)]])
+
+
+def _sizes(scores: Scores, edges: Scores) -> Array:
+    """How many rows of each block fall into each range."""
+
+    def work(i: int, j: int) -> Array:
+        above = [np.count_nonzero(scores[i:j] >= edge) for edge in edges]
+        return -np.diff([j - i, *above, 0])
+
+    return np.array(map_blocks(len(scores), lambda: work))
+
+
+def _select(
+    scores: Scores,
+    truth: Array,
+    edges: Scores,
+    chosen: int,
+    sizes: Array,
+    out: tuple[Scores, Array],
+) -> None:
+    """The rows of one range, in their order."""
+    starts = np.concatenate(([0], np.cumsum(sizes)))
+    low = edges[chosen - 1] if chosen else None
+    high = edges[chosen] if chosen < len(edges) else None
+
+    def work(i: int, j: int) -> None:
+        values = scores[i:j]
+        if low is None:
+            inside = values < high
+        elif high is None:
+            inside = values >= low
+        else:
+            inside = (values >= low) & (values < high)
+        rows = slice(starts[i // BLOCK], starts[i // BLOCK + 1])
+        np.compress(inside, values, out=out[0][rows])
+        np.compress(inside, truth[i:j], out=out[1][rows])
+
+    map_blocks(len(scores), lambda: work)
+
+
+def _count_keys(keys: Array, negatives: int, dtype: np.dtype[Any]) -> tuple[Scores, Array]:
     if negatives:
         keys[:negatives] = _sorted(keys[:negatives])
         keys[negatives:] = _sorted(keys[negatives:])
         ordered = keys
     else:
         ordered = _sorted(keys)
-    distinct, counts = _unpack(ordered, keys, negatives, scores.dtype)
+    distinct, counts = _unpack(ordered, keys, negatives, dtype)
     # What was sorted aside is let go before the negatives are laid out.
     del ordered
     np.subtract(counts[0] if len(distinct) < len(keys) else 1, counts[1], out=counts[0])

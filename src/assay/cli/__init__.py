@@ -1,0 +1,21 @@
+"""The command line: one thin file a command, and what they share.
+
+Nothing here imports numpy or polars before it has to, so that help comes at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run a command line, by default the one that was typed, and give its exit code."""
+    # Signals first: whoever presses Ctrl-C while modules load should see no traceback either.
+    from assay.cli import interruption
+
+    interruption.watch()
+    from assay.cli.app import run
+
+    return run(args)

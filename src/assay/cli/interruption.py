@@ -1,0 +1,58 @@
+"""Ctrl-C and its like: leave at once, and leave nothing half done.
+
+Python runs signal handlers between two of its own instructions, and so not while polars or NumPy
+are at work. Here a thread is told by the operating system instead, and ends the process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from types import FrameType
+from typing import NoReturn
+
+from assay.cli import aside
+
+# Those that people and schedulers send; a system may know fewer.
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+def watch() -> None:
+    """From now on a signal to stop ends the process, with 128 and its number as exit code."""
+    import threading
+
+    told, tell = os.pipe()
+    if hasattr(os, "set_blocking"):
+        os.set_blocking(tell, False)
+    signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    for name in _NAMES:
+        number = getattr(signal, name, None)
+        # What was ignored on purpose, as by nohup, stays ignored.
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _left_to_the_thread)
+    threading.Thread(target=_wait, args=(told,), name="interruption", daemon=True).start()
+
+
+def _left_to_the_thread(number: int, frame: FrameType | None) -> None:
+    """Nothing; but without a handler the thread would not be told."""
+
+
+def _wait(told: int) -> None:
+    stop(os.read(told, 1)[0])
+
+
+def stop(number: int) -> NoReturn:
+    """End the process because of a signal."""
+    name = "interrupted" if number == signal.SIGINT else f"stopped by signal {number}"
+    end(128 + number, f"\nassay: {name}; nothing was written")
+
+
+def end(code: int, message: str) -> NoReturn:
+    """End the process from any thread, with nothing half written left behind."""
+    aside.abandon()
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stderr.flush()
+        os.write(sys.stderr.fileno(), f"{message}\n".encode(errors="backslashreplace"))
+    os._exit(code)

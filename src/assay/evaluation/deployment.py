@@ -1,0 +1,100 @@
+"""What a detector does a day where attacks are as rare as they are, and what a test can show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.inference import Estimate
+from assay.measures import find
+
+if TYPE_CHECKING:
+    from assay.evaluation.judge import Judge
+
+TOLERATED_FAR = 0.1
+
+ALERTS, FALSE_ALARMS, MISSED = "alerts_per_day", "false_alarms_per_day", "missed_per_day"
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What it takes to keep the false alarm rate at a base rate under what is tolerated.
+
+    ``largest_fpr`` is the highest false positive rate that does, at this detection rate.
+    ``negatives_needed`` is how many harmless rows without one false alarm would show it, and
+    ``enough`` whether the test set holds as many. ``held`` is whether the interval of the false
+    positive rate lies below (True), above (False), or neither (None).
+    """
+
+    base_rate: float
+    tolerated_far: float
+    largest_fpr: float
+    negatives: float
+    negatives_needed: float
+    enough: bool
+    held: bool | None
+
+
+def reach(judge: Judge, base_rate: float, tolerated: float = TOLERATED_FAR) -> Reach | None:
+    """What a false alarm rate of at most ``tolerated`` asks for at a base rate.
+
+    None where the detection rate or the false positive rate is undefined, or nothing is detected.
+
+    FAR <= f where FPR <= f / (1 - f) * p / (1 - p) * TPR. Without one false alarm in N rows the
+    upper bound of FPR is 1 - (1 - level)^(1/N).
+    """
+    detected = judge.of_label(find("recall"), 1)
+    false = judge.of_label(find("false_positive_rate"), 1)
+    if math.isnan(false) or not detected > 0:
+        return None
+    odds = tolerated / (1 - tolerated) * base_rate / (1 - base_rate)
+    largest = min(odds * float(detected), 1.0)
+    needed = math.log(1 - judge.level) / math.log1p(-largest) if largest < 1 else 1.0
+    held = None
+    if false.high <= largest:
+        held = True
+    elif false.low > largest:
+        held = False
+    return Reach(
+        base_rate,
+        tolerated,
+        largest,
+        false.n,
+        math.ceil(needed),
+        enough=false.n >= math.ceil(needed),
+        held=held,
+    )
+
+
+def daily(judge: Judge, volume: float, base_rate: float | None) -> Iterator[tuple[str, Estimate]]:
+    """Alerts, false alarms and missed attacks of a day with ``volume`` rows.
+
+    At the share of attacks in the test set, or at another base rate.
+    """
+    prevalence = judge.of_label(find("prevalence"), 1)
+    if base_rate is None:
+        alerts = judge.of_label(find("alert_rate"), 1)
+        attacks = float(prevalence)
+    else:
+        alerts = judge.at_base_rate(find("alert_rate"), base_rate)
+        attacks = base_rate
+    false = judge.of_label(find("false_positive_rate"), 1)
+    missed = judge.of_label(find("false_negative_rate"), 1)
+    yield ALERTS, _scaled(alerts, volume)
+    yield FALSE_ALARMS, _scaled(false, volume * (1 - attacks))
+    yield MISSED, _scaled(missed, volume * attacks)
+
+
+def _scaled(rate: Estimate, size: float) -> Estimate:
+    return Estimate(
+        float(rate) * size,
+        rate.low * size,
+        rate.high * size,
+        method=rate.method,
+        n=rate.n,
+        level=rate.level,
+        undefined=rate.undefined,
+        note=rate.note,
+    )

@@ -1,0 +1,41 @@
+"""What a finding is, and what looks for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from assay.evaluation.evaluation import Evaluation
+
+Severity: TypeAlias = Literal["info", "warning"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something about an evaluation that its reader should know before believing it."""
+
+    code: str
+    severity: Severity
+    message: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """One coded check: ``look`` gives the message where the finding applies, else None.
+
+    ``title`` names what is found, ``why`` tells why it matters, ``remedy`` what to do about it.
+    """
+
+    code: str
+    severity: Severity
+    title: str
+    why: str
+    remedy: str
+    look: Callable[[Evaluation], str | None]
+
+    def __call__(self, evaluation: Evaluation) -> Finding | None:
+        """The finding, where it applies."""
+        message = self.look(evaluation)
+        return None if message is None else Finding(self.code, self.severity, message)

@@ -1,0 +1,108 @@
+"""From files to an evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from assay import engines as engine
+from assay.errors import ScoreError
+from assay.evaluation.evaluation import Evaluation
+from assay.evaluation.partly import Unlabelled
+from assay.inference import Method
+from assay.sources import Batch, from_arrays
+from assay.sources.columns import BOOLEAN, Labels, native
+from assay.sources.files import Progress, Request, Rows, read, silent
+from assay.tally.scores import extremes
+
+
+def evaluate_files(
+    inputs: str | Sequence[str],
+    request: Request | None = None,
+    *,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    threshold: float | None = None,
+    base_rate: float | Sequence[float] | None = None,
+    volume: float | None = None,
+    level: float | None = None,
+    interval: Method | str | None = None,
+    progress: Progress = silent,
+) -> Evaluation:
+    """Evaluate predictions that are in files.
+
+    ``inputs`` are paths, ``-`` for standard input, or ``sqlite:FILE?QUERY``. ``request`` says which
+    columns to read and how; those that it does not name are recognised by well-known names.
+    Labels may be given as text, whatever the file holds.
+    """
+    rows = read([inputs] if isinstance(inputs, str) else inputs, request or Request(), progress)
+    kind = rows.columns["y_true"].kind
+
+    def typed(label: Any) -> Any:
+        return native(label, kind) if isinstance(label, str) else label
+
+    negative = typed(negative)
+    batch = from_arrays(
+        **rows.columns,
+        positive=typed(positive),
+        negative=negative,
+        labels=None if labels is None else [typed(label) for label in labels],
+        threshold=threshold,
+    )
+    unlabelled = None
+    if rows.unlabelled is not None:
+        unlabelled = _unlabelled(rows.unlabelled, batch, threshold, one_negative=negative)
+    return Evaluation(
+        engine.count(batch),
+        level=level,
+        interval=interval,
+        base_rate=base_rate,
+        volume=volume,
+        family=rows.family,
+        days=rows.days,
+        unlabelled=unlabelled,
+        source=_source(rows),
+        notes=(*rows.notes, *batch.notes),
+    )
+
+
+def _source(rows: Rows) -> dict[str, Any]:
+    return {
+        "name": rows.name,
+        "rows_read": rows.rows_read,
+        "rows_refused": rows.rows_refused,
+        "refused": [asdict(refused) for refused in rows.refused],
+        "chosen": dict(rows.chosen),
+    }
+
+
+def _unlabelled(
+    columns: Mapping[str, Any], batch: Batch, threshold: float | None, *, one_negative: Any
+) -> Unlabelled:
+    """How many rows without a label were flagged, by the rule that decides on the others."""
+    decision: Labels | None = columns.get("y_pred")
+    if decision is not None:
+        names = decision.names
+        if decision.kind == BOOLEAN and set(batch.labels) <= {"0", "1"}:
+            names = tuple({"false": "0", "true": "1"}[name] for name in names)
+        if one_negative is None:
+            alarms = [name == batch.positive for name in names]
+        else:
+            alarms = [name != batch.labels[0] for name in names]
+        flagged = int(np.count_nonzero(np.array(alarms, bool)[decision.codes]))
+        return Unlabelled(flagged, len(decision.codes) - flagged)
+    scores = columns["y_score"]
+    if not len(scores):
+        return Unlabelled(0, 0)
+    low, high = extremes(scores)
+    if threshold is None and not (low >= 0 and high <= 1):
+        raise ScoreError(
+            f"scores of rows without a label run from {low:g} to {high:g}, so 0.5 means nothing: "
+            f"say threshold=, the score from which on a row is flagged"
+        )
+    flagged = int(np.count_nonzero(scores >= np.float64(batch.threshold or 0)))
+    return Unlabelled(flagged, len(scores) - flagged)

@@ -1,0 +1,159 @@
+"""What a report says, before anybody decides how it looks.
+
+A :class:`Document` is made once from results and never changes; each face (terminal, JSON, CSV,
+Markdown, LaTeX, HTML) is a function of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, TypeAlias
+
+from assay.evaluation.findings import Finding
+from assay.inference import Estimate
+from assay.measures import Measure
+
+Cell: TypeAlias = str | int | float | Estimate | None
+
+
+class Tier(Enum):
+    """Where in a paper a part belongs."""
+
+    MAIN = "main results"
+    ADVANCED = "advanced results"
+    APPENDIX = "appendix"
+
+
+class Kind(Enum):
+    """What the cells of a column are, and so how they are written."""
+
+    TEXT = "text"
+    COUNT = "count"
+    SHARE = "a number between 0 and 1, or any measure"
+    DAILY = "a number a day"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table; ``optional`` ones are left out first where room is short."""
+
+    name: str
+    kind: Kind = Kind.TEXT
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells; an estimate is written with its interval."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A confusion matrix; rows are the truth."""
+
+    caption: str
+    labels: tuple[str, ...]
+    cells: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One value of a sliced column: its name, its estimate, and what is said of it."""
+
+    name: str
+    estimate: Estimate
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Slices side by side, worst first; the estimate of all rows beside them.
+
+    ``omitted`` is how many more there are than are shown.
+    """
+
+    caption: str
+    column: str
+    measure: Measure
+    dots: tuple[Dot, ...]
+    whole: Estimate | None = None
+    omitted: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Sentences."""
+
+    text: str
+
+
+Block: TypeAlias = Table | Matrix | Dots | Prose
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands under it.
+
+    ``tier`` is where a paper would have it; ``detail`` is what a short report leaves out or folds.
+    """
+
+    title: str
+    blocks: tuple[Block, ...]
+    tier: Tier | None = None
+    detail: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What the page needs to move a threshold: one table (threshold, tp, fp), decreasing.
+
+    ``threshold`` is where the report stands, None where decisions were given. ``measures`` are the
+    count measures that follow it.
+    """
+
+    negative: str
+    positive: str
+    negatives: float
+    positives: float
+    threshold: float | None
+    sweep: Mapping[str, tuple[float | None, ...]]
+    measures: tuple[Measure, ...]
+    level: float = 0.95
+    base_rates: tuple[float, ...] = ()
+    volume: float | None = None
+    weighted: bool = False
+    clustered: bool = False
+    reliability: Mapping[str, tuple[float, ...]] | None = None
+    shown_at: Mapping[str, Estimate] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How a report was made: version, command, and (name, bytes, SHA-256) of each input."""
+
+    version: str
+    command: str = ""
+    inputs: tuple[tuple[str, int, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report: what it says in words, its parts, its findings, and its plain values."""
+
+    schema: str
+    title: str
+    headline: tuple[str, ...]
+    sections: tuple[Section, ...]
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    plain: Mapping[str, Any] = field(default_factory=dict)
+    panel: Panel | None = None
+    made: Provenance | None = None

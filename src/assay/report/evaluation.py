@@ -1,0 +1,250 @@
+"""The document of an evaluation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from assay.evaluation import Evaluation
+from assay.inference import Estimate, Significance
+from assay.measures import Measure, find, parse
+from assay.report import deployment, slices
+from assay.report.chance import tests_of
+from assay.report.document import (
+    Cell,
+    Column,
+    Document,
+    Kind,
+    Matrix,
+    Prose,
+    Provenance,
+    Section,
+    Table,
+    Tier,
+)
+from assay.report.headline import headline, largest_confusions
+from assay.report.names import name
+from assay.report.numbers import count
+from assay.report.words import measure_name, plural
+
+_BINARY_MAIN = (
+    "accuracy",
+    "recall",
+    "false_positive_rate",
+    "precision",
+    "false_discovery_rate",
+    "f1",
+    "precision.macro",
+    "recall.macro",
+    "f1.macro",
+    "f1.weighted",
+)
+_MANY_MAIN = ("accuracy", "precision.macro", "recall.macro", "f1.macro", "f1.weighted")
+_BINARY_ADVANCED = (
+    "balanced_accuracy",
+    "kappa",
+    "mcc",
+    "roc_auc",
+    "partial_auc",
+    "average_precision",
+    "log_loss",
+    "brier",
+    "expected_calibration_error",
+)
+_MANY_ADVANCED = (
+    "balanced_accuracy",
+    "kappa",
+    "mcc",
+    "roc_auc.macro",
+    "roc_auc.weighted",
+    "roc_auc_ovo",
+    "average_precision.macro",
+    "log_loss",
+    "brier",
+)
+_MEASURE_COLUMNS = (
+    Column("measure"),
+    Column("estimate", Kind.SHARE),
+    Column("reading"),
+    Column("method", optional=True),
+    Column("n", Kind.COUNT, optional=True),
+)
+# So many of the most frequent errors are listed, and so many classes.
+_CONFUSIONS, _CLASSES = 10, 50
+
+
+def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Document:
+    """What a report says of an evaluation."""
+    from assay.report.panel import panel_of
+
+    tests = tests_of(evaluation)
+    plain = evaluation.to_dict()
+    said = headline(evaluation)
+    return Document(
+        schema=plain["schema"],
+        title=f"Evaluation of {name(plain['source']['name'])}",
+        headline=said,
+        sections=(
+            _matrix(evaluation),
+            *_measures(evaluation),
+            *deployment.sections(evaluation),
+            *slices.sections(evaluation),
+            *_classes(evaluation),
+            *_rates(evaluation),
+            *_tests(tests),
+        ),
+        findings=evaluation.findings,
+        notes=(*_refused(plain["source"]), *evaluation.notes),
+        plain={**plain, "headline": list(said), "tests": [test.to_dict() for test in tests]},
+        panel=panel_of(evaluation),
+        made=made,
+    )
+
+
+# -- measures --------------------------------------------------------------------------------------
+
+
+def _matrix(evaluation: Evaluation) -> Section:
+    confusion = evaluation.confusion
+    weighted = ", sums of weights" if confusion.weighted else ""
+    matrix = Matrix(
+        f"Rows are the truth, columns the decision{weighted}", confusion.labels, confusion.cells
+    )
+    errors = largest_confusions(evaluation)
+    if evaluation.positive is not None or not errors:
+        return Section("Confusion matrix", (matrix,), Tier.APPENDIX)
+    columns = (
+        Column("truth"),
+        Column("decision"),
+        Column("rows", Kind.COUNT),
+        Column("share of the truth", Kind.SHARE),
+    )
+    rows = tuple(
+        (confusion.labels[i], confusion.labels[j], rows, rows / confusion.rows[i])
+        for rows, i, j in errors[:_CONFUSIONS]
+    )
+    table = Table("The most frequent confusions", columns, rows)
+    return Section("Confusion matrix", (matrix, table), Tier.APPENDIX)
+
+
+def _measures(evaluation: Evaluation) -> tuple[Section, Section]:
+    binary = evaluation.positive is not None
+    main = _BINARY_MAIN if binary else _MANY_MAIN
+    advanced = _BINARY_ADVANCED if binary else _MANY_ADVANCED
+    if evaluation.tally.scores is None:
+        advanced = tuple(key for key in advanced if parse(key)[0].formula is not None)
+    level = f"{100 * evaluation.level:.10g}% intervals"
+    return (
+        Section("Main results", (_table(evaluation, main, level),), Tier.MAIN),
+        Section("Advanced results", (_table(evaluation, advanced, level),), Tier.ADVANCED),
+    )
+
+
+def _table(evaluation: Evaluation, keys: tuple[str, ...], caption: str) -> Table:
+    shown = []
+    for key in keys:
+        shown.append(key)
+        if f"{key}_defined" in evaluation:
+            shown.append(f"{key}_defined")
+    return Table(
+        caption,
+        _MEASURE_COLUMNS,
+        tuple(_row(key, evaluation[key]) for key in shown),
+    )
+
+
+def _row(key: str, found: Estimate) -> tuple[Cell, ...]:
+    measure, average = parse(key)
+    called = measure_name(measure.name, average)
+    return (called, found, _reading(measure, found), found.method, found.n)
+
+
+def _reading(measure: Measure, found: Estimate) -> str:
+    """What a value means where a band says so, or why there is no value."""
+    if math.isnan(found):
+        return found.undefined or ""
+    if "if_calibrated" in found.parts:
+        return f"a calibrated model of this size: about {found.parts['if_calibrated']:.2g}"
+    return measure.reading(found) or ""
+
+
+# -- the appendix ----------------------------------------------------------------------------------
+
+
+def _classes(evaluation: Evaluation) -> tuple[Section, ...]:
+    found: dict[str, dict[str, Estimate]] = {label: {} for label in evaluation.labels}
+    for entry in evaluation.entries:
+        plain = entry.slice is None and entry.base_rate is None and entry.average is None
+        if plain and entry.label is not None:
+            found[entry.label][entry.measure] = entry.estimate
+    columns = (
+        Column("class"),
+        *(Column(head, Kind.COUNT) for head in ("rows", "TP", "FP", "FN", "TN")),
+        *(Column(head, Kind.SHARE) for head in ("precision", "recall", "F1")),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for i, label in enumerate(evaluation.labels):
+        cells = evaluation.confusion.one_versus_rest(i)
+        counts = (cells[key] for key in ("TP", "FP", "FN", "TN"))
+        shares = (found[label][key] for key in ("precision", "recall", "f1"))
+        rows.append((label, evaluation.confusion.rows[i], *counts, *shares))
+    order = [found[label]["recall"] for label in evaluation.labels]
+    ranks = sorted(range(len(rows)), key=lambda i: (math.isnan(order[i]), float(order[i]), i))
+    left = max(len(rows) - _CLASSES, 0)
+    notes = (f"{count(left)} more {plural(left, 'class', 'classes')} are not shown.",) * bool(left)
+    kept = tuple(rows[i] for i in ranks[:_CLASSES])
+    table = Table("Each class against the rest, worst recall first", columns, kept, notes)
+    binary = evaluation.positive is not None
+    return (Section("Per class", (table,), Tier.APPENDIX, detail=binary),)
+
+
+def _rates(evaluation: Evaluation) -> tuple[Section, ...]:
+    """Every measure of decisions that is not among the results above."""
+    if evaluation.positive is None:
+        return ()
+    said = {*_BINARY_MAIN, *_BINARY_ADVANCED}
+    keys = [
+        entry.measure
+        for entry in evaluation.entries
+        if entry.label in (None, evaluation.positive)
+        and entry.slice is None
+        and entry.base_rate is None
+        and entry.average is None
+        and entry.measure in evaluation
+    ]
+    others = tuple(
+        key
+        for key in dict.fromkeys(keys)
+        if key not in said and not key.endswith("_per_day") and find(key).formula is not None
+    )
+    table = _table(evaluation, others, f"{100 * evaluation.level:.10g}% intervals")
+    return (Section("Further rates", (table,), Tier.APPENDIX, detail=True),)
+
+
+def _tests(tests: tuple[Significance, ...]) -> tuple[Section, ...]:
+    if not tests:
+        return ()
+    columns = (
+        Column("test"),
+        Column("statistic", Kind.SHARE),
+        Column("p", Kind.SHARE),
+        Column("method", optional=True),
+    )
+    called = {
+        "accuracy_against_majority": "accuracy above the largest class's share",
+        "mcnemar_errors": "McNemar, false positives against false negatives",
+    }
+    rows = tuple((called[t.test], t.statistic, t.p, t.method) for t in tests)
+    table = Table("Tests of this model by itself", columns, rows)
+    said = tuple(Prose(test.sentence) for test in tests)
+    return (Section("Tests", (table, *said), Tier.APPENDIX, detail=True),)
+
+
+def _refused(source: Mapping[str, Any]) -> tuple[str, ...]:
+    refused = source["rows_refused"]
+    if not refused:
+        return ()
+    first = source["refused"][0] if source["refused"] else None
+    where = f"; the first is row {count(first['row'])}: {first['reason']}" if first else ""
+    return (f"{count(refused)} of {count(source['rows_read'])} rows were refused{where}",)

@@ -1,0 +1,206 @@
+"""How numbers are written in every report.
+
+Digits adapt: as many as it takes to tell the ends of an interval apart, and to tell a small rate
+from 0 and a large one from 1. An exact 0 or 1 is written without a point, so that ``0`` means none
+and ``0.0004`` means few.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from assay.inference import Estimate
+from assay.report.document import Cell, Kind
+
+UNDEFINED = "undefined"
+
+# Tables show three decimals and sentences a tenth of a percent, where that is enough.
+_LEAST, _LEAST_PERCENT = 3, 1
+# Ends that still agree after so many decimals are alike for any reader.
+_MOST = 9
+# What floating point leaves of an exact 0 or 1.
+_NOISE = 1e-12
+
+
+def count(number: float) -> str:
+    """A count with thousands separators; a sum of weights to about six digits.
+
+    >>> count(14869), count(1234.5678), count(0.25)
+    ('14,869', '1,234.57', '0.25')
+    """
+    if isinstance(number, int) or float(number).is_integer():
+        return f"{int(number):,}"
+    if abs(number) >= 1e6:
+        return f"{number:,.0f}"
+    return f"{number:,.6g}"
+
+
+def measured(found: Estimate) -> str:
+    """A measure and its interval, as tables show it.
+
+    >>> measured(Estimate(0.97545, 0.97149, 0.97887))
+    '0.975 [0.971, 0.979]'
+    >>> measured(Estimate(0.0001, 0.00002, 0.0005))
+    '0.00010 [0.00002, 0.00050]'
+    >>> measured(Estimate(1, 0.715, 1))
+    '1 [0.715, 1]'
+    """
+    return _joined(*measured_parts(found))
+
+
+def measured_parts(found: Estimate) -> tuple[str, str]:
+    """A measure and its interval apart; the interval is empty where there is none."""
+    if math.isnan(found):
+        return UNDEFINED, ""
+    digits = _decimals((float(found), found.low, found.high), _LEAST)
+    value = _written(float(found), digits)
+    if math.isnan(found.low):
+        return value, ""
+    return value, f"[{_written(found.low, digits)}, {_written(found.high, digits)}]"
+
+
+def plain_number(value: float) -> str:
+    """A number without an interval.
+
+    >>> plain_number(0.5), plain_number(0.00004), plain_number(1234.5)
+    ('0.500', '0.00004', '1,234')
+    """
+    if math.isnan(value):
+        return UNDEFINED
+    return _written(value, _decimals((value,), _LEAST))
+
+
+def percent(found: float) -> str:
+    """A share in a sentence, with its interval where it is an estimate that has one.
+
+    >>> percent(Estimate(0.95344, 0.94820, 0.95816))
+    '95.3% [94.8, 95.8]'
+    >>> percent(0.95671), percent(0.99998), percent(0.0000031)
+    ('95.7%', '99.998%', '0.0003%')
+    """
+    if math.isnan(found):
+        return UNDEFINED
+    ends = (found.low, found.high) if isinstance(found, Estimate) else (math.nan, math.nan)
+    numbers = [100 * number for number in (float(found), *ends)]
+    digits = _decimals(numbers, _LEAST_PERCENT, whole=100)
+    value, low, high = (_written(number, digits, whole=100) for number in numbers)
+    return f"{value}%" if math.isnan(ends[0]) else f"{value}% [{low}, {high}]"
+
+
+def about(share: float) -> str:
+    """A share in a sentence, roughly: two digits of what is the smaller, it or its rest.
+
+    >>> about(0.46802), about(0.0134), about(0.9962), about(0.0001)
+    ('47%', '1.3%', '99.6%', '0.01%')
+    """
+    if math.isnan(share):
+        return UNDEFINED
+    smaller = 100 * min(share, 1 - share)
+    if smaller <= 0 or smaller >= 10:
+        return f"{100 * share:.0f}%"
+    digits = min(1 - math.floor(math.log10(smaller)), _MOST)
+    text = f"{100 * share:.{digits}f}"
+    return text.rstrip("0").rstrip(".") + "%" if share < 0.5 else f"{100 * share:.{digits - 1}f}%"
+
+
+def exact_percent(share: float) -> str:
+    """A share that was given, such as a base rate, as a percent without loss.
+
+    >>> exact_percent(0.001), exact_percent(0.07), exact_percent(1e-7)
+    ('0.1%', '7%', '0.00001%')
+    """
+    text = f"{100 * share:.12f}".rstrip("0").rstrip(".")
+    return f"{text}%" if text != "0" else f"{100 * share:.3g}%"
+
+
+def daily(found: float) -> str:
+    """A number a day and its interval.
+
+    >>> daily(Estimate(1520.4, 1410.2, 1633.9)), daily(0.0312)
+    ('1,520 [1,410, 1,634]', '0.031')
+    """
+    return _joined(*daily_parts(found))
+
+
+def daily_parts(found: float) -> tuple[str, str]:
+    """A number a day and its interval apart."""
+    if math.isnan(found):
+        return UNDEFINED, ""
+    if not isinstance(found, Estimate) or math.isnan(found.low):
+        return _of_day(float(found)), ""
+    return _of_day(float(found)), f"[{_of_day(found.low)}, {_of_day(found.high)}]"
+
+
+def cell(found: Cell, kind: Kind) -> str:
+    """A cell of a table as text; nothing is an empty cell."""
+    return _joined(*cell_parts(found, kind))
+
+
+def cell_parts(found: Cell, kind: Kind) -> tuple[str, str]:
+    """A cell of a table as its value and its interval."""
+    if found is None:
+        return "", ""
+    if isinstance(found, str):
+        return found, ""
+    if kind is Kind.DAILY:
+        return daily_parts(found)
+    if isinstance(found, Estimate):
+        return measured_parts(found)
+    return (count(found) if kind is Kind.COUNT else plain_number(found)), ""
+
+
+def _joined(value: str, interval: str) -> str:
+    return f"{value} {interval}" if interval else value
+
+
+def _of_day(number: float) -> str:
+    """Whole from 100 a day on, else two digits."""
+    if abs(number) >= 100 or abs(number) < _NOISE:
+        return f"{number:,.0f}"
+    if abs(number) >= 10:
+        return f"{number:.1f}"
+    digits = min(1 - math.floor(math.log10(abs(number))), _MOST)
+    return f"{number:.{digits}f}"
+
+
+def _decimals(numbers: Iterable[float], least: int, *, whole: float = 1) -> int:
+    """The fewest decimals, from ``least`` on, that tell what must be told apart.
+
+    That is each number from 0 and from the whole, and, by two units at least, the ends of an
+    interval from each other. Large numbers need none.
+    """
+    finite = [number for number in numbers if math.isfinite(number)]
+    largest = max(map(abs, finite), default=0.0)
+    if whole == 1 and largest >= 10:
+        least = max(least - math.floor(math.log10(largest)), 0)
+    for digits in range(least, _MOST):
+        if _clear(finite, digits, whole):
+            return digits
+    return _MOST
+
+
+def _clear(numbers: list[float], digits: int, whole: float) -> bool:
+    unit = 10.0**-digits
+    for number in numbers:
+        shown = round(number, digits)
+        for limit in (0.0, whole, -whole):
+            if shown == limit and abs(number - limit) > _NOISE:
+                return False
+    if len(numbers) < 3:
+        return True
+    _, low, high = numbers
+    return high - low <= _NOISE or round(high, digits) - round(low, digits) >= 1.5 * unit
+
+
+def _written(number: float, digits: int, *, whole: float = 1) -> str:
+    if math.isnan(number):
+        return UNDEFINED
+    if math.isinf(number):
+        return "infinity" if number > 0 else "-infinity"
+    for exact in (0.0, whole, -whole):
+        if abs(number - exact) <= _NOISE:
+            return f"{exact:.0f}"
+    text = f"{number:,.{digits}f}"
+    # Smaller than the most decimals can show.
+    return f"{number:.2g}" if float(text.replace(",", "")) == 0 else text

@@ -1,0 +1,209 @@
+"""Families, slices and days: where a model does worse than its whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from assay.evaluation import Evaluation
+from assay.inference import Estimate
+from assay.measures import LOWER, find
+from assay.report.document import Block, Column, Dot, Dots, Kind, Prose, Section, Table, Tier
+from assay.report.numbers import count, daily, percent, plain_number
+from assay.report.words import measure_name, plural, positives, quoted
+from assay.tally import Confusion
+
+# The worst so many are shown of each column.
+MOST = 50
+# An interval wider than this leaves open whether most are found or most are missed.
+TOO_WIDE = 0.5
+TOO_FEW = "too few to say"
+
+_Estimates = Mapping[tuple[str, str], Mapping[str, Estimate]]
+
+
+def sections(evaluation: Evaluation) -> tuple[Section, ...]:
+    """A section for families, one for each sliced column, and one for days."""
+    by_slice: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for entry in evaluation.entries:
+        if entry.slice is not None:
+            by_slice.setdefault(entry.slice, {})[entry.measure] = entry.estimate
+    columns = list(dict.fromkeys(column for column, _ in evaluation.tally.slices))
+    family, days = evaluation.family, evaluation.days
+    first = [family] if family is not None else []
+    others = [column for column in columns if column not in (family, days)]
+    found = [_section(evaluation, column, by_slice) for column in [*first, *others]]
+    if days is not None:
+        found.append(_days(evaluation, days, by_slice))
+    return tuple(found)
+
+
+def _section(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
+    slices = {key: table for key, table in evaluation.tally.slices.items() if key[0] == column}
+    is_family = column == evaluation.family
+    title = f"Families ({column})" if is_family else f"Slices by {column}"
+    if evaluation.positive is None:
+        dots = [Dot(key[1], found[key]["accuracy"], _right(table)) for key, table in slices.items()]
+        return Section(title, (_worst(evaluation, column, "accuracy", dots),), Tier.APPENDIX)
+    blocks: list[Block] = []
+    detected = [
+        Dot(key[1], found[key]["recall"], _detected(table, found[key], beside=not is_family))
+        for key, table in slices.items()
+        if table.rows[1]
+    ]
+    harmless = [
+        Dot(key[1], found[key]["false_positive_rate"], _flagged(table))
+        for key, table in slices.items()
+        if not table.rows[1]
+    ]
+    if detected:
+        blocks.append(_worst(evaluation, column, "recall", detected))
+    if harmless:
+        blocks.append(_worst(evaluation, column, "false_positive_rate", harmless))
+    return Section(title, tuple(blocks), Tier.APPENDIX)
+
+
+def _worst(evaluation: Evaluation, column: str, name: str, dots: list[Dot]) -> Dots:
+    measure = find(name)
+    sign = -1 if measure.better is LOWER else 1
+
+    def order(dot: Dot) -> tuple[bool, float, float, str]:
+        value = dot.estimate
+        return (math.isnan(value), sign * float(value), -value.n, dot.name)
+
+    ordered = sorted(dots, key=order)
+    what = "" if evaluation.positive is None else f" of {positives(evaluation.positive)}"
+    caption = f"{measure_name(name)} by {column}, worst first"
+    if name == "recall":
+        caption = f"Detection rate{what} by {column}, worst first"
+    elif name == "false_positive_rate":
+        caption = f"False positive rate where {column} has no {_short(evaluation)}, worst first"
+    omitted = max(len(ordered) - MOST, 0)
+    notes = (f"{count(omitted)} more are better than these.",) if omitted else ()
+    return Dots(
+        caption[0].upper() + caption[1:],
+        column,
+        measure,
+        tuple(ordered[:MOST]),
+        evaluation[name],
+        omitted,
+        notes,
+    )
+
+
+def _short(evaluation: Evaluation) -> str:
+    return positives(evaluation.labels[1])
+
+
+def _detected(table: Confusion, found: Mapping[str, Estimate], *, beside: bool) -> str:
+    """What is said of a slice with positives; ``beside`` adds its false positive rate."""
+    (_, _), (_, detected) = table.cells
+    said = of_all(detected, table.rows[1], found["recall"], "detected")
+    false = found["false_positive_rate"]
+    if beside and not math.isnan(false):
+        said += f"; false positive rate {percent(false)}"
+    return said
+
+
+def _flagged(table: Confusion) -> str:
+    return f"{count(table.cells[0][1])} of {count(table.rows[0])} flagged"
+
+
+def _right(table: Confusion) -> str:
+    return f"{count(sum(table.hits))} of {count(table.total)} right"
+
+
+def of_all(k: float, n: float, found: Estimate, verb: str) -> str:
+    """A share in words, with the bound that it allows where it is all or none.
+
+    >>> of_all(11, 11, Estimate(1, 0.7151, 1), "detected")
+    '11 of 11 detected: at least 71.5%'
+    >>> of_all(0, 2, Estimate(0, 0, 0.8419), "detected")
+    '0 of 2 detected: at most 84.2%, too few to say'
+    """
+    said = f"{count(k)} of {count(n)} {verb}"
+    bounds = []
+    if not math.isnan(found.low):
+        if found == 1:
+            bounds.append(f"at least {percent(found.low)}")
+        elif found == 0:
+            bounds.append(f"at most {percent(found.high)}")
+    if math.isnan(found.low) or found.high - found.low > TOO_WIDE:
+        bounds.append(TOO_FEW)
+    return f"{said}: {', '.join(bounds)}" if bounds else said
+
+
+# -- days ------------------------------------------------------------------------------------------
+
+
+def _days(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
+    slices = {key[1]: t for key, t in evaluation.tally.slices.items() if key[0] == column}
+    if evaluation.positive is None:
+        columns = (Column("day"), Column("rows", Kind.COUNT), Column("accuracy", Kind.SHARE))
+        kept = sorted(slices)[:MOST]
+        rows = [(day, slices[day].total, found[column, day]["accuracy"]) for day in kept]
+        table = Table("Accuracy by day", columns, tuple(rows), _left_out(slices, kept))
+        return Section("Days", (table,), Tier.APPENDIX)
+    most = sorted(slices, key=lambda day: (-slices[day].columns[1], day))[:MOST]
+    kept = sorted(most)
+    columns = (
+        Column("day"),
+        Column("rows", Kind.COUNT),
+        Column("alerts", Kind.COUNT),
+        Column("false alarms", Kind.COUNT),
+        Column("missed", Kind.COUNT),
+        Column("detection rate", Kind.SHARE),
+        Column("false positive rate", Kind.SHARE),
+    )
+    table = Table(
+        "Alerts by day",
+        columns,
+        tuple(_day(day, slices[day], found[column, day]) for day in kept),
+        _left_out(slices, kept),
+    )
+    blocks: list[Block] = [table]
+    if evaluation.spread is not None:
+        blocks.insert(0, Prose(_spread(evaluation)))
+    return Section("Days", tuple(blocks), Tier.APPENDIX)
+
+
+def _day(day: str, table: Confusion, found: Mapping[str, Estimate]) -> tuple[
+    str, float, float, float, float, Estimate, Estimate
+]:
+    (_, false), (missed, _) = table.cells
+    return (
+        day,
+        table.total,
+        table.columns[1],
+        false,
+        missed,
+        found["recall"],
+        found["false_positive_rate"],
+    )
+
+
+def _left_out(slices: Iterable[str], kept: list[str]) -> tuple[str, ...]:
+    left = len(list(slices)) - len(kept)
+    if not left:
+        return ()
+    return (f"{count(left)} {plural(left, 'day', 'days')} with fewer alerts are not shown.",)
+
+
+def _spread(evaluation: Evaluation) -> str:
+    found = evaluation.spread
+    assert found is not None  # noqa: S101 - checked by the caller
+    said = (
+        f"Over {count(found.days)} {plural(found.days, 'day', 'days')} there were "
+        f"{daily(found.mean)} alerts a day: at least {count(found.least)}, in the median "
+        f"{count(found.median)}, at most {count(found.most)}."
+    )
+    if math.isnan(found.sd):
+        return said
+    expected = math.sqrt(found.mean)
+    said += (
+        f" Their standard deviation is {daily(found.sd)}; days that differ by chance alone "
+        f"(Poisson) would show about {daily(expected)}."
+    )
+    if expected and found.sd > 2 * expected:
+        said += f" Alerts come in bursts: plan for {count(found.most)} a day, not for the mean."
+    return said

@@ -1,0 +1,85 @@
+"""What measures, classes and amounts are called in a sentence or a heading."""
+
+from __future__ import annotations
+
+from assay.report.names import name
+
+_MEASURES = {
+    "recall": "detection rate (recall)",
+    "false_discovery_rate": "false alarm rate (FAR)",
+    "f1": "F1",
+    "mcc": "MCC",
+    "kappa": "Cohen's kappa",
+    "g_mean": "G-mean",
+    "jaccard": "Jaccard index",
+    "fowlkes_mallows": "Fowlkes-Mallows index",
+    "roc_auc": "ROC AUC",
+    "roc_auc_ovo": "ROC AUC, one versus one",
+    "partial_auc": "partial ROC AUC (FPR up to 0.1)",
+    "brier": "Brier score",
+    "alerts_per_day": "alerts a day",
+    "false_alarms_per_day": "false alarms a day",
+    "missed_per_day": "missed a day",
+}
+_AVERAGES = {
+    "macro": "macro",
+    "macro_defined": "macro over the classes that have a value",
+    "micro": "micro",
+    "weighted": "weighted",
+}
+# How a row of the usual positive labels is called; any other is a row that "is" its label.
+_POSITIVES = {
+    "attack": "attacks",
+    "malicious": "malicious rows",
+    "malware": "malware",
+    "anomaly": "anomalies",
+    "intrusion": "intrusions",
+    "spam": "spam",
+    "phishing": "phishing",
+    "ddos": "DDoS",
+    "fraud": "fraud",
+}
+
+
+def measure_name(measure: str, average: str | None = None) -> str:
+    """A measure as a heading calls it.
+
+    >>> measure_name("recall"), measure_name("recall", "macro"), measure_name("f0.5")
+    ('detection rate (recall)', 'recall, macro', 'F0.5')
+    """
+    if average is not None:
+        called = measure if measure == "recall" else measure_name(measure)
+        return f"{called}, {_AVERAGES[average]}"
+    if measure in _MEASURES:
+        return _MEASURES[measure]
+    if measure[0] == "f" and measure[1:2].isdigit():
+        return measure.upper()
+    return measure.replace("_", " ")
+
+
+def positives(label: str) -> str:
+    """The rows of the positive label, as a sentence calls them.
+
+    >>> positives("attack"), positives("1")
+    ('attacks', "rows that are '1'")
+    """
+    return _POSITIVES.get(label.lower(), f"rows that are {quoted(label)}")
+
+
+def quoted(label: str) -> str:
+    """A label in a sentence."""
+    return f"'{name(label)}'"
+
+
+def listed(parts: list[str]) -> str:
+    """Parts as a list in a sentence.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def plural(number: float, one: str, many: str) -> str:
+    """One or many of a thing."""
+    return one if number == 1 else many

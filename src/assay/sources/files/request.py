@@ -1,0 +1,86 @@
+"""What is asked of files, and what was found in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+# How many bytes were read, and how many there are (None where nobody knows).
+Progress: TypeAlias = Callable[[int, int | None], None]
+
+
+def silent(done: int, total: int | None) -> None:
+    """Progress that nobody sees."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which columns to read, and how to read them.
+
+    A column that is not named is recognised by its name where it is well known. ``probabilities``
+    maps a label to its column; ``probability_pattern`` such as ``p_*`` names them all at once, the
+    label being what the star stands for.
+    """
+
+    label: str | None = None
+    score: str | None = None
+    decision: str | None = None
+    probabilities: Mapping[str, str] = field(default_factory=dict)
+    probability_pattern: str | None = None
+    slices: tuple[str, ...] = ()
+    family: str | None = None
+    time: str | None = None
+    count: str | None = None
+    weight: str | None = None
+    cluster: str | None = None
+    input_format: str | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    on_bad_row: Literal["stop", "skip"] = "stop"
+    unlabelled: bool = False
+    glob: bool = False
+    max_memory: int | None = None
+    batch_rows: int = 1 << 20
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A row that was left out: its number in the file, counted from 1, and why."""
+
+    row: int
+    reason: str
+    file: str = ""
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file that was read, and the SHA-256 of its bytes."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What was read: columns for :func:`assay.sources.from_arrays`, and how they came about.
+
+    ``columns`` holds the labelled rows. ``unlabelled`` holds ``y_score`` or ``y_pred`` of the rows
+    without a label, where those are allowed. ``chosen`` maps a role such as ``label`` to its
+    column; ``refused`` lists the first hundred of ``rows_refused``. ``days`` and ``family`` are the
+    slices that are days and families.
+    """
+
+    name: str
+    columns: Mapping[str, Any]
+    rows_read: int
+    rows_refused: int = 0
+    refused: tuple[Refused, ...] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    unlabelled: Mapping[str, Any] | None = None
+    family: str | None = None
+    days: str | None = None
+    inputs: tuple[Input, ...] = ()
