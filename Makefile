@@ -27,8 +27,8 @@ COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
-demo: $(CORE) ## Evaluate a detector on embedded data and print the result
-	$(PY) examples/evaluate_detector.py
+demo: $(CORE) ## Judge a synthetic detector: predictions, reports, and what to open
+	$(VENV)/bin/assay demo --out build/demo
 
 test: $(TEST) ## Run the test suite
 	$(PY) -m pytest -n $(JOBS) tests

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from speed import children, peers
+from speed import children, files, peers
 from speed.rows import Rows, rows
 from speed.timing import Finding, best
 
@@ -153,8 +153,14 @@ def main() -> None:
     print()
     found = []
     imports = 3 if asked.quick else 10
-    parts = (start(imports), resampling(asked.repeats), memory(count))
-    for part in (*parts, evaluations(rows(count), asked.repeats)):
+    parts = (
+        start(imports),
+        resampling(asked.repeats),
+        files.findings(10 * count),
+        memory(count),
+        evaluations(rows(count), asked.repeats),
+    )
+    for part in parts:
         for finding in part:
             print(finding.line(), flush=True)
             found.append(finding)

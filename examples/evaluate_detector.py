@@ -7,73 +7,16 @@ attack, and the scores of two models. Run it with ``make demo``, or with Python 
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 import assay
 from assay.curves import recall_at
-
-SEED = 20
-HOSTS = 240
-NORMAL = 18_900
-# Family: how many flows, on how many hosts, and how far they stand out.
-FAMILIES = {
-    "dos": (420, 14, 5.0),
-    "scan": (360, 20, 3.7),
-    "brute force": (190, 16, 2.6),
-    "beacon": (100, 18, 0.9),
-    "exfiltration": (30, 7, 0.2),
-}
-PROTOCOLS = ("tcp", "udp", "icmp")
+from assay.learn.scenarios.flows import FAMILIES, HOSTS, PROTOCOLS, SEED, Flows, make_flows
 
 FLOWS_A_DAY = 1_000_000
 BASE_RATES = (0.01, 0.001, 0.0001)
 TOLERATED_FAR = 0.05
-
-
-@dataclass(frozen=True)
-class Flows:
-    """Columns of flows: what was true, where they came from, what two models said."""
-
-    label: Any
-    family: Any
-    host: Any
-    protocol: Any
-    new: Any
-    old: Any
-
-    def where(self, chosen: Any) -> Flows:
-        """Some of the flows."""
-        return Flows(*(column[chosen] for column in vars(self).values()))
-
-
-def make_flows() -> Flows:
-    random = np.random.default_rng(SEED)
-    family = np.repeat(["normal", *FAMILIES], [NORMAL, *(n for n, _, _ in FAMILIES.values())])
-    host = np.empty(len(family), int)
-    host[family == "normal"] = random.integers(0, HOSTS, NORMAL)
-    evidence = np.full(len(family), -4.6)
-    for name, (size, hosts, strength) in FAMILIES.items():
-        rows = family == name
-        host[rows] = random.choice(random.choice(HOSTS, hosts, replace=False), size)
-        evidence[rows] = strength
-    protocol = random.choice(PROTOCOLS, len(family), p=[0.70, 0.25, 0.05])
-    # Flows of one host resemble each other, and harmless icmp looks a little odd to both models.
-    evidence += random.normal(0, 0.8, HOSTS)[host]
-    evidence += np.where((protocol == "icmp") & (family == "normal"), 1.2, 0.0)
-    noise = random.normal(0, 1, (3, len(family)))
-    new = evidence + 1.4 * noise[0] + 0.5 * noise[1]
-    old = 0.8 * evidence + 1.4 * noise[0] + 1.3 * noise[2]
-    return Flows(
-        np.where(family == "normal", "normal", "attack"),
-        family,
-        np.char.add("host-", host.astype(str)),
-        protocol,
-        1 / (1 + np.exp(-new)),
-        1 / (1 + np.exp(-old)),
-    )
 
 
 def heading(text: str) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from assay.evaluation.evaluate import evaluate
     from assay.evaluation.from_files import evaluate_files
+    from assay.evaluation.partly import Unlabelled
     from assay.evaluation.scorer import scorer
     from assay.inference import (
         AgrestiCoull,
@@ -82,6 +83,7 @@ __all__ = [
     "RunningTally",
     "Significance",
     "Tally",
+    "Unlabelled",
     "Wald",
     "Wilson",
     "benjamini_hochberg",
@@ -124,6 +126,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "scorer",
     ),
     "assay.evaluation.from_files": ("evaluate_files",),
+    "assay.evaluation.partly": ("Unlabelled",),
     "assay.inference": (
         "AgrestiCoull",
         "BCa",

@@ -20,6 +20,7 @@ _aside: set[Path] = set()
 _lock = threading.RLock()
 
 _TRIES = 100
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line ends
 
 
 def write(path: Path, content: bytes) -> None:
@@ -32,33 +33,33 @@ def write(path: Path, content: bytes) -> None:
             _write_all(stream.fileno(), content)
         return
     with _new(target.parent) as temporary:
-        _lock.acquire()
-        try:
+        with _lock:
             # The system applies the umask to a new file; one that is replaced keeps its mode.
             file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
-        finally:
-            _lock.release()
         try:
             if mode is not None:
-                os.chmod(temporary, stat.S_IMODE(mode))
+                temporary.chmod(stat.S_IMODE(mode))
             _write_all(file, content)
             os.fsync(file)
         finally:
             os.close(file)
-        os.replace(temporary, target)
+        temporary.replace(target)
         _sync_folder(target.parent)
 
 
 @contextlib.contextmanager
 def folder(path: Path) -> Iterator[Path]:
-    """A folder to write into, whose files are moved to ``path`` when all are written."""
-    path.mkdir(exist_ok=True)
-    with _new(path) as temporary:
+    """A folder to write into, which becomes ``path``, or joins it, when all is written."""
+    exists = path.is_dir()
+    with _new(path if exists else path.absolute().parent) as temporary:
         with _lock:
-            temporary.mkdir(mode=0o700)
+            temporary.mkdir()
         yield temporary
+        if not exists:
+            temporary.rename(path)
+            return
         for file in sorted(temporary.iterdir()):
-            os.replace(file, path / file.name)
+            file.replace(path / file.name)
 
 
 def abandon() -> None:
@@ -113,6 +114,3 @@ def _sync_folder(path: Path) -> None:
             os.fsync(file)
         finally:
             os.close(file)
-
-
-_BINARY = getattr(os, "O_BINARY", 0)

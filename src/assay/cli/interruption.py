@@ -45,8 +45,8 @@ def _wait(told: int) -> None:
 
 def stop(number: int) -> NoReturn:
     """End the process because of a signal."""
-    name = "interrupted" if number == signal.SIGINT else f"stopped by signal {number}"
-    end(128 + number, f"\nassay: {name}; nothing was written")
+    how = "interrupted" if number == signal.SIGINT else f"stopped by signal {number}"
+    end(128 + number, f"\nassay: {how}")
 
 
 def end(code: int, message: str) -> NoReturn:

@@ -28,7 +28,9 @@ def spread(tally: Tally, column: str) -> Spread:
     """The spread of alerts over the days of a sliced column."""
     flagged = len(tally.labels) - 1
     alerts = [
-        confusion.columns[flagged] for (name, _), confusion in tally.slices.items() if name == column
+        confusion.columns[flagged]
+        for (name, _), confusion in tally.slices.items()
+        if name == column
     ]
     return Spread(
         days=len(alerts),

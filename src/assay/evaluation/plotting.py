@@ -2,15 +2,227 @@
 
 from __future__ import annotations
 
+import math
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from assay import plots
+from assay.errors import InputError, MethodError
+from assay.evaluation.partly import NOT_LABELLED
+from assay.inference import Estimate
+from assay.measures import find
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
+    from assay.plots.canvas import Axes
+
+_SLUG = 40
 
 
 @dataclass(frozen=True)
 class Plots:
-    """Figures of one evaluation."""
+    """Figures of one evaluation; each is drawn on ``ax``, or on axes of its own, and returns them.
+
+    A figure of its own is a column of a paper wide and is not known to pyplot: nothing has to be
+    closed, and ``plt.show`` does not show it. In a notebook ``ax.figure`` does.
+    """
 
     evaluation: Evaluation
+
+    # -- curves ------------------------------------------------------------------------------------
+
+    def roc(self, ax: Axes | None = None, *, band: float | None = None, name: str = "") -> Axes:
+        """Detection rate against false positive rate, the operating point and its intervals.
+
+        ``band`` is a level: a pointwise band is drawn. ``name`` tells models on the same axes
+        apart.
+        """
+        self._must_know_all()
+        return plots.roc(
+            self.evaluation.curves.roc(band=band),
+            point=self._point("false_positive_rate", "recall"),
+            summary=self.evaluation["roc_auc"],
+            name=name,
+            ax=ax,
+        )
+
+    def precision_recall(
+        self, ax: Axes | None = None, *, band: float | None = None, name: str = ""
+    ) -> Axes:
+        """Precision against detection rate."""
+        self._must_know_all()
+        return plots.precision_recall(
+            self.evaluation.curves.precision_recall(band=band),
+            point=self._point("recall", "precision"),
+            summary=self.evaluation["average_precision"],
+            name=name,
+            ax=ax,
+        )
+
+    def far_dr(self, ax: Axes | None = None, *, band: float | None = None, name: str = "") -> Axes:
+        """Detection rate against false alarm rate."""
+        self._must_know_all()
+        return plots.far_dr(
+            self.evaluation.curves.far_dr(band=band),
+            point=self._point("false_discovery_rate", "recall"),
+            name=name,
+            ax=ax,
+        )
+
+    def measure(self, *names: str, ax: Axes | None = None, band: float | None = None) -> Axes:
+        """One or more measures of decisions against the threshold."""
+        self._must_know_all()
+        if not names:
+            raise InputError("say which measure, such as plot.measure('precision', 'recall')")
+        evaluation, threshold = self.evaluation, self.evaluation.tally.threshold
+        points = []
+        if threshold is not None:
+            points = [plots.Point(threshold, evaluation[name], threshold) for name in names]
+        drawn = [evaluation.curves.measure(name, band=band) for name in names]
+        return plots.thresholds(drawn, points=points, ax=ax)
+
+    def _point(self, x: str, y: str) -> plots.Point:
+        evaluation = self.evaluation
+        return plots.Point(evaluation[x], evaluation[y], evaluation.tally.threshold)
+
+    # -- scores ------------------------------------------------------------------------------------
+
+    def scores(self, ax: Axes | None = None) -> Axes:
+        """How the scores of positives and negatives are distributed, and the threshold."""
+        self._must_know_all()
+        tally = self.evaluation.tally
+        if tally.scores is None or tally.positive is None:
+            raise MethodError("a distribution needs scores of one positive label; give y_score")
+        return plots.scores(
+            tally.scores[0],
+            threshold=tally.threshold,
+            probability=tally.kind == "probability",
+            ax=ax,
+        )
+
+    def reliability(self, ax: Axes | None = None) -> Axes:
+        """The observed share of positives against the probability that was said."""
+        self._must_know_all()
+        return plots.reliability(
+            self.evaluation.curves.reliability(),
+            summary=self.evaluation["expected_calibration_error"],
+            ax=ax,
+        )
+
+    # -- decisions ---------------------------------------------------------------------------------
+
+    def confusion(self, ax: Axes | None = None) -> Axes:
+        """The confusion matrix, with counts and shares of the rows for up to 40 classes."""
+        self._must_know_all()
+        return plots.confusion(self.evaluation.confusion, ax=ax)
+
+    def slices(self, column: str, measure: str | None = None, *, ax: Axes | None = None) -> Axes:
+        """A measure of each value of a sliced column, worst first; days in their order.
+
+        The detection rate if nothing else is said, for more than two classes the accuracy.
+        """
+        evaluation = self.evaluation
+        binary = evaluation.positive is not None
+        measure = find(measure or ("recall" if binary else "accuracy")).name
+        return plots.dots(
+            self._sliced(column, measure),
+            find(measure),
+            whole=evaluation[measure],
+            ordered=column == evaluation.days,
+            ax=ax,
+        )
+
+    def classes(self, measure: str = "recall", *, ax: Axes | None = None) -> Axes:
+        """A measure of each class against the rest, worst first."""
+        found = find(measure)
+        rows = [(label, self._of_class(found.name, label)) for label in self.evaluation.labels]
+        return plots.dots(rows, found, ax=ax)
+
+    def _of_class(self, measure: str, label: str) -> Estimate:
+        return next(
+            entry.estimate
+            for entry in self.evaluation.entries
+            if (entry.measure, entry.label, entry.slice, entry.base_rate)
+            == (measure, label, None, None)
+        )
+
+    def _sliced(self, column: str, measure: str) -> list[tuple[str, Estimate]]:
+        keys = [key for key in self.evaluation.tally.slices if key[0] == column]
+        if not keys:
+            known = sorted({name for name, _ in self.evaluation.tally.slices})
+            raise InputError(f"there are no slices by {column!r}; there are {known}")
+        return [(key[1], self.evaluation.of_slice(*key)[measure]) for key in keys]
+
+    def _must_know_all(self) -> None:
+        if not self._complete:
+            raise MethodError(NOT_LABELLED)
+
+    @property
+    def _complete(self) -> bool:
+        evaluation = self.evaluation
+        return evaluation.unlabelled is None or evaluation.confusion.weighted
+
+    # -- files -------------------------------------------------------------------------------------
+
+    def save(
+        self, folder: str | os.PathLike[str], formats: Sequence[str] = ("pdf", "svg")
+    ) -> tuple[Path, ...]:
+        """Write all figures that apply, one file a figure and format, and give their paths.
+
+        Text stays text, there is no date in the files, and equal evaluations give equal bytes.
+        """
+        return plots.save(dict(self._figures()), folder, formats)
+
+    def _figures(self) -> Iterator[tuple[str, Callable[[], Axes]]]:
+        """Every figure that applies, by the name of its file."""
+        tally = self.evaluation.tally
+        if self._complete:
+            if tally.scores is not None and tally.positive is not None:
+                yield from self._figures_of_scores()
+            yield "confusion", self.confusion
+            if tally.positive is None:
+                yield "classes", self.classes
+        taken: set[str] = set()
+        for column in dict.fromkeys(column for column, _ in tally.slices):
+            file = _file_name(column, taken)
+            for measure in self._measures_of_slices(column):
+                # A lone dot has nothing to be compared with.
+                found = [e for _, e in self._sliced(column, measure) if not math.isnan(e)]
+                if len(found) > 1:
+                    yield f"slices-{file}-{measure}", partial(self.slices, column, measure)
+
+    def _figures_of_scores(self) -> Iterator[tuple[str, Callable[[], Axes]]]:
+        negatives, positives = self.evaluation.confusion.rows
+        if negatives and positives:
+            yield "roc", self.roc
+        if positives:
+            yield "precision_recall", self.precision_recall
+            yield "far_dr", self.far_dr
+            yield "thresholds", partial(self.measure, "precision", "recall")
+        yield "scores", self.scores
+        if self.evaluation.tally.kind == "probability":
+            yield "reliability", self.reliability
+
+    def _measures_of_slices(self, column: str) -> tuple[str, ...]:
+        if self.evaluation.positive is None:
+            return ("accuracy",)
+        if not self._complete:
+            return ("precision",)
+        families = column == self.evaluation.family
+        return ("recall",) if families else ("recall", "false_positive_rate")
+
+
+def _file_name(column: str, taken: set[str]) -> str:
+    """A column's name as part of a file's: letters and digits that every system allows."""
+    plain = re.sub(r"[^a-z0-9]+", "_", column[: 4 * _SLUG].lower()).strip("_")[:_SLUG] or "column"
+    name, number = plain, 1
+    while name in taken:
+        number += 1
+        name = f"{plain}_{number}"
+    taken.add(name)
+    return name

@@ -1,1 +1,21 @@
-"""Being built."""
+"""Figures by matplotlib: each takes results and axes, and returns the axes."""
+
+from assay.plots.canvas import save
+from assay.plots.intervals import dots, forest
+from assay.plots.lines import Point, far_dr, precision_recall, roc, thresholds
+from assay.plots.matrix import confusion
+from assay.plots.shares import reliability, scores
+
+__all__ = [
+    "Point",
+    "confusion",
+    "dots",
+    "far_dr",
+    "forest",
+    "precision_recall",
+    "reliability",
+    "roc",
+    "save",
+    "scores",
+    "thresholds",
+]

@@ -8,7 +8,7 @@ from assay.inference.significance import p_text
 from assay.report.numbers import about, count, percent
 
 
-def tests_of(evaluation: Evaluation) -> tuple[Significance, ...]:
+def own_tests(evaluation: Evaluation) -> tuple[Significance, ...]:
     """The tests that this evaluation allows; none where rows are weighted, clustered or unlabelled.
 
     Both take rows as independent and each as one.

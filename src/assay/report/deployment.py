@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 
 from assay.evaluation import Evaluation
+from assay.evaluation.deployment import Reach
 from assay.inference import Estimate
 from assay.report.document import Block, Cell, Column, Kind, Prose, Section, Table, Tier
+from assay.report.headline import USUAL_BASE_RATE
 from assay.report.numbers import about, count, exact_percent, percent
 from assay.report.words import measure_name
 
@@ -32,11 +34,16 @@ def sections(evaluation: Evaluation) -> tuple[Section, ...]:
         if entry.slice is None and own:
             found.setdefault(entry.base_rate, {})[entry.measure] = entry.estimate
     rates = [rate for rate in found if rate is not None]
+    title = "At the base rate of deployment"
+    deployed = [found[rate]["precision"] for rate in rates]
+    if all(map(math.isnan, deployed)):
+        said = f"Nothing can be said at another base rate: {deployed[0].undefined}."
+        return (Section(title, (Prose(said),), Tier.ADVANCED),)
     blocks: list[Block] = [_table(evaluation, found, rates, _RATES, Kind.SHARE)]
     if evaluation.volume is not None:
         blocks.append(_table(evaluation, found, rates, _DAILY, Kind.DAILY))
     blocks += [Prose(text) for text in reverse(evaluation)]
-    return (Section("At the base rate of deployment", tuple(blocks), Tier.ADVANCED),)
+    return (Section(title, tuple(blocks), Tier.ADVANCED),)
 
 
 def _table(
@@ -61,29 +68,28 @@ def _table(
     if kind is Kind.DAILY:
         assert evaluation.volume is not None  # noqa: S101 - checked by the caller
         return Table(f"A day with {count(evaluation.volume)} rows", columns, tuple(rows))
-    return Table("The same rates of detection and false positives, other shares", columns, tuple(rows))
+    caption = "The same detection and false positive rates at other shares of positives"
+    return Table(caption, columns, tuple(rows))
 
 
 def reverse(evaluation: Evaluation) -> list[str]:
-    """What a tolerable false alarm rate would ask for, a sentence a base rate."""
-    said = []
-    for each in evaluation.deployment:
-        text = (
-            f"At a base rate of {exact_percent(each.base_rate)}, a false alarm rate under "
-            f"{exact_percent(each.tolerated_far)} asks for a false positive rate of at most "
-            f"{percent(each.largest_fpr)}"
-        )
-        if each.held:
-            text += ", which this test set shows."
-        elif each.held is False:
-            false = evaluation["false_positive_rate"]
-            text += f"; here it is {percent(false)}."
-        elif each.enough:
-            text += "; the interval of this test set leaves it open."
-        else:
-            text += (
-                f"; this test set can't show that: its {count(each.negatives)} negatives would "
-                f"have to be {count(each.negatives_needed)}, none of them flagged."
-            )
-        said.append(text)
-    return said
+    """What a tolerable false alarm rate would ask for: a sentence a base rate that was given."""
+    rates = evaluation.base_rates or (USUAL_BASE_RATE,)
+    return [_asked(evaluation, each) for each in evaluation.deployment if each.base_rate in rates]
+
+
+def _asked(evaluation: Evaluation, each: Reach) -> str:
+    said = (
+        f"At a base rate of {exact_percent(each.base_rate)}, a false alarm rate under "
+        f"{exact_percent(each.tolerated_far)} asks for a false positive rate of at most "
+        f"{percent(each.largest_fpr)}; here it is {percent(evaluation['false_positive_rate'])}"
+    )
+    here, needed = count(each.negatives), count(each.negatives_needed)
+    if each.held:
+        return f"{said}, which shows it."
+    if each.enough:
+        return f"{said}. The {here} negatives of this test set would be enough to show it."
+    return (
+        f"{said}. To show it a test set needs {needed} negatives without one false alarm; this "
+        f"one has {here}."
+    )

@@ -15,7 +15,16 @@ from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.measures import Measure
 
-Cell: TypeAlias = str | int | float | Estimate | None
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula on one line, and as a paper sets it in math mode."""
+
+    plain: str
+    latex: str
+
+
+Cell: TypeAlias = str | int | float | Estimate | Formula | None
 
 
 class Tier(Enum):
@@ -116,7 +125,8 @@ class Panel:
     """What the page needs to move a threshold: one table (threshold, tp, fp), decreasing.
 
     ``threshold`` is where the report stands, None where decisions were given. ``measures`` are the
-    count measures that follow it.
+    count measures that follow it. ``decided`` are the report's own (tp, fp, fn, tn), ``shown_at``
+    the estimates there, and ``deployed`` those at each base rate; the page starts at the first one.
     """
 
     negative: str
@@ -133,6 +143,8 @@ class Panel:
     clustered: bool = False
     reliability: Mapping[str, tuple[float, ...]] | None = None
     shown_at: Mapping[str, Estimate] = field(default_factory=dict)
+    decided: tuple[float, float, float, float] = (0, 0, 0, 0)
+    deployed: Mapping[float, Mapping[str, Estimate]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -146,7 +158,10 @@ class Provenance:
 
 @dataclass(frozen=True)
 class Document:
-    """A report: what it says in words, its parts, its findings, and its plain values."""
+    """A report: what it says in words, its parts, its findings, and its plain values.
+
+    ``plain`` is the JSON document, ``records`` are the rows of the CSV table.
+    """
 
     schema: str
     title: str
@@ -157,3 +172,4 @@ class Document:
     plain: Mapping[str, Any] = field(default_factory=dict)
     panel: Panel | None = None
     made: Provenance | None = None
+    records: tuple[Mapping[str, Any], ...] = ()

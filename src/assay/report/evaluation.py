@@ -10,7 +10,7 @@ from assay.evaluation import Evaluation
 from assay.inference import Estimate, Significance
 from assay.measures import Measure, find, parse
 from assay.report import deployment, slices
-from assay.report.chance import tests_of
+from assay.report.chance import own_tests
 from assay.report.document import (
     Cell,
     Column,
@@ -25,8 +25,8 @@ from assay.report.document import (
 )
 from assay.report.headline import headline, largest_confusions
 from assay.report.names import name
-from assay.report.numbers import count
-from assay.report.words import measure_name, plural
+from assay.report.numbers import count, p_value
+from assay.report.words import measure_name, plural, quoted
 
 _BINARY_MAIN = (
     "accuracy",
@@ -70,6 +70,21 @@ _MEASURE_COLUMNS = (
     Column("method", optional=True),
     Column("n", Kind.COUNT, optional=True),
 )
+RECORD = (
+    "measure",
+    "label",
+    "average",
+    "slice_column",
+    "slice_value",
+    "base_rate",
+    "value",
+    "low",
+    "high",
+    "method",
+    "n",
+    "undefined",
+    "note",
+)
 # So many of the most frequent errors are listed, and so many classes.
 _CONFUSIONS, _CLASSES = 10, 50
 
@@ -78,7 +93,7 @@ def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Do
     """What a report says of an evaluation."""
     from assay.report.panel import panel_of
 
-    tests = tests_of(evaluation)
+    tests = own_tests(evaluation)
     plain = evaluation.to_dict()
     said = headline(evaluation)
     return Document(
@@ -99,7 +114,15 @@ def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Do
         plain={**plain, "headline": list(said), "tests": [test.to_dict() for test in tests]},
         panel=panel_of(evaluation),
         made=made,
+        records=tuple(_record(estimate) for estimate in plain["estimates"]),
     )
+
+
+def _record(estimate: Mapping[str, Any]) -> dict[str, Any]:
+    """An estimate as a row of a table: the slice in two columns."""
+    where = estimate["slice"] or {"column": None, "value": None}
+    sliced = {f"slice_{name}": where[name] for name in ("column", "value")}
+    return {key: {**estimate, **sliced}[key] for key in RECORD}
 
 
 # -- measures --------------------------------------------------------------------------------------
@@ -107,10 +130,12 @@ def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Do
 
 def _matrix(evaluation: Evaluation) -> Section:
     confusion = evaluation.confusion
-    weighted = ", sums of weights" if confusion.weighted else ""
-    matrix = Matrix(
-        f"Rows are the truth, columns the decision{weighted}", confusion.labels, confusion.cells
-    )
+    caption = "Rows are the truth, columns the decision"
+    if confusion.weighted:
+        caption += "; sums of weights"
+    if evaluation.unlabelled is not None:
+        caption += "; only rows that have a label"
+    matrix = Matrix(caption, confusion.labels, confusion.cells)
     errors = largest_confusions(evaluation)
     if evaluation.positive is not None or not errors:
         return Section("Confusion matrix", (matrix,), Tier.APPENDIX)
@@ -130,18 +155,20 @@ def _matrix(evaluation: Evaluation) -> Section:
 
 def _measures(evaluation: Evaluation) -> tuple[Section, Section]:
     binary = evaluation.positive is not None
-    main = _BINARY_MAIN if binary else _MANY_MAIN
-    advanced = _BINARY_ADVANCED if binary else _MANY_ADVANCED
+    main: tuple[str, ...] = _BINARY_MAIN if binary else _MANY_MAIN
+    advanced: tuple[str, ...] = _BINARY_ADVANCED if binary else _MANY_ADVANCED
     if evaluation.tally.scores is None:
         advanced = tuple(key for key in advanced if parse(key)[0].formula is not None)
-    level = f"{100 * evaluation.level:.10g}% intervals"
     return (
-        Section("Main results", (_table(evaluation, main, level),), Tier.MAIN),
-        Section("Advanced results", (_table(evaluation, advanced, level),), Tier.ADVANCED),
+        Section("Main results", (_table(evaluation, main),), Tier.MAIN),
+        Section("Advanced results", (_table(evaluation, advanced),), Tier.ADVANCED),
     )
 
 
-def _table(evaluation: Evaluation, keys: tuple[str, ...], caption: str) -> Table:
+def _table(evaluation: Evaluation, keys: tuple[str, ...]) -> Table:
+    caption = f"{100 * evaluation.level:.10g}% intervals"
+    if evaluation.positive is not None:
+        caption += f"; the positive is {quoted(evaluation.positive)}"
     shown = []
     for key in keys:
         shown.append(key)
@@ -180,7 +207,8 @@ def _classes(evaluation: Evaluation) -> tuple[Section, ...]:
             found[entry.label][entry.measure] = entry.estimate
     columns = (
         Column("class"),
-        *(Column(head, Kind.COUNT) for head in ("rows", "TP", "FP", "FN", "TN")),
+        Column("rows", Kind.COUNT),
+        *(Column(head, Kind.COUNT, optional=True) for head in ("TP", "FP", "FN", "TN")),
         *(Column(head, Kind.SHARE) for head in ("precision", "recall", "F1")),
     )
     rows: list[tuple[Cell, ...]] = []
@@ -218,7 +246,7 @@ def _rates(evaluation: Evaluation) -> tuple[Section, ...]:
         for key in dict.fromkeys(keys)
         if key not in said and not key.endswith("_per_day") and find(key).formula is not None
     )
-    table = _table(evaluation, others, f"{100 * evaluation.level:.10g}% intervals")
+    table = _table(evaluation, others)
     return (Section("Further rates", (table,), Tier.APPENDIX, detail=True),)
 
 
@@ -228,15 +256,15 @@ def _tests(tests: tuple[Significance, ...]) -> tuple[Section, ...]:
     columns = (
         Column("test"),
         Column("statistic", Kind.SHARE),
-        Column("p", Kind.SHARE),
+        Column("p"),
         Column("method", optional=True),
     )
     called = {
         "accuracy_against_majority": "accuracy above the largest class's share",
         "mcnemar_errors": "McNemar, false positives against false negatives",
     }
-    rows = tuple((called[t.test], t.statistic, t.p, t.method) for t in tests)
-    table = Table("Tests of this model by itself", columns, rows)
+    rows = tuple((called[t.test], t.statistic, p_value(t.p), t.method) for t in tests)
+    table = Table("Of this model by itself", columns, rows)
     said = tuple(Prose(test.sentence) for test in tests)
     return (Section("Tests", (table, *said), Tier.APPENDIX, detail=True),)
 
@@ -245,6 +273,13 @@ def _refused(source: Mapping[str, Any]) -> tuple[str, ...]:
     refused = source["rows_refused"]
     if not refused:
         return ()
-    first = source["refused"][0] if source["refused"] else None
-    where = f"; the first is row {count(first['row'])}: {first['reason']}" if first else ""
-    return (f"{count(refused)} of {count(source['rows_read'])} rows were refused{where}",)
+    said = f"{count(refused)} of {count(source['rows_read'])} rows were refused"
+    if not source["refused"]:
+        return (said,)
+    first = source["refused"][0]
+    where = f"row {count(first['row'])}"
+    if first.get("line"):
+        where = f"line {count(first['line'])}"
+    if first.get("file"):
+        where += f" of {name(first['file'])}"
+    return (f"{said}; the first is {where}: {first['reason']}",)

@@ -49,7 +49,7 @@ def _of_two(evaluation: Evaluation) -> str:
 
 def _deployed(rate: float, false: Estimate) -> str:
     where = f"at a base rate of {exact_percent(rate)}"
-    if false == 0 and false.high > 0:
+    if float(false) == 0 and false.high > 0:
         # No false alarm was seen; that alone does not promise that there is none.
         return f"{where} it may be as much as {percent(false.high)}"
     return f"{where} that becomes {percent(float(false))}"
@@ -134,7 +134,7 @@ def _classes(evaluation: Evaluation) -> tuple[str, ...]:
     known = {label: recall for label, recall in found.items() if not math.isnan(recall)}
     if len(known) < 2:
         return ()
-    if min(known.values()) == 1:
+    if min(map(float, known.values())) == 1:
         return ("Every row was decided right.",)
     best = max(known, key=lambda label: known[label])
     worst = min(known, key=lambda label: known[label])

@@ -11,6 +11,7 @@ import unicodedata
 # Longer names are cut in the middle, where they differ least.
 LONGEST = 60
 LONGEST_SENTENCE = 2000
+NOTHING = "(empty)"
 
 # Control, format (bidi, zero width), surrogate, private use, unassigned, line and paragraph breaks.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -54,7 +55,7 @@ def short(text: str, longest: int = LONGEST, gap: str = "…") -> str:
 
 def name(text: str, longest: int = LONGEST) -> str:
     """A name as a reader should see it: visible and short."""
-    return short(visible(short(text, 4 * longest)), longest)
+    return short(visible(short(text, 4 * longest)), longest) or NOTHING
 
 
 def sentence(text: str) -> str:

@@ -11,7 +11,8 @@ import math
 from collections.abc import Iterable
 
 from assay.inference import Estimate
-from assay.report.document import Cell, Kind
+from assay.inference.significance import p_text
+from assay.report.document import Cell, Formula, Kind
 
 UNDEFINED = "undefined"
 
@@ -19,7 +20,7 @@ UNDEFINED = "undefined"
 _LEAST, _LEAST_PERCENT = 3, 1
 # Ends that still agree after so many decimals are alike for any reader.
 _MOST = 9
-# What floating point leaves of an exact 0 or 1.
+# What floating point may leave of an exact 1.
 _NOISE = 1e-12
 
 
@@ -64,7 +65,7 @@ def plain_number(value: float) -> str:
     """A number without an interval.
 
     >>> plain_number(0.5), plain_number(0.00004), plain_number(1234.5)
-    ('0.500', '0.00004', '1,234')
+    ('0.500', '0.000040', '1,234')
     """
     if math.isnan(value):
         return UNDEFINED
@@ -77,7 +78,7 @@ def percent(found: float) -> str:
     >>> percent(Estimate(0.95344, 0.94820, 0.95816))
     '95.3% [94.8, 95.8]'
     >>> percent(0.95671), percent(0.99998), percent(0.0000031)
-    ('95.7%', '99.998%', '0.0003%')
+    ('95.7%', '99.998%', '0.00031%')
     """
     if math.isnan(found):
         return UNDEFINED
@@ -132,6 +133,15 @@ def daily_parts(found: float) -> tuple[str, str]:
     return _of_day(float(found)), f"[{_of_day(found.low)}, {_of_day(found.high)}]"
 
 
+def p_value(p: float) -> str:
+    """A p-value in a table.
+
+    >>> p_value(0.034), p_value(1e-200)
+    ('0.034', '< 0.0001')
+    """
+    return p_text(p).removeprefix("p ").removeprefix("= ")
+
+
 def cell(found: Cell, kind: Kind) -> str:
     """A cell of a table as text; nothing is an empty cell."""
     return _joined(*cell_parts(found, kind))
@@ -141,8 +151,8 @@ def cell_parts(found: Cell, kind: Kind) -> tuple[str, str]:
     """A cell of a table as its value and its interval."""
     if found is None:
         return "", ""
-    if isinstance(found, str):
-        return found, ""
+    if isinstance(found, str | Formula):
+        return (found if isinstance(found, str) else found.plain), ""
     if kind is Kind.DAILY:
         return daily_parts(found)
     if isinstance(found, Estimate):
@@ -156,19 +166,19 @@ def _joined(value: str, interval: str) -> str:
 
 def _of_day(number: float) -> str:
     """Whole from 100 a day on, else two digits."""
-    if abs(number) >= 100 or abs(number) < _NOISE:
+    if abs(number) >= 100 or number == 0:
         return f"{number:,.0f}"
     if abs(number) >= 10:
         return f"{number:.1f}"
-    digits = min(1 - math.floor(math.log10(abs(number))), _MOST)
-    return f"{number:.{digits}f}"
+    digits = 1 - math.floor(math.log10(abs(number)))
+    return f"{number:.{digits}f}" if digits <= _MOST else f"{number:.2g}"
 
 
 def _decimals(numbers: Iterable[float], least: int, *, whole: float = 1) -> int:
     """The fewest decimals, from ``least`` on, that tell what must be told apart.
 
     That is each number from 0 and from the whole, and, by two units at least, the ends of an
-    interval from each other. Large numbers need none.
+    interval from each other. A number alone has two digits that count. Large numbers need none.
     """
     finite = [number for number in numbers if math.isfinite(number)]
     largest = max(map(abs, finite), default=0.0)
@@ -184,11 +194,11 @@ def _clear(numbers: list[float], digits: int, whole: float) -> bool:
     unit = 10.0**-digits
     for number in numbers:
         shown = round(number, digits)
-        for limit in (0.0, whole, -whole):
-            if shown == limit and abs(number - limit) > _NOISE:
-                return False
+        exact = number == 0 or abs(abs(number) - whole) <= _NOISE
+        if not exact and shown in (0.0, whole, -whole):
+            return False
     if len(numbers) < 3:
-        return True
+        return all(number == 0 or abs(number) >= 9.5 * unit for number in numbers)
     _, low, high = numbers
     return high - low <= _NOISE or round(high, digits) - round(low, digits) >= 1.5 * unit
 
@@ -198,9 +208,8 @@ def _written(number: float, digits: int, *, whole: float = 1) -> str:
         return UNDEFINED
     if math.isinf(number):
         return "infinity" if number > 0 else "-infinity"
-    for exact in (0.0, whole, -whole):
-        if abs(number - exact) <= _NOISE:
-            return f"{exact:.0f}"
+    if number == 0 or abs(abs(number) - whole) <= _NOISE:
+        return f"{round(number) or 0}"
     text = f"{number:,.{digits}f}"
     # Smaller than the most decimals can show.
     return f"{number:.2g}" if float(text.replace(",", "")) == 0 else text

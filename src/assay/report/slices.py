@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from assay.evaluation import Evaluation
 from assay.inference import Estimate
 from assay.measures import LOWER, find
 from assay.report.document import Block, Column, Dot, Dots, Kind, Prose, Section, Table, Tier
-from assay.report.numbers import count, daily, percent, plain_number
-from assay.report.words import measure_name, plural, positives, quoted
+from assay.report.numbers import count, daily, percent
+from assay.report.words import measure_name, plural, positives
 from assay.tally import Confusion
 
 # The worst so many are shown of each column.
@@ -41,9 +41,12 @@ def sections(evaluation: Evaluation) -> tuple[Section, ...]:
 def _section(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
     slices = {key: table for key, table in evaluation.tally.slices.items() if key[0] == column}
     is_family = column == evaluation.family
-    title = f"Families ({column})" if is_family else f"Slices by {column}"
+    title = f"Slices by {column}"
+    if is_family:
+        title = "Families" if column == "family" else f"Families ({column})"
     if evaluation.positive is None:
-        dots = [Dot(key[1], found[key]["accuracy"], _right(table)) for key, table in slices.items()]
+        right = {key: found[key]["accuracy"] for key in slices}
+        dots = [Dot(key[1], right[key], _right(slices[key], right[key])) for key in slices]
         return Section(title, (_worst(evaluation, column, "accuracy", dots),), Tier.APPENDIX)
     blocks: list[Block] = []
     detected = [
@@ -52,8 +55,9 @@ def _section(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
         if table.rows[1]
     ]
     harmless = [
-        Dot(key[1], found[key]["false_positive_rate"], _flagged(table))
+        Dot(key[1], false, _flagged(table, false))
         for key, table in slices.items()
+        for false in [found[key]["false_positive_rate"]]
         if not table.rows[1]
     ]
     if detected:
@@ -78,16 +82,16 @@ def _worst(evaluation: Evaluation, column: str, name: str, dots: list[Dot]) -> D
         caption = f"Detection rate{what} by {column}, worst first"
     elif name == "false_positive_rate":
         caption = f"False positive rate where {column} has no {_short(evaluation)}, worst first"
-    omitted = max(len(ordered) - MOST, 0)
-    notes = (f"{count(omitted)} more are better than these.",) if omitted else ()
+    shown = tuple(ordered[:MOST])
+    omitted = len(ordered) - len(shown)
+    notes = []
+    if omitted:
+        notes.append(f"{count(omitted)} more are better than these.")
+    if any(TOO_FEW in dot.remark for dot in shown):
+        notes.append(f"{TOO_FEW.capitalize()}: the interval is wider than {TOO_WIDE:g}.")
+    whole = evaluation[name]
     return Dots(
-        caption[0].upper() + caption[1:],
-        column,
-        measure,
-        tuple(ordered[:MOST]),
-        evaluation[name],
-        omitted,
-        notes,
+        caption[0].upper() + caption[1:], column, measure, shown, whole, omitted, tuple(notes)
     )
 
 
@@ -105,12 +109,12 @@ def _detected(table: Confusion, found: Mapping[str, Estimate], *, beside: bool) 
     return said
 
 
-def _flagged(table: Confusion) -> str:
-    return f"{count(table.cells[0][1])} of {count(table.rows[0])} flagged"
+def _flagged(table: Confusion, found: Estimate) -> str:
+    return of_all(table.cells[0][1], table.rows[0], found, "flagged")
 
 
-def _right(table: Confusion) -> str:
-    return f"{count(sum(table.hits))} of {count(table.total)} right"
+def _right(table: Confusion, found: Estimate) -> str:
+    return of_all(sum(table.hits), table.total, found, "right")
 
 
 def of_all(k: float, n: float, found: Estimate, verb: str) -> str:
@@ -121,14 +125,17 @@ def of_all(k: float, n: float, found: Estimate, verb: str) -> str:
     >>> of_all(0, 2, Estimate(0, 0, 0.8419), "detected")
     '0 of 2 detected: at most 84.2%, too few to say'
     """
+    if math.isnan(found):
+        return found.undefined or ""
     said = f"{count(k)} of {count(n)} {verb}"
+    if math.isnan(found.low):
+        return said
     bounds = []
-    if not math.isnan(found.low):
-        if found == 1:
-            bounds.append(f"at least {percent(found.low)}")
-        elif found == 0:
-            bounds.append(f"at most {percent(found.high)}")
-    if math.isnan(found.low) or found.high - found.low > TOO_WIDE:
+    if float(found) == 1:
+        bounds.append(f"at least {percent(found.low)}")
+    elif float(found) == 0:
+        bounds.append(f"at most {percent(found.high)}")
+    if found.high - found.low > TOO_WIDE:
         bounds.append(TOO_FEW)
     return f"{said}: {', '.join(bounds)}" if bounds else said
 
@@ -139,10 +146,14 @@ def of_all(k: float, n: float, found: Estimate, verb: str) -> str:
 def _days(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
     slices = {key[1]: t for key, t in evaluation.tally.slices.items() if key[0] == column}
     if evaluation.positive is None:
-        columns = (Column("day"), Column("rows", Kind.COUNT), Column("accuracy", Kind.SHARE))
-        kept = sorted(slices)[:MOST]
-        rows = [(day, slices[day].total, found[column, day]["accuracy"]) for day in kept]
-        table = Table("Accuracy by day", columns, tuple(rows), _left_out(slices, kept))
+        columns: tuple[Column, ...] = (
+            Column("day"),
+            Column("rows", Kind.COUNT),
+            Column("accuracy", Kind.SHARE),
+        )
+        kept = sorted(slices)[-MOST:]
+        rows = tuple((day, slices[day].total, found[column, day]["accuracy"]) for day in kept)
+        table = Table("Accuracy by day", columns, rows, _left_out(len(slices), "before them"))
         return Section("Days", (table,), Tier.APPENDIX)
     most = sorted(slices, key=lambda day: (-slices[day].columns[1], day))[:MOST]
     kept = sorted(most)
@@ -159,7 +170,7 @@ def _days(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
         "Alerts by day",
         columns,
         tuple(_day(day, slices[day], found[column, day]) for day in kept),
-        _left_out(slices, kept),
+        _left_out(len(slices), "with fewer alerts"),
     )
     blocks: list[Block] = [table]
     if evaluation.spread is not None:
@@ -167,9 +178,9 @@ def _days(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
     return Section("Days", tuple(blocks), Tier.APPENDIX)
 
 
-def _day(day: str, table: Confusion, found: Mapping[str, Estimate]) -> tuple[
-    str, float, float, float, float, Estimate, Estimate
-]:
+def _day(
+    day: str, table: Confusion, found: Mapping[str, Estimate]
+) -> tuple[str, float, float, float, float, Estimate, Estimate]:
     (_, false), (missed, _) = table.cells
     return (
         day,
@@ -182,11 +193,11 @@ def _day(day: str, table: Confusion, found: Mapping[str, Estimate]) -> tuple[
     )
 
 
-def _left_out(slices: Iterable[str], kept: list[str]) -> tuple[str, ...]:
-    left = len(list(slices)) - len(kept)
-    if not left:
+def _left_out(days: int, which: str) -> tuple[str, ...]:
+    left = days - MOST
+    if left <= 0:
         return ()
-    return (f"{count(left)} {plural(left, 'day', 'days')} with fewer alerts are not shown.",)
+    return (f"{count(left)} {plural(left, 'day', 'days')} {which} are not shown.",)
 
 
 def _spread(evaluation: Evaluation) -> str:

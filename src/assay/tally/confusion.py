@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -95,42 +96,52 @@ class Confusion:
         """Whether the cells are sums of sampling weights."""
         return self.squares is not None
 
-    @property
+    @cached_property
     def rows(self) -> tuple[Any, ...]:
         """How many rows are of each label (the support)."""
         return tuple(sum(row) for row in self.cells)
 
-    @property
+    @cached_property
     def columns(self) -> tuple[Any, ...]:
         """How many rows were decided as each label."""
         return tuple(sum(column) for column in zip(*self.cells, strict=True))
 
-    @property
+    @cached_property
     def hits(self) -> tuple[Any, ...]:
         """How many rows of each label were decided right."""
         return tuple(self.cells[i][i] for i in range(len(self.labels)))
 
-    @property
+    @cached_property
     def total(self) -> Any:
         """How many rows there are."""
         return sum(self.rows)
 
     def one_versus_rest(self, label: int) -> Cells:
         """The binary cells with one label as the positive, all others as negatives."""
-        (tn, fp), (fn, tp) = _collapsed(self.cells, label)
+        (tn, fp), (fn, tp) = self.against_rest(label).cells
         return {"TP": tp, "FP": fp, "FN": fn, "TN": tn}
 
     def against_rest(self, label: int) -> Confusion:
         """The binary table with one label as the positive, all others as one negative."""
         if len(self.labels) == 2 and label == 1:
             return self
-        name = self.labels[label]
-        rest = self.labels[1 - label] if len(self.labels) == 2 else f"not {name}"
-        return Confusion(
-            (rest, name),
-            _collapsed(self.cells, label),
-            None if self.squares is None else _collapsed(self.squares, label),
-        )
+        if label not in self._against_rest:
+            name = self.labels[label]
+            rest = self.labels[1 - label] if len(self.labels) == 2 else f"not {name}"
+            if self.squares is None:
+                hit, row, column = self.hits[label], self.rows[label], self.columns[label]
+                others = self.total - row - column + hit
+                table = Confusion((rest, name), ((others, column - hit), (row - hit, hit)))
+            else:
+                matrices = _collapsed(self.cells, label), _collapsed(self.squares, label)
+                table = Confusion((rest, name), *matrices)
+            self._against_rest[label] = table
+        return self._against_rest[label]
+
+    @cached_property
+    def _against_rest(self) -> dict[int, Confusion]:
+        """Binary tables that were asked for: every measure of a label is read on the same one."""
+        return {}
 
     def class_cells(self) -> Cells:
         """The cells that formulas over classes use."""
@@ -172,11 +183,12 @@ def _matrix(rows: Sequence[Sequence[Any]]) -> Matrix:
 
 
 def _collapsed(matrix: Matrix, label: int) -> Matrix:
-    others = [i for i in range(len(matrix)) if i != label]
-    rest = sum(matrix[i][j] for i in others for j in others)
-    wrongly = sum(matrix[i][label] for i in others)
-    missed = sum(matrix[label][j] for j in others)
-    return (rest, wrongly), (missed, matrix[label][label])
+    """One label against the rest; weights are added, never subtracted, which would cancel."""
+    table = np.array(matrix)
+    others = np.arange(len(matrix)) != label
+    rest = table[others][:, others].sum()
+    missed, wrongly = table[label, others].sum(), table[others, label].sum()
+    return (float(rest), float(wrongly)), (float(missed), matrix[label][label])
 
 
 def _added(a: Matrix, b: Matrix) -> Matrix:

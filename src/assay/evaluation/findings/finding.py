@@ -25,7 +25,10 @@ class Finding:
 class Check:
     """One coded check: ``look`` gives the message where the finding applies, else None.
 
-    ``title`` names what is found, ``why`` tells why it matters, ``remedy`` what to do about it.
+    ``title`` names what is found, ``why`` tells why it matters, ``remedy`` what to do about it. The
+    docstring of ``look`` says what is looked for, with an example. ``unless`` are the codes of
+    findings that tell the same story better: beside one of them this one is left out.
+    ``on_alerts`` is whether it also holds where only alerts were labelled.
     """
 
     code: str
@@ -34,6 +37,8 @@ class Check:
     why: str
     remedy: str
     look: Callable[[Evaluation], str | None]
+    unless: tuple[str, ...] = ()
+    on_alerts: bool = False
 
     def __call__(self, evaluation: Evaluation) -> Finding | None:
         """The finding, where it applies."""

@@ -42,6 +42,7 @@ class Request:
     glob: bool = False
     max_memory: int | None = None
     batch_rows: int = 1 << 20
+    chunk_bytes: int = 1 << 22
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,76 @@
+"""A large Parquet file, evaluated from the command line beside a polars group_by of the same file."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from speed.timing import Finding
+
+_PART = 1 << 22
+_GROUPED = """
+import json, sys, time
+import polars as pl
+started = time.perf_counter()
+rows = pl.scan_parquet(sys.argv[1], glob=False).group_by("score").agg(
+    pl.len(), pl.col("label").sum()
+).collect(engine="streaming").height
+print(json.dumps({"seconds": time.perf_counter() - started, "rows": rows}))
+"""
+
+
+def write(path: Path, count: int) -> None:
+    """Rows of (bool, float32), one attack in a hundred."""
+    random = np.random.default_rng(7)
+    folder = path.with_suffix("")
+    folder.mkdir()
+    for start in range(0, count, _PART):
+        size = min(_PART, count - start)
+        label = random.random(size) < 0.01
+        score = random.random(size, np.float32)
+        score[label] = np.sqrt(score[label])
+        pl.DataFrame({"label": label, "score": score}).write_parquet(folder / f"{start:012}.parquet")
+    pl.scan_parquet(folder).sink_parquet(path)
+    for part in folder.iterdir():
+        part.unlink()
+    folder.rmdir()
+
+
+def _timed(command: list[str]) -> tuple[float, int, str]:
+    """Seconds, peak bytes and output of a command."""
+    started = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdout is not None
+    out = process.stdout.read().decode()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"{command} ended with {os.waitstatus_to_exitcode(status)}")
+    unit = 1 if sys.platform == "darwin" else 1024
+    return time.perf_counter() - started, usage.ru_maxrss * unit, out
+
+
+def findings(count: int) -> Iterator[Finding]:
+    """Time and memory of an exact evaluation, and of a peer that only groups."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        write(path, count)
+        command = [sys.executable, "-m", "assay", "evaluate", str(path), "--format", "json"]
+        seconds, peak, out = _timed(command)
+        rows = sum(map(sum, json.loads(out)["confusion"]))
+        assert rows == count, f"{rows:,} rows were counted, not {count:,}"
+        yield Finding(f"evaluate a Parquet file of {count:,} rows (bool, float32)", seconds, "s")
+        yield Finding("  million rows a second", count / seconds / 1e6, "M/s")
+        yield Finding("  peak memory of the process", peak / 1e9, "GB", at_most=2)
+        seconds, peak, _ = _timed([sys.executable, "-c", _GROUPED, str(path)])
+        yield Finding("polars group_by of the scores of the same file", seconds, "s")
+        yield Finding("  million rows a second", count / seconds / 1e6, "M/s")
+        yield Finding("  peak memory of the process", peak / 1e9, "GB")

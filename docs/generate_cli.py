@@ -1,0 +1,59 @@
+"""The reference of the command line, written from the commands themselves.
+
+An option that is declared is documented; there is nothing else to write.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import click
+
+from assay.cli.app import COMMANDS, app
+from assay.cli.command import Command
+
+
+def page() -> str:
+    """The page as reStructuredText: each command, its options by section, and its examples."""
+    intro = "Every option, as ``assay COMMAND --help`` shows it. :doc:`cli` tells how to use them."
+    parts = [_heading("Commands and options", "="), intro]
+    with click.Context(app, info_name="assay") as context:
+        for name in COMMANDS:
+            command = app.get_command(context, name)
+            assert isinstance(command, Command)  # noqa: S101 - every command here is one
+            parts += _command(command, click.Context(command, context, info_name=name))
+    return "\n\n".join(parts) + "\n"
+
+
+def _command(command: Command, context: click.Context) -> list[str]:
+    usage = " ".join(command.collect_usage_pieces(context))
+    parts = [
+        _heading(context.command_path, "-"),
+        f".. program:: {context.command_path}",
+        f".. code-block:: text\n\n   {context.command_path} {usage}",
+        *map(_plain, inspect.cleandoc(command.help or "").split("\n\n")),
+    ]
+    for heading, options in command.sections(context).items():
+        parts.append(_heading(heading, "~"))
+        parts += [_option(option, context) for option in options]
+    lines = "\n".join(f"   # {says}\n   {line}" for says, line in command.examples)
+    parts += [_heading("Examples", "~"), f".. code-block:: sh\n\n{lines}"]
+    return parts
+
+
+def _option(option: click.Option, context: click.Context) -> str:
+    record = option.get_help_record(context)
+    assert record is not None  # noqa: S101 - hidden options are not listed
+    name, says = record
+    # Sphinx splits a list of names at ", ", and the brackets of a choice at "[" are its own.
+    return f".. option:: {name}\n\n   {_plain(says)}"
+
+
+def _heading(text: str, line: str) -> str:
+    return f"{text}\n{line * len(text)}"
+
+
+def _plain(text: str) -> str:
+    """Text in which nothing is markup."""
+    return re.sub(r"([*`|_\\])", r"\\\1", " ".join(text.split()))

@@ -1,0 +1,95 @@
+"""The command ``assay`` and its commands, each loaded when it is needed."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shlex
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from assay import __version__
+from assay.cli.command import TYPED
+from assay.cli.errors import USAGE, report
+
+# In the order in which people meet them; each is a module here with a `command`.
+COMMANDS = ("evaluate", "measures", "demo")
+
+
+class Commands(click.Group):
+    """A group that imports a command when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the form is click's
+        """The commands in their order."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """A command by its name."""
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = import_module(f"assay.cli.{cmd_name}").command
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names; near names are suggested."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            close = difflib.get_close_matches(args[0], COMMANDS, n=1, cutoff=0.5)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(COMMANDS)}."
+            ctx.fail(f"there is no command {args[0]!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what was typed, then parse it."""
+        ctx.meta[TYPED] = shlex.join(["assay", *args])
+        return super().parse_args(ctx, args)
+
+
+EPILOG = """\b
+Start here:
+  assay demo
+  assay evaluate predictions.csv --base-rate 0.1%
+  assay measures recall
+
+\b
+Completion in your shell, for good:
+  bash   eval "$(_ASSAY_COMPLETE=bash_source assay)"       in ~/.bashrc
+  zsh    eval "$(_ASSAY_COMPLETE=zsh_source assay)"        in ~/.zshrc
+  fish   _ASSAY_COMPLETE=fish_source assay | source        in ~/.config/fish/config.fish
+"""
+
+
+@click.command(
+    cls=Commands,
+    invoke_without_command=True,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, message="assay %(version)s")
+@click.pass_context
+def app(context: click.Context) -> None:
+    """Judge detectors: how good one is, how sure we can be, and what it means in deployment.
+
+    Give it what a model said and what was true. Every number comes with its interval, or with the
+    reason why it has none.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        context.exit(USAGE)
+
+
+def run(args: Sequence[str] | None = None) -> int:
+    """Run a command line, by default the one that was typed, and give its exit code."""
+    if "ASSAY_THREADS" in os.environ:
+        # polars reads this once, when it is first imported.
+        os.environ.setdefault("POLARS_MAX_THREADS", os.environ["ASSAY_THREADS"])
+    try:
+        outcome = app.main(
+            None if args is None else list(args), prog_name="assay", standalone_mode=False
+        )
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it becomes an exit code
+        return report(error)
+    return outcome if isinstance(outcome, int) else 0

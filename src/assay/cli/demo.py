@@ -1,0 +1,169 @@
+"""``assay demo``: the whole tool on data that it makes itself."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli import aside
+from assay.cli.command import Command, Option
+from assay.cli.errors import OutputError, say
+from assay.cli.reporting import DEFAULT_LEVEL, FORMATS, LEVEL, QUIET, SEED, TERMINAL
+
+if TYPE_CHECKING:
+    from assay.learn.scenarios import Flows
+
+PREDICTIONS = "predictions.csv"
+REPORTS = {
+    "report.html": "a page with moving parts: open this one in a browser",
+    "report.md": "for a pull request",
+    "report.tex": "tables for a paper",
+    "report.json": "for other programs",
+}
+# A folder that bears this mark may be written into again.
+MARK = ".made-by-assay-demo"
+
+OPTIONS = (
+    *("--family", "family", "--slice", "protocol", "--time", "time", "--cluster", "host"),
+    *("--base-rate", "0.1%", "--volume", "1000000"),
+)
+EXAMPLES = (
+    ("writes into ./assay-demo", "assay demo"),
+    ("another folder, other draws", "assay demo --out try --seed 7"),
+)
+
+
+@click.command(
+    cls=Command,
+    name="demo",
+    examples=EXAMPLES,
+    short_help="Try everything on made-up data.",
+)
+@click.option(
+    "--out",
+    cls=Option,
+    section="Report",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    default="assay-demo",
+    show_default=True,
+    help="The folder to write into.",
+)
+@click.option(
+    "--format",
+    "face",
+    cls=Option,
+    section="Report",
+    type=click.Choice(FORMATS),
+    default=TERMINAL,
+    show_default=True,
+    help="How the report on standard output is written.",
+)
+@LEVEL
+@SEED
+@QUIET
+def command(*, out: Path, face: str, level: float, seed: int, quiet: bool) -> None:
+    """Try everything on made-up data: 20,000 network flows, five families of attack.
+
+    Writes the predictions of a detector as CSV, judges them, shows the report, and leaves it as
+    HTML, Markdown, LaTeX and JSON too.
+    """
+
+    def tell(text: str = "") -> None:
+        if not quiet:
+            say(text)
+
+    _prepare(out)
+    tell("Making 20,000 network flows of two weeks, and what a detector said of them.")
+    from assay.learn.scenarios import make_flows
+
+    predictions = out / PREDICTIONS
+    _write(predictions, table(make_flows(seed)))
+    asked = ["evaluate", str(predictions), *OPTIONS]
+    if level != DEFAULT_LEVEL:
+        asked += ["--level", repr(level)]
+    tell("The report that follows is that of")
+    tell(f"  {_typed(asked)}")
+    tell()
+    _run([*asked, "--format", face, "--quiet"])
+    for name in REPORTS:
+        _run([*asked, "--out", str(out / name), "--quiet"])
+    tell()
+    for line in _guide(out, asked):
+        tell(line)
+
+
+def _prepare(folder: Path) -> None:
+    """Make the folder; one that holds somebody else's files is left alone."""
+    try:
+        folder.mkdir(exist_ok=True)
+        if any(folder.iterdir()) and not (folder / MARK).exists():
+            raise OutputError(
+                f"{folder} holds files that the demo did not make; "
+                f"name another folder with --out, or empty this one"
+            )
+        (folder / MARK).touch()
+    except OSError as error:
+        raise OutputError.of(folder, error) from error
+
+
+def table(flows: Flows) -> bytes:
+    """The flows as CSV, in the order of time."""
+    import numpy as np
+
+    flows = flows.where(np.argsort(flows.time, kind="stable"))
+    columns = {
+        "time": np.datetime_as_string(flows.time, timezone="UTC"),
+        "host": flows.host,
+        "protocol": flows.protocol,
+        "family": flows.family,
+        "label": flows.label,
+        "score": flows.new,
+        "old_score": flows.old,
+    }
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+    return text.getvalue().encode()
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        aside.write(path, content)
+    except OSError as error:
+        raise OutputError.of(path, error) from error
+
+
+def _run(arguments: list[str]) -> None:
+    """Run a command line as a user would."""
+    from assay.cli.app import app
+
+    app.main(arguments, prog_name="assay", standalone_mode=False)
+
+
+def _typed(arguments: list[str]) -> str:
+    return shlex.join(["assay", *arguments])
+
+
+def _guide(out: Path, asked: list[str]) -> list[str]:
+    """What there is to see now, and what to try next."""
+    predictions = str(out / PREDICTIONS)
+    return [
+        "Written:",
+        f"  {predictions}: what was evaluated",
+        *(f"  {out / name}: {what}" for name, what in REPORTS.items()),
+        "",
+        "Next:",
+        f"  {_typed(['evaluate', predictions, '--score', 'old_score'])}",
+        "      the model that the detector is to replace",
+        f"  {_typed([*asked, '--threshold', '0.9'])}",
+        "      fewer alerts, and what that misses",
+        f"  {_typed(['measures', 'false_discovery_rate'])}",
+        "      what the false alarm rate says, and when it misleads",
+    ]

@@ -1,0 +1,130 @@
+"""What is said when something goes wrong, and the exit code for it.
+
+====  ==============================================================
+0     fine
+1     the answer is no
+2     the command line is wrong
+3     the input is bad or can't be read
+4     the output could not be written
+5     an error of ours
+130   interrupted; 143 when told to end, 141 when nobody reads on
+====  ==============================================================
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import sys
+import traceback
+
+import click
+
+from assay import __version__
+from assay.errors import AssayError
+
+FINE, NO, USAGE, INPUT, OUTPUT, OURS = range(6)
+INTERRUPTED = 130
+NOBODY_READS = 141  # what a process that is ended by SIGPIPE shows
+
+NO_MEMORY = (
+    "there is not enough memory for this input. Name only the columns that are needed, leave out "
+    "slices with many values, or use a machine with more memory"
+)
+# Messages of the library name its arguments; at the command line they are options.
+_ARGUMENT = re.compile(
+    r"(?<![\w'\"=-])(positive|negative|labels|threshold|base_rate|volume|level|interval)="
+    r"(?=(['\"\w.+-])?)"
+)
+_CANT_WRITE = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS} if os.name == "posix" else {errno.ENOSPC}
+)
+
+
+class OutputError(click.ClickException):
+    """The output could not be written."""
+
+    exit_code = OUTPUT
+
+    @classmethod
+    def of(cls, what: object, error: OSError) -> OutputError:
+        """The error of the system, with what was to be written."""
+        return cls(f"{what} could not be written: {error.strerror or error}")
+
+
+def report(error: BaseException) -> int:
+    """Say on standard error what went wrong, and give the exit code."""
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else int(error.code is not None)
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code
+    if isinstance(error, BrokenPipeError):
+        return NOBODY_READS
+    if os.environ.get("ASSAY_DEBUG"):
+        with contextlib.suppress(OSError):
+            traceback.print_exception(error)
+    text, code = _judged(error)
+    say(f"assay: error: {text}")
+    if code == OURS:
+        say(
+            f"This is an error of ours, not of your input. Please report it with the command line, "
+            f"assay {__version__} and Python {sys.version.split()[0]}; "
+            f"ASSAY_DEBUG=1 in the environment shows where it happened."
+        )
+    return code
+
+
+def _judged(error: BaseException) -> tuple[str, int]:
+    """The message of an error, and its exit code."""
+    match error:
+        case click.UsageError():
+            text = error.format_message().rstrip(".")
+            where = error.ctx.command_path if error.ctx else "assay"
+            return f"{text}{'' if text.endswith('?') else '.'} See '{where} --help'.", USAGE
+        case click.ClickException():
+            return error.format_message(), error.exit_code
+        case KeyboardInterrupt() | click.Abort():
+            return "interrupted", INTERRUPTED
+        case AssayError():
+            return as_options(str(error)), INPUT
+        case MemoryError():
+            return NO_MEMORY, INPUT
+        case OSError() if error.errno in _CANT_WRITE:
+            return f"the output could not be written: {error.strerror}", OUTPUT
+        case OSError():
+            return f"the input can't be read: {error}", INPUT
+        case _:
+            return f"{type(error).__name__}: {error}", OURS
+
+
+def as_options(message: str) -> str:
+    """A message of the library in the words of the command line.
+
+    >>> as_options("Say positive='attack' or positive='normal'")
+    "Say --positive 'attack' or --positive 'normal'"
+    """
+
+    def option(found: re.Match[str]) -> str:
+        return f"--{found[1].replace('_', '-')}{' ' if found[2] else ''}"
+
+    return _ARGUMENT.sub(option, message)
+
+
+def say(text: str) -> None:
+    """A line on standard error, in which nothing can act on the terminal."""
+    # Nothing can be said where standard error itself is closed or full; the exit code still tells.
+    with contextlib.suppress(OSError):
+        click.echo(printable(text), err=True)
+
+
+def printable(text: str) -> str:
+    r"""Text with its control characters shown instead of sent.
+
+    >>> printable("a\x1b[31mb\n")
+    'a\\x1b[31mb\\n'
+    """
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )

@@ -1,0 +1,201 @@
+"""``assay evaluate``: how good a detector is, from a file of its predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay import __version__
+from assay.cli import aside, values
+from assay.cli.command import TYPED, Command, Option
+from assay.cli.errors import OutputError
+from assay.cli.progress import Progress
+from assay.cli.reading import files, reading, within_memory
+from assay.cli.reporting import TERMINAL, Reporting, reporting
+
+if TYPE_CHECKING:
+    from assay.evaluation import Evaluation
+    from assay.report import Provenance
+    from assay.sources.files import Request
+
+RESAMPLES = 1000
+RESAMPLING = ("bootstrap", "bca")
+INTERVALS = (
+    "wald",
+    "wilson",
+    "clopper-pearson",
+    "jeffreys",
+    "agresti-coull",
+    "delta",
+    *RESAMPLING,
+    "delong",
+    "newcombe",
+)
+EXAMPLES = (
+    ("columns by their well-known names", "assay evaluate predictions.csv"),
+    (
+        "where 1 row in 1,000 is an attack, and a million come a day",
+        "assay evaluate predictions.csv --base-rate 1/1000 --volume 1e6",
+    ),
+    (
+        "named columns, families of attack, days, and rows that come in hosts",
+        "assay evaluate predictions.csv --score score --family family --time time --cluster host",
+    ),
+    (
+        "a page to open in a browser or to send on",
+        "assay evaluate predictions.csv --slice protocol --out report.html",
+    ),
+    (
+        "from a database, for other programs",
+        "assay evaluate 'sqlite:flows.db?select label, score from flows' --format json",
+    ),
+    ("from standard input", "cat predictions.csv | assay evaluate - --format markdown"),
+)
+
+_judging = partial(click.option, cls=Option, section="Judging")
+
+
+@click.command(
+    cls=Command,
+    name="evaluate",
+    examples=EXAMPLES,
+    short_help="Judge a detector by a file of its predictions.",
+)
+@files
+@reading
+@_judging("--positive", metavar="VALUE", help="The label that is the alarm.")
+@_judging(
+    "--negative", metavar="VALUE", help="The label that is harmless; every other one is the alarm."
+)
+@_judging(
+    "--labels", type=values.labels, metavar="A,B", help="All labels there may be, also absent ones."
+)
+@_judging(
+    "--threshold",
+    type=values.number,
+    metavar="T",
+    help="Rows are flagged from this score on.  [default: 0.5 for scores in [0, 1]]",
+)
+@_judging(
+    "--base-rate",
+    type=values.share,
+    multiple=True,
+    metavar="SHARE",
+    help="Share of attacks in deployment, as 0.001, 0.1%, 1/1000; may be repeated.",
+)
+@_judging("--volume", type=values.positive_number, metavar="N", help="Rows a day in deployment.")
+@_judging(
+    "--interval",
+    type=click.Choice(INTERVALS),
+    metavar="METHOD",
+    help=f"Method of the intervals: {', '.join(INTERVALS)}.  [default: by measure]",
+)
+@_judging(
+    "--resamples",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help=f"How often a bootstrap draws.  [default: {RESAMPLES}]",
+)
+@_judging(
+    "--figures",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write PDF and SVG figures for a paper into this folder.",
+)
+@reporting
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    *,
+    files: tuple[str, ...],
+    request: Request,
+    positive: str | None,
+    negative: str | None,
+    labels: tuple[str, ...] | None,
+    threshold: float | None,
+    base_rate: tuple[float, ...],
+    volume: float | None,
+    interval: str | None,
+    resamples: int | None,
+    figures: Path | None,
+    reporting: Reporting,
+) -> None:
+    """Judge a detector by a file of what it said and what was true.
+
+    FILE is CSV, TSV, JSON lines, Parquet, Arrow, .npz or .npy, text also as .gz or .zst; a folder
+    of them; - for standard input; or sqlite:FILE?QUERY and duckdb:FILE?QUERY. Several files are
+    read as one.
+    """
+    if positive is not None and negative is not None:
+        raise click.UsageError("give --positive or --negative, not both")
+    method = _method(interval, resamples, reporting)
+    reporting.check()
+    with Progress(quiet=reporting.quiet) as progress, within_memory(request):
+        from assay.evaluation import evaluate_files
+        from assay.report import document_of
+
+        evaluation = evaluate_files(
+            files,
+            request,
+            positive=positive,
+            negative=negative,
+            labels=labels,
+            threshold=threshold,
+            base_rate=base_rate or None,
+            volume=volume,
+            level=reporting.level,
+            interval=method,
+            progress=progress,
+        )
+        document = document_of(evaluation, made=_provenance(context, files, request))
+    for line in _said(evaluation, reporting.face):
+        reporting.say(line)
+    if figures is not None:
+        _draw(evaluation, figures, reporting)
+    reporting.deliver(document)
+
+
+def _method(interval: str | None, resamples: int | None, reporting: Reporting) -> Any:
+    """The interval method; one that draws gets its own object."""
+    if interval not in RESAMPLING:
+        if resamples is not None:
+            raise click.UsageError("--resamples needs --interval bootstrap or --interval bca")
+        return interval
+    from assay.inference import METHODS
+
+    return METHODS[interval](
+        level=reporting.level, resamples=resamples or RESAMPLES, seed=reporting.seed
+    )
+
+
+def _provenance(context: click.Context, files: Sequence[str], request: Request) -> Provenance:
+    """How the report is made: by which version, command line and input."""
+    from assay.report import Provenance
+    from assay.sources.files import inputs_of
+
+    inputs = tuple((found.name, found.size, found.sha256) for found in inputs_of(files, request))
+    return Provenance(__version__, context.meta.get(TYPED, ""), inputs)
+
+
+def _said(evaluation: Evaluation, face: str) -> Iterator[str]:
+    """What stands beside the report: what was guessed, and what to know before believing it."""
+    for note in evaluation.notes:
+        yield f"note: {note}"
+    if face != TERMINAL:
+        for finding in evaluation.findings:
+            yield f"{finding.severity} {finding.code}: {finding.message}"
+
+
+def _draw(evaluation: Evaluation, path: Path, reporting: Reporting) -> None:
+    """Write the figures into a folder."""
+    try:
+        with aside.folder(path) as folder:
+            evaluation.plot.save(folder)
+    except OSError as error:
+        raise OutputError.of(f"figures in {path}", error) from error
+    reporting.say(f"wrote figures into {path}")

@@ -1,0 +1,63 @@
+"""``assay measures``: the catalogue of measures, and what each one says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from assay.cli.command import Command, Option
+from assay.cli.reporting import Reporting, reporting
+
+GROUPS = ("rates", "agreement", "ranking", "probability")
+EXAMPLES = (
+    ("all of them", "assay measures"),
+    ("one of them, by any of its names", "assay measures detection_rate"),
+    ("those of scores, for a README", "assay measures --group ranking --format markdown"),
+    ("a reference table for a paper", "assay measures --out measures.tex"),
+)
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:  # noqa: ARG001
+    """Names and aliases that begin so."""
+    from assay.measures.catalogue import names
+
+    return sorted(name for name in names() if name.startswith(incomplete))
+
+
+@click.command(
+    cls=Command,
+    name="measures",
+    examples=EXAMPLES,
+    short_help="Look up measures: what each says, and when it misleads.",
+)
+@click.argument("name", required=False, shell_complete=_complete)
+@click.option(
+    "--group",
+    cls=Option,
+    section="Which",
+    type=click.Choice(GROUPS),
+    help="Only the measures of one group.",
+)
+@reporting
+def command(*, name: str | None, group: str | None, reporting: Reporting) -> None:
+    """Look up measures: formula, range, how to read one, and when it misleads.
+
+    NAME is a measure or an alias of it, such as recall, tpr or detection_rate. Without it all are
+    listed.
+    """
+    if name is not None and group is not None:
+        raise click.UsageError("give NAME or --group, not both")
+    reporting.check()
+    from assay.errors import UnknownMeasure
+    from assay.measures import find
+    from assay.report import measure_document, measures_document
+
+    if name is None:
+        reporting.deliver(measures_document(group))
+        return
+    try:
+        measure = find(name)
+    except UnknownMeasure as error:
+        raise click.UsageError(str(error)) from error
+    reporting.deliver(measure_document(measure))

@@ -1,0 +1,79 @@
+"""How far the work is, shown on standard error to whoever waits."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from types import TracebackType
+
+PATIENCE = 2.0  # seconds before anything is shown
+_EVERY = 0.2
+_WIDTH = 30
+_ERASE = "\r\x1b[K"
+
+
+class Progress:
+    """A line that shows the bytes that were read, and later that the work goes on.
+
+    It appears after two seconds, and only where standard error is a terminal. It is called with
+    the bytes that are done and, where known, all there are.
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._shown = not quiet and sys.stderr is not None and sys.stderr.isatty()
+        self._done = 0
+        self._total: int | None = None
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._draw, name="progress", daemon=True)
+        self._started = time.monotonic()
+
+    def __call__(self, done: int, total: int | None) -> None:
+        """Note how far the reading is."""
+        self._done, self._total = done, total
+
+    def __enter__(self) -> Progress:
+        if self._shown:
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._over.set()
+        if self._shown:
+            self._thread.join()
+
+    def _draw(self) -> None:
+        if self._over.wait(PATIENCE):
+            return
+        while True:
+            elapsed = time.monotonic() - self._started
+            _show(_ERASE + line(self._done, self._total, elapsed))
+            if self._over.wait(_EVERY):
+                _show(_ERASE)
+                return
+
+
+def line(done: int, total: int | None, elapsed: float) -> str:
+    """What is shown at one moment.
+
+    >>> line(250_000_000, 1_000_000_000, 5.0)
+    'reading [#######                       ]  25%, 15 s left'
+    """
+    if total and done < total:
+        share = done / total
+        bar = "#" * int(share * _WIDTH)
+        left = f", {elapsed / share - elapsed:.0f} s left" if share > 0.02 else ""
+        return f"reading [{bar:<{_WIDTH}}] {share:4.0%}{left}"
+    if total is None and done:
+        return f"reading, {done / 1e6:,.0f} MB so far, {elapsed:.0f} s"
+    return f"working, {elapsed:.0f} s"
+
+
+def _show(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

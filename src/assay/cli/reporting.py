@@ -1,0 +1,177 @@
+"""The options that say how a report looks and where it goes: a command gets them as one object."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+from assay.cli import aside
+from assay.cli.command import Option
+from assay.cli.errors import OutputError, say
+from assay.cli.values import share
+
+if TYPE_CHECKING:
+    from assay.report import Document
+
+Function: TypeAlias = Callable[..., Any]
+
+TERMINAL = "terminal"
+FORMATS = (TERMINAL, "json", "csv", "markdown", "latex", "html")
+_SUFFIXES = {
+    ".json": "json",
+    ".csv": "csv",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".htm": "html",
+}
+DEFAULT_LEVEL = 0.95
+WIDTH = 100  # of a report that no terminal shows
+STDOUT = Path("-")
+
+_option = partial(click.option, cls=Option, section="Report")
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """How a report looks and where it goes."""
+
+    face: str
+    out: Path | None
+    level: float
+    seed: int
+    quiet: bool
+
+    def check(self) -> None:
+        """Refuse now what could not be written after a long wait."""
+        if self.out is not None:
+            check_place(self.out)
+        elif self.face == "html" and sys.stdout is not None and sys.stdout.isatty():
+            raise click.UsageError(
+                "a page of HTML is no use in a terminal: add --out report.html, or send it on "
+                "with > or |"
+            )
+
+    def deliver(self, document: Document) -> None:
+        """Write a document to where it was asked for."""
+        from assay.report import render
+
+        if self.out is not None:
+            write(self.out, render(document, self.face, width=WIDTH))
+            self.say(f"wrote {self.out} ({self.face})")
+            return
+        if sys.stdout is None:
+            raise OutputError("standard output is closed; name a file with --out")
+        # What other programs read is UTF-8, whatever the terminal speaks.
+        encoding = sys.stdout.encoding if self.face == TERMINAL else "utf-8"
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        color = sys.stdout.isatty() and not plain
+        width = shutil.get_terminal_size((WIDTH, 24)).columns
+        text = render(document, self.face, width=width, color=color, encoding=encoding)
+        print_out(text.encode(encoding, errors="backslashreplace"))
+
+    def say(self, text: str) -> None:
+        """A line on standard error, unless quiet was asked for."""
+        if not self.quiet:
+            say(text)
+
+
+_FACE = _option(
+    "--format",
+    "face",
+    type=click.Choice(FORMATS),
+    help="How it is written.  [default: by the suffix of --out, else terminal]",
+)
+_OUT = _option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Write to this file, whole or not at all, instead of standard output.",
+)
+LEVEL = _option(
+    "--level",
+    type=share,
+    default=str(DEFAULT_LEVEL),
+    show_default=True,
+    metavar="SHARE",
+    help="How sure the intervals are.",
+)
+SEED = _option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=42,
+    show_default=True,
+    metavar="INTEGER",
+    help="Seed of whatever is drawn at random.",
+)
+QUIET = _option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
+
+
+def reporting(command: Function) -> Function:
+    """Give a command the options of its report, as the argument ``reporting``."""
+
+    @wraps(command)
+    def with_reporting(
+        *, face: str | None, out: Path | None, level: float, seed: int, quiet: bool, **others: Any
+    ) -> Any:
+        out = None if out == STDOUT else out
+        if face is None:
+            face = TERMINAL if out is None else _SUFFIXES.get(out.suffix.lower(), TERMINAL)
+        return command(reporting=Reporting(face, out, level, seed, quiet), **others)
+
+    found: Function = with_reporting
+    for option in (QUIET, SEED, LEVEL, _OUT, _FACE):
+        found = option(found)
+    return found
+
+
+def check_place(path: Path) -> None:
+    """Refuse a path that can't become a file."""
+    if path.is_dir():
+        raise OutputError(f"{path} is a folder; --out needs the name of a file")
+    parent = path.absolute().parent
+    if not parent.is_dir():
+        raise OutputError(
+            f"{path} could not be written: there is no folder {parent}. Make it first"
+        )
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    check_place(path)
+    try:
+        aside.write(path, text.encode())
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError.of(path, error) from error
+
+
+def print_out(content: bytes) -> None:
+    """Print a report on standard output, and make sure that it got there."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        _discard(sys.stdout)
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise OutputError.of("the report", error) from error
+
+
+def _discard(stream: Any) -> None:
+    """Let what is still held for a broken stream go nowhere, or Python would fail at its end."""
+    with contextlib.suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)

@@ -1,0 +1,113 @@
+"""What may stand behind an option: shares, sizes, labels, and what else people write.
+
+Each function turns what was typed into a value, or says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import math
+import re
+from fractions import Fraction
+
+import click
+
+_NUMBER = r"(?:\d{1,40}\.?\d{0,40}|\.\d{1,40})(?:e[+-]?\d{1,3})?"
+_SHARE = re.compile(rf"({_NUMBER})(?:(%)|/({_NUMBER}))?", re.ASCII | re.IGNORECASE)
+_SIZE = re.compile(rf"({_NUMBER})\s?(?:([kmgt])(i)?)?b?", re.ASCII | re.IGNORECASE)
+
+
+def share(text: str) -> float:
+    """A number between 0 and 1, written 0.001, 0.1%, 1/1000 or 1e-3.
+
+    >>> share("0.1%") == share("1/1000") == share("1e-3") == 0.001
+    True
+    """
+    found = _SHARE.fullmatch(text.strip())
+    if found is None or (found[3] and not Fraction(found[3])):
+        raise click.BadParameter(f"{text!r} is no share; write 0.001, 0.1%, 1/1000 or 1e-3")
+    exact = Fraction(found[1]) / (100 if found[2] else Fraction(found[3] or 1))
+    if not 0 < float(exact) < 1:
+        raise click.BadParameter(f"{text!r} is no share: it has to lie between 0 and 1")
+    return float(exact)
+
+
+def number(text: str) -> float:
+    """A finite number."""
+    try:
+        found = float(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a number") from None
+    if not math.isfinite(found):
+        raise click.BadParameter(f"{text!r} is not a finite number")
+    return found
+
+
+def positive_number(text: str) -> float:
+    """A finite number above 0."""
+    found = number(text)
+    if found <= 0:
+        raise click.BadParameter(f"{text!r} is not above 0")
+    return found
+
+
+def size(text: str) -> int:
+    """A number of bytes; kB, MB and GB are powers of 1000, KiB, MiB and GiB of 1024.
+
+    >>> size("2GB"), size("512MiB"), size("1000")
+    (2000000000, 536870912, 1000)
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise click.BadParameter(f"{text!r} is no size; write 2GB, 512MiB or a number of bytes")
+    power = " kmgt".index((found[2] or " ").lower())
+    bytes_ = int(Fraction(found[1]) * (1024 if found[3] else 1000) ** power)
+    if bytes_ < 1:
+        raise click.BadParameter(f"{text!r} leaves no memory at all")
+    return bytes_
+
+
+def label_and_column(text: str) -> tuple[str, str]:
+    """A label and the column of its probability, written LABEL=COL."""
+    label, equals, column = text.partition("=")
+    if not (label and equals and column):
+        raise click.BadParameter(f"{text!r} is not LABEL=COL, such as attack=p_attack")
+    return label, column
+
+
+def pattern(text: str) -> str:
+    """Names of columns, in which one star stands for the label."""
+    if text.count("*") != 1:
+        raise click.BadParameter(f"{text!r} needs one star in place of the label, as p_*")
+    return text
+
+
+def labels(text: str) -> tuple[str, ...]:
+    """Labels with commas between them; quotes keep a comma inside a label.
+
+    >>> labels('normal,"scan, slow"')
+    ('normal', 'scan, slow')
+    """
+    found = tuple(next(csv.reader([text]), ()))
+    if len(found) < 2 or not all(found) or len(set(found)) < len(found):
+        raise click.BadParameter(f"{text!r} is no list of two or more labels, such as a,b")
+    return found
+
+
+def delimiter(text: str) -> str:
+    r"""One character; a tab may be written tab or \t."""
+    found = {"tab": "\t", r"\t": "\t"}.get(text, text)
+    if len(found) != 1 or found in '"\r\n' or not found.isascii():
+        raise click.BadParameter(f"{text!r} is not one plain character such as ; or tab")
+    return found
+
+
+def encoding(text: str) -> str:
+    """The name of a character encoding, as Python writes it."""
+    try:
+        return codecs.lookup(text).name
+    except (LookupError, ValueError):
+        raise click.BadParameter(
+            f"{text!r} is no known encoding; try utf-8, cp1252 or utf-16"
+        ) from None

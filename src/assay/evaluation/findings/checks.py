@@ -1,0 +1,59 @@
+"""All checks, in the order of their codes, and how they are run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.evaluation.findings import (
+    class_never_predicted,
+    few_distinct_scores,
+    hard_labels_as_scores,
+    inverted_labels,
+    label_only_in_decisions,
+    miscalibration,
+    not_better_than_majority,
+    nothing_learned,
+    prevalence_far_from_base_rate,
+    saturated_scores,
+    threshold_on_tie,
+    too_few_positives,
+    unresolved_false_positive_rate,
+    wrong_probability_column,
+)
+from assay.evaluation.findings.finding import Check, Finding
+
+if TYPE_CHECKING:
+    from assay.evaluation.evaluation import Evaluation
+
+CHECKS: tuple[Check, ...] = (
+    inverted_labels.CHECK,
+    nothing_learned.CHECK,
+    hard_labels_as_scores.CHECK,
+    few_distinct_scores.CHECK,
+    saturated_scores.CHECK,
+    threshold_on_tie.CHECK,
+    prevalence_far_from_base_rate.CHECK,
+    not_better_than_majority.CHECK,
+    too_few_positives.CHECK,
+    unresolved_false_positive_rate.CHECK,
+    miscalibration.CHECK,
+    class_never_predicted.CHECK,
+    label_only_in_decisions.CHECK,
+    wrong_probability_column.CHECK,
+)
+
+
+def findings_of(evaluation: Evaluation) -> tuple[Finding, ...]:
+    """Every finding that applies, in the order of the codes.
+
+    Without rows there is nothing to find. Where only alerts were labelled, and no weights stand for
+    the other rows, most checks would judge a test set that nobody drew.
+    """
+    if not evaluation.confusion.total:
+        return ()
+    partly = evaluation.unlabelled is not None and not evaluation.confusion.weighted
+    checks = [check for check in CHECKS if check.on_alerts or not partly]
+    found = {check.code: check(evaluation) for check in checks}
+    told = {code for code, finding in found.items() if finding is not None}
+    kept = (found[check.code] for check in checks if not told.intersection(check.unless))
+    return tuple(finding for finding in kept if finding is not None)

@@ -1,0 +1,59 @@
+"""E012: a class that has rows is never decided."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.evaluation.findings.finding import Check
+from assay.evaluation.findings.words import listed, name, rate, rows
+
+if TYPE_CHECKING:
+    from assay.evaluation.evaluation import Evaluation
+
+
+def look(evaluation: Evaluation) -> str | None:
+    """A class with rows that was decided for none; of two classes, nothing or everything flagged.
+
+    >>> import assay
+    >>> evaluation = assay.evaluate([0, 0, 1] * 50, y_score=[0.1, 0.2, 0.3] * 50)
+    >>> print(evaluation.findings[-1].message)  # doctest: +NORMALIZE_WHITESPACE
+    Nothing is flagged, which is wrong for '1' (50 rows). The highest score is 0.3, the
+    threshold 0.5: choose another one, on other rows.
+    """
+    confusion = evaluation.confusion
+    never = [
+        f"{name(label)} ({rows(own)})"
+        for label, own, decided in zip(
+            evaluation.labels, confusion.rows, confusion.columns, strict=True
+        )
+        if own and not decided
+    ]
+    if not never:
+        return None
+    if evaluation.positive is None:
+        return (
+            f"Never decided: {listed(never)}. Its detection rate is 0 and its precision "
+            f"undefined: check how the labels are spelt, or train on more such rows."
+        )
+    nothing = not confusion.columns[1]
+    how = "Nothing is" if nothing else "Every row is"
+    where = ""
+    if evaluation.tally.scores is not None and evaluation.tally.threshold is not None:
+        end, at = ("highest", -1) if nothing else ("lowest", 0)
+        where = (
+            f" The {end} score is {rate(evaluation.tally.scores[0].scores[at])}, the threshold "
+            f"{rate(evaluation.tally.threshold)}: choose another one, on other rows."
+        )
+    return f"{how} flagged, which is wrong for {never[0]}.{where}"
+
+
+CHECK = Check(
+    code="E012",
+    severity="warning",
+    title="a class never predicted",
+    why="The detection rate of that class is 0 and its precision undefined, and averages over "
+    "classes are undefined or hide it. A threshold on another scale than the scores does the same.",
+    remedy="Check the threshold, and that decisions spell the class as the labels do. Else the "
+    "model needs more rows of it.",
+    look=look,
+)

@@ -1,0 +1,90 @@
+"""E009: too few rows of a class to know how well it is detected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.evaluation.findings.finding import Check
+from assay.evaluation.findings.per_label import per_label
+from assay.evaluation.findings.words import count, interval, listed, name, rate
+from assay.inference import Estimate
+
+if TYPE_CHECKING:
+    from assay.evaluation.evaluation import Evaluation
+
+# Below this many rows a share moves by more than three points with a single row.
+FEWEST_ROWS = 30
+# An interval wider than this does not tell a good detector from a middling one.
+WIDEST = 0.2
+
+
+def look(evaluation: Evaluation) -> str | None:
+    """Fewer than 30 positives, or a detection rate whose interval is wider than 0.2.
+
+    For more than two classes, every class of which that is so. With sampling weights effective rows
+    are counted.
+
+    >>> import assay
+    >>> evaluation = assay.evaluate_counts(tp=10, fp=40, fn=2, tn=9000, labels=["ok", "attack"])
+    >>> print(evaluation.findings[-1].message)  # doctest: +NORMALIZE_WHITESPACE
+    Only 12 rows are 'attack', so the detection rate is 0.833 [0.552, 0.953]; about 48 would
+    halve the width of that interval.
+    """
+    recalls = per_label(evaluation, "recall")
+    decided = dict(zip(evaluation.labels, evaluation.confusion.columns, strict=True))
+    watched = evaluation.labels if evaluation.positive is None else evaluation.labels[1:]
+    # A label that was only decided is another finding.
+    few = [
+        label
+        for label in watched
+        if _scarce(recalls[label]) and (recalls[label] >= 0 or not decided[label])
+    ]
+    if not few:
+        return None
+    if evaluation.positive is None:
+        return _classes(few, recalls)
+    positive, found = name(few[0]), recalls[few[0]]
+    if not found >= 0:
+        return (
+            f"No row is {positive}: detection rate, AUC and FAR say nothing. Test on attacks too."
+        )
+    more = f"about {count(4 * round(found.n))} would"
+    if evaluation.tally.clusters is not None:
+        more = "four times as many clusters would"
+    return (
+        f"Only {_amount(found)} {positive}, so the detection rate is {interval(found)}; {more} "
+        f"halve the width of that interval."
+    )
+
+
+def _scarce(recall: Estimate) -> bool:
+    return not recall >= 0 or recall.n < FEWEST_ROWS or recall.high - recall.low > WIDEST
+
+
+def _amount(recall: Estimate) -> str:
+    number = recall.n if isinstance(recall.n, int) else float(f"{recall.n:.3g}")
+    return f"{count(number)} {'row is' if number == 1 else 'rows are'}"
+
+
+def _classes(few: list[str], recalls: dict[str, Estimate]) -> str:
+    counts = [recalls[label].n if recalls[label] >= 0 else 0 for label in few]
+    shown = [f"{name(label)} ({count(n)})" for label, n in zip(few, counts, strict=True)]
+    widths = [recalls[label].high - recalls[label].low for label in few]
+    known = [width for width in widths if width >= 0]
+    worst = f", their detection rates as uncertain as {rate(max(known))} wide" if known else ""
+    return (
+        f"Few rows are {listed(shown)}{worst}. Four times as many would halve the width of an "
+        f"interval."
+    )
+
+
+CHECK = Check(
+    code="E009",
+    severity="warning",
+    title="too few positives",
+    why="The detection rate is a share of the positives alone. However large the test set is, a "
+    "handful of attacks can't tell 80% from 95%.",
+    remedy="Label more rows of that class; the interval halves with four times as many. Until then "
+    "quote the interval, not the value.",
+    look=look,
+)

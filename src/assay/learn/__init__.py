@@ -1,0 +1,1 @@
+"""Data to learn from, and later what learns from them."""

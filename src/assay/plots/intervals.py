@@ -1,0 +1,106 @@
+"""Estimates side by side, each a dot with its interval: slices, families, differences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from assay.errors import MethodError
+from assay.inference import Estimate
+from assay.measures import Better, Measure
+from assay.plots.canvas import BLUE, COLUMN, GREY, LIGHT, PAGE, drawing, label, reach
+from assay.plots.names import full_title, plain, size
+
+if TYPE_CHECKING:
+    from assay.plots.canvas import Axes
+
+Rows: TypeAlias = Sequence[tuple[str, Estimate]]
+
+MOST = 50
+_ROW, _REST = 0.17, 0.8  # inches
+_LONGEST = 32  # letters that leave room for the dots in a column
+
+
+def dots(
+    rows: Rows,
+    measure: Measure,
+    *,
+    whole: Estimate | None = None,
+    ordered: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """A measure of each slice, the worst on top, and of all rows as a line with its interval.
+
+    In parentheses stands how many rows a value rests on. At most the worst 50 are shown, and none
+    without a value; how many were left out is said below. ``ordered`` keeps the given order.
+    """
+    known = _known(rows)
+    if not ordered:
+        known.sort(key=lambda row: row[1], reverse=measure.better is not Better.HIGHER)
+    shown = known[:MOST]
+    with drawing(ax, _REST + _ROW * len(shown)) as axes:
+        if whole is not None and not math.isnan(whole):
+            if math.isfinite(whole.low) and math.isfinite(whole.high):
+                axes.axvspan(whole.low, whole.high, color=LIGHT, alpha=0.6, lw=0)
+            axes.axvline(float(whole), color=GREY, lw=1, ls="--", label=f"all rows {whole}")
+            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1))
+        _list(
+            axes,
+            [f"{plain(name, 24)} ({size(found.n)})" for name, found in shown],
+            shown,
+            filled=True,
+        )
+        left_out = {
+            "more not shown": len(known) - len(shown),
+            "without a value": len(rows) - len(known),
+        }
+        notes = [f"{number} {why}" for why, number in left_out.items() if number]
+        label(axes, _below(full_title(measure), known, *notes))
+    return axes
+
+
+def forest(rows: Rows, *, pair: str, notes: Sequence[str] = (), ax: Axes | None = None) -> Axes:
+    """Differences with their intervals beside the line of none; hollow where they may be 0."""
+    known = _known(rows)
+    names = [plain(name, 60) for name, _ in known]
+    width = COLUMN if max(map(len, names)) <= _LONGEST else PAGE
+    with drawing(ax, _REST + _ROW * len(known), width) as axes:
+        axes.axvline(0, color=GREY, lw=1, ls="--")
+        _list(axes, names, known, filled=False)
+        label(axes, _below(plain(pair, 60), known, *notes))
+    return axes
+
+
+def _known(rows: Rows) -> list[tuple[str, Estimate]]:
+    found = [(name, estimate) for name, estimate in rows if math.isfinite(estimate)]
+    if not found:
+        raise MethodError("there is nothing to draw: none of the estimates has a value")
+    return found
+
+
+def _below(title: str, rows: Rows, *notes: str) -> str:
+    """The label of the axis, and under it what else has to be said."""
+    return f"{title}\n" + "; ".join([f"{100 * rows[0][1].level:g}% intervals", *notes])
+
+
+def _list(ax: Axes, names: Sequence[str], rows: Rows, *, filled: bool) -> None:
+    """One row each, from top to bottom."""
+    estimates = [found for _, found in rows]
+    places = range(len(rows))
+    ax.errorbar(
+        [float(found) for found in estimates],
+        places,
+        xerr=reach(estimates),
+        fmt="none",
+        ecolor=BLUE,
+        elinewidth=1,
+        capsize=2,
+    )
+    for place, found in zip(places, estimates, strict=True):
+        clear = filled or found.low > 0 or found.high < 0
+        ax.plot(float(found), place, "o", color=BLUE, mfc=BLUE if clear else "white")
+    ax.set_yticks(places, names, usetex=False)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)

@@ -1,0 +1,118 @@
+"""The confusion matrix as a heat map."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.plots.canvas import COLUMN, LIGHT, PAGE, drawing, label
+from assay.plots.names import plain, size
+
+if TYPE_CHECKING:
+    from assay.plots.canvas import Axes
+    from assay.tally import Confusion
+
+# With more classes than this the cells have no numbers, with more than that not every label.
+NUMBERED = 40
+LABELLED = 60
+_LONGEST_LABEL = 18
+# Inches: room for a count of five digits; what stands around the cells; a letter.
+_CELL, _REST, _LETTER = 0.34, 0.4, 0.055
+_LARGEST, _SMALLEST = 7.0, 3.0  # points
+_DIGIT = 0.62  # how wide a digit is, in font sizes
+
+
+def confusion(table: Confusion, *, ax: Axes | None = None) -> Axes:
+    """Counts and row shares of a confusion matrix; rows are the truth.
+
+    The shade is the share of the row. Cells without rows have no numbers.
+    """
+    labels = [plain(name, _LONGEST_LABEL) for name in table.labels]
+    numbered = len(labels) <= NUMBERED
+    side = _CELL * len(labels) + _REST + _LETTER * max(map(len, labels))
+    width, height = (max(COLUMN, side),) * 2 if numbered else (PAGE, 0.85 * PAGE)
+    with drawing(ax, height, width) as axes:
+        shares = _shares(table)
+        shade = _shaded(axes, shares)
+        _name(axes, labels)
+        label(axes, "Decision", "True label")
+        axes.tick_params(length=0)
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+        if ax is None:
+            axes.set_aspect("equal")
+        if numbered:
+            if ax is None:
+                figure: Any = axes.figure
+                figure.draw_without_rendering()  # so that the cells have their size
+            _write(axes, table, shares)
+        elif ax is None:
+            bar = axes.figure.colorbar(shade, ax=axes, shrink=0.6, label="Share of the row")
+            bar.outline.set_visible(False)
+    return axes
+
+
+def _shares(table: Confusion) -> Any:
+    """Each cell as a share of its row; nan in a row without rows."""
+    return np.array(
+        [
+            [float(cell / total) if total else math.nan for cell in row]
+            for row, total in zip(table.cells, table.rows, strict=True)
+        ]
+    )
+
+
+def _shaded(ax: Axes, shares: Any) -> Any:
+    from matplotlib import colormaps
+
+    colours = colormaps["Blues"].with_extremes(bad=LIGHT)
+    look: dict[str, Any] = {"cmap": colours, "vmin": 0, "vmax": 1}
+    classes = len(shares)
+    if classes > NUMBERED:
+        # So many cells would make a large file of small squares: an image instead.
+        return ax.imshow(shares, interpolation="nearest", aspect="auto", **look)
+    edges = np.arange(classes + 1) - 0.5
+    ax.set_ylim(classes - 0.5, -0.5)
+    return ax.pcolormesh(edges, edges, shares, edgecolors="white", linewidth=0.5, **look)
+
+
+def _write(ax: Axes, table: Confusion, shares: Any) -> None:
+    texts = {
+        (i, j): (size(cell), f"{100 * shares[i, j]:.1f}%")
+        for i, row in enumerate(table.cells)
+        for j, cell in enumerate(row)
+        if cell
+    }
+    letters = max((len(line) for lines in texts.values() for line in lines), default=1)
+    font = min(_LARGEST, _cell(ax, len(shares)) / (_DIGIT * (letters + 1)))
+    if font < _SMALLEST:
+        return
+    for (i, j), lines in texts.items():
+        dark = shares[i, j] > 0.55
+        ax.text(
+            j,
+            i,
+            "\n".join(lines),
+            ha="center",
+            va="center",
+            fontsize=font,
+            color="white" if dark else "black",
+        )
+
+
+def _cell(ax: Axes, classes: int) -> float:
+    """The smaller side of a cell as it will be drawn, in points."""
+    box = ax.get_window_extent()
+    return 72 * float(min(box.width, box.height)) / float(ax.figure.dpi) / classes
+
+
+def _name(ax: Axes, labels: list[str]) -> None:
+    step = math.ceil(len(labels) / LABELLED)
+    places = list(range(0, len(labels), step))
+    shown = [labels[i] for i in places]
+    upright = len(labels) > 3 or max(map(len, labels)) > 12
+    font = 7 if len(labels) <= NUMBERED else 5
+    ax.set_xticks(places, shown, rotation=90 if upright else 0, fontsize=font, usetex=False)
+    ax.set_yticks(places, shown, fontsize=font, usetex=False)

@@ -1,0 +1,77 @@
+"""How names and numbers are written on figures; names come from files and are not trusted."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from assay.measures import Measure
+
+# What the vocabulary calls a measure, where that is not its name.
+_VOCABULARY = {
+    "recall": "detection rate",
+    "false_discovery_rate": "false alarm rate",
+}
+_CAPITALS = re.compile(r"\b(?:roc|auc|ovo|mcc|f\d[\d.]*)\b")
+_LONGEST = 32
+_MOST = 500  # letters that are looked at, from either end
+_REPLACEMENT = "\ufffd"
+# Persian and emoji are spelled with these two; other invisible characters are left out.
+_JOINERS = "\u200c\u200d"
+
+
+def plain(name: str, longest: int = _LONGEST) -> str:
+    r"""A name as text on one line: cut, without control characters, and never mathematics.
+
+    >>> plain("costs $5 or $6")
+    'costs \\$5 or \\$6'
+    """
+    if len(name) > 2 * _MOST:
+        name = name[:_MOST] + name[-_MOST:]
+    line = "".join(map(_shown, " ".join(name.split())))
+    if len(line) > longest:
+        # In the middle: names of one list often start alike and end in a number.
+        head = longest // 2
+        line = f"{line[:head]}…{line[head + 1 - longest :]}"
+    return line.replace("$", r"\$") or "(empty)"
+
+
+def _shown(letter: str) -> str:
+    kind = unicodedata.category(letter)
+    if kind == "Cf" and letter not in _JOINERS:
+        return ""
+    # Control characters, surrogates and what is no character can't be written to SVG.
+    return _REPLACEMENT if kind in ("Cc", "Cs", "Cn") else letter
+
+
+def title(measure: Measure) -> str:
+    """What a figure calls a measure.
+
+    >>> from assay.measures import find
+    >>> title(find("mcc")), title(find("fpr")), title(find("recall"))
+    ('MCC', 'False positive rate', 'Detection rate')
+    """
+    words = _VOCABULARY.get(measure.name, _spoken(measure.name))
+    return words[0].upper() + words[1:]
+
+
+def full_title(measure: Measure) -> str:
+    """What an axis calls a measure: beside the word of the vocabulary, its name.
+
+    >>> from assay.measures import find
+    >>> full_title(find("far"))
+    'False alarm rate (false discovery rate)'
+    """
+    aside = f" ({_spoken(measure.name)})" if measure.name in _VOCABULARY else ""
+    return title(measure) + aside
+
+
+def _spoken(name: str) -> str:
+    return _CAPITALS.sub(lambda found: found[0].upper(), name.replace("_", " "))
+
+
+def size(number: float) -> str:
+    """A number of rows, or a sum of weights, in at most seven digits."""
+    if isinstance(number, int) and number < 10_000_000:
+        return f"{number:,}"
+    return f"{number:,.0f}" if 1000 <= number < 10_000_000 else f"{float(number):.3g}"

@@ -1,0 +1,92 @@
+"""The page's own style and script, and the policy that lets nothing else run."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from importlib.resources import files
+
+from assay.formula import JAVASCRIPT_PRELUDE, javascript, proportion
+from assay.measures import Measure, find
+
+# In the order in which they need each other.
+_PAGE = ("page.js",)
+_PANEL = (
+    "numbers.js",
+    "table.js",
+    "drawing.js",
+    "curve.js",
+    "distribution.js",
+    "readings.js",
+    "deployment.js",
+    "panel.js",
+)
+# What the plots and the base rate use, whatever the panel shows.
+_NEEDED = (
+    "recall",
+    "false_negative_rate",
+    "false_positive_rate",
+    "specificity",
+    "precision",
+    "false_discovery_rate",
+    "negative_predictive_value",
+    "f1",
+    "accuracy",
+    "mcc",
+)
+
+
+def style() -> str:
+    """The style sheet."""
+    return _read("style.css")
+
+
+def script(measures: tuple[Measure, ...] | None) -> str:
+    """The script of a page, with the formulas of the measures that follow its threshold."""
+    parts = [_read("script", name) for name in _PAGE]
+    if measures is not None:
+        parts += [JAVASCRIPT_PRELUDE, formulas(measures)]
+        parts += [_read("script", name) for name in _PANEL]
+    return '(() => {\n"use strict";\n' + "\n".join(parts) + "})();\n"
+
+
+def formulas(measures: tuple[Measure, ...]) -> str:
+    """Functions of the four cells: the measures, and of shares their successes and trials."""
+    all_of_them = {m.name: m for m in (*map(find, _NEEDED), *measures)}
+    values, shares = [], []
+    for name, measure in all_of_them.items():
+        assert measure.formula is not None  # noqa: S101 - only count measures follow a threshold
+        key = json.dumps(name)
+        values.append(f"  {key}: (tp, fp, fn, tn) => {javascript(measure.formula)},")
+        share = proportion(measure.formula)
+        if share is not None:
+            pair = f"{javascript(share.successes)}, {javascript(share.trials)}"
+            shares.append(f"  {key}: (tp, fp, fn, tn) => [{pair}],")
+    return "\n".join(
+        ["const FORMULAS = {", *values, "};", "const SHARES = {", *shares, "};", ""]
+    )
+
+
+def policy(styles: str, scripts: str) -> str:
+    """A content security policy: this style and this script, by their hashes, and no more."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {_hash(scripts)}",
+            f"style-src {_hash(styles)}",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        )
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def _read(*path: str) -> str:
+    return files("assay.report.html").joinpath(*path).read_text("utf-8")

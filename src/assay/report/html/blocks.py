@@ -1,0 +1,198 @@
+"""Tables, dot plots and sentences of a document, as the template wants them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from assay.inference import Estimate
+from assay.report.document import Block, Cell, Column, Dots, Kind, Matrix, Prose, Table
+from assay.report.html.heat import Heat, heat_of
+from assay.report.html.limits import Limits
+from assay.report.html.scales import Scale, Strip, around
+from assay.report.html.text import Name, named
+from assay.report.names import sentence
+from assay.report.numbers import cell_parts, count, measured_parts
+
+UNDEFINED = "–"
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number as text, what is behind it as a title, and its place on a scale."""
+
+    text: str
+    interval: str = ""
+    title: str = ""
+    strip: Strip | None = None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table of text and numbers."""
+
+    caption: str
+    heads: tuple[tuple[Name, str], ...]
+    rows: tuple[tuple[Name | Value, ...], ...]
+    notes: tuple[str, ...]
+    kind: str = "table"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a dot plot: what is said under its name, and what stands aside."""
+
+    name: Name
+    value: Value
+    remark: str = ""
+    aside: str = ""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A dot plot: its lines, its ticks, and where the whole stands."""
+
+    caption: str
+    better: str
+    lines: tuple[Line, ...]
+    ticks: tuple[tuple[str, str], ...]
+    whole: Value | None
+    notes: tuple[str, ...]
+    kind: str = "dots"
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Prose."""
+
+    text: str
+    kind: str = "prose"
+
+
+def block_of(block: Block, limits: Limits) -> Rows | Lines | Heat | Sentences:
+    """A block as the template wants it."""
+    match block:
+        case Table():
+            return _table(block, limits)
+        case Dots():
+            return _dots(block, limits)
+        case Matrix():
+            return heat_of(block, limits)
+        case Prose(text):
+            return Sentences(sentence(text))
+
+
+def about(found: Estimate) -> str:
+    """What is behind an estimate: why it is undefined, or its method, size and note."""
+    if math.isnan(found):
+        return f"undefined: {sentence(found.undefined or 'there is no value')}"
+    size = f"n = {count(found.n)}" if found.n else ""
+    said = [found.method, size, sentence(found.note or "")]
+    return ", ".join(part for part in said if part)
+
+
+def value_of(found: Estimate, scale: Scale | None = None) -> Value:
+    """An estimate as text and, on a scale, as a drawing."""
+    text, interval = measured_parts(found)
+    strip = scale.strip(found) if scale is not None else None
+    return Value(UNDEFINED if math.isnan(found) else text, interval, about(found), strip)
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def _table(table: Table, limits: Limits) -> Rows | Lines:
+    """A table; one that gives each row an estimate is drawn."""
+    left = len(table.rows) - limits.rows
+    notes = [sentence(note) for note in table.notes[: limits.lines]]
+    if left > 0:
+        notes.append(f"{count(left)} more rows are left out here; JSON and CSV hold them.")
+    drawn = _drawn(table)
+    if drawn is not None:
+        lines = tuple(_line(table, row, drawn, limits) for row in table.rows[: limits.rows])
+        ticks = Scale().ticks()
+        return Lines(sentence(table.caption), "", lines, ticks, None, tuple(notes))
+    heads = tuple((named(each.name, limits.letters), _classes(each)) for each in table.columns)
+    rows = tuple(
+        tuple(_cell(*each, limits, first=i == 0) for i, each in enumerate(_pairs(table, row)))
+        for row in table.rows[: limits.rows]
+    )
+    return Rows(sentence(table.caption), heads, rows, tuple(notes))
+
+
+def _pairs(table: Table, row: tuple[Cell, ...]) -> zip[tuple[Cell, Column]]:
+    return zip(row, table.columns, strict=True)
+
+
+def _classes(column: Column) -> str:
+    kind = "text" if column.kind is Kind.TEXT else "numeric"
+    return f"{kind} optional" if column.optional else kind
+
+
+def _cell(cell: Cell, column: Column, limits: Limits, *, first: bool) -> Name | Value:
+    if column.kind is Kind.TEXT and (cell is None or isinstance(cell, str)):
+        # A row may be named by an empty text; any other cell that is empty says nothing.
+        return named(cell or "", 4 * limits.letters) if first or cell else Name("", "")
+    title = about(cell) if isinstance(cell, Estimate) else ""
+    if isinstance(cell, float) and math.isnan(cell):
+        return Value(UNDEFINED, "", title or "undefined")
+    text, interval = cell_parts(cell, column.kind)
+    return Value(text, interval, title)
+
+
+def _drawn(table: Table) -> int | None:
+    """The column of estimates, where there is one and each row is named."""
+    found = [
+        i
+        for i, column in enumerate(table.columns)
+        if column.kind is Kind.SHARE and any(isinstance(row[i], Estimate) for row in table.rows)
+    ]
+    named_rows = bool(table.columns) and table.columns[0].kind is Kind.TEXT
+    return found[0] if len(found) == 1 and named_rows else None
+
+
+def _line(table: Table, row: tuple[Cell, ...], drawn: int, limits: Limits) -> Line:
+    """A row as a line: its estimate is drawn, other cells are said."""
+    remarks, asides = [], []
+    for i, (cell, column) in enumerate(_pairs(table, row)):
+        if i in (0, drawn) or cell is None or cell == "":
+            continue
+        text = sentence(cell) if isinstance(cell, str) else cell_parts(cell, column.kind)[0]
+        said = text if column.kind is Kind.TEXT else f"{sentence(column.name)} {text}"
+        (asides if column.optional else remarks).append(said)
+    found = row[drawn]
+    value = Value("")
+    if isinstance(found, Estimate):
+        value = value_of(found, Scale() if not (found < 0 or found > 1) else None)
+    name = named(str(row[0] or ""), limits.letters)
+    return Line(name, value, ", ".join(remarks), ", ".join(asides))
+
+
+# -- dot plots -------------------------------------------------------------------------------------
+
+
+def _dots(dots: Dots, limits: Limits) -> Lines:
+    shown = dots.dots[: limits.dots]
+    estimates = [dot.estimate for dot in shown]
+    ends = [end for found in estimates for end in (found, found.low, found.high)]
+    whole = [] if dots.whole is None else [float(dots.whole)]
+    scale = around([*ends, *whole], dots.measure.range)
+    left = len(dots.dots) - len(shown)
+    notes = [sentence(note) for note in dots.notes[: limits.lines]]
+    if left > 0:
+        notes.append(f"{count(left)} more are left out here; JSON and CSV hold them.")
+    return Lines(
+        sentence(dots.caption),
+        dots.measure.better.value,
+        tuple(
+            Line(
+                named(dot.name, limits.letters),
+                value_of(dot.estimate, scale),
+                sentence(dot.remark),
+            )
+            for dot in shown
+        ),
+        scale.ticks(),
+        None if dots.whole is None else value_of(dots.whole, scale),
+        tuple(notes),
+    )

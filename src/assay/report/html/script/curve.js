@@ -1,0 +1,105 @@
+// ROC, FAR-DR and precision-recall: one measure against another at every point of the table.
+
+const CURVES = [
+  { id: "roc", across: "false_positive_rate", up: "recall", acrossFirst: true, chance: true },
+  { id: "far-dr", across: "false_discovery_rate", up: "recall", acrossFirst: true, legend: "right" },
+  { id: "precision-recall", across: "recall", up: "precision", acrossFirst: false, legend: "left" },
+];
+
+// On an axis, and in the line above a plot.
+const CALLED = {
+  recall: ["detection rate", "detection rate"],
+  precision: ["precision", "precision"],
+  false_positive_rate: ["false positive rate", "FPR"],
+  false_discovery_rate: ["false alarm rate (FAR)", "FAR"],
+};
+
+function curve(kind, choose) {
+  const { across, up, acrossFirst } = kind;
+  const figure = document.getElementById(`plot-${kind.id}`);
+  const svg = figure.querySelector("svg");
+  const readout = figure.querySelector(".readout");
+  const title = svg.getAttribute("aria-label");
+  const cells = Array.from({ length: POINTS }, (_, i) => pointAt(i).cells);
+  const [xs, ys] = [across, up].map((name) => cells.map((each) => valueOf(name, each)));
+  const y = scale(0, 1, FRAME.bottom, FRAME.top);
+  let x = scale(0, 1, FRAME.left, FRAME.right);
+  let parts = {};
+  let [shown, rate] = [null, NaN];
+
+  // Everything that depends on the scale across.
+  const layOut = (log) => {
+    svg.replaceChildren();
+    const floor = 10 ** Math.floor(Math.log10(1 / Math.max(DATA.negatives, 10)));
+    x = log ? logScale(floor, FRAME.left, FRAME.right) : scale(0, 1, FRAME.left, FRAME.right);
+    const xTicks = log ? decades(floor) : ticks(0, 1);
+    axes(svg, { x, y, xTicks, yTicks: ticks(0, 1), xLabel: CALLED[across][0], yLabel: CALLED[up][0] });
+    if (kind.chance) {
+      const line = Array.from({ length: 101 }, (_, i) => x.back(FRAME.left + (i / 100) * (FRAME.right - FRAME.left)));
+      draw(svg, "path", { class: "chance", d: "M" + line.map((v) => `${x(v)} ${y(v)}`).join("L") });
+    }
+    parts = {
+      deployed: kind.legend && draw(svg, "path", { class: "deployed" }),
+      curve: draw(svg, "path", { class: "curve", d: steps(xs, ys, x, y, acrossFirst) }),
+      legend: kind.legend && legend(svg, kind.legend),
+      bars: draw(svg, "path", { class: "bars" }),
+      dot: draw(svg, "circle", { class: "handle", r: 6.5 }),
+    };
+  };
+  layOut(false);
+
+  draggable(svg, (h, v) => {
+    let [best, least] = [-1, Infinity];
+    for (let i = 0; i < POINTS; i += 1) {
+      const far = (x(xs[i]) - h) ** 2 + (y(ys[i]) - v) ** 2;
+      if (far < least) [best, least] = [i, far];
+    }
+    if (best >= 0) choose(best);
+  });
+
+  const plot = {
+    show(point) {
+      shown = point;
+      const here = [across, up].map((name) => valueOf(name, point.cells));
+      const [left, right] = intervalOf(across, point).map(x);
+      const [low, high] = intervalOf(up, point).map(y);
+      const defined = !here.some(Number.isNaN);
+      parts.dot.toggleAttribute("hidden", !defined);
+      parts.bars.toggleAttribute("hidden", !defined || Number.isNaN(left + low));
+      if (defined) {
+        const [h, v] = [x(here[0]), y(here[1])];
+        change(parts.dot, { cx: h, cy: v });
+        change(parts.bars, { d: `M${left} ${v}H${right}M${h} ${low}V${high}` });
+      }
+      const said = [across, up].map((name, i) => `${CALLED[name][1]} ${measured(here[i])[0]}`);
+      readout.textContent = said.join(" · ");
+      svg.setAttribute("aria-label", `${title}. At this threshold: ${said.join(", ")}`);
+    },
+    deploy(chosen) {
+      rate = chosen;
+      if (!kind.legend) return;
+      const there = cells.map((each) => atBaseRate(each, rate));
+      const [h, v] = [across, up].map((name) => there.map((each) => valueOf(name, each)));
+      change(parts.deployed, { d: steps(h, v, x, y, acrossFirst) });
+      parts.legend.textContent = `base rate ${rate === PREVALENCE ? percent(rate) : exactPercent(rate)}`;
+    },
+  };
+  figure.querySelector("button")?.addEventListener("click", ({ currentTarget: button }) => {
+    const log = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(log));
+    layOut(log);
+    plot.deploy(rate);
+    plot.show(shown);
+  });
+  return plot;
+}
+
+// Which line is of the test set, and which of the base rate that was chosen.
+function legend(svg, side) {
+  const [start, y] = [side === "right" ? FRAME.right - 128 : FRAME.left + 12, FRAME.bottom - 30];
+  const group = draw(svg, "g", { class: "legend" });
+  draw(group, "path", { class: "curve", d: `M${start} ${y}h18` });
+  draw(group, "text", { x: start + 25, y: y + 4 }, "test set");
+  draw(group, "path", { class: "deployed", d: `M${start} ${y + 17}h18` });
+  return draw(group, "text", { x: start + 25, y: y + 21 }, "");
+}

@@ -1,0 +1,104 @@
+// Small pieces of SVG.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+// The frame that all plots share, in units of their view box.
+const FRAME = { width: 360, height: 292, left: 46, right: 350, top: 8, bottom: 248 };
+
+function change(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  return node;
+}
+
+function draw(parent, tag, attributes, text) {
+  const node = change(document.createElementNS(SVG, tag), attributes);
+  if (text !== undefined) node.textContent = text;
+  parent.append(node);
+  return node;
+}
+
+// From numbers to units of the view box, and back.
+function scale(low, high, from, to) {
+  const size = high - low || 1;
+  const at = (number) => from + ((number - low) / size) * (to - from);
+  at.back = (unit) => low + ((unit - from) / (to - from)) * size;
+  return at;
+}
+
+// The same for powers of ten from `low` to 1; what is smaller stands at the edge.
+function logScale(low, from, to) {
+  const size = Math.log10(low);
+  const at = (number) => (Number.isNaN(number) ? NaN : to - (Math.log10(Math.max(number, low)) / size) * (to - from));
+  at.back = (unit) => 10 ** (((to - unit) / (to - from)) * size);
+  return at;
+}
+
+function decades(low) {
+  const found = [];
+  for (let power = Math.round(Math.log10(low)); power <= 0; power += 1) {
+    found.push([10 ** power, power > -4 ? String(10 ** power) : `1e${power}`]);
+  }
+  return found;
+}
+
+// About five round numbers from low to high.
+function ticks(low, high) {
+  const rough = (high - low || 1) / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough * 0.999);
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const found = [];
+  for (let i = first; i <= last; i += 1) found.push([i * step, (i * step).toFixed(Math.min(digits, 20))]);
+  return found;
+}
+
+function axes(svg, { x, y, xTicks, yTicks, xLabel, yLabel }) {
+  const { left, right, top, bottom, height } = FRAME;
+  const group = draw(svg, "g", { class: "axes" });
+  for (const [number, text] of xTicks) {
+    draw(group, "line", { class: "grid", x1: x(number), x2: x(number), y1: top, y2: bottom });
+    draw(group, "text", { class: "tick", x: x(number), y: bottom + 16, "text-anchor": "middle" }, text);
+  }
+  for (const [number, text] of yTicks) {
+    draw(group, "line", { class: "grid", x1: left, x2: right, y1: y(number), y2: y(number) });
+    draw(group, "text", { class: "tick", x: left - 7, y: y(number) + 4, "text-anchor": "end" }, text);
+  }
+  draw(group, "path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` });
+  const middle = (left + right) / 2;
+  draw(group, "text", { class: "label", x: middle, y: height - 6, "text-anchor": "middle" }, xLabel);
+  const turned = `translate(12 ${(top + bottom) / 2}) rotate(-90)`;
+  draw(group, "text", { class: "label", transform: turned, "text-anchor": "middle" }, yLabel);
+}
+
+// A path of steps: first along one axis, then along the other, never slanted.
+function steps(xs, ys, x, y, acrossFirst) {
+  const parts = [];
+  const short = (number) => number.toFixed(2);
+  for (let i = 0; i < xs.length; i += 1) {
+    if (Number.isNaN(xs[i]) || Number.isNaN(ys[i])) continue;
+    const [h, v] = [short(x(xs[i])), short(y(ys[i]))];
+    if (!parts.length) parts.push(`M${h} ${v}`);
+    else parts.push(acrossFirst ? `H${h}V${v}` : `V${v}H${h}`);
+  }
+  return parts.join("");
+}
+
+// Calls `move` with the position of a pointer that is pressed on the plot, as long as it is held.
+function draggable(svg, move) {
+  const follow = (event) => {
+    const here = new DOMPoint(event.clientX, event.clientY);
+    const { x, y } = here.matrixTransform(svg.getScreenCTM().inverse());
+    move(x, y);
+  };
+  svg.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    event.preventDefault();
+    svg.setPointerCapture(event.pointerId);
+    follow(event);
+  });
+  svg.addEventListener("pointermove", (event) => {
+    if (svg.hasPointerCapture(event.pointerId)) follow(event);
+  });
+}

@@ -1,0 +1,105 @@
+// How numbers are written: the twin of numbers.py, and a test holds it to that.
+
+const UNDEFINED = "–";
+const LEAST = 3;
+const LEAST_PERCENT = 1;
+const MOST = 9;
+const NOISE = 1e-12;
+
+// With so many decimals; an exact half goes to the even digit, as in Python.
+function fixed(number, digits) {
+  const size = Math.abs(number);
+  if (size >= 1e21) return String(number);
+  let text = size.toFixed(digits);
+  const exact = size.toFixed(Math.min(digits + 60, 100));
+  const cut = exact.indexOf(".") + 1 + digits;
+  const head = exact.slice(0, digits ? cut : cut - 1);
+  if (/^50*$/.test(exact.slice(cut)) && "02468".includes(head.slice(-1))) text = head;
+  return (number < 0 ? "-" : "") + text;
+}
+
+function grouped(text) {
+  const [whole, ...rest] = text.split(".");
+  return [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...rest].join(".");
+}
+
+// To so many digits in all, without closing zeros.
+function significant(number, digits) {
+  if (number === 0) return "0";
+  const power = Math.floor(Math.log10(Math.abs(number)));
+  if (power < -4) {
+    const [mantissa, exponent] = Number(number.toPrecision(digits)).toExponential().split("e");
+    return `${mantissa}e-${exponent.slice(1).padStart(2, "0")}`;
+  }
+  const text = fixed(number, Math.max(digits - 1 - power, 0));
+  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+}
+
+function count(number) {
+  if (Number.isInteger(number) || Math.abs(number) >= 1e6) return grouped(fixed(number, 0));
+  return grouped(significant(number, 6));
+}
+
+// The fewest decimals that tell each number from 0 and the whole, and the ends from each other.
+function decimals(numbers, least, whole = 1) {
+  const finite = numbers.filter(Number.isFinite);
+  const largest = Math.max(0, ...finite.map(Math.abs));
+  if (whole === 1 && largest >= 10) least = Math.max(least - Math.floor(Math.log10(largest)), 0);
+  let digits = least;
+  while (digits < MOST && !clear(finite, digits, whole)) digits += 1;
+  return digits;
+}
+
+function clear(numbers, digits, whole) {
+  const rounded = (number) => Number(fixed(number, digits));
+  for (const number of numbers) {
+    for (const limit of [0, whole, -whole]) {
+      if (rounded(number) === limit && Math.abs(number - limit) > NOISE) return false;
+    }
+  }
+  if (numbers.length < 3) return true;
+  const [, low, high] = numbers;
+  return high - low <= NOISE || rounded(high) - rounded(low) >= 1.5 * 10 ** -digits;
+}
+
+function written(number, digits, whole = 1) {
+  if (!Number.isFinite(number)) return number > 0 ? "infinity" : "-infinity";
+  for (const exact of [0, whole, -whole]) {
+    if (Math.abs(number - exact) <= NOISE) return fixed(exact, 0);
+  }
+  const text = fixed(number, digits);
+  if (Number(text) === 0) return Number(number.toPrecision(2)).toExponential();
+  return grouped(text);
+}
+
+// A measure and its interval; the interval is empty where there is none.
+function measured(value, low = NaN, high = NaN) {
+  if (Number.isNaN(value)) return [UNDEFINED, ""];
+  const digits = decimals([value, low, high], LEAST);
+  const interval = Number.isNaN(low) ? "" : `[${written(low, digits)}, ${written(high, digits)}]`;
+  return [written(value, digits), interval];
+}
+
+function percent(share) {
+  if (Number.isNaN(share)) return UNDEFINED;
+  return `${written(100 * share, decimals([100 * share], LEAST_PERCENT, 100), 100)}%`;
+}
+
+// A share that was given, as a percent without loss.
+function exactPercent(share) {
+  const text = fixed(100 * share, 12).replace(/\.?0+$/, "");
+  return `${text === "0" ? significant(100 * share, 3) : text}%`;
+}
+
+function daily(value, low = NaN, high = NaN) {
+  if (Number.isNaN(value)) return [UNDEFINED, ""];
+  return [ofDay(value), Number.isNaN(low) ? "" : `[${ofDay(low)}, ${ofDay(high)}]`];
+}
+
+// Whole from 100 a day on, else two digits.
+function ofDay(number) {
+  const size = Math.abs(number);
+  if (size >= 100 || size < NOISE) return grouped(fixed(number, 0));
+  if (size >= 10) return fixed(number, 1);
+  return fixed(number, Math.min(1 - Math.floor(Math.log10(size)), MOST));
+}

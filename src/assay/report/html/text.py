@@ -1,0 +1,40 @@
+"""Text that comes from data, made fit for a page."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from assay.report.names import name, sentence
+
+# What a title tells that the page has cut.
+_FULL = 300
+_NUMBERS = re.compile(r"(\d[\d.,]*%|\[-?\d[\d., -]*\])")
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name as it is shown, and as much of it as a title can hold where that is more."""
+
+    shown: str
+    full: str
+
+
+def named(text: str, letters: int) -> Name:
+    """A name cut to so many letters."""
+    shown, full = name(text, letters), name(text, max(letters, _FULL))
+    return Name(shown, "" if full == shown else full)
+
+
+def pieces(text: str) -> tuple[tuple[str, str], ...]:
+    """A sentence in pieces, each with its class: numbers and intervals stand out.
+
+    >>> pieces("Catches 95.3% [94.8, 95.8] of attacks.")
+    (('', 'Catches '), ('number', '95.3%'), ('', ' '), ('interval', '[94.8, 95.8]'), ('', ' of attacks.'))
+    """
+    found = []
+    for i, part in enumerate(_NUMBERS.split(sentence(text))):
+        kind = "" if i % 2 == 0 else "interval" if part.startswith("[") else "number"
+        if part:
+            found.append((kind, part))
+    return tuple(found)

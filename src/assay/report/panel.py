@@ -1,0 +1,95 @@
+"""What the page needs to move a threshold, taken from an evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay.evaluation import Evaluation
+from assay.evaluation.entries import DEFAULT_BASE_RATES
+from assay.inference import Estimate
+from assay.inference.significance import finite
+from assay.measures import CATALOGUE, Measure, find
+from assay.report.document import Panel
+from assay.report.headline import USUAL_BASE_RATE
+
+# What is looked at first when a threshold moves; all others follow in the catalogue's order.
+FIRST = (
+    "recall",
+    "false_discovery_rate",
+    "precision",
+    "false_positive_rate",
+    "f1",
+    "mcc",
+    "balanced_accuracy",
+    "accuracy",
+)
+
+
+def panel_of(evaluation: Evaluation) -> Panel | None:
+    """The panel of an evaluation; None for more than two classes, or where labels are missing.
+
+    Without scores its table is empty: then the threshold stands still, and only the base rate
+    moves.
+    """
+    if evaluation.positive is None or evaluation.unlabelled is not None:
+        return None
+    (tn, fp), (fn, tp) = evaluation.confusion.cells
+    measures = _measures()
+    rates = evaluation.base_rates or _usual_first()
+    negative, positive = evaluation.labels
+    tally = evaluation.tally
+    return Panel(
+        negative=negative,
+        positive=positive,
+        negatives=tn + fp,
+        positives=fn + tp,
+        threshold=tally.threshold,
+        sweep=_sweep(evaluation),
+        measures=measures,
+        level=evaluation.level,
+        base_rates=rates,
+        volume=evaluation.volume,
+        weighted=evaluation.confusion.weighted,
+        clustered=tally.clusters is not None,
+        reliability=_reliability(evaluation),
+        shown_at={measure.name: evaluation[measure.name] for measure in measures},
+        decided=(tp, fp, fn, tn),
+        deployed={rate: _at(evaluation, rate) for rate in rates},
+    )
+
+
+def _measures() -> tuple[Measure, ...]:
+    first = tuple(find(name) for name in FIRST)
+    counted = (measure for measure in CATALOGUE if measure.formula is not None)
+    return (*first, *(measure for measure in counted if measure.name not in FIRST))
+
+
+def _usual_first() -> tuple[float, ...]:
+    """The usual base rates, that of the headline first."""
+    others = (rate for rate in DEFAULT_BASE_RATES if rate != USUAL_BASE_RATE)
+    return (USUAL_BASE_RATE, *others)
+
+
+def _at(evaluation: Evaluation, rate: float) -> Mapping[str, Estimate]:
+    return {entry.measure: entry.estimate for entry in evaluation.entries if entry.base_rate == rate}
+
+
+def _sweep(evaluation: Evaluation) -> Mapping[str, tuple[float | None, ...]]:
+    if evaluation.tally.scores is None:
+        return {"threshold": (), "tp": (), "fp": ()}
+    swept = evaluation.curves.sweep
+    number: Any = float if swept.weighted else int
+    return {
+        "threshold": tuple(finite(t) for t in swept.threshold.tolist()),
+        "tp": tuple(number(v) for v in swept.tp.tolist()),
+        "fp": tuple(number(v) for v in swept.fp.tolist()),
+    }
+
+
+def _reliability(evaluation: Evaluation) -> Mapping[str, tuple[float, ...]] | None:
+    if evaluation.tally.kind != "probability" or evaluation.tally.scores is None:
+        return None
+    return {
+        name: tuple(column.tolist()) for name, column in evaluation.curves.reliability().items()
+    }

@@ -1,0 +1,273 @@
+"""The catalogue as a document: all measures in a table, or one on a page."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import astuple
+from typing import Any
+
+from assay.errors import InputError
+from assay.evaluation import MeasureFunction
+from assay.inference import Estimate
+from assay.inference.significance import finite
+from assay.measures import CATALOGUE, Band, Interval, Measure
+from assay.report.definitions import classes_formula_of, formula_of, symbols_of
+from assay.report.document import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Formula,
+    Kind,
+    Prose,
+    Section,
+    Table,
+)
+from assay.report.numbers import measured
+from assay.report.words import listed, measure_name
+
+SCHEMA = "assay.measures/1"
+
+_GROUPS = {
+    "rates": "Shares of rows, and means of such shares: what counts alone can tell.",
+    "agreement": "How far decisions and truth agree beyond chance, and ratios of rates.",
+    "ranking": "How well scores put attacks above harmless rows, at all thresholds.",
+    "probability": "Whether a score in [0, 1] means the chance that it claims to be.",
+}
+# Small data on which measures of scores are shown.
+_TRUTH = ("attack", "attack", "normal", "attack", "normal", "normal", "attack", "normal")
+_SCORES = (0.92, 0.81, 0.75, 0.64, 0.38, 0.21, 0.47, 0.05)
+_CLASS_TRUTH = ("dos", "dos", "probe", "probe", "normal", "normal")
+_CLASS_SCORES = {
+    "dos": (0.7, 0.4, 0.3, 0.1, 0.1, 0.2),
+    "normal": (0.2, 0.1, 0.3, 0.2, 0.8, 0.6),
+    "probe": (0.1, 0.5, 0.4, 0.7, 0.1, 0.2),
+}
+
+
+def measures_document(group: str | None = None) -> Document:
+    """All measures, or those of one group: name, formula, range, direction, reading."""
+    groups = list(dict.fromkeys(measure.group for measure in CATALOGUE))
+    if group is not None and group not in groups:
+        raise InputError(f"there is no group {group!r} of measures; there are {listed(groups)}")
+    shown = [measure for measure in CATALOGUE if group in (None, measure.group)]
+    sections = []
+    for each in groups:
+        rows = [measure for measure in shown if measure.group == each]
+        if rows:
+            sections.append(Section(each.capitalize(), (_quick_reference(each, rows),)))
+    entries = [_entry(measure) for measure in shown]
+    return Document(
+        schema=SCHEMA,
+        title="Measures",
+        headline=(f"{len(shown)} measures; 'assay measures NAME' tells more of one.",),
+        sections=tuple(sections),
+        plain={"schema": SCHEMA, "measures": entries},
+        records=tuple(_record(entry) for entry in entries),
+    )
+
+
+def measure_document(measure: Measure) -> Document:
+    """One measure: formula, range, reading, when it misleads, bands, interval, an example."""
+    entry = _entry(measure)
+    formulas = [("two classes" if measure.formula else "scores", formula_of(measure))]
+    of_classes = classes_formula_of(measure)
+    if of_classes is not None:
+        formulas.append(("K classes", of_classes))
+    facts: list[tuple[Cell, ...]] = [
+        ("name", measure.name),
+        ("also called", ", ".join(measure.aliases)),
+        ("range", _range(measure)),
+        ("direction", measure.better.value),
+        ("needs", measure.needs.value),
+        ("interval", entry["interval"]),
+        ("reference", measure.reference),
+    ]
+    sections = [
+        Section(
+            "Formula",
+            (
+                Table("As an expression", (Column("of"), Column("formula")), tuple(formulas)),
+                Prose(symbols_of(measure)),
+            ),
+        ),
+        Section(
+            "Facts",
+            (Table("At a glance", (Column("what"), Column("it is")), _filled(facts)),),
+        ),
+        Section("When it misleads", (Prose(measure.misleads),)),
+    ]
+    if measure.bands:
+        bands = tuple((span(band, measure), band.reading) for band in measure.bands)
+        columns = (Column("value"), Column("reading"))
+        sections.append(Section("Bands", (Table("A convention, no law", columns, bands),)))
+    sections.append(Section("Example", _worked(measure)))
+    return Document(
+        schema=SCHEMA,
+        title=measure_name(measure.name),
+        headline=(measure.reads,),
+        sections=tuple(sections),
+        plain={"schema": SCHEMA, "measures": [entry]},
+        records=(_record(entry),),
+    )
+
+
+def _filled(rows: list[tuple[Cell, ...]]) -> tuple[tuple[Cell, ...], ...]:
+    return tuple(row for row in rows if row[1])
+
+
+def _quick_reference(group: str, measures: list[Measure]) -> Table:
+    columns = (
+        Column("measure"),
+        Column("formula"),
+        Column("range"),
+        Column("better"),
+        Column("reads"),
+    )
+    rows = tuple(
+        (
+            measure.name,
+            formula_of(measure),
+            _range(measure),
+            measure.better.name.lower(),
+            measure.reads,
+        )
+        for measure in measures
+    )
+    return Table(_GROUPS.get(group, group), columns, rows)
+
+
+def _range(measure: Measure) -> str:
+    low, high = measure.range
+    return f"[{low:g}, inf)" if math.isinf(high) else f"[{low:g}, {high:g}]"
+
+
+def span(band: Band, measure: Measure) -> str:
+    """The values of a band in words.
+
+    >>> from assay.measures import KAPPA
+    >>> span(KAPPA.bands[3], KAPPA)
+    'from 0.2, below 0.4'
+    """
+    start, end = (value if math.isinf(value) else round(value, 6) for value in band[:2])
+    if start == end or (math.isinf(end) and start == measure.range[1]):
+        return f"{start:g}"
+    if math.isinf(start):
+        return f"below {end:g}"
+    if math.isinf(end):
+        return f"{start:g} and above"
+    return f"{'above' if band.low > start else 'from'} {start:g}, below {end:g}"
+
+
+def _interval(measure: Measure, found: Estimate) -> str:
+    if measure.interval is Interval.NONE:
+        return (found.note or "none").replace("no interval", "none").partition(";")[0]
+    if measure.interval is Interval.BY_SHAPE:
+        if measure.is_proportion:
+            return "Wilson's; it is a share of rows"
+        if math.isinf(measure.range[1]):
+            return "delta method on the log scale"
+        return f"delta method on the {'atanh' if measure.range[0] < 0 else 'logit'} scale"
+    return str(measure.interval.value)
+
+
+# -- examples --------------------------------------------------------------------------------------
+
+
+def _example(measure: Measure) -> tuple[dict[str, Any], Estimate]:
+    """What is put in, and what comes out."""
+    function = MeasureFunction(measure)
+    if measure.formula is not None:
+        if measure.example is None:
+            raise InputError(f"{measure.name} is declared without an example")
+        counts = measure.example[0]._asdict()
+        return counts, function(**counts)
+    found = function(list(_TRUTH), list(_SCORES))
+    if not math.isnan(found):
+        return {"y_true": list(_TRUTH), "y_score": list(_SCORES)}, found
+    probabilities = {label: list(column) for label, column in _CLASS_SCORES.items()}
+    found = function(list(_CLASS_TRUTH), probabilities)
+    return {"y_true": list(_CLASS_TRUTH), "y_proba": probabilities}, found
+
+
+def _worked(measure: Measure) -> tuple[Block, ...]:
+    """The example with its numbers in the formula, and what comes of it."""
+    given, found = _example(measure)
+    if measure.formula is None:
+        said = "; ".join(
+            f"{label} {listed([f'{score:g}' for score in scores])}"
+            for label, scores in _by_label(given).items()
+        )
+        return (Prose(f"With these scores it is {measured(found)}: {said}."),)
+    cells = listed([f"{cell.upper()} = {number}" for cell, number in given.items()])
+    columns = (Column("with numbers"), Column("value", Kind.SHARE))
+    filled = _filled_in(formula_of(measure), given)
+    return (Table(f"With {cells}", columns, ((filled, found),)),)
+
+
+def _filled_in(formula: Formula, cells: Mapping[str, int]) -> Formula:
+    """The formula with numbers for its cells."""
+
+    def number(cell: re.Match[str]) -> str:
+        return str(cells[cell[0].lower()])
+
+    line, paper = (re.sub(r"\b(?:TP|FP|FN|TN)\b", number, text) for text in astuple(formula))
+    # Two numbers side by side need their sign.
+    return Formula(re.sub(r"(?<=[\d)]) (?=[\d(a-z])", " x ", line), paper)
+
+
+def _by_label(given: dict[str, Any]) -> dict[str, list[float]]:
+    """The scores of each label; of several classes, the probability of the true one."""
+    scores = given.get("y_score")
+    if scores is None:
+        truth = given["y_true"]
+        scores = [given["y_proba"][label][i] for i, label in enumerate(truth)]
+    found: dict[str, list[float]] = {}
+    for label, score in zip(given["y_true"], scores, strict=True):
+        found.setdefault(label, []).append(score)
+    return found
+
+
+# -- plain values ----------------------------------------------------------------------------------
+
+
+def _entry(measure: Measure) -> dict[str, Any]:
+    formula, of_classes = formula_of(measure), classes_formula_of(measure)
+    given, found = _example(measure)
+    return {
+        "name": measure.name,
+        "aliases": list(measure.aliases),
+        "group": measure.group,
+        "formula": formula.plain,
+        "latex": formula.latex,
+        "classes_formula": of_classes and of_classes.plain,
+        "classes_latex": of_classes and of_classes.latex,
+        "needs": measure.needs.value,
+        "range": finite([float(end) for end in measure.range]),
+        "better": measure.better.name.lower(),
+        "reads": measure.reads,
+        "misleads": measure.misleads,
+        "bands": [finite(band._asdict()) for band in measure.bands],
+        "interval": _interval(measure, found),
+        "reference": measure.reference,
+        "example": {
+            "given": given,
+            "value": float(found),
+            "low": finite(found.low),
+            "high": finite(found.high),
+            "method": found.method or None,
+        },
+    }
+
+
+def _record(entry: dict[str, Any]) -> dict[str, Any]:
+    low, high = entry["range"]
+    return {
+        **{key: entry[key] for key in ("name", "group", "formula", "latex")},
+        "range_low": low,
+        "range_high": high,
+        **{key: entry[key] for key in ("better", "reads", "misleads", "interval", "reference")},
+        "aliases": " ".join(entry["aliases"]),
+    }

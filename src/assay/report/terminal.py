@@ -1,0 +1,179 @@
+"""A document in a terminal."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from typing import TYPE_CHECKING, Literal
+
+from assay.report.document import Document, Dots, Kind, Matrix, Prose, Section, Table
+from assay.report.grid import Grid, grid_of
+from assay.report.layout import GAP, Layout, cell_text, fitted
+from assay.report.names import name, sentence
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+# Sentences are hard to read in longer lines.
+_WIDEST_TEXT = 100
+# Below this nothing can be laid out.
+_NARROWEST = 20
+_INDENT = 2
+# Labels of a matrix are cut as far as it takes, down to the latter.
+_LONGEST_LABEL, _SHORTEST_LABEL, _WIDEST_MATRIX = 30, 6, 12
+_ASCII = str.maketrans({"…": "...", "─": "-"})
+
+
+def render(
+    document: Document, *, width: int | None = None, color: bool = False, encoding: str = "utf-8"
+) -> str:
+    """The document as lines of text, with escape codes only where ``color`` asks for them.
+
+    ``width`` is that of the terminal where it is not given. What the encoding can't write is
+    shown as escapes.
+    """
+    from rich.console import Console
+
+    width = max(width or shutil.get_terminal_size().columns, _NARROWEST)
+    stream = io.StringIO()
+    console = Console(
+        file=stream,
+        width=width,
+        force_terminal=color,
+        force_jupyter=False,
+        color_system="standard" if color else None,
+        no_color=not color,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+        # What is drawn depends on the arguments alone.
+        _environ={},
+    )
+    _draw(console, document)
+    lines = stream.getvalue().splitlines()
+    return _written("\n".join(line.rstrip() for line in lines) + "\n", encoding)
+
+
+def _written(text: str, encoding: str) -> str:
+    """The text in characters that an encoding has."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(_ASCII).encode(encoding, "backslashreplace").decode(encoding)
+    return text
+
+
+def _draw(console: Console, document: Document) -> None:
+    _say(console, name(document.title), "bold underline")
+    console.print()
+    for i, said in enumerate(document.headline):
+        _say(console, sentence(said), "" if i else "bold")
+    for section in document.sections:
+        if not section.detail:
+            _section(console, section)
+    _listing(console, document)
+
+
+def _say(console: Console, text: str, style: str = "", *, indent: int = 0) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    words = Text(text, style=style, overflow="fold")
+    width = min(console.width, _WIDEST_TEXT)
+    console.print(Padding(words, (0, 0, 0, indent)), width=width)
+
+
+def _section(console: Console, section: Section) -> None:
+    console.print()
+    _say(console, name(section.title, _WIDEST_TEXT), "bold")
+    for i, block in enumerate(section.blocks):
+        if i:
+            console.print()
+        if isinstance(block, Prose):
+            _say(console, sentence(block.text), indent=_INDENT)
+        else:
+            _block(console, block)
+
+
+def _block(console: Console, block: Table | Dots | Matrix) -> None:
+    from rich.padding import Padding
+
+    _say(console, sentence(block.caption), "dim", indent=_INDENT)
+    room = console.width - _INDENT
+    if isinstance(block, Matrix):
+        layout = _matrix(block, room)
+        if layout is None:
+            said = f"{len(block.labels)} classes do not fit here; other formats have them all."
+            _say(console, said, indent=_INDENT)
+            return
+        drawn: RenderableType = _table(layout)
+    else:
+        grid = grid_of(block)
+        layout = fitted(grid, room)
+        drawn = _stacked(grid, room) if layout is None else _table(layout)
+    console.print(Padding(drawn, (0, 0, 0, _INDENT)))
+    for note in () if isinstance(block, Matrix) else block.notes:
+        _say(console, sentence(note), indent=_INDENT)
+
+
+def _matrix(matrix: Matrix, room: int) -> Layout | None:
+    """The matrix with labels as long as there is room for; None where there is none."""
+    if len(matrix.labels) > _WIDEST_MATRIX:
+        return None
+    for longest in range(_LONGEST_LABEL, _SHORTEST_LABEL - 1, -1):
+        layout = fitted(grid_of(matrix, longest), room)
+        if layout is not None:
+            return layout
+    return None
+
+
+def _table(layout: Layout) -> RenderableType:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, GAP - 1, 0, 0))
+    for column, width in zip(layout.grid.columns, layout.widths, strict=True):
+        head = Text(name(column.name), overflow="fold")
+        side: Literal["left", "right"] = "left" if column.kind is Kind.TEXT else "right"
+        drawn.add_column(head, justify=side, width=width, overflow="fold")
+    for row in layout.grid.rows:
+        drawn.add_row(*(Text(cell_text(cell, folded=layout.folded)) for cell in row))
+    return drawn
+
+
+def _stacked(grid: Grid, room: int) -> RenderableType:
+    """A record a row: its name, and a line or two for each further column."""
+    from rich.cells import cell_len
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    lines: list[RenderableType] = []
+    for row in grid.rows:
+        lines.append(Text(row[0].value, overflow="fold"))
+        for column, cell in zip(grid.columns[1:], row[1:], strict=True):
+            value = cell_text(cell, folded=False)
+            if not value or column.optional:
+                continue
+            said = f"{name(column.name)}: {value}"
+            if column.kind is not Kind.TEXT and cell_len(said) > room - _INDENT:
+                said = f"{name(column.name)}:\n  {value}"
+            lines.append(Padding(Text(said, overflow="fold"), (0, 0, 0, _INDENT)))
+    return Group(*lines)
+
+
+def _listing(console: Console, document: Document) -> None:
+    if document.findings:
+        console.print()
+        _say(console, "Findings", "bold")
+    for finding in document.findings:
+        style = "yellow" if finding.severity == "warning" else ""
+        said = f"{finding.code} {finding.severity}: {finding.message}"
+        _say(console, sentence(said), style, indent=_INDENT)
+    if document.notes:
+        console.print()
+        _say(console, "Notes", "bold")
+    for note in document.notes:
+        _say(console, sentence(note), indent=_INDENT)

@@ -1,0 +1,140 @@
+"""JSON lines: one object a line."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from assay.errors import EmptyInput, InputError
+from assay.sources.files.scan import BLANK, LONGEST, TOO_LONG
+from assay.sources.files.table import Broken, Piece, Table
+from assay.sources.files.text import Window
+from assay.sources.files.values import series_of
+
+_LOOKED_AT = 1000
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+NO_UNICODE = "text that is not Unicode (half of a surrogate pair)"
+
+
+def jsonl(chunks: Iterator[bytes], name: str) -> Table:
+    """Open JSON lines; the columns are the keys of the first thousand records."""
+    window = Window(chunks)
+    while not window.final and window.text.count(b"\n") < _LOOKED_AT and len(window.text) < LONGEST:
+        window.extend()
+    start = window.text.lstrip()
+    if not start:
+        raise EmptyInput(f"{name} is empty; JSON objects were expected, one a line")
+    if start.startswith(b"["):
+        raise InputError(
+            f"{name}, line 1: a JSON array, where one object a line is expected. "
+            f"jq -c '.[]' makes lines of it"
+        )
+    columns: dict[str, None] = {}
+    for line in window.text[:LONGEST].split(b"\n")[:_LOOKED_AT]:
+        found, _ = _object(line)
+        columns |= dict.fromkeys(found or ())
+    if not columns:
+        _, reason = _object(start.partition(b"\n")[0])
+        raise InputError(f"{name}, line 1: found {reason or 'an object without keys'}")
+    return Table(
+        name,
+        tuple(columns),
+        lambda columns: _pieces(window, name, columns),
+        hint="The columns of JSON lines are the keys of its first 1,000 records",
+    )
+
+
+def _pieces(window: Window, name: str, columns: Sequence[str]) -> Iterator[Piece]:
+    line = row = 1
+    while True:
+        text, used = _complete(window)
+        if len(window.text) - used > LONGEST and not window.final:
+            raise InputError(f"{name}, line {line}: {TOO_LONG}. Is this the right file?")
+        if text:
+            piece = _piece(text, columns, row, line)
+            row += len(piece.rows) + len(piece.broken)
+            line += text.count(b"\n") + 1
+            yield piece
+        window.drop(used)
+        if window.final:
+            return
+        window.extend()
+
+
+def _complete(window: Window) -> tuple[bytes, int]:
+    """Whole lines, less the last line end; blank ones at the end wait, or end the file."""
+    text = window.text
+    used = len(text) if window.final else text.rfind(b"\n") + 1
+    whole = text[:used].rstrip(b"\r\n")
+    if not window.final:
+        used = text.find(b"\n", len(whole)) + 1 if whole else 0
+    return whole, used
+
+
+def _piece(text: bytes, columns: Sequence[str], row: int, line: int) -> Piece:
+    import polars as pl
+
+    lines = text.split(b"\n")
+    objects = None if _SURROGATE.search(text) else _all_objects(lines)
+    broken: list[Broken] = []
+    rows: Any = range(row, row + len(lines))
+    if objects is None:
+        objects, kept = [], []
+        for i, record in enumerate(lines):
+            found, reason = _object(record)
+            if found is not None and not all(_is_unicode(found.get(c)) for c in columns):
+                found, reason = None, NO_UNICODE
+            if found is None:
+                broken.append(Broken(row + i, line + i, reason))
+            else:
+                objects.append(found)
+                kept.append(row + i)
+        rows = np.array(kept, np.int64)
+    frame = pl.DataFrame([series_of(c, [found.get(c) for found in objects]) for c in columns])
+    first = row - line
+    return Piece(frame, rows, lambda i: int(rows[i]) - first, broken)
+
+
+def _all_objects(lines: list[bytes]) -> list[dict[str, Any]] | None:
+    """All records at once, None if one of them is no object.
+
+    A mark that the file can't know stands between them, so that nothing in one line can pass for
+    the end of a record and the beginning of the next.
+    """
+    mark = secrets.token_hex(8)
+    joined = f',"{mark}",'.encode().join(lines)
+    try:
+        found = json.loads(b"[" + joined + b"]")
+    except (ValueError, RecursionError):
+        return None
+    objects = found[::2]
+    if len(objects) != len(lines) or set(map(type, objects)) != {dict}:
+        return None
+    return objects if all(between == mark for between in found[1::2]) else None
+
+
+def _object(line: bytes) -> tuple[dict[str, Any] | None, str]:
+    """The object on a line, or what stands there instead."""
+    if not line.strip():
+        return None, BLANK
+    try:
+        found = json.loads(line)
+    except json.JSONDecodeError as odd:
+        return None, f"no JSON object ({odd.msg} at character {odd.pos + 1})"
+    except (ValueError, RecursionError):
+        return None, "no JSON object that can be read"
+    if not isinstance(found, dict):
+        return None, f"JSON that is no object ({type(found).__name__})"
+    return found, ""
+
+
+def _is_unicode(value: Any) -> bool:
+    try:
+        return not isinstance(value, str) or bool(value.encode()) or True
+    except UnicodeEncodeError:
+        return False

@@ -1,0 +1,165 @@
+"""Bytes of text as they stream in: unpacked, and decoded into UTF-8."""
+
+from __future__ import annotations
+
+import codecs
+import sys
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+from assay.errors import InputError
+from assay.sources.files.formats import GZIP
+
+_BOMS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_GZIP_WINDOW = 31
+
+
+def unpacked(chunks: Iterator[bytes], packing: str, name: str, size: int) -> Iterator[bytes]:
+    """What a gzip or zstd stream holds, in chunks of bounded size however well it is packed."""
+    unpacker: Any = None
+    begun = False
+    for chunk in chunks:
+        data = chunk
+        while data or (unpacker is not None and not unpacker.needs_input):
+            if unpacker is None:
+                if begun and not data.strip(b"\0"):
+                    break  # padding behind the last part
+                unpacker, begun = _unpacker(packing), True
+            try:
+                out = unpacker.decompress(data, size)
+            except (zlib.error, _zstd().ZstdError) as odd:
+                raise InputError(
+                    f"{name} can't be unpacked, its {packing} data are damaged: {odd}"
+                ) from odd
+            if out:
+                yield out
+            data = b""
+            if unpacker.eof:
+                data, unpacker = unpacker.unused_data, None
+    if unpacker is not None or not begun:
+        raise InputError(f"{name} can't be unpacked: its {packing} data end in the middle")
+
+
+class _Gunzip:
+    """zlib behind the interface that zstd has."""
+
+    def __init__(self) -> None:
+        self._inner = zlib.decompressobj(_GZIP_WINDOW)
+        self.needs_input = True
+
+    def decompress(self, data: bytes, size: int) -> bytes:
+        out = self._inner.decompress(self._inner.unconsumed_tail + data, size)
+        # A full output may have more behind it, even where all input was taken.
+        self.needs_input = len(out) < size and not self._inner.unconsumed_tail
+        return out
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+
+def _unpacker(packing: str) -> Any:
+    return _Gunzip() if packing == GZIP else _zstd().ZstdDecompressor()
+
+
+def _zstd() -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd
+
+
+def utf8(chunks: Iterator[bytes], encoding: str | None, name: str) -> Iterator[bytes]:
+    """The same text in UTF-8 without a byte order mark; refuses bytes that are not of the encoding.
+
+    Offsets in messages count the bytes of the text, unpacked where it was packed.
+    """
+    decoder = _decoder(encoding)
+    offset = 0
+    first = True
+    for chunk in chunks:
+        if first and encoding is None and chunk[:2] in _BOMS:
+            raise InputError(
+                f"{name} is not UTF-8: at byte 0 it has the mark of UTF-16. "
+                f"Say --encoding utf-16"
+            )
+        text = _decoded(decoder, chunk, offset, encoding, name)
+        offset += len(chunk)
+        if first and text:
+            text = text.removeprefix(codecs.BOM_UTF8)
+            first = False
+        if text:
+            yield text
+    text = _decoded(decoder, b"", offset, encoding, name, final=True)
+    if text:
+        yield text
+
+
+def _decoder(encoding: str | None) -> codecs.IncrementalDecoder:
+    try:
+        found = codecs.lookup(encoding or "utf-8")
+        # Codecs such as zlib or rot13 are not encodings of text.
+        b"".decode(found.name)
+        return codecs.getincrementaldecoder(found.name)("strict")
+    except LookupError as odd:
+        raise InputError(
+            f"--encoding {encoding} is not known; try utf-8, utf-16, latin-1 or cp1252"
+        ) from odd
+
+
+def _decoded(
+    decoder: codecs.IncrementalDecoder,
+    chunk: bytes,
+    offset: int,
+    encoding: str | None,
+    name: str,
+    *,
+    final: bool = False,
+) -> bytes:
+    waiting = decoder.getstate()[0]
+    if encoding is None and not waiting and chunk.isascii():
+        return chunk
+    try:
+        return decoder.decode(chunk, final).encode()
+    except UnicodeDecodeError as odd:
+        at = offset - len(waiting) + odd.start
+        found = odd.object[odd.start : odd.start + 1].hex()
+        if encoding is None:
+            raise InputError(
+                f"{name} is not UTF-8: byte {at} is 0x{found}. Say which encoding it has, for "
+                f"example --encoding cp1252 or --encoding utf-16"
+            ) from odd
+        raise InputError(f"{name} is not {encoding}: byte {at} is 0x{found} ({odd.reason})") from odd
+    except UnicodeError as odd:
+        raise InputError(f"{name} can't be read as {encoding} near byte {offset}: {odd}") from odd
+
+
+class Window:
+    """The text that is being looked at: what the last look left, and what follows it."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self.text = b""
+        self.final = False
+
+    def extend(self) -> None:
+        """Add what follows: at least as much again, so that long records are not looked at often."""
+        parts, size = [self.text], 0
+        while not self.final and size <= len(self.text):
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                self.final = True
+            else:
+                parts.append(chunk)
+                size += len(chunk)
+        self.text = b"".join(parts)
+
+    def drop(self, used: int) -> None:
+        """Let go of what was dealt with."""
+        self.text = self.text[used:]

@@ -1,0 +1,173 @@
+"""The command itself: its help, its version, its completion, and what they cost."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import click
+import pytest
+
+from assay import __version__
+from assay.cli import app as module
+from assay.cli.app import COMMANDS, app, run
+from assay.cli.command import Command, Option
+
+HEAVY = ("numpy", "scipy", "polars", "rich", "jinja2", "matplotlib", "narwhals", "pandas")
+
+
+def command_of(name: str) -> Command:
+    found = app.get_command(click.Context(app), name)
+    assert isinstance(found, Command)
+    return found
+
+
+def test_help_comes_at_once() -> None:
+    # The best of a few, since other processes may be in the way.
+    seconds = []
+    for _ in range(5):
+        before = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "assay", "--help"], check=True, capture_output=True)
+        seconds.append(time.perf_counter() - before)
+    assert min(seconds) < 0.25
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["evaluate", "--help"]])
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        f"import json, sys; from assay.cli.app import run; run({arguments!r}); "
+        f"print(json.dumps([m for m in {HEAVY!r} if m in sys.modules]), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert json.loads(done.stderr) == []
+
+
+def test_the_version_is_that_of_the_package(cli: Callable[..., Any]) -> None:
+    assert cli("--version").out == f"assay {__version__}\n"
+
+
+def test_help_lists_every_command(cli: Callable[..., Any]) -> None:
+    found = cli("--help")
+    assert found.code == 0
+    assert found.err == ""
+    assert all(f"\n  {name} " in found.out for name in COMMANDS)
+    assert "_ASSAY_COMPLETE=bash_source" in found.out
+
+
+def test_no_command_at_all_shows_the_help_and_is_wrong(cli: Callable[..., Any]) -> None:
+    found = cli()
+    assert found.code == 2
+    assert found.out == ""
+    assert found.err.startswith("Usage: assay ")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_and_examples(cli: Callable[..., Any], name: str) -> None:
+    found = cli(name, "--help")
+    assert found.code == 0
+    command = command_of(name)
+    assert command.examples
+    for says, line in command.examples:
+        assert f"  # {says}\n  {line}\n" in found.out
+        assert "assay " + name in line
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_says_what_it_does_under_a_heading(name: str) -> None:
+    for option in command_of(name).params:
+        if isinstance(option, click.Option):
+            assert isinstance(option, Option), option.name
+            assert option.help, option.name
+            assert option.help[0].isupper(), option.name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_the_options_that_all_share(name: str) -> None:
+    found = {flag for option in command_of(name).params for flag in option.opts}
+    assert {"--format", "--out", "--level", "--seed", "--quiet"} <= found
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["evalute"], "there is no command 'evalute'; did you mean evaluate?"),
+        (["xyz"], "there is no command 'xyz'; there are evaluate, measures, demo."),
+        (["--colour"], "No such option"),
+        (["evaluate"], "Missing argument 'FILE...'."),
+        (["evaluate", "x", "--treshold", "1"], "Did you mean '--threshold'?"),
+    ],
+)
+def test_what_is_mistyped_is_told_what_is_near(
+    cli: Callable[..., Any], typed: list[str], said: str
+) -> None:
+    found = cli(*typed)
+    assert found.code == 2
+    assert found.out == ""
+    assert found.err.startswith("assay: error: ")
+    assert said in found.err
+    assert "--help'." in found.err
+    assert found.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_gives_a_script(shell: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "assay"],
+        env={"_ASSAY_COMPLETE": f"{shell}_source", "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        check=True,
+    )
+    assert b"_ASSAY_COMPLETE" in done.stdout
+    assert b"assay" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("assay ev", ["plain,evaluate"]),
+        ("assay evaluate --fam", ["plain,--family"]),
+        ("assay evaluate --interval boot", ["plain,bootstrap"]),
+        ("assay evaluate pre", ["file,pre"]),
+        ("assay measures detection_r", ["plain,detection_rate"]),
+        ("assay evaluate x --format ht", ["plain,html"]),
+    ],
+)
+def test_completion_knows_what_may_follow(words: str, expected: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "assay"],
+        env={
+            "_ASSAY_COMPLETE": "bash_complete",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(words.split()) - 1),
+        },
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert done.stdout.split() == expected
+
+
+def test_an_error_of_ours_is_owned(
+    cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(name: str) -> None:
+        raise ZeroDivisionError("one over nothing")
+
+    monkeypatch.setattr(module, "import_module", broken)
+    found = cli("demo")
+    assert found.code == 5
+    assert found.out == ""
+    assert "ZeroDivisionError: one over nothing" in found.err
+    assert "report it" in found.err
+    assert "Traceback" not in found.err
+
+
+def test_threads_are_said_to_polars_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_THREADS", "3")
+    monkeypatch.setenv("POLARS_MAX_THREADS", "")  # so that it is put back afterwards
+    monkeypatch.delenv("POLARS_MAX_THREADS")
+    run(["--version"])
+    assert os.environ["POLARS_MAX_THREADS"] == "3"

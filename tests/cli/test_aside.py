@@ -1,0 +1,271 @@
+"""Files are written whole or not at all, whatever fails."""
+
+import errno
+import os
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.cli import aside
+
+OLD, NEW = b"the old report\n", b"the new report, which is longer\n" * 100
+
+
+class Faulty:
+    """The module ``os``, in which the n-th call of one function fails."""
+
+    def __init__(self, name: str, code: int, nth: int = 1) -> None:
+        self._name, self._code, self._left = name, code, nth
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(os, name)
+        if name != self._name:
+            return real
+
+        def failing(*args: Any, **settings: Any) -> Any:
+            self._left -= 1
+            if self._left == 0:
+                raise OSError(self._code, os.strerror(self._code))
+            return real(*args, **settings)
+
+        return failing
+
+
+@pytest.fixture
+def umask() -> Iterator[Callable[[int], None]]:
+    before = os.umask(0o022)
+    yield lambda mask: os.umask(mask) and None
+    os.umask(before)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_new_file_is_written(tmp_path: Path) -> None:
+    aside.write(tmp_path / "report", NEW)
+    assert (tmp_path / "report").read_bytes() == NEW
+    assert names(tmp_path) == ["report"]
+
+
+def test_an_old_file_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "report"
+    path.write_bytes(OLD)
+    aside.write(path, NEW)
+    assert path.read_bytes() == NEW
+    assert names(tmp_path) == ["report"]
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EMFILE])
+@pytest.mark.parametrize(("step", "nth"), [("open", 1), ("write", 1), ("write", 2), ("fsync", 1)])
+@pytest.mark.parametrize("before", [None, OLD])
+def test_whatever_fails_the_old_file_stays(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    code: int,
+    step: str,
+    nth: int,
+    before: bytes | None,
+) -> None:
+    path = tmp_path / "report"
+    if before is not None:
+        path.write_bytes(before)
+    faulty = Faulty(step, code, nth)
+    if nth > 1:
+        # A disk that fills up takes a part first.
+        real = faulty.write
+        faulty.__dict__["write"] = lambda file, content: real(file, content[:100])
+    monkeypatch.setattr(aside, "os", faulty)
+    with pytest.raises(OSError, match=os.strerror(code)):
+        aside.write(path, NEW)
+    assert names(tmp_path) == ([] if before is None else ["report"])
+    assert before is None or path.read_bytes() == before
+    assert not aside._aside
+
+
+@pytest.mark.parametrize("step", ["replace", "chmod"])
+def test_a_failed_rename_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise PermissionError(errno.EACCES, "no")
+
+    path = tmp_path / "report"
+    path.write_bytes(OLD)
+    monkeypatch.setattr(Path, step, refuse)
+    with pytest.raises(PermissionError):
+        aside.write(path, NEW)
+    monkeypatch.undo()
+    assert names(tmp_path) == ["report"]
+    assert path.read_bytes() == OLD
+
+
+def test_a_failed_close_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "report"
+    path.write_bytes(OLD)
+    faulty = Faulty("close", errno.EIO)
+    # The file itself has to be closed, or it would leak.
+    real = faulty.close
+    faulty.__dict__["close"] = lambda file: (os.close(file), real(os.dup(2)))
+    monkeypatch.setattr(aside, "os", faulty)
+    with pytest.raises(OSError, match=os.strerror(errno.EIO)):
+        aside.write(path, NEW)
+    assert names(tmp_path) == ["report"]
+    assert path.read_bytes() == OLD
+
+
+def test_an_interruption_while_writing_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    path = tmp_path / "report"
+    path.write_bytes(OLD)
+    monkeypatch.setattr(aside, "_write_all", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        aside.write(path, NEW)
+    assert names(tmp_path) == ["report"]
+    assert path.read_bytes() == OLD
+
+
+def test_a_folder_that_can_not_be_synchronised_does_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(aside, "os", Faulty("fsync", errno.EINVAL, nth=2))
+    aside.write(tmp_path / "report", NEW)
+    assert (tmp_path / "report").read_bytes() == NEW
+
+
+def test_a_short_write_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = Faulty("", 0)
+    slow.__dict__["write"] = lambda file, content: os.write(file, content[:7])
+    monkeypatch.setattr(aside, "os", slow)
+    aside.write(tmp_path / "report", NEW)
+    assert (tmp_path / "report").read_bytes() == NEW
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_new_file_has_the_mode_that_the_umask_gives(
+    tmp_path: Path, umask: Callable[[int], None], mask: int, mode: int
+) -> None:
+    umask(mask)
+    aside.write(tmp_path / "report", NEW)
+    assert stat.S_IMODE((tmp_path / "report").stat().st_mode) == mode
+
+
+def test_a_replaced_file_keeps_its_mode(tmp_path: Path, umask: Callable[[int], None]) -> None:
+    path = tmp_path / "report"
+    path.write_bytes(OLD)
+    path.chmod(0o640)
+    aside.write(path, NEW)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "deep" / "report", tmp_path / "link"
+    target.parent.mkdir()
+    target.write_bytes(OLD)
+    link.symlink_to(target)
+    aside.write(link, NEW)
+    assert link.is_symlink()
+    assert target.read_bytes() == NEW
+    assert names(target.parent) == ["report"]
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    aside.write(pipe, NEW)
+    reader.join()
+    assert read == [NEW]
+    assert pipe.is_fifo()
+
+
+def test_a_device_is_written_to_and_not_replaced() -> None:
+    aside.write(Path("/dev/null"), NEW)
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_device_says_so() -> None:
+    with pytest.raises(OSError, match="space"):
+        aside.write(Path("/dev/full"), NEW)
+
+
+def test_a_long_name_leaves_room_for_the_temporary_one(tmp_path: Path) -> None:
+    path = tmp_path / ("r" * 255)
+    aside.write(path, NEW)
+    assert path.read_bytes() == NEW
+
+
+# -- folders ---------------------------------------------------------------------------------------
+
+
+def test_a_folder_appears_when_all_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "figures"
+    with aside.folder(path) as folder:
+        (folder / "roc.svg").write_bytes(NEW)
+        assert not path.exists()
+    assert names(path) == ["roc.svg"]
+    assert names(tmp_path) == ["figures"]
+
+
+def test_files_join_a_folder_that_is_there(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_bytes(OLD)
+    (tmp_path / "roc.svg").write_bytes(OLD)
+    with aside.folder(tmp_path) as folder:
+        (folder / "roc.svg").write_bytes(NEW)
+    assert names(tmp_path) == ["mine.txt", "roc.svg"]
+    assert (tmp_path / "mine.txt").read_bytes() == OLD
+    assert (tmp_path / "roc.svg").read_bytes() == NEW
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_folder_that_fails_half_way_leaves_nothing(tmp_path: Path, exists: bool) -> None:
+    path = tmp_path / "figures"
+    if exists:
+        path.mkdir()
+
+    def half() -> None:
+        with aside.folder(path) as folder:
+            (folder / "roc.svg").write_bytes(NEW)
+            raise OSError(errno.ENOSPC, "full")
+
+    with pytest.raises(OSError, match="full"):
+        half()
+    assert names(tmp_path) == (["figures"] if exists else [])
+    assert not exists or names(path) == []
+
+
+# -- the end of the process ------------------------------------------------------------------------
+
+
+def test_what_lies_aside_is_removed_when_the_process_ends(tmp_path: Path) -> None:
+    with aside.folder(tmp_path / "figures") as folder:
+        (folder / "half").write_bytes(NEW)
+        aside.abandon()
+        aside._lock.release()  # the process would have ended here
+        assert names(tmp_path) == []
+        folder.mkdir()
+
+
+def test_nothing_new_appears_once_the_process_is_ending(tmp_path: Path) -> None:
+    aside.abandon()
+    writer = threading.Thread(target=aside.write, args=(tmp_path / "report", NEW))
+    writer.start()
+    writer.join(0.1)
+    assert writer.is_alive()
+    assert names(tmp_path) == []
+    aside._lock.release()
+    writer.join()
+    assert names(tmp_path) == ["report"]

@@ -1,0 +1,72 @@
+"""``assay measures``: the catalogue, and one measure of it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.cli.measures import GROUPS
+from assay.measures import CATALOGUE
+
+
+def test_all_measures_are_listed_by_group(cli: Callable[..., Any]) -> None:
+    found = cli("measures")
+    assert (found.code, found.err) == (0, "")
+    assert all(measure.name in found.out for measure in CATALOGUE)
+    places = [found.out.index(f"\n{group.capitalize()}\n") for group in GROUPS]
+    assert places == sorted(places)
+
+
+def test_groups_are_those_of_the_catalogue() -> None:
+    assert tuple(dict.fromkeys(measure.group for measure in CATALOGUE)) == GROUPS
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_group_is_listed_alone(cli: Callable[..., Any], group: str) -> None:
+    found = cli("measures", "--group", group, "--format", "json")
+    expected = [measure.name for measure in CATALOGUE if measure.group == group]
+    assert [each["name"] for each in json.loads(found.out)["measures"]] == expected
+
+
+@pytest.mark.parametrize("name", [measure.name for measure in CATALOGUE])
+def test_every_measure_has_its_page(cli: Callable[..., Any], name: str) -> None:
+    found = cli("measures", name)
+    assert (found.code, found.err) == (0, "")
+    for heading in ("Formula", "When it misleads", "Example"):
+        assert f"\n{heading}\n" in found.out
+
+
+def test_an_alias_finds_its_measure(cli: Callable[..., Any]) -> None:
+    assert cli("measures", "detection_rate").out == cli("measures", "recall").out
+
+
+@pytest.mark.parametrize("face", ["csv", "markdown", "latex", "html"])
+def test_the_quick_reference_comes_in_every_format(
+    cli: Callable[..., Any], tmp_path: Path, face: str
+) -> None:
+    path = tmp_path / "measures"
+    found = cli("measures", "--format", face, "--out", path)
+    assert found.code == 0
+    assert found.out == ""
+    assert "mcc" in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["mmc"], "did you mean mcc?"),
+        (["detektion_rate"], "detection_rate"),
+        (["\x1b[31m"], "\\x1b[31m"),
+        (["mcc", "--group", "rates"], "NAME or --group, not both"),
+        (["--group", "others"], "'others' is not one of 'rates'"),
+    ],
+)
+def test_what_is_not_there_is_wrong_usage(
+    cli: Callable[..., Any], typed: list[str], said: str
+) -> None:
+    found = cli("measures", *typed)
+    assert found.code == 2
+    assert found.out == ""
+    assert said in found.err

@@ -1,0 +1,191 @@
+"""What only a process of its own can show: exit codes, pipes, full disks, Ctrl-C at any moment."""
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
+
+ASSAY = [sys.executable, "-m", "assay"]
+FULL = Path("/dev/full")
+needs_full = pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
+
+
+# -- standard output and standard error ------------------------------------------------------------
+
+
+def test_the_report_goes_to_standard_output_and_all_else_to_standard_error(
+    shell: Callable[..., Any], predictions: Path
+) -> None:
+    found = shell("evaluate", predictions, "--format", "json")
+    assert found.code == 0
+    assert json.loads(found.out)["schema"] == "assay.evaluation/1"
+    assert "'attack'" in found.err
+    assert "Traceback" not in found.err
+
+
+def test_quiet_leaves_standard_error_empty(shell: Callable[..., Any], predictions: Path) -> None:
+    found = shell("evaluate", predictions, "--format", "json", "--quiet")
+    assert (found.code, found.err) == (0, "")
+
+
+def test_the_installed_script_is_the_module() -> None:
+    script = Path(sys.executable).parent / "assay"
+    if not script.exists():
+        pytest.skip("the package is not installed with its script")
+    ran = [
+        subprocess.run([*c, "--version"], capture_output=True, check=True)
+        for c in ([script], ASSAY)
+    ]
+    assert ran[0].stdout == ran[1].stdout
+
+
+@needs_full
+@pytest.mark.parametrize("arguments", [["--help"], ["evaluate", "FILE"], ["measures", "mcc"]])
+def test_a_full_standard_output_is_an_error(
+    shell: Callable[..., Any], predictions: Path, arguments: list[str]
+) -> None:
+    with FULL.open("wb") as full:
+        found = shell(*(predictions if a == "FILE" else a for a in arguments), stdout=full)
+    assert found.code == 4
+    assert "could not be written" in found.err
+    assert "Exception ignored" not in found.err
+
+
+@needs_full
+def test_a_full_standard_error_changes_no_exit_code(
+    shell: Callable[..., Any], predictions: Path
+) -> None:
+    with FULL.open("wb") as full:
+        assert shell("evaluate", "missing.csv", stderr=full).code == 3
+        assert shell("evaluate", predictions, "--format", "json", stderr=full).code == 0
+
+
+def test_closed_streams_are_told_apart(shell: Callable[..., Any], predictions: Path) -> None:
+    found = shell("evaluate", predictions, stdout=None, preexec_fn=lambda: os.close(1))
+    assert found.code == 4
+    assert "standard output is closed" in found.err
+    assert shell("evaluate", predictions, stderr=None, preexec_fn=lambda: os.close(2)).code == 0
+
+
+def test_a_reader_that_leaves_is_no_error(predictions: Path) -> None:
+    process = subprocess.Popen(
+        [*ASSAY, "evaluate", predictions, "--format", "json", "--quiet"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    said = process.stderr.read()
+    assert process.wait() == 141
+    assert said == b""
+
+
+# -- output files ----------------------------------------------------------------------------------
+
+
+def small_files() -> None:
+    """No file may grow beyond 1,000 bytes: the nearest thing to a full disk without being root."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+
+@pytest.mark.parametrize("face", ["json", "html", "markdown"])
+def test_a_full_disk_leaves_the_old_file(
+    shell: Callable[..., Any], predictions: Path, tmp_path: Path, face: str
+) -> None:
+    out = tmp_path / "out" / "report"
+    out.parent.mkdir()
+    out.write_text("old")
+    found = shell(
+        "evaluate", predictions, "--out", out, "--format", face,
+        preexec_fn=small_files, env={"PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+    assert found.code == 4
+    assert f"{out} could not be written: File too large" in found.err
+    assert out.read_text() == "old"
+    assert list(out.parent.iterdir()) == [out]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission_is_an_error_of_output(
+    shell: Callable[..., Any], predictions: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "locked"
+    folder.mkdir(mode=0o500)
+    found = shell("evaluate", predictions, "--out", folder / "r.json")
+    assert found.code == 4
+    assert "Permission denied" in found.err
+
+
+# -- interruption ----------------------------------------------------------------------------------
+
+
+def ready(process: subprocess.Popen[bytes]) -> None:
+    """Wait until the process catches SIGTERM, which Python by itself does not."""
+    status = Path(f"/proc/{process.pid}/status")
+    while process.poll() is None:
+        caught = [line for line in status.read_text().splitlines() if line.startswith("SigCgt")]
+        if int(caught[0].split()[1], 16) >> (signal.SIGTERM - 1) & 1:
+            return
+        time.sleep(0.002)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+def test_ctrl_c_at_any_moment_leaves_the_old_file_or_the_new_one(
+    flows: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "report.html"
+    asked = [*ASSAY, "evaluate", flows, "--cluster", "host", "--family", "family", "--out", out]
+    before = time.monotonic()
+    subprocess.run(asked, check=True, capture_output=True)
+    whole, new = time.monotonic() - before, out.read_bytes()
+    codes = []
+    for moment in random.Random(3).sample(range(100), 12):
+        out.write_text("old")
+        process = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        ready(process)
+        time.sleep(whole * moment / 100)
+        process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        stdout, stderr = process.communicate()
+        assert time.monotonic() - sent < 2
+        assert b"Traceback" not in stderr
+        assert stdout == b""
+        codes.append(process.returncode)
+        if process.returncode == 130:
+            assert b"interrupted" in stderr
+            assert out.read_bytes() in (b"old", new)
+        else:
+            # It was done before the signal came.
+            assert process.returncode == 0
+            assert out.read_bytes() == new
+        assert list(tmp_path.iterdir()) == [out]
+    assert codes.count(130) >= 6
+
+
+def test_being_told_to_end_while_reading_gives_143(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*ASSAY, "evaluate", "-", "--input-format", "csv"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    process.stdin.write(b"label,score\nattack,0.5\n")
+    process.stdin.flush()
+    ready(process)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=2) == 143
+    process.communicate()

@@ -1,0 +1,92 @@
+"""Progress is shown to those who wait, and to nobody else."""
+
+import io
+import sys
+import time
+
+import pytest
+
+from assay.cli import progress
+from assay.cli.progress import Progress, line
+
+
+class Screen(io.StringIO):
+    """Standard error that is a terminal, or not."""
+
+    def __init__(self, *, terminal: bool) -> None:
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", 0.01)
+    monkeypatch.setattr(progress, "_EVERY", 0.01)
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, quiet: bool, wait: float) -> str:
+    screen = Screen(terminal=terminal)
+    monkeypatch.setattr(sys, "stderr", screen)
+    with Progress(quiet=quiet) as told:
+        told(30, 100)
+        time.sleep(wait)
+    return screen.getvalue()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_bar_appears_and_is_erased_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = shown(monkeypatch, terminal=True, quiet=False, wait=0.1)
+    assert " 30%" in found
+    assert found.endswith("\r\x1b[K")
+
+
+def test_nothing_is_shown_before_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert progress.PATIENCE == 2
+    assert shown(monkeypatch, terminal=True, quiet=False, wait=0.05) == ""
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(("terminal", "quiet"), [(False, False), (True, True), (False, True)])
+def test_nothing_is_shown_where_nobody_looks(
+    monkeypatch: pytest.MonkeyPatch, terminal: bool, quiet: bool
+) -> None:
+    assert shown(monkeypatch, terminal=terminal, quiet=quiet, wait=0.05) == ""
+
+
+def test_closed_standard_error_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    with Progress(quiet=False) as told:
+        told(1, 2)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_the_bar_is_erased_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen(terminal=True)
+    monkeypatch.setattr(sys, "stderr", screen)
+
+    def failing() -> None:
+        with Progress(quiet=False):
+            time.sleep(0.05)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        failing()
+    assert screen.getvalue().endswith("\r\x1b[K")
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "elapsed", "said"),
+    [
+        (0, 100, 2.0, "reading [                              ]   0%"),
+        (50, 100, 10.0, "reading [###############               ]  50%, 10 s left"),
+        (100, 100, 12.0, "working, 12 s"),
+        (5_000_000, None, 3.0, "reading, 5 MB so far, 3 s"),
+        (0, None, 3.0, "working, 3 s"),
+        (0, 0, 3.0, "working, 3 s"),
+    ],
+)
+def test_a_line_says_how_far_it_is(done: int, total: int | None, elapsed: float, said: str) -> None:
+    assert line(done, total, elapsed) == said
