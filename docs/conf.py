@@ -3,6 +3,7 @@
 import importlib.util
 from importlib.metadata import version as installed_version
 from pathlib import Path
+from types import ModuleType
 
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -10,8 +11,9 @@ from sphinx.util import logging
 logger = logging.getLogger(__name__)
 
 HERE = Path(__file__).parent
-GENERATOR = HERE / "generate.py"
 MEASURES = HERE / "measures"
+# Pages that are written by a function page() of the script beside them.
+WRITTEN = {"findings.rst": "generate_findings.py", "options.rst": "generate_cli.py"}
 COVERAGE = HERE / "coverage.rst"
 
 project = "assay"
@@ -37,11 +39,19 @@ napoleon_numpy_docstring = False
 nitpick_ignore_regex = [(r"py:.*", r"(?!assay(\.|$)).*")]
 
 
-def write_measure_pages(app: Sphinx) -> None:
-    """Write docs/measures/ from the catalogue; its index.rst lists the pages."""
-    spec = importlib.util.spec_from_file_location("generate", GENERATOR)
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
+def script(name: str) -> ModuleType:
+    """A script of this folder, as a module."""
+    spec = importlib.util.spec_from_file_location(name.removesuffix(".py"), HERE / name)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def write_pages(app: Sphinx) -> None:
+    """Write docs/measures/ from the catalogue, and the pages of findings and options."""
+    for page, writer in WRITTEN.items():
+        (HERE / page).write_text(script(writer).page(), "utf-8")
+    generate = script("generate.py")
     generate.write_pages(MEASURES)
     for page, missing in (
         ("references", generate.missing_references()),
@@ -58,5 +68,5 @@ def list_coverage(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    app.connect("builder-inited", write_measure_pages)
+    app.connect("builder-inited", write_pages)
     app.connect("source-read", list_coverage)

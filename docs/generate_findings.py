@@ -45,14 +45,6 @@ def page() -> str:
     return _pages._joined(text)
 
 
-def write_page(path: str | Path) -> None:
-    """Write the page, where it is not there as it should be."""
-    path = Path(path)
-    text = page()
-    if not path.exists() or path.read_text("utf-8") != text:
-        path.write_text(text, "utf-8")
-
-
 def _section(check: Check) -> list[str]:
     said, examples = [], []
     for part in DocTestParser().parse(check.look.__doc__):

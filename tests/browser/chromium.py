@@ -15,12 +15,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-FOUND = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FOUND = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 MISSING = "Chromium is not on PATH; on Debian, apt-get install chromium"
 
 # Moves the ends of the pipes to 3 and 4 before the browser takes the place of this process.
@@ -65,7 +66,6 @@ class Browser:
         self._in, from_browser = os.pipe()
         # Only a container's root has to do without the sandbox.
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-        self._log = Path(self._home.name, "log").open("wb")
         self._process = subprocess.Popen(
             [
                 sys.executable,
@@ -80,8 +80,8 @@ class Browser:
             ],
             pass_fds=(to_browser, from_browser),
             stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         os.close(to_browser)
         os.close(from_browser)
@@ -90,14 +90,18 @@ class Browser:
         self._answers: dict[int, dict[str, Any]] = {}
         self._pages: dict[str, Page] = {}
 
-    def send(self, method: str, session: str | None = None, **params: Any) -> dict[str, Any]:
-        """Call a method and wait for its answer; events that come meanwhile go to their pages."""
+    def post(self, method: str, session: str | None = None, **params: Any) -> int:
+        """Call a method, and give the number that its answer will have."""
         self._number += 1
-        number = self._number
-        message: dict[str, Any] = {"id": number, "method": method, "params": params}
+        message: dict[str, Any] = {"id": self._number, "method": method, "params": params}
         if session is not None:
             message["sessionId"] = session
         os.write(self._out, json.dumps(message).encode() + b"\0")
+        return self._number
+
+    def send(self, method: str, session: str | None = None, **params: Any) -> dict[str, Any]:
+        """Call a method and wait for its answer; events that come meanwhile go to their pages."""
+        number = self.post(method, session, **params)
         deadline = time.monotonic() + _PATIENCE
         while number not in self._answers:
             self.read(deadline - time.monotonic(), f"an answer to {method}")
@@ -141,7 +145,6 @@ class Browser:
         finally:
             os.close(self._out)
             os.close(self._in)
-            self._log.close()
             self._home.cleanup()
 
 
@@ -176,20 +179,10 @@ class Page:
                 self.requests.append(params["request"]["url"])
             case "Page.javascriptDialogOpening":
                 self.dialogs.append(params["message"])
-                self.browser._number += 1
-                self._dismiss()
+                # Not waiting: the page stands still until its dialog is gone.
+                self.browser.post("Page.handleJavaScriptDialog", self.session, accept=False)
             case "Page.loadEventFired":
                 self.loaded = True
-
-    def _dismiss(self) -> None:
-        """Close a dialog without waiting: the page stands still until it is gone."""
-        message = {
-            "id": self.browser._number,
-            "sessionId": self.session,
-            "method": "Page.handleJavaScriptDialog",
-            "params": {"accept": False},
-        }
-        os.write(self.browser._out, json.dumps(message).encode() + b"\0")
 
     def open(self, path: Path) -> Page:
         """Open a file, and wait until it is loaded."""
@@ -294,5 +287,3 @@ class Page:
     def close(self) -> None:
         """Close the page."""
         self.browser.send("Target.closeTarget", targetId=self.target)
-
-

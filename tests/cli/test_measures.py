@@ -1,13 +1,14 @@
 """``assay measures``: the catalogue, and one measure of it."""
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from assay.cli.measures import GROUPS
+from assay.cli.measures import EXAMPLES, GROUPS
 from assay.measures import CATALOGUE
 
 
@@ -70,3 +71,11 @@ def test_what_is_not_there_is_wrong_usage(
     assert found.code == 2
     assert found.out == ""
     assert said in found.err
+
+
+@pytest.mark.parametrize("line", [line for _, line in EXAMPLES])
+def test_the_examples_of_the_help_run(
+    cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli(*shlex.split(line)[1:]).code == 0

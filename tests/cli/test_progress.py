@@ -2,6 +2,7 @@
 
 import io
 import sys
+import tempfile
 import time
 
 import pytest
@@ -10,15 +11,22 @@ from assay.cli import progress
 from assay.cli.progress import Progress, line
 
 
-class Screen(io.StringIO):
+class Screen(io.TextIOWrapper):
     """Standard error that is a terminal, or not."""
 
     def __init__(self, *, terminal: bool) -> None:
-        super().__init__()
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the wrapper
+        super().__init__(self.file)
         self.terminal = terminal
 
     def isatty(self) -> bool:
         return self.terminal
+
+    def shown(self) -> str:
+        self.file.seek(0)
+        found = self.file.read().decode()
+        self.close()
+        return found
 
 
 @pytest.fixture
@@ -33,7 +41,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, quiet: bool, wait:
     with Progress(quiet=quiet) as told:
         told(30, 100)
         time.sleep(wait)
-    return screen.getvalue()
+    return screen.shown()
 
 
 @pytest.mark.usefixtures("impatient")
@@ -74,7 +82,7 @@ def test_the_bar_is_erased_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) 
 
     with pytest.raises(ZeroDivisionError):
         failing()
-    assert screen.getvalue().endswith("\r\x1b[K")
+    assert screen.shown().endswith("\r\x1b[K")
 
 
 @pytest.mark.parametrize(

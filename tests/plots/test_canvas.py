@@ -147,7 +147,7 @@ def test_tex_is_never_run_on_names() -> None:
 
 
 def test_there_is_one_file_a_figure_and_format(tmp_path: Path) -> None:
-    figures = {"one": lambda: confusion(TABLE), "two": lambda: dots(ROWS, find("recall"))}
+    figures = {"one": lambda: confusion(TABLE), "two": lambda: dots(ROWS[:1], find("recall"))}
     paths = save(figures, tmp_path / "new" / "folder")
     assert [path.name for path in paths] == ["one.pdf", "one.svg", "two.pdf", "two.svg"]
     assert all(path.parent == tmp_path / "new" / "folder" for path in paths)
@@ -156,8 +156,9 @@ def test_there_is_one_file_a_figure_and_format(tmp_path: Path) -> None:
 
 def test_equal_figures_have_equal_bytes_and_no_date(tmp_path: Path) -> None:
     formats = ("pdf", "svg", "png")
-    first = save(hostile_figures(), tmp_path / "first", formats)
-    second = save(hostile_figures(), tmp_path / "second", formats)
+    figures = {"dots": hostile_figures()["dots"]}
+    first = save(figures, tmp_path / "first", formats)
+    second = save(figures, tmp_path / "second", formats)
     for one, other in zip(first, second, strict=True):
         assert one.read_bytes() == other.read_bytes()
         for word in (b"CreationDate", b"<dc:date>", b"tIME"):

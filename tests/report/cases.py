@@ -49,11 +49,15 @@ def binary() -> Evaluation:
 
 
 def classes() -> Evaluation:
-    truth = np.array(["dos", "normal", "scan"] * 20)
-    strength = 0.4 + 0.5 * (np.arange(60) % 7 / 7)
+    names = ["dos", "normal", "scan"]
+    code = np.array([0, 0, 0, 1, 1, 1, 1, 1, 2, 2] * 6)
+    row = np.arange(60)
+    decided = np.where(row % 11 == 0, (code + 1) % 3, code)
+    decided = np.where(row % 19 == 8, 1, decided)
+    strength = 0.4 + 0.5 * (row % 7 / 7)
     table = np.repeat(((1 - strength) / 2)[:, None], 3, axis=1)
-    shifted = (np.arange(60) + (np.arange(60) % 11 == 0)) % 3
-    table[np.arange(60), shifted] = strength
+    table[row, decided] = strength
+    truth = [names[i] for i in code]
     return evaluate(truth, y_proba=table, slices={"site": ["a", "b", "b", "c"] * 15})
 
 
@@ -94,9 +98,7 @@ def _wide() -> Evaluation:
 CASES: dict[str, Callable[[], Evaluation]] = {
     "binary": binary,
     "classes": classes,
-    "nothing_flagged": lambda: evaluate_counts(
-        tp=0, fp=0, fn=3, tn=7, labels=["normal", "attack"]
-    ),
+    "nothing_flagged": lambda: evaluate_counts(tp=0, fp=0, fn=3, tn=7, labels=["normal", "attack"]),
     "counts": lambda: evaluate_counts(
         tp=6635, fp=167, fn=324, tn=7743, labels=["normal", "attack"]
     ),

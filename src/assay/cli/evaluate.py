@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from assay.cli import aside, values
 from assay.cli.command import TYPED, Command, Option
 from assay.cli.errors import OutputError
 from assay.cli.progress import Progress
-from assay.cli.reading import files, reading, within_memory
+from assay.cli.reading import files, named, reading, within_memory
 from assay.cli.reporting import TERMINAL, Reporting, reporting
 
 if TYPE_CHECKING:
@@ -135,8 +136,10 @@ def command(
         raise click.UsageError("give --positive or --negative, not both")
     method = _method(interval, resamples, reporting)
     reporting.check()
-    with Progress(quiet=reporting.quiet) as progress, within_memory(request):
-        from assay.evaluation import evaluate_files
+    if figures is not None:
+        _check_figures(figures)
+    with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(files):
+        from assay import evaluate_files
         from assay.report import document_of
 
         evaluation = evaluate_files(
@@ -153,8 +156,9 @@ def command(
             progress=progress,
         )
         document = document_of(evaluation, made=_provenance(context, files, request))
-    for line in _said(evaluation, reporting.face):
-        reporting.say(line)
+    if reporting.out is not None or reporting.face != TERMINAL:
+        for line in _said(evaluation):
+            reporting.say(line)
     if figures is not None:
         _draw(evaluation, figures, reporting)
     reporting.deliver(document)
@@ -182,13 +186,22 @@ def _provenance(context: click.Context, files: Sequence[str], request: Request) 
     return Provenance(__version__, context.meta.get(TYPED, ""), inputs)
 
 
-def _said(evaluation: Evaluation, face: str) -> Iterator[str]:
-    """What stands beside the report: what was guessed, and what to know before believing it."""
+def _said(evaluation: Evaluation) -> Iterator[str]:
+    """What a report in a terminal says itself: what was guessed, and what to know of it."""
     for note in evaluation.notes:
         yield f"note: {note}"
-    if face != TERMINAL:
-        for finding in evaluation.findings:
-            yield f"{finding.severity} {finding.code}: {finding.message}"
+    for finding in evaluation.findings:
+        yield f"{finding.severity} {finding.code}: {finding.message}"
+
+
+def _check_figures(path: Path) -> None:
+    """Refuse now what could not be drawn after a long wait."""
+    if find_spec("matplotlib") is None:
+        raise click.UsageError("--figures needs matplotlib: pip install 'assay[plot]'")
+    if path.exists() and not path.is_dir():
+        raise OutputError(f"{path} is no folder; --figures needs the name of one")
+    if not path.absolute().parent.is_dir():
+        raise OutputError(f"{path} could not be made: there is no folder {path.absolute().parent}")
 
 
 def _draw(evaluation: Evaluation, path: Path, reporting: Reporting) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import sys
 from types import FrameType
 from typing import NoReturn
 
@@ -19,10 +18,22 @@ from assay.cli import aside
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
+def _copied(file: int) -> int:
+    try:
+        return os.dup(file)
+    except OSError:  # it is closed
+        return file
+
+
+# Where last words go. Standard error itself may be held back for a while, so this is a copy of it.
+_CONSOLE = _copied(2)
+
+
 def watch() -> None:
     """From now on a signal to stop ends the process, with 128 and its number as exit code."""
     import threading
 
+    _fill_gaps()
     told, tell = os.pipe()
     if hasattr(os, "set_blocking"):
         os.set_blocking(tell, False)
@@ -33,6 +44,15 @@ def watch() -> None:
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _left_to_the_thread)
     threading.Thread(target=_wait, args=(told,), name="interruption", daemon=True).start()
+
+
+def _fill_gaps() -> None:
+    """Open what was closed of the standard streams, or the pipe would be taken for one of them."""
+    for file in range(3):
+        try:
+            os.fstat(file)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
 
 
 def _left_to_the_thread(number: int, frame: FrameType | None) -> None:
@@ -52,7 +72,6 @@ def stop(number: int) -> NoReturn:
 def end(code: int, message: str) -> NoReturn:
     """End the process from any thread, with nothing half written left behind."""
     aside.abandon()
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        sys.stderr.flush()
-        os.write(sys.stderr.fileno(), f"{message}\n".encode(errors="backslashreplace"))
+    with contextlib.suppress(OSError):
+        os.write(_CONSOLE, f"{message}\n".encode(errors="backslashreplace"))
     os._exit(code)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 import threading
 import time
@@ -22,6 +24,7 @@ class Progress:
 
     def __init__(self, *, quiet: bool) -> None:
         self._shown = not quiet and sys.stderr is not None and sys.stderr.isatty()
+        self._screen = -1
         self._done = 0
         self._total: int | None = None
         self._over = threading.Event()
@@ -34,6 +37,8 @@ class Progress:
 
     def __enter__(self) -> Progress:
         if self._shown:
+            # A copy, since standard error itself may be held back while a library is at work.
+            self._screen = os.dup(sys.stderr.fileno())
             self._thread.start()
         return self
 
@@ -46,16 +51,21 @@ class Progress:
         self._over.set()
         if self._shown:
             self._thread.join()
+            os.close(self._screen)
 
     def _draw(self) -> None:
         if self._over.wait(PATIENCE):
             return
         while True:
             elapsed = time.monotonic() - self._started
-            _show(_ERASE + line(self._done, self._total, elapsed))
+            self._show(_ERASE + line(self._done, self._total, elapsed))
             if self._over.wait(_EVERY):
-                _show(_ERASE)
+                self._show(_ERASE)
                 return
+
+    def _show(self, text: str) -> None:
+        with contextlib.suppress(OSError):
+            os.write(self._screen, text.encode())
 
 
 def line(done: int, total: int | None, elapsed: float) -> str:
@@ -72,8 +82,3 @@ def line(done: int, total: int | None, elapsed: float) -> str:
     if total is None and done:
         return f"reading, {done / 1e6:,.0f} MB so far, {elapsed:.0f} s"
     return f"working, {elapsed:.0f} s"
-
-
-def _show(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()

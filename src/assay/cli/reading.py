@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial, wraps
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from assay.cli import interruption, values
 from assay.cli.command import Option
+from assay.cli.errors import INPUT
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -162,11 +166,35 @@ def reading(command: Function) -> Function:
     return found
 
 
-def within_memory(request: Request) -> AbstractContextManager[Any]:
+def within_memory(request: Request) -> AbstractContextManager[None]:
     """A context in which the process ends, with a message, before it takes too much memory."""
-    from assay.sources.files.memory import memory_limit
+    from assay.sources.files.memory import default_limit, memory_limit
 
-    def stop(message: str) -> None:
-        interruption.end(3, f"assay: error: {message}")
+    limit = request.max_memory or default_limit()
 
-    return memory_limit(request.max_memory, stop)
+    def stop(used: int) -> None:
+        interruption.end(
+            INPUT,
+            f"assay: error: {used / 1e6:,.0f} MB of memory were in use, and {limit / 1e6:,.0f} MB "
+            f"are allowed. Raise --max-memory, name fewer columns, or split the input",
+        )
+
+    return memory_limit(limit, stop)
+
+
+@contextmanager
+def named(files: Sequence[str]) -> Iterator[None]:
+    """Errors in here tell of which input they speak."""
+    try:
+        yield
+    except InputError as error:
+        names = ["standard input" if file == "-" else file for file in files]
+        if any(_names(str(error), name) for name in names):
+            raise
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        raise type(error)(f"{', '.join(names[:3])}{more}: {error}") from error
+
+
+def _names(message: str, name: str) -> bool:
+    """Whether a message names an input; the readers cut long ones, queries above all."""
+    return name[:50] in message or PurePath(name.partition("?")[0]).name in message

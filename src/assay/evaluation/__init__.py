@@ -2,6 +2,7 @@
 
 from assay.evaluation.evaluate import RunningTally, count, evaluate
 from assay.evaluation.evaluation import Evaluation, evaluate_counts
+from assay.evaluation.from_files import evaluate_files
 from assay.evaluation.functions import MeasureFunction, fbeta, function_of
 from assay.evaluation.judge import Judge
 from assay.evaluation.scorer import Scorer, scorer
@@ -18,6 +19,7 @@ __all__ = [
     "count",
     "evaluate",
     "evaluate_counts",
+    "evaluate_files",
     "fbeta",
     "function_of",
     "scorer",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -14,13 +15,14 @@ if TYPE_CHECKING:
     from assay.plots.canvas import Axes
     from assay.tally import Confusion
 
+Numbers: TypeAlias = Mapping[tuple[int, int], str]
+
 # With more classes than this the cells have no numbers, with more than that not every label.
 NUMBERED = 40
 LABELLED = 60
 _LONGEST_LABEL = 18
-# Inches: room for a count of five digits; what stands around the cells; a letter.
-_CELL, _REST, _LETTER = 0.34, 0.4, 0.055
-_LARGEST, _SMALLEST = 7.0, 3.0  # points
+_REST, _LETTER = 0.4, 0.055  # inches: what stands around the cells, and a letter of a label
+_LARGEST, _LEGIBLE, _SMALLEST = 7.0, 5.5, 3.0  # points
 _DIGIT = 0.62  # how wide a digit is, in font sizes
 
 
@@ -30,11 +32,9 @@ def confusion(table: Confusion, *, ax: Axes | None = None) -> Axes:
     The shade is the share of the row. Cells without rows have no numbers.
     """
     labels = [plain(name, _LONGEST_LABEL) for name in table.labels]
-    numbered = len(labels) <= NUMBERED
-    side = _CELL * len(labels) + _REST + _LETTER * max(map(len, labels))
-    width, height = (max(COLUMN, side),) * 2 if numbered else (PAGE, 0.85 * PAGE)
-    with drawing(ax, height, width) as axes:
-        shares = _shares(table)
+    shares = _shares(table)
+    numbers = _numbers(table, shares) if len(labels) <= NUMBERED else {}
+    with drawing(ax, *_page(labels, numbers)) as axes:
         shade = _shaded(axes, shares)
         _name(axes, labels)
         label(axes, "Decision", "True label")
@@ -43,15 +43,37 @@ def confusion(table: Confusion, *, ax: Axes | None = None) -> Axes:
             spine.set_visible(False)
         if ax is None:
             axes.set_aspect("equal")
-        if numbered:
-            if ax is None:
-                figure: Any = axes.figure
+            figure: Any = axes.figure
+            if len(labels) > NUMBERED:
+                bar = figure.colorbar(shade, ax=axes, shrink=0.6, label="Share of the row")
+                bar.outline.set_visible(False)
+            else:
                 figure.draw_without_rendering()  # so that the cells have their size
-            _write(axes, table, shares)
-        elif ax is None:
-            bar = axes.figure.colorbar(shade, ax=axes, shrink=0.6, label="Share of the row")
-            bar.outline.set_visible(False)
+        _write(axes, numbers, shares)
     return axes
+
+
+def _page(labels: Sequence[str], numbers: Numbers) -> tuple[float, float]:
+    """The height and width of a figure in which the numbers can be read, in inches."""
+    if len(labels) > NUMBERED:
+        return 0.85 * PAGE, PAGE
+    cell = _LEGIBLE * _DIGIT * (_letters(numbers) + 1) / 72
+    side = max(COLUMN, cell * len(labels) + _REST + _LETTER * max(map(len, labels)))
+    return side, side
+
+
+def _numbers(table: Confusion, shares: Any) -> Numbers:
+    return {
+        (i, j): f"{size(cell)}\n{100 * shares[i, j]:.1f}%"
+        for i, row in enumerate(table.cells)
+        for j, cell in enumerate(row)
+        if cell
+    }
+
+
+def _letters(numbers: Numbers) -> int:
+    """How many letters the longest line of a cell has."""
+    return max((len(line) for text in numbers.values() for line in text.split("\n")), default=1)
 
 
 def _shares(table: Confusion) -> Any:
@@ -78,28 +100,13 @@ def _shaded(ax: Axes, shares: Any) -> Any:
     return ax.pcolormesh(edges, edges, shares, edgecolors="white", linewidth=0.5, **look)
 
 
-def _write(ax: Axes, table: Confusion, shares: Any) -> None:
-    texts = {
-        (i, j): (size(cell), f"{100 * shares[i, j]:.1f}%")
-        for i, row in enumerate(table.cells)
-        for j, cell in enumerate(row)
-        if cell
-    }
-    letters = max((len(line) for lines in texts.values() for line in lines), default=1)
-    font = min(_LARGEST, _cell(ax, len(shares)) / (_DIGIT * (letters + 1)))
+def _write(ax: Axes, numbers: Numbers, shares: Any) -> None:
+    font = min(_LARGEST, _cell(ax, len(shares)) / (_DIGIT * (_letters(numbers) + 1)))
     if font < _SMALLEST:
         return
-    for (i, j), lines in texts.items():
-        dark = shares[i, j] > 0.55
-        ax.text(
-            j,
-            i,
-            "\n".join(lines),
-            ha="center",
-            va="center",
-            fontsize=font,
-            color="white" if dark else "black",
-        )
+    for (i, j), text in numbers.items():
+        colour = "white" if shares[i, j] > 0.55 else "black"
+        ax.text(j, i, text, ha="center", va="center", fontsize=font, color=colour)
 
 
 def _cell(ax: Axes, classes: int) -> float:

@@ -26,6 +26,7 @@ BINS = 40
 _TAIL = 0.001
 _CHUNKS = 2000
 _LARGEST = 1e300
+_APART = 1e-9  # scores closer than this, relative to their size, are shown as one
 
 
 def scores(
@@ -50,7 +51,9 @@ def scores(
                 threshold, color="black", lw=1, ls="--", label=f"threshold {threshold:.4g}"
             )
         axes.set_yscale("log")
+        axes.set_ylim(*_decades(shares[shares > 0]))
         axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
+        axes.yaxis.set_minor_formatter(lambda *_: "")
         label(axes, "Probability" if probability else "Score", "Share of the class's rows")
         axes.legend()
     return axes
@@ -76,7 +79,10 @@ def _range(tally: ScoreTally) -> tuple[float, float]:
     last = shares.shape[1] - 1 - int(np.argmax((downward > _TAIL).any(axis=0)))
     low, high = float(tally.scores[cuts[first]]), float(tally.scores[cuts[last + 1] - 1])
     low, high = max(low, -_LARGEST), min(high, _LARGEST)
-    return (low, high) if low < high else (low - 1, high + 1)
+    largest = max(abs(low), abs(high))
+    if high - low > _APART * largest:
+        return low, high
+    return low - (largest / 2 or 1), high + (largest / 2 or 1)
 
 
 def _shares(tally: ScoreTally, cuts: Sequence[int]) -> Floats:
@@ -87,6 +93,12 @@ def _shares(tally: ScoreTally, cuts: Sequence[int]) -> Floats:
     totals = sums.sum(axis=1, keepdims=True)
     shares: Floats = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
     return shares
+
+
+def _decades(shares: Floats) -> tuple[float, float]:
+    """Powers of ten around some shares, at least two, so that the axis has numbers."""
+    low, high = np.floor(np.log10(shares.min())), np.ceil(np.log10(shares.max()))
+    return 10.0 ** min(low, high - 1), 10.0**high
 
 
 def reliability(

@@ -169,22 +169,24 @@ def _table(evaluation: Evaluation, keys: tuple[str, ...]) -> Table:
     caption = f"{100 * evaluation.level:.10g}% intervals"
     if evaluation.positive is not None:
         caption += f"; the positive is {quoted(evaluation.positive)}"
-    shown = []
+    shown: dict[str, Estimate] = {}
     for key in keys:
-        shown.append(key)
+        shown[key] = evaluation[key]
         if f"{key}_defined" in evaluation:
-            shown.append(f"{key}_defined")
-    return Table(
-        caption,
-        _MEASURE_COLUMNS,
-        tuple(_row(key, evaluation[key]) for key in shown),
-    )
+            shown[f"{key}_defined"] = evaluation[f"{key}_defined"]
+    reasons = [found.undefined for found in shown.values() if found.undefined]
+    # A reason that all share is told once.
+    shared = reasons[0] if len(reasons) > 2 and len(set(reasons)) == 1 else None
+    rows = tuple(_row(key, found, shared) for key, found in shown.items())
+    notes = () if shared is None else (f"Undefined: {shared}.",)
+    return Table(caption, _MEASURE_COLUMNS, rows, notes)
 
 
-def _row(key: str, found: Estimate) -> tuple[Cell, ...]:
+def _row(key: str, found: Estimate, shared: str | None) -> tuple[Cell, ...]:
     measure, average = parse(key)
     called = measure_name(measure.name, average)
-    return (called, found, _reading(measure, found), found.method, found.n)
+    reading = "" if found.undefined and found.undefined == shared else _reading(measure, found)
+    return (called, found, reading, found.method, found.n)
 
 
 def _reading(measure: Measure, found: Estimate) -> str:

@@ -138,10 +138,12 @@ def _classes(evaluation: Evaluation) -> tuple[str, ...]:
         return ("Every row was decided right.",)
     best = max(known, key=lambda label: known[label])
     worst = min(known, key=lambda label: known[label])
-    said = (
-        f"Best is {quoted(best)}, of which {percent(known[best])} are found; worst is "
-        f"{quoted(worst)} with {percent(known[worst])}."
-    )
+    said = f"Every class is found alike, {percent(known[best])} of its rows."
+    if known[best] > known[worst]:
+        said = (
+            f"Best is {quoted(best)}, of which {percent(known[best])} are found; worst is "
+            f"{quoted(worst)} with {percent(known[worst])}."
+        )
     rows, truth, decision = largest_confusions(evaluation)[0]
     of = evaluation.confusion.rows[truth]
     confusion = (

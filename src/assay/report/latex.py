@@ -26,7 +26,10 @@ _PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 \usepackage[margin=2cm]{geometry}
 \usepackage{array}
 \usepackage{booktabs}
+\usepackage{float}
 \usepackage{longtable}
+% Tables stand where they are written: LaTeX gives up on a long queue of them.
+\floatplacement{table}{H}
 \setlength{\tabcolsep}{4pt}
 \setlength{\belowcaptionskip}{4pt}
 \setlength{\emergencystretch}{3em}
@@ -104,11 +107,14 @@ class Tables:
             grid = Grid(grid.columns, grid.rows[:MOST_ROWS])
             notes = (*notes, f"{left} more rows are not shown.")
         for layout in _pieces(grid):
-            yield from self._table(f"{title}. {block.caption}", layout, notes)
+            yield from self._table(title, block.caption, layout, notes)
 
-    def _table(self, caption: str, layout: Layout, notes: tuple[str, ...]) -> Iterator[str]:
+    def _table(
+        self, title: str, caption: str, layout: Layout, notes: tuple[str, ...]
+    ) -> Iterator[str]:
         self._number += 1
-        said = escaped(". ".join([caption, *notes]).removesuffix(".") + ".", LONGEST_SENTENCE)
+        parts = [part.removesuffix(".") for part in (title, caption, *notes)]
+        said = escaped(". ".join(parts) + ".", LONGEST_SENTENCE)
         head = " & ".join(escaped(column.name) for column in layout.grid.columns)
         start, end = f"% table {self._number}: begin", f"% table {self._number}: end"
         columns = " ".join(_column(layout, i) for i in range(len(layout.widths)))
@@ -122,7 +128,7 @@ class Tables:
             yield from (r"\toprule", rf"{head} \\", r"\midrule", r"\endhead")
             yield from (r"\bottomrule", r"\endfoot", *rows, r"\end{longtable}}")
         else:
-            yield from (r"\begin{table}[htbp]", r"\centering\footnotesize", name, "")
+            yield from (r"\begin{table}", r"\centering\footnotesize", name, "")
             yield rf"\begin{{tabular}}{{{columns}}}"
             yield from (r"\toprule", rf"{head} \\", r"\midrule", *rows, r"\bottomrule")
             yield from (r"\end{tabular}", r"\end{table}")

@@ -29,7 +29,7 @@ from assay.report.numbers import count
 _WIDEST_MATRIX = 12
 # What Markdown reads; links without brackets; what a forge makes a mention, a reference or math.
 _SIGNIFICANT = re.compile(
-    r"[\\`*_|~&<>$@#]|(?<=\w):(?=//)|(?<=[Ww]{3})\.|\](?=[(\[:])",
+    r"[\\`*_|~&<>$@#]|(?<=\w):(?=//)|(?<=[Ww]{3})\.|\](?=[(\[])",
 )
 _WRITTEN = {"&": "&amp;", "<": "&lt;", ">": "&gt;", ":": "&#58;", ".": "&#46;"}
 _APART = frozenset("$@#")

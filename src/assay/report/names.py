@@ -11,7 +11,7 @@ import unicodedata
 # Longer names are cut in the middle, where they differ least.
 LONGEST = 60
 LONGEST_SENTENCE = 2000
-NOTHING = "(empty)"
+NOTHING, BLANK = "(empty)", "(blank)"
 
 # Control, format (bidi, zero width), surrogate, private use, unassigned, line and paragraph breaks.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -54,8 +54,10 @@ def short(text: str, longest: int = LONGEST, gap: str = "…") -> str:
 
 
 def name(text: str, longest: int = LONGEST) -> str:
-    """A name as a reader should see it: visible and short."""
-    return short(visible(short(text, 4 * longest)), longest) or NOTHING
+    """A name as a reader should see it: visible, short, and never nothing."""
+    if not text.strip(" "):
+        return BLANK if text else NOTHING
+    return short(visible(short(text, 4 * longest)), longest)
 
 
 def sentence(text: str) -> str:

@@ -97,12 +97,15 @@ def about(share: float) -> str:
     """
     if math.isnan(share):
         return UNDEFINED
-    smaller = 100 * min(share, 1 - share)
+    # A little more than it is, since 1 - 0.99 is a little less than 0.01.
+    smaller = 100 * min(share, 1 - share) * (1 + 1e-9)
     if smaller <= 0 or smaller >= 10:
         return f"{100 * share:.0f}%"
     digits = min(1 - math.floor(math.log10(smaller)), _MOST)
-    text = f"{100 * share:.{digits}f}"
-    return text.rstrip("0").rstrip(".") + "%" if share < 0.5 else f"{100 * share:.{digits - 1}f}%"
+    if share > 0.5:
+        return f"{100 * share:.{digits - 1}f}%"
+    text = f"{100 * share:.{digits}f}".rstrip("0").rstrip(".")
+    return f"{text}%" if text != "0" else f"{100 * share:.2g}%"
 
 
 def exact_percent(share: float) -> str:

@@ -72,7 +72,9 @@ def _usual_first() -> tuple[float, ...]:
 
 
 def _at(evaluation: Evaluation, rate: float) -> Mapping[str, Estimate]:
-    return {entry.measure: entry.estimate for entry in evaluation.entries if entry.base_rate == rate}
+    return {
+        entry.measure: entry.estimate for entry in evaluation.entries if entry.base_rate == rate
+    }
 
 
 def _sweep(evaluation: Evaluation) -> Mapping[str, tuple[float | None, ...]]:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import io
-import shutil
 from typing import TYPE_CHECKING, Literal
 
 from assay.report.document import Document, Dots, Kind, Matrix, Prose, Section, Table
 from assay.report.grid import Grid, grid_of
 from assay.report.layout import GAP, Layout, cell_text, fitted
 from assay.report.names import name, sentence
+from assay.report.words import listed
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 # Sentences are hard to read in longer lines.
 _WIDEST_TEXT = 100
-# Below this nothing can be laid out.
-_NARROWEST = 20
+# What is drawn where no width is given, and below which nothing can be laid out.
+_USUAL, _NARROWEST = 100, 20
 _INDENT = 2
 # Labels of a matrix are cut as far as it takes, down to the latter.
 _LONGEST_LABEL, _SHORTEST_LABEL, _WIDEST_MATRIX = 30, 6, 12
-_ASCII = str.maketrans({"…": "...", "─": "-"})
+# What stands for a character that an encoding lacks; as wide, so that columns stay.
+_INSTEAD = {"…": "~", "─": "-"}
 
 
 def render(
@@ -29,12 +30,11 @@ def render(
 ) -> str:
     """The document as lines of text, with escape codes only where ``color`` asks for them.
 
-    ``width`` is that of the terminal where it is not given. What the encoding can't write is
-    shown as escapes.
+    What the encoding can't write is shown as escapes.
     """
     from rich.console import Console
 
-    width = max(width or shutil.get_terminal_size().columns, _NARROWEST)
+    width = max(width or _USUAL, _NARROWEST)
     stream = io.StringIO()
     console = Console(
         file=stream,
@@ -57,11 +57,10 @@ def render(
 
 def _written(text: str, encoding: str) -> str:
     """The text in characters that an encoding has."""
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return text.translate(_ASCII).encode(encoding, "backslashreplace").decode(encoding)
-    return text
+    for character, instead in _INSTEAD.items():
+        if not character.encode(encoding, "ignore"):
+            text = text.replace(character, instead)
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _draw(console: Console, document: Document) -> None:
@@ -73,6 +72,10 @@ def _draw(console: Console, document: Document) -> None:
         if not section.detail:
             _section(console, section)
     _listing(console, document)
+    details = [name(section.title) for section in document.sections if section.detail]
+    if details:
+        console.print()
+        _say(console, f"In the other formats: {listed(details)}.", "dim")
 
 
 def _say(console: Console, text: str, style: str = "", *, indent: int = 0) -> None:

@@ -29,8 +29,7 @@ def look(evaluation: Evaluation) -> str | None:
     frequent = name(evaluation.labels[rows.index(most)])
     look_at = "balanced accuracy, kappa and the detection rate of each class"
     if evaluation.positive is not None:
-        frequent = name(evaluation.labels[rows.index(most)])
-    look_at = "the detection rate and the false alarm rate"
+        look_at = "the detection rate and the false alarm rate"
     return (
         f"Accuracy is {interval(accuracy)}; always saying {frequent} would reach "
         f"{rate(share)}. Accuracy says little here: look at {look_at}."

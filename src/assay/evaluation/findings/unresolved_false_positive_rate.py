@@ -43,7 +43,8 @@ def look(evaluation: Evaluation) -> str | None:
     if found.high > MUCH_ABOVE * found and (rarest is None or rarest.held is not True):
         return (
             f"{count(false) if false else 'None'} of {rows(negatives)} of {negative} raised an "
-            f"alarm: the false positive rate of {rate(found)} may be up to {rate(found.high)}.{_asked(rarest, negative)}"
+            f"alarm: the false positive rate of {rate(found)} may be up to {rate(found.high)}."
+            f"{_asked(rarest, negative)}"
         )
     unknown = [reach for reach in evaluation.deployment if reach.held is None]
     if not evaluation.base_rates or not unknown:

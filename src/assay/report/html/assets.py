@@ -10,6 +10,17 @@ from importlib.resources import files
 from assay.formula import JAVASCRIPT_PRELUDE, javascript, proportion
 from assay.measures import Measure, find
 
+_STYLES = (
+    "base.css",
+    "masthead.css",
+    "panel.css",
+    "plots.css",
+    "matrix.css",
+    "lines.css",
+    "parts.css",
+    "small.css",
+    "print.css",
+)
 # In the order in which they need each other.
 _PAGE = ("page.js",)
 _PANEL = (
@@ -39,7 +50,7 @@ _NEEDED = (
 
 def style() -> str:
     """The style sheet."""
-    return _read("style.css")
+    return "\n".join(_read("style", name) for name in _STYLES)
 
 
 def script(measures: tuple[Measure, ...] | None) -> str:
@@ -63,9 +74,7 @@ def formulas(measures: tuple[Measure, ...]) -> str:
         if share is not None:
             pair = f"{javascript(share.successes)}, {javascript(share.trials)}"
             shares.append(f"  {key}: (tp, fp, fn, tn) => [{pair}],")
-    return "\n".join(
-        ["const FORMULAS = {", *values, "};", "const SHARES = {", *shares, "};", ""]
-    )
+    return "\n".join(["const FORMULAS = {", *values, "};", "const SHARES = {", *shares, "};", ""])
 
 
 def policy(styles: str, scripts: str) -> str:

@@ -14,7 +14,7 @@ from assay.report.html.text import Name, named
 from assay.report.names import sentence
 from assay.report.numbers import cell_parts, count, measured_parts
 
-UNDEFINED = "–"
+UNDEFINED = "\u2013"
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,8 @@ def _drawn(table: Table) -> int | None:
 
 def _line(table: Table, row: tuple[Cell, ...], drawn: int, limits: Limits) -> Line:
     """A row as a line: its estimate is drawn, other cells are said."""
-    remarks, asides = [], []
+    remarks: list[str] = []
+    asides: list[str] = []
     for i, (cell, column) in enumerate(_pairs(table, row)):
         if i in (0, drawn) or cell is None or cell == "":
             continue

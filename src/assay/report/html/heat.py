@@ -13,6 +13,7 @@ from assay.report.numbers import about as roughly
 from assay.report.numbers import count
 
 _SHADES = 9
+_UNITS = ("", "k", "M", "G", "T", "P", "E")
 
 
 @dataclass(frozen=True)
@@ -75,9 +76,12 @@ def _square(number: float, total: float, truth: str, decision: str, *, right: bo
     share = number / total if total else 0.0
     said = f"{truth} decided as {decision}: {count(number)} of {count(total)}"
     title = f"{said} ({roughly(share)})" if number else ""
-    return Square(
-        brief(number) if number else "", title, min(math.ceil(share * _SHADES), _SHADES), right
-    )
+    return Square(brief(number) if number else "", title, shade(share), right)
+
+
+def shade(share: float) -> int:
+    """One of ten shades; by the root, since it is small shares that differ."""
+    return min(math.ceil(math.sqrt(share) * _SHADES), _SHADES)
 
 
 def brief(number: float) -> str:
@@ -88,10 +92,7 @@ def brief(number: float) -> str:
     """
     if number < 10_000:
         return count(number) if number == int(number) else f"{number:.3g}"
-    size, unit = number, ""
-    for unit in ("k", "M", "G", "T", "P", "E"):
-        size /= 1000
-        if size < 999.5:
-            break
+    power = min(int(math.log10(number * 1.0005)) // 3, len(_UNITS) - 1)
+    size = number / 1000**power
     text = f"{size:.1f}" if size < 9.95 else f"{size:.0f}"
-    return text.removesuffix(".0") + unit
+    return text.removesuffix(".0") + _UNITS[power]

@@ -56,10 +56,11 @@ class Reliability:
 
 def reliability_of(found: Mapping[str, tuple[float, ...]]) -> Reliability:
     """Each bin that has rows."""
-    columns = zip(*(found[k] for k in ("predicted", "observed", "low", "high", "n")), strict=True)
-    kept = [row for row in columns if row[4] > 0 and not math.isnan(row[1])]
-    most = max((row[4] for row in kept), default=1)
-    bins = tuple(_bin(*row, most) for row in kept)
+    columns = ("predicted", "observed", "low", "high", "n")
+    rows = zip(*(found[name] for name in columns), strict=True)
+    kept = [row for row in rows if row[4] > 0]
+    most = max((n for *_, n in kept), default=1.0)
+    bins = tuple(_bin(row, most) for row in kept)
     inside = sum(low <= predicted <= high for predicted, _, low, high, _ in kept)
     said = (
         f"Reliability diagram. In {inside} of {len(kept)} bins the mean predicted probability lies "
@@ -69,9 +70,8 @@ def reliability_of(found: Mapping[str, tuple[float, ...]]) -> Reliability:
     return Reliability(bins, ticks, brief(most), said, FRAME)
 
 
-def _bin(
-    predicted: float, observed: float, low: float, high: float, n: float, most: float
-) -> Bin:
+def _bin(row: tuple[float, ...], most: float) -> Bin:
+    predicted, observed, low, high, n = row
     # Most rows lie in the first and last bins; a log scale keeps the others visible.
     share = math.log10(1 + n) / math.log10(1 + most)
     height = share * (COUNTS_BOTTOM - COUNTS_TOP)

@@ -29,8 +29,8 @@ def named(text: str, letters: int) -> Name:
 def pieces(text: str) -> tuple[tuple[str, str], ...]:
     """A sentence in pieces, each with its class: numbers and intervals stand out.
 
-    >>> pieces("Catches 95.3% [94.8, 95.8] of attacks.")
-    (('', 'Catches '), ('number', '95.3%'), ('', ' '), ('interval', '[94.8, 95.8]'), ('', ' of attacks.'))
+    >>> pieces("Catches 95.3% [94.8, 95.8].")
+    (('', 'Catches '), ('number', '95.3%'), ('', ' '), ('interval', '[94.8, 95.8]'), ('', '.'))
     """
     found = []
     for i, part in enumerate(_NUMBERS.split(sentence(text))):

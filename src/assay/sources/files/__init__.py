@@ -1,1 +1,19 @@
-"""Being built."""
+"""Rows from files: text, Parquet, Arrow, NumPy, and queries on database files."""
+
+from assay.sources.files.inputs import inputs_of
+from assay.sources.files.memory import default_limit, memory_limit
+from assay.sources.files.read import read
+from assay.sources.files.request import Input, Progress, Refused, Request, Rows, silent
+
+__all__ = [
+    "Input",
+    "Progress",
+    "Refused",
+    "Request",
+    "Rows",
+    "default_limit",
+    "inputs_of",
+    "memory_limit",
+    "read",
+    "silent",
+]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +19,9 @@ from assay.sources.files.scan import BLANK, LONE_CR, LONGEST, TOO_LONG, Records,
 from assay.sources.files.table import Broken, Piece, Table
 from assay.sources.files.text import Window
 
-_BOM = b"\xef\xbb\xbf"
+if TYPE_CHECKING:
+    import polars as pl
+
 _OTHER_DELIMITERS = {";": "';'", "\t": "'\\t'", "|": "'|'", ",": "','"}
 
 
@@ -26,20 +30,23 @@ def delimited(chunks: Iterator[bytes], name: str, format_: str, delimiter: str |
     sign = _checked(delimiter or ("\t" if format_ == TSV else ","))
     window = Window(chunks)
     end, header = _header(window, sign, name)
-    lines = window.text[:end].count(b"\n") or 1
+    line = 1 + (window.text.count(b"\n", 0, end) or 1)
     window.drop(end)
+    text = _Text(name, sign, tuple(header))
     hint = ""
     others = [shown for other, shown in _OTHER_DELIMITERS.items() if other in header[0]]
     if len(header) == 1 and others:
         hint = f"Its header is one field, {header[0]!r}: perhaps --delimiter {others[0]} is meant"
-
-    def pieces(columns: Sequence[str]) -> Iterator[Piece]:
-        return _pieces(window, name, sign, header, columns, lines)
-
-    notes = ()
+    notes: tuple[str, ...] = ()
     if not header[0]:
         notes = (f"the first column of {name} has no name and is not used",)
-    return Table(name, tuple(header), pieces, hint=hint, notes=notes)
+    return Table(
+        name,
+        text.header,
+        lambda columns: text.pieces(window, columns, line),
+        hint=hint,
+        notes=notes,
+    )
 
 
 def _checked(delimiter: str) -> bytes:
@@ -77,7 +84,9 @@ def _header(window: Window, sign: bytes, name: str) -> tuple[int, list[str]]:
 
 
 def _names(text: bytes, sign: bytes, name: str) -> list[str]:
-    reader = csv.reader(io.StringIO(text.decode(), newline=""), delimiter=sign.decode(), strict=True)
+    reader = csv.reader(
+        io.StringIO(text.decode(), newline=""), delimiter=sign.decode(), strict=True
+    )
     try:
         header = next(reader)
     except csv.Error as odd:
@@ -96,56 +105,86 @@ def _names(text: bytes, sign: bytes, name: str) -> list[str]:
     return header
 
 
-def _pieces(
-    window: Window, name: str, sign: bytes, header: list[str], columns: Sequence[str], lines: int
-) -> Iterator[Piece]:
-    row, line = 1, lines + 1
-    while not window.final:
-        window.extend()
-        buffer = window.text
-        found = scan(buffer, sign, len(header), final=window.final)
-        left = len(buffer) - found.used
-        if TOO_LONG in found.broken.values() or (not window.final and left > LONGEST):
-            at = next((i for i, why in found.broken.items() if why == TOO_LONG), len(found.ends))
-            start = int(found.starts[at]) if at < len(found.ends) else found.used
-            where = line + buffer.count(b"\n", 0, start)
-            raise InputError(f"{name}, line {where}: {TOO_LONG}. Is this the right file?")
-        if len(found.ends):
-            yield _piece(buffer, found, name, sign, header, columns, row, line)
-        row += len(found.ends)
-        line += buffer.count(b"\n", 0, found.used)
-        window.drop(found.used)
+@dataclass(frozen=True)
+class _Text:
+    """Delimited text behind its header."""
 
+    name: str
+    sign: bytes
+    header: tuple[str, ...]
 
-def _piece(
-    buffer: bytes,
-    found: Records,
-    name: str,
-    sign: bytes,
-    header: list[str],
-    columns: Sequence[str],
-    row: int,
-    line: int,
-) -> Piece:
-    good = np.ones(len(found.ends), bool)
-    good[list(found.broken)] = False
-    starts = found.starts[good]
-    rows: Any = range(row, row + len(starts))
-    broken: list[Broken] = []
-    data = buffer[: found.used]
-    if found.broken:
-        rows = np.flatnonzero(good) + row
-        breaks = np.flatnonzero(np.frombuffer(data, np.uint8) == 10)
-        for i, reason in sorted(found.broken.items()):
-            at = line + int(np.searchsorted(breaks, found.starts[i]))
-            broken.append(Broken(row + i, at, reason))
-        data = _joined(buffer, found, good)
-    frame = _parsed(data, len(starts), name, sign, header, columns, line)
+    def pieces(self, window: Window, columns: Sequence[str], line: int) -> Iterator[Piece]:
+        """The records that follow, the first of them on a line."""
+        row, final = 1, False
+        while not final:
+            final = window.extend()
+            buffer = window.text
+            found = scan(buffer, self.sign, len(self.header), final=final)
+            self._must_be_short(buffer, found, line, final=final)
+            if len(found.ends):
+                yield self._piece(buffer, found, columns, row, line)
+            row += len(found.ends)
+            line += buffer.count(b"\n", 0, found.used)
+            window.drop(found.used)
 
-    def line_of(i: int) -> int:
-        return line + buffer.count(b"\n", 0, int(starts[i]))
+    def _must_be_short(self, buffer: bytes, found: Records, line: int, *, final: bool) -> None:
+        long = [int(found.starts[i]) for i, why in found.broken.items() if why == TOO_LONG]
+        if not final and len(buffer) - found.used > LONGEST:
+            long.append(found.used)
+        if long:
+            at = line + buffer.count(b"\n", 0, min(long))
+            raise InputError(f"{self.name}, line {at:,}: {TOO_LONG}. Is this the right file?")
 
-    return Piece(frame, rows, line_of, broken)
+    def _piece(
+        self, buffer: bytes, found: Records, columns: Sequence[str], row: int, line: int
+    ) -> Piece:
+        good = np.ones(len(found.ends), bool)
+        good[list(found.broken)] = False
+        starts = found.starts[good]
+        rows: Any = range(row, row + len(starts))
+        broken: list[Broken] = []
+        data = buffer[: found.used]
+        if found.broken:
+            rows = np.flatnonzero(good) + row
+            breaks = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+            for i, reason in sorted(found.broken.items()):
+                before = int(np.searchsorted(breaks, found.starts[i]))
+                broken.append(Broken(row + i, line + before, reason))
+            data = _joined(buffer, found, good)
+        frame = self._parsed(data, len(starts), columns, line)
+
+        def line_of(i: int) -> int:
+            return line + buffer.count(b"\n", 0, int(starts[i]))
+
+        return Piece(frame, rows, line_of, broken)
+
+    def _parsed(self, data: bytes, rows: int, columns: Sequence[str], line: int) -> pl.DataFrame:
+        import polars as pl
+
+        if not rows:
+            return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
+        if data.startswith(codecs.BOM_UTF8):
+            # polars drops a mark at the beginning; here it is the beginning of a value.
+            data = codecs.BOM_UTF8 + data
+        # The names that polars gives where there is no header.
+        position = {column: f"column_{i + 1}" for i, column in enumerate(self.header)}
+        chosen = [position[column] for column in columns]
+        with guarded(f"{self.name}, from line {line:,} on"):
+            frame = pl.read_csv(
+                data,
+                has_header=False,
+                schema=dict.fromkeys(position.values(), pl.String),
+                columns=chosen,
+                separator=self.sign.decode(),
+            )
+        if frame.height != rows:
+            raise InputError(
+                f"{self.name}, from line {line:,} on: {rows:,} records were found, but "
+                f"{frame.height:,} were parsed. Please report this with the file"
+            )
+        frame = frame.select(chosen)
+        frame.columns = list(columns)
+        return frame
 
 
 def _joined(buffer: bytes, found: Records, good: Any) -> bytes:
@@ -153,39 +192,3 @@ def _joined(buffer: bytes, found: Records, good: Any) -> bytes:
     edges = np.flatnonzero(np.diff(good, prepend=False, append=False))
     runs = zip(edges[::2].tolist(), (edges[1::2] - 1).tolist(), strict=True)
     return b"".join(buffer[found.starts[a] : found.ends[b]] for a, b in runs)
-
-
-def _parsed(
-    data: bytes,
-    rows: int,
-    name: str,
-    sign: bytes,
-    header: list[str],
-    columns: Sequence[str],
-    line: int,
-) -> Any:
-    import polars as pl
-
-    if not rows:
-        return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
-    if data.startswith(_BOM):
-        # polars drops a mark at the beginning; here it is the beginning of a value.
-        data = _BOM + data
-    position = {column: str(i) for i, column in enumerate(header)}
-    chosen = [position[column] for column in columns]
-    with guarded(f"{name}, from line {line} on"):
-        frame = pl.read_csv(
-            data,
-            has_header=False,
-            schema=dict.fromkeys(position.values(), pl.String),
-            columns=chosen,
-            separator=sign.decode(),
-        )
-    if frame.height != rows:
-        raise InputError(
-            f"{name}, from line {line} on: {rows} records were found, but {frame.height} were "
-            f"parsed. Please report this with the file"
-        )
-    frame = frame.select(chosen)
-    frame.columns = list(columns)
-    return frame

@@ -1,4 +1,4 @@
-"""Which format a file is of: by what its first bytes say, then its name, then a look at its text."""
+"""Which format a file is of: by its first bytes, then its name, then a look at its text."""
 
 from __future__ import annotations
 

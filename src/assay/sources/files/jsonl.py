@@ -56,7 +56,7 @@ def _pieces(window: Window, name: str, columns: Sequence[str]) -> Iterator[Piece
         if len(window.text) - used > LONGEST and not window.final:
             raise InputError(f"{name}, line {line}: {TOO_LONG}. Is this the right file?")
         if text:
-            piece = _piece(text, columns, row, line)
+            piece = _piece(text, name, columns, row, line)
             row += len(piece.rows) + len(piece.broken)
             line += text.count(b"\n") + 1
             yield piece
@@ -76,10 +76,13 @@ def _complete(window: Window) -> tuple[bytes, int]:
     return whole, used
 
 
-def _piece(text: bytes, columns: Sequence[str], row: int, line: int) -> Piece:
+def _piece(text: bytes, name: str, columns: Sequence[str], row: int, line: int) -> Piece:
     import polars as pl
 
     lines = text.split(b"\n")
+    if len(text) > LONGEST and max(map(len, lines)) > LONGEST:
+        at = line + next(i for i, record in enumerate(lines) if len(record) > LONGEST)
+        raise InputError(f"{name}, line {at}: {TOO_LONG}. Is this the right file?")
     objects = None if _SURROGATE.search(text) else _all_objects(lines)
     broken: list[Broken] = []
     rows: Any = range(row, row + len(lines))
@@ -134,7 +137,9 @@ def _object(line: bytes) -> tuple[dict[str, Any] | None, str]:
 
 
 def _is_unicode(value: Any) -> bool:
-    try:
-        return not isinstance(value, str) or bool(value.encode()) or True
-    except UnicodeEncodeError:
-        return False
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return False
+    return True

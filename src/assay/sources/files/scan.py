@@ -102,7 +102,7 @@ def _without_blank_end(buffer: bytes) -> bytes:
 
 
 def _is_one_of(data: Array, signs: bytes) -> Array:
-    found = data == signs[0]
+    found: Array = data == signs[0]
     for sign in signs[1:]:
         found |= data == sign
     return found

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.sources.files.request import Progress
@@ -42,16 +42,16 @@ class Piece:
 class Table:
     """One input, opened: its columns, and a way to read some of them in pieces.
 
-    ``rows`` and ``widths`` (bytes a value) are known where the format tells them beforehand, and
-    ``at_once`` gives the bytes that reading takes besides the result. ``kind`` and ``hint`` go
-    into messages about a column that is not there.
+    ``rows`` and ``narrow`` (the columns of 32 bit numbers) are known where the format tells them
+    beforehand; ``at_once`` gives the bytes that reading takes besides the result. ``hint`` goes
+    into the message about a column that is not there.
     """
 
     name: str
     columns: tuple[str, ...]
     pieces: Callable[[Sequence[str]], Iterator[Piece]]
     rows: int | None = None
-    widths: Mapping[str, int] = field(default_factory=dict)
+    narrow: frozenset[str] = frozenset()
     at_once: Callable[[Sequence[str]], int] = lambda columns: 0  # noqa: ARG005
     hint: str = ""
     notes: tuple[str, ...] = ()
@@ -73,3 +73,7 @@ class Meter:
         if now - self._last >= _BETWEEN_TICKS:
             self._last = now
             self._progress(self._done, self._total)
+
+    def done(self) -> None:
+        """Tell that all is read."""
+        self._progress(self._done if self._total is None else self._total, self._total)

@@ -86,8 +86,7 @@ def utf8(chunks: Iterator[bytes], encoding: str | None, name: str) -> Iterator[b
     for chunk in chunks:
         if first and encoding is None and chunk[:2] in _BOMS:
             raise InputError(
-                f"{name} is not UTF-8: at byte 0 it has the mark of UTF-16. "
-                f"Say --encoding utf-16"
+                f"{name} is not UTF-8: at byte 0 it has the mark of UTF-16. Say --encoding utf-16"
             )
         text = _decoded(decoder, chunk, offset, encoding, name)
         offset += len(chunk)
@@ -135,7 +134,9 @@ def _decoded(
                 f"{name} is not UTF-8: byte {at} is 0x{found}. Say which encoding it has, for "
                 f"example --encoding cp1252 or --encoding utf-16"
             ) from odd
-        raise InputError(f"{name} is not {encoding}: byte {at} is 0x{found} ({odd.reason})") from odd
+        raise InputError(
+            f"{name} is not {encoding}: byte {at} is 0x{found} ({odd.reason})"
+        ) from odd
     except UnicodeError as odd:
         raise InputError(f"{name} can't be read as {encoding} near byte {offset}: {odd}") from odd
 
@@ -148,8 +149,8 @@ class Window:
         self.text = b""
         self.final = False
 
-    def extend(self) -> None:
-        """Add what follows: at least as much again, so that long records are not looked at often."""
+    def extend(self) -> bool:
+        """Add what follows, at least as much again; tells whether that is all there is."""
         parts, size = [self.text], 0
         while not self.final and size <= len(self.text):
             chunk = next(self._chunks, None)
@@ -159,6 +160,7 @@ class Window:
                 parts.append(chunk)
                 size += len(chunk)
         self.text = b"".join(parts)
+        return self.final
 
     def drop(self, used: int) -> None:
         """Let go of what was dealt with."""

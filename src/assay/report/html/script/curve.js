@@ -1,9 +1,9 @@
 // ROC, FAR-DR and precision-recall: one measure against another at every point of the table.
 
 const CURVES = [
-  { id: "roc", across: "false_positive_rate", up: "recall", acrossFirst: true, chance: true },
-  { id: "far-dr", across: "false_discovery_rate", up: "recall", acrossFirst: true, legend: "right" },
-  { id: "precision-recall", across: "recall", up: "precision", acrossFirst: false, legend: "left" },
+  { id: "roc", across: "false_positive_rate", up: "recall", first: "across", chance: true },
+  { id: "far-dr", across: "false_discovery_rate", up: "recall", first: "across", legend: "right" },
+  { id: "precision-recall", across: "recall", up: "precision", first: "up", legend: "left" },
 ];
 
 // On an axis, and in the line above a plot.
@@ -15,7 +15,7 @@ const CALLED = {
 };
 
 function curve(kind, choose) {
-  const { across, up, acrossFirst } = kind;
+  const { across, up, first } = kind;
   const figure = document.getElementById(`plot-${kind.id}`);
   const svg = figure.querySelector("svg");
   const readout = figure.querySelector(".readout");
@@ -33,14 +33,12 @@ function curve(kind, choose) {
     const floor = 10 ** Math.floor(Math.log10(1 / Math.max(DATA.negatives, 10)));
     x = log ? logScale(floor, FRAME.left, FRAME.right) : scale(0, 1, FRAME.left, FRAME.right);
     const xTicks = log ? decades(floor) : ticks(0, 1);
-    axes(svg, { x, y, xTicks, yTicks: ticks(0, 1), xLabel: CALLED[across][0], yLabel: CALLED[up][0] });
-    if (kind.chance) {
-      const line = Array.from({ length: 101 }, (_, i) => x.back(FRAME.left + (i / 100) * (FRAME.right - FRAME.left)));
-      draw(svg, "path", { class: "chance", d: "M" + line.map((v) => `${x(v)} ${y(v)}`).join("L") });
-    }
+    const [xLabel, yLabel] = [CALLED[across][0], CALLED[up][0]];
+    axes(svg, { x, y, xTicks, yTicks: ticks(0, 1), xLabel, yLabel });
+    if (kind.chance) draw(svg, "path", { class: "chance", d: diagonal(x, y) });
     parts = {
       deployed: kind.legend && draw(svg, "path", { class: "deployed" }),
-      curve: draw(svg, "path", { class: "curve", d: steps(xs, ys, x, y, acrossFirst) }),
+      curve: draw(svg, "path", { class: "curve", d: steps(xs, ys, x, y, first) }),
       legend: kind.legend && legend(svg, kind.legend),
       bars: draw(svg, "path", { class: "bars" }),
       dot: draw(svg, "circle", { class: "handle", r: 6.5 }),
@@ -80,8 +78,8 @@ function curve(kind, choose) {
       if (!kind.legend) return;
       const there = cells.map((each) => atBaseRate(each, rate));
       const [h, v] = [across, up].map((name) => there.map((each) => valueOf(name, each)));
-      change(parts.deployed, { d: steps(h, v, x, y, acrossFirst) });
-      parts.legend.textContent = `base rate ${rate === PREVALENCE ? percent(rate) : exactPercent(rate)}`;
+      change(parts.deployed, { d: steps(h, v, x, y, first) });
+      parts.legend.textContent = `base rate ${shownRate(rate)}`;
     },
   };
   figure.querySelector("button")?.addEventListener("click", ({ currentTarget: button }) => {
@@ -92,6 +90,13 @@ function curve(kind, choose) {
     plot.show(shown);
   });
   return plot;
+}
+
+// Where both measures are the same: a line, bent where the scale across is not even.
+function diagonal(x, y) {
+  const points = [];
+  for (let at = FRAME.left; at <= FRAME.right; at += 4) points.push(`${at} ${y(x.back(at))}`);
+  return `M${points.join("L")}`;
 }
 
 // Which line is of the test set, and which of the base rate that was chosen.

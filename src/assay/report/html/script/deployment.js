@@ -19,10 +19,12 @@ function nearestStop(rate) {
   return STOPS.reduce((best, _, i) => (far(i) < far(best) ? i : best), 0);
 }
 
+const shownRate = (rate) => (rate === PREVALENCE ? percent(rate) : exactPercent(rate));
+
 function rateInWords(rate) {
-  if (rate === PREVALENCE) return `${percent(rate)} (as in the test set)`;
-  const often = rate < 0.2 ? ` (1 in ${count(Number((1 / rate).toPrecision(3)))})` : "";
-  return exactPercent(rate) + often;
+  if (rate === PREVALENCE) return `${shownRate(rate)} (as in the test set)`;
+  const often = count(Number((1 / rate).toPrecision(3)));
+  return rate < 0.2 ? `${shownRate(rate)} (1 in ${often})` : shownRate(rate);
 }
 
 const PER_DAY = {
@@ -46,7 +48,10 @@ function deployment(changed) {
   );
   const tiles = [...document.querySelectorAll("[data-deployed]")];
   const words = ["base-rate-words", "volume-words"].map((id) => document.getElementById(id));
-  const state = { rate: DATA.base_rates[0] ?? PREVALENCE, volume: DATA.volume ?? volume.valueAsNumber };
+  const state = {
+    rate: DATA.base_rates[0] ?? PREVALENCE,
+    volume: DATA.volume ?? volume.valueAsNumber,
+  };
   slider.max = String(STOPS.length - 1);
   field.value = String(state.rate);
 

@@ -14,7 +14,7 @@ function distribution(choose) {
   const x = scale(low, high, left, right);
   const { up, down } = bins(low, high);
   const most = Math.max(...up, ...down, 1e-9);
-  // Areas of rare scores would vanish on a plain scale: heights grow with the root of the share.
+  // Rare scores would vanish on an even scale: heights grow with the root of the share.
   const middle = (top + bottom) / 2;
   const height = (share) => Math.sqrt(share / most) * (middle - top - 4);
   const shares = [0.01, 0.1, 0.5].filter((share) => share < most);
@@ -29,11 +29,9 @@ function distribution(choose) {
     yLabel: "share of its class (root scale)",
   });
   const step = (right - left) / BINS;
-  const bars = (found, sign) =>
-    found
-      .map((share, i) => share && `M${left + i * step} ${middle}v${-sign * height(share)}h${step}V${middle}z`)
-      .filter(Boolean)
-      .join("");
+  const bar = (share, i, sign) =>
+    share ? `M${left + i * step} ${middle}v${-sign * height(share)}h${step}V${middle}z` : "";
+  const bars = (found, sign) => found.map((share, i) => bar(share, i, sign)).join("");
   draw(svg, "path", { class: "positives", d: bars(up, 1) });
   draw(svg, "path", { class: "negatives", d: bars(down, -1) });
   draw(svg, "line", { class: "axis", x1: left, x2: right, y1: middle, y2: middle });

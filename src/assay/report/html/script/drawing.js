@@ -28,7 +28,7 @@ function scale(low, high, from, to) {
 // The same for powers of ten from `low` to 1; what is smaller stands at the edge.
 function logScale(low, from, to) {
   const size = Math.log10(low);
-  const at = (number) => (Number.isNaN(number) ? NaN : to - (Math.log10(Math.max(number, low)) / size) * (to - from));
+  const at = (number) => to - (Math.log10(Math.max(number, low)) / size) * (to - from);
   at.back = (unit) => 10 ** (((to - unit) / (to - from)) * size);
   return at;
 }
@@ -48,9 +48,9 @@ function ticks(low, high) {
   const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough * 0.999);
   const first = Math.ceil(low / step - 1e-9);
   const last = Math.floor(high / step + 1e-9);
-  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const digits = Math.min(Math.max(0, -Math.floor(Math.log10(step) + 1e-9)), 20);
   const found = [];
-  for (let i = first; i <= last; i += 1) found.push([i * step, (i * step).toFixed(Math.min(digits, 20))]);
+  for (let i = first; i <= last; i += 1) found.push([i * step, (i * step).toFixed(digits)]);
   return found;
 }
 
@@ -58,29 +58,31 @@ function axes(svg, { x, y, xTicks, yTicks, xLabel, yLabel }) {
   const { left, right, top, bottom, height } = FRAME;
   const group = draw(svg, "g", { class: "axes" });
   for (const [number, text] of xTicks) {
-    draw(group, "line", { class: "grid", x1: x(number), x2: x(number), y1: top, y2: bottom });
-    draw(group, "text", { class: "tick", x: x(number), y: bottom + 16, "text-anchor": "middle" }, text);
+    const at = x(number);
+    draw(group, "line", { class: "grid", x1: at, x2: at, y1: top, y2: bottom });
+    draw(group, "text", { class: "tick", x: at, y: bottom + 16, "text-anchor": "middle" }, text);
   }
   for (const [number, text] of yTicks) {
-    draw(group, "line", { class: "grid", x1: left, x2: right, y1: y(number), y2: y(number) });
-    draw(group, "text", { class: "tick", x: left - 7, y: y(number) + 4, "text-anchor": "end" }, text);
+    const at = y(number);
+    draw(group, "line", { class: "grid", x1: left, x2: right, y1: at, y2: at });
+    draw(group, "text", { class: "tick", x: left - 7, y: at + 4, "text-anchor": "end" }, text);
   }
   draw(group, "path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` });
-  const middle = (left + right) / 2;
-  draw(group, "text", { class: "label", x: middle, y: height - 6, "text-anchor": "middle" }, xLabel);
+  const label = { class: "label", "text-anchor": "middle" };
+  draw(group, "text", { ...label, x: (left + right) / 2, y: height - 6 }, xLabel);
   const turned = `translate(12 ${(top + bottom) / 2}) rotate(-90)`;
-  draw(group, "text", { class: "label", transform: turned, "text-anchor": "middle" }, yLabel);
+  draw(group, "text", { ...label, transform: turned }, yLabel);
 }
 
 // A path of steps: first along one axis, then along the other, never slanted.
-function steps(xs, ys, x, y, acrossFirst) {
+function steps(xs, ys, x, y, first) {
   const parts = [];
   const short = (number) => number.toFixed(2);
   for (let i = 0; i < xs.length; i += 1) {
     if (Number.isNaN(xs[i]) || Number.isNaN(ys[i])) continue;
     const [h, v] = [short(x(xs[i])), short(y(ys[i]))];
     if (!parts.length) parts.push(`M${h} ${v}`);
-    else parts.push(acrossFirst ? `H${h}V${v}` : `V${v}H${h}`);
+    else parts.push(first === "across" ? `H${h}V${v}` : `V${v}H${h}`);
   }
   return parts.join("");
 }

@@ -50,26 +50,25 @@ function decimals(numbers, least, whole = 1) {
   return digits;
 }
 
+const isExact = (number, whole) => number === 0 || Math.abs(Math.abs(number) - whole) <= NOISE;
+
 function clear(numbers, digits, whole) {
+  const unit = 10 ** -digits;
   const rounded = (number) => Number(fixed(number, digits));
   for (const number of numbers) {
-    for (const limit of [0, whole, -whole]) {
-      if (rounded(number) === limit && Math.abs(number - limit) > NOISE) return false;
-    }
+    const shown = Math.abs(rounded(number));
+    if (!isExact(number, whole) && (shown === 0 || shown === whole)) return false;
   }
-  if (numbers.length < 3) return true;
+  if (numbers.length < 3) return numbers.every((n) => n === 0 || Math.abs(n) >= 9.5 * unit);
   const [, low, high] = numbers;
-  return high - low <= NOISE || rounded(high) - rounded(low) >= 1.5 * 10 ** -digits;
+  return high - low <= NOISE || rounded(high) - rounded(low) >= 1.5 * unit;
 }
 
 function written(number, digits, whole = 1) {
   if (!Number.isFinite(number)) return number > 0 ? "infinity" : "-infinity";
-  for (const exact of [0, whole, -whole]) {
-    if (Math.abs(number - exact) <= NOISE) return fixed(exact, 0);
-  }
+  if (isExact(number, whole)) return fixed(number, 0);
   const text = fixed(number, digits);
-  if (Number(text) === 0) return Number(number.toPrecision(2)).toExponential();
-  return grouped(text);
+  return Number(text) === 0 ? significant(number, 2) : grouped(text);
 }
 
 // A measure and its interval; the interval is empty where there is none.
@@ -99,7 +98,8 @@ function daily(value, low = NaN, high = NaN) {
 // Whole from 100 a day on, else two digits.
 function ofDay(number) {
   const size = Math.abs(number);
-  if (size >= 100 || size < NOISE) return grouped(fixed(number, 0));
+  if (size >= 100 || size === 0) return grouped(fixed(number, 0));
   if (size >= 10) return fixed(number, 1);
-  return fixed(number, Math.min(1 - Math.floor(Math.log10(size)), MOST));
+  const digits = 1 - Math.floor(Math.log10(size));
+  return digits <= MOST ? fixed(number, digits) : significant(number, 2);
 }

@@ -28,7 +28,7 @@ function panel() {
     if (!POINTS) return;
     slider.value = String(last - (index < 0 ? nearest(point.cells) : index));
     slider.setAttribute("aria-valuetext", spoken(point));
-    field.value = Number.isFinite(point.threshold) && point.threshold !== null ? String(point.threshold) : "";
+    field.value = Number.isFinite(point.threshold) ? String(point.threshold) : "";
     back.disabled = point.atReport;
   };
   if (POINTS) {
@@ -39,7 +39,8 @@ function panel() {
     });
     field.addEventListener("change", () => {
       // The lowest score that is flagged at the threshold that was typed.
-      if (!Number.isNaN(field.valueAsNumber)) index = THRESHOLDS.findLastIndex((t) => t >= field.valueAsNumber);
+      const typed = field.valueAsNumber;
+      if (!Number.isNaN(typed)) index = THRESHOLDS.findLastIndex((t) => t >= typed);
       show();
     });
     back.addEventListener("click", () => choose(REPORT));

@@ -18,9 +18,9 @@ function write(node, text, value, title = "") {
   else node.removeAttribute("title");
 }
 
-// Ten shades, by the share of a row of the matrix.
+// Ten shades, by the root of the share of a row of the matrix.
 function shade(node, share) {
-  node.dataset.shade = Number.isNaN(share) ? "0" : String(Math.min(Math.ceil(share * 9), 9));
+  node.dataset.shade = String(Math.min(Math.ceil(Math.sqrt(share || 0) * 9), 9));
 }
 
 function readings() {
@@ -39,6 +39,9 @@ function readings() {
       }
       for (const row of rows) showMeasure(row, point);
       for (const node of said) node.textContent = sayOf(node.dataset.said, point);
+      const given = point.threshold === null;
+      for (const node of all("when-given")) node.hidden = !given;
+      for (const node of all("when-threshold")) node.hidden = given;
     },
   };
 }

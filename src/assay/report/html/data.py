@@ -1,0 +1,40 @@
+"""What the page's script works with: one table, and the report's own numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.inference import Estimate
+from assay.inference.quantiles import normal
+from assay.inference.significance import finite
+from assay.report.document import Panel
+from assay.report.html.blocks import about
+from assay.report.html.limits import Limits
+from assay.report.html.text import named
+
+
+def data_of(panel: Panel, limits: Limits) -> dict[str, Any]:
+    """Plain values, ready for JSON; None is what is not finite."""
+    return {
+        "positive": named(panel.positive, limits.letters).shown,
+        "negative": named(panel.negative, limits.letters).shown,
+        "positives": panel.positives,
+        "negatives": panel.negatives,
+        "threshold": panel.threshold,
+        "sweep": {name: list(column) for name, column in panel.sweep.items()},
+        "decided": dict(zip(("tp", "fp", "fn", "tn"), panel.decided, strict=True)),
+        "z": normal(panel.level),
+        # Whether the binomial intervals of plain counts are legal.
+        "counted": not (panel.weighted or panel.clustered),
+        "shown_at": {name: [*_ends(e), about(e)] for name, e in panel.shown_at.items()},
+        "base_rates": list(panel.base_rates),
+        "deployed": [
+            [rate, {name: _ends(e) for name, e in found.items()}]
+            for rate, found in panel.deployed.items()
+        ],
+        "volume": panel.volume,
+    }
+
+
+def _ends(found: Estimate) -> list[float | None]:
+    return [finite(number) for number in (float(found), found.low, found.high)]

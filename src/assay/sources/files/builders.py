@@ -1,0 +1,223 @@
+"""Columns that grow piece by piece, kept as small as they can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import InputError
+from assay.sources.batch import Named
+from assay.sources.columns import NUMBER, TEXT, Labels, labels_of, names_of
+from assay.tally.blocks import BLOCK
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Array: TypeAlias = npt.NDArray[Any]
+
+_SMALL_RANGE = 1 << 16
+_NAME_BYTES = 120
+
+
+class Growing:
+    """An array that grows at its end, in place where the machine can do that."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._array = np.empty(0, dtype)
+        self.size = 0
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What the values are kept as."""
+        kept: np.dtype[Any] = self._array.dtype
+        return kept
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes taken."""
+        return self._array.nbytes
+
+    def reserve(self, more: int) -> None:
+        """Make room for further values."""
+        if self.size + more > len(self._array):
+            self._resize(self.size + more)
+
+    def extend(self, values: Array) -> None:
+        """Add values at the end; they are cast to what the array holds."""
+        end = self.size + len(values)
+        if end > len(self._array):
+            self._resize(max(end, len(self._array) * 9 // 8 + 1024))
+        self._array[self.size : end] = values
+        self.size = end
+
+    def widen(self, dtype: Any) -> None:
+        """Hold values of a wider type from now on."""
+        if self._array.dtype != dtype:
+            self._array = self._array.astype(dtype)
+
+    def done(self) -> Array:
+        """The values, and no room behind them."""
+        self._resize(self.size)
+        return self._array
+
+    def _resize(self, size: int) -> None:
+        if self.size:
+            # In place: a copy would need the memory twice.
+            self._array.resize(size, refcheck=False)
+        else:
+            self._array = np.empty(size, self._array.dtype)
+
+
+class Numbers:
+    """A column of numbers; float32 stays float32 until something wider comes."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._values = Growing(dtype)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes taken."""
+        return self._values.nbytes
+
+    def reserve(self, more: int) -> None:
+        """Make room for further values."""
+        self._values.reserve(more)
+
+    def extend(self, values: Array) -> None:
+        """Add values at the end."""
+        self._values.widen(np.promote_types(self._values.dtype, values.dtype))
+        self._values.extend(values)
+
+    def done(self) -> Array:
+        """The values."""
+        return self._values.done()
+
+
+class Codes:
+    """A column of names as positions in one list of names."""
+
+    def __init__(self, column: str, limit: int | None, meaning: str) -> None:
+        self.column = column
+        self._limit = limit
+        self._meaning = meaning
+        self._position: dict[str, int] = {}
+        self._codes = Growing(np.uint8)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes taken."""
+        return self._codes.nbytes + _NAME_BYTES * len(self._position)
+
+    def reserve(self, more: int) -> None:
+        """Make room for further values."""
+        self._codes.reserve(more)
+
+    def add(self, codes: Array, names: Sequence[str]) -> None:
+        """Add rows, given as positions in names that all occur."""
+        position = self._position
+        table = np.array([position.setdefault(n, len(position)) for n in names], np.int64)
+        if self._limit is not None and len(position) > self._limit:
+            raise InputError(
+                f"column {self.column!r} has more than {self._limit:,} distinct values, which is "
+                f"too many for {self._meaning}: that is an id"
+            )
+        dtype = np.min_scalar_type(len(position) - 1)
+        if dtype.itemsize > self._codes.dtype.itemsize:
+            self._codes.widen(dtype)
+        if not np.array_equal(table, np.arange(len(table))):
+            codes = table.astype(dtype)[codes]
+        self._codes.extend(codes)
+
+    def sorted(self, key: Callable[[str], Any]) -> tuple[Array, tuple[str, ...]]:
+        """The codes and the names, in order whatever order they came in."""
+        codes = self._codes.done()
+        names = sorted(self._position, key=key)
+        if names != list(self._position):
+            renumber = np.empty(len(names), codes.dtype)
+            renumber[[self._position[name] for name in names]] = np.arange(len(names))
+            for start in range(0, len(codes), BLOCK):
+                rows = slice(start, start + BLOCK)
+                codes[rows] = renumber[codes[rows]]
+        return codes, tuple(names)
+
+
+class LabelCodes(Codes):
+    """Labels, all of one kind."""
+
+    kind = TEXT
+
+    def extend(self, values: pl.Series) -> None:
+        """Add values at the end."""
+        if not len(values):
+            return
+        distinct, codes = distinct_of(values)
+        found = labels_of(distinct, self.column)
+        self.kind = found.kind
+        self.add(codes, [found.names[i] for i in found.codes.tolist()])
+
+    def done(self) -> Labels:
+        """The labels: numbers in order of value, text in order of text."""
+        codes, names = self.sorted(int if self.kind == NUMBER else str)
+        return Labels(codes, names, self.kind)
+
+
+class NameCodes(Codes):
+    """Names of slices or clusters; what is missing is a name too."""
+
+    def extend(self, values: pl.Series) -> None:
+        """Add values at the end."""
+        if not len(values):
+            return
+        distinct, codes = distinct_of(values)
+        found = names_of(distinct, self.column)
+        self.add(codes, [found.names[i] for i in found.codes.tolist()])
+
+    def done(self) -> Named:
+        """The names, in order of text whatever they were: so every format gives the same."""
+        return Named(*self.sorted(str))
+
+
+def distinct_of(values: pl.Series) -> tuple[list[Any], Array]:
+    """The distinct values of a column, and for each row which one it has."""
+    import polars as pl
+
+    kind = values.dtype
+    if kind == pl.Object:
+        return _distinct_objects(values.to_list())
+    if kind == pl.Boolean and not values.null_count():
+        codes: Array = values.to_numpy().view(np.uint8)
+        low, high = int(codes.min()), int(codes.max())
+        return [False, True][low : high + 1], codes - np.uint8(low) if low else codes
+    if kind.is_float():
+        distinct, codes = np.unique(
+            values.cast(pl.Float64).to_numpy(), return_inverse=True, equal_nan=True
+        )
+        return distinct.tolist(), codes
+    if kind.is_integer() and not values.null_count():
+        low, high = int(values.min()), int(values.max())  # type: ignore[arg-type]
+        if high - low < _SMALL_RANGE:
+            offsets = (values.to_numpy() - low).astype(np.uint16)
+            present = np.flatnonzero(np.bincount(offsets, minlength=1))
+            table = np.zeros(high - low + 1, np.uint16)
+            table[present] = np.arange(len(present))
+            return (present + low).tolist(), table[offsets]
+    unique = values.unique()
+    positions = pl.Series(np.arange(len(unique), dtype=np.uint32))
+    codes = values.replace_strict(unique, positions, return_dtype=pl.UInt32).to_numpy()
+    return unique.to_list(), codes
+
+
+def _distinct_objects(values: list[Any]) -> tuple[list[Any], Array]:
+    position: dict[Any, int] = {}
+    distinct: list[Any] = []
+    codes = np.empty(len(values), np.int64)
+    for row, value in enumerate(values):
+        key = (type(value), value if value.__hash__ is not None else str(value))
+        if key not in position:
+            position[key] = len(distinct)
+            distinct.append(value)
+        codes[row] = position[key]
+    return distinct, codes

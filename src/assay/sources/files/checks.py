@@ -1,0 +1,75 @@
+"""What is wrong with rows, and what all checks of columns share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Array: TypeAlias = npt.NDArray[Any]
+# Where the i-th row of a piece stands, in words.
+Place: TypeAlias = Callable[[int], str]
+
+_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows that can't be used, and why; ``fatal`` where the column as a whole can't."""
+
+    rows: Array
+    reason: str | Callable[[int], str]
+    error: type[InputError] = InputError
+    fatal: bool = False
+
+    def why(self, i: int) -> str:
+        """What is wrong with the i-th row."""
+        return self.reason if isinstance(self.reason, str) else self.reason(i)
+
+
+def whole_column(values: pl.Series, expected: str, error: type[InputError]) -> Problem:
+    """A column of a type that can't be used."""
+    reason = f"column {values.name!r}: found {values.dtype}, expected {expected}"
+    return Problem(np.arange(len(values)) == 0, reason, error, fatal=True)
+
+
+def value_shown(value: Any) -> str:
+    """A value as it goes into a message."""
+    if value is None or value == "":
+        return "nothing"
+    text = repr(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+
+def plain(values: pl.Series) -> pl.Series:
+    """A column without types that only say how values are stored."""
+    import polars as pl
+
+    kind = values.dtype
+    if isinstance(kind, pl.Categorical | pl.Enum):
+        return values.cast(pl.String)
+    if isinstance(kind, pl.Decimal):
+        # By way of text: the nearest float64, which dividing whole numbers need not give.
+        return values.cast(pl.String).cast(pl.Float64)
+    if kind == pl.Binary:
+        try:
+            return values.cast(pl.String)
+        except pl.exceptions.PolarsError as odd:
+            raise InputError(f"column {values.name!r} holds bytes that are no UTF-8 text") from odd
+    return values
+
+
+def check_names(values: pl.Series) -> tuple[pl.Series, list[Problem]]:
+    """Names of slices or clusters: any single values, and missing ones."""
+    found = plain(values)
+    if found.dtype.is_nested():
+        return found, [whole_column(values, "one value a row", InputError)]
+    return found, []

@@ -1,0 +1,261 @@
+"""Pieces of tables into compact columns; bad rows counted and listed, or refused at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import EmptyInput, InputError
+from assay.sources.columns import TEXT, native
+from assay.sources.files.builders import LabelCodes, NameCodes, Numbers
+from assay.sources.files.checks import Problem, check_names
+from assay.sources.files.days import DayCheck
+from assay.sources.files.label_check import LabelCheck
+from assay.sources.files.memory import Budget
+from assay.sources.files.number_checks import (
+    CountCheck,
+    NumberCheck,
+    WeightCheck,
+    check_probabilities,
+)
+from assay.sources.files.request import Refused, Request
+from assay.sources.files.roles import Roles
+from assay.sources.files.table import Piece, Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Array: TypeAlias = npt.NDArray[Any]
+Builder: TypeAlias = LabelCodes | NameCodes | Numbers
+
+MOST_NAMES = 1000
+MOST_DAYS = 10_000
+LISTED = 100
+_WIDTHS = {"score": 8, "count": 8, "weight": 8, "cluster": 4}
+_ADVICE = "Correct the row, or leave such rows out with --on-bad-row skip"
+
+
+class Store:
+    """The columns of some rows, by role; the column of a slice or probability by its name too."""
+
+    def __init__(self, roles: Roles, *, labelled: bool) -> None:
+        self._roles = roles
+        self.rows = 0
+        parts: dict[tuple[str, str], Builder] = {}
+        if labelled:
+            parts["label", ""] = LabelCodes(roles.label, MOST_NAMES, "labels")
+        if roles.decision is not None:
+            parts["decision", ""] = LabelCodes(roles.decision, MOST_NAMES, "decisions")
+        if roles.score is not None:
+            parts["score", ""] = Numbers(np.float32)
+        if roles.count is not None:
+            parts["count", ""] = Numbers(np.int64)
+        if roles.weight is not None:
+            parts["weight", ""] = Numbers(np.float64)
+        if roles.cluster is not None:
+            parts["cluster", ""] = NameCodes(roles.cluster, None, "clusters")
+        for label in roles.probabilities:
+            parts["probability", label] = Numbers(np.float64)
+        for column in roles.slices:
+            parts["slice", column] = NameCodes(column, MOST_NAMES, "slices")
+        if roles.time is not None:
+            parts["slice", roles.time] = NameCodes(roles.time, MOST_DAYS, "days")
+        self._parts = parts
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that the columns take."""
+        return sum(part.nbytes for part in self._parts.values())
+
+    def reserve(self, more: int) -> None:
+        """Make room for further rows."""
+        for part in self._parts.values():
+            part.reserve(more)
+
+    def extend(self, values: dict[tuple[str, str], Any], kept: Array | None) -> None:
+        """Add rows: all, or those kept."""
+        import polars as pl
+
+        for key, part in self._parts.items():
+            found = values[key]
+            if kept is not None:
+                found = found.filter(kept) if isinstance(found, pl.Series) else found[kept]
+            part.extend(found)
+        self.rows += len(found)
+
+    def done(self, kind: str | None = None) -> dict[str, Any]:
+        """The columns for :func:`assay.sources.from_arrays`, labels as coded columns."""
+        names = {
+            "label": "y_true",
+            "decision": "y_pred",
+            "score": "y_score",
+            "count": "counts",
+            "weight": "sample_weight",
+            "cluster": "clusters",
+        }
+        columns: dict[str, Any] = {
+            names[role]: part.done() for (role, _), part in self._parts.items() if role in names
+        }
+        kind = kind or (columns["y_true"].kind if "y_true" in columns else TEXT)
+        groups = {"probability": "y_proba", "slice": "slices"}
+        for role, name in groups.items():
+            found = {key: part.done() for (r, key), part in self._parts.items() if r == role}
+            if role == "probability":
+                found = {native(label, kind): column for label, column in found.items()}
+            if found:
+                columns[name] = found
+        return columns
+
+
+class Collector:
+    """Takes pieces one after another."""
+
+    def __init__(self, roles: Roles, request: Request, budget: Budget) -> None:
+        self._roles = roles
+        self._budget = budget
+        self._stops = request.on_bad_row == "stop"
+        self._label = LabelCheck(roles.label, "label", may_be_missing=request.unlabelled)
+        self._decision = None if roles.decision is None else LabelCheck(roles.decision, "decision")
+        self._days = None if roles.time is None else DayCheck(roles.time)
+        self.labelled = Store(roles, labelled=True)
+        self.unlabelled = Store(roles, labelled=False) if request.unlabelled else None
+        self.rows_read = 0
+        self.rows_refused = 0
+        self.refused: list[Refused] = []
+
+    def begin(self, table: Table) -> None:
+        """Make room for a table, or refuse it where it can't fit."""
+        at_once = table.at_once(self._roles.columns)
+        self._budget.must_hold(
+            self.labelled.nbytes + (table.rows or 0) * self._width(table), at_once, name=table.name
+        )
+        if table.rows:
+            self.labelled.reserve(table.rows)
+
+    def _width(self, table: Table) -> int:
+        roles = self._roles
+        width = 1 + len(roles.slices) + 8 * len(roles.probabilities)
+        width += (roles.decision is not None) + (roles.time is not None)
+        for role, column in roles.chosen.items():
+            width += 4 if role == "score" and column in table.narrow else _WIDTHS.get(role, 0)
+        return width
+
+    def add(self, piece: Piece, name: str) -> None:
+        """Check the rows of a piece and keep the good ones."""
+
+        def place(i: int) -> str:
+            if piece.line is None:
+                return f"{name}, row {piece.rows[i]:,}"
+            return f"{name}, line {piece.line(i):,}"
+
+        values, missing, problems = self._checked(piece.frame, place)
+        bad = np.zeros(piece.frame.height, bool)
+        for problem in problems:
+            if not problem.fatal:
+                bad |= problem.rows
+        self._judge(piece, name, problems, bad)
+        self.rows_read += piece.frame.height + len(piece.broken)
+        self._keep(values, bad, missing)
+        held = self.labelled.nbytes + (self.unlabelled.nbytes if self.unlabelled else 0)
+        self._budget.must_hold(held, name=name)
+
+    def _keep(self, values: dict[tuple[str, str], Any], bad: Array, missing: Array) -> None:
+        if not len(bad):
+            return
+        if self.unlabelled is not None and missing.any():
+            self.unlabelled.extend(values, ~bad & missing)
+            bad = bad | missing
+        self.labelled.extend(values, ~bad if bad.any() else None)
+
+    def _checked(
+        self, frame: pl.DataFrame, place: Any
+    ) -> tuple[dict[tuple[str, str], Any], Array, list[Problem]]:
+        roles = self._roles
+        values: dict[tuple[str, str], Any] = {}
+        labels, missing, problems = self._label.check(frame[roles.label], place)
+        values["label", ""] = labels
+        if self._decision is not None:
+            found, _, odd = self._decision.check(frame[self._decision.column], place)
+            values["decision", ""] = found
+            problems += odd
+        for role, column, check in (
+            ("score", roles.score, NumberCheck),
+            ("count", roles.count, CountCheck),
+            ("weight", roles.weight, WeightCheck),
+        ):
+            if column is not None:
+                values[role, ""], odd = check(column).check(frame[column])
+                problems += odd
+        numbers, odd = check_probabilities(frame, roles.probabilities)
+        problems += odd
+        values |= {("probability", label): column for label, column in numbers.items()}
+        for column in (*roles.slices, *([roles.cluster] if roles.cluster else [])):
+            names, odd = check_names(frame[column])
+            values["slice", column] = names
+            problems += odd
+        if roles.cluster is not None:
+            values["cluster", ""] = values["slice", roles.cluster]
+        if self._days is not None:
+            days, odd = self._days.check(frame[self._days.column], place)
+            values["slice", self._days.column] = days
+            problems += odd
+        return values, missing, problems
+
+    def _judge(self, piece: Piece, name: str, problems: list[Problem], bad: Array) -> None:
+        """Raise what has to stop everything; list what is only left out."""
+        fatal = [p for p in problems if p.fatal and p.rows.any()]
+        first_fatal = min((int(p.rows.argmax()) for p in fatal), default=None)
+        listed = self._listed(piece, name, problems, bad)
+        if self._stops and listed:
+            at, broken, error = listed[0]
+            if first_fatal is None or at.row <= piece.rows[first_fatal]:
+                raise error(f"{_where(at)}: {_as_sentence(at.reason, broken=broken)}. {_ADVICE}")
+        if first_fatal is not None:
+            chosen = next(p for p in fatal if p.rows[first_fatal])
+            line = None if piece.line is None else piece.line(first_fatal)
+            at = Refused(int(piece.rows[first_fatal]), chosen.why(first_fatal), name, line)
+            raise chosen.error(f"{_where(at)}: {at.reason}")
+        self.rows_refused += int(bad.sum()) + len(piece.broken)
+        self.refused += [at for at, _, _ in listed][: LISTED - len(self.refused)]
+
+    def _listed(
+        self, piece: Piece, name: str, problems: list[Problem], bad: Array
+    ) -> list[tuple[Refused, bool, type[InputError]]]:
+        """The first bad rows of a piece in order, as many as are still listed."""
+        room = 1 if self._stops else LISTED - len(self.refused)
+        found: list[tuple[Refused, bool, type[InputError]]] = [
+            (Refused(at.row, at.reason, name, at.line), True, InputError)
+            for at in piece.broken[:room]
+        ]
+        for i in np.flatnonzero(bad)[:room].tolist() if room else ():
+            problem = next(p for p in problems if not p.fatal and p.rows[i])
+            line = None if piece.line is None else piece.line(i)
+            at = Refused(int(piece.rows[i]), problem.why(i), name, line)
+            found.append((at, False, problem.error))
+        return sorted(found, key=lambda one: one[0].row)
+
+    def must_have_rows(self, names: Iterable[str]) -> None:
+        """Refuse an input of which nothing is left."""
+        if self.labelled.rows:
+            return
+        shown = ", ".join(names)
+        if not self.rows_read:
+            raise EmptyInput(f"{shown}: there are no rows, only a header or an empty table")
+        if not self.rows_refused:
+            raise EmptyInput(f"{shown}: none of the {self.rows_read:,} rows has a label")
+        first = self.refused[0]
+        raise EmptyInput(
+            f"{shown}: of {self.rows_read:,} rows {self.rows_refused:,} were refused and none is "
+            f"left. The first is {_where(first)}: {first.reason}"
+        )
+
+
+def _where(at: Refused) -> str:
+    return f"{at.file}, row {at.row:,}" if at.line is None else f"{at.file}, line {at.line:,}"
+
+
+def _as_sentence(reason: str, *, broken: bool) -> str:
+    return f"found {reason}" if broken else reason

@@ -1,0 +1,95 @@
+"""Parquet and Arrow IPC: slices of the columns asked for, read by polars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.errors import InputError
+from assay.sources.files import arrow, parquet
+from assay.sources.files.formats import ARROW_STREAM
+from assay.sources.files.guard import guarded
+from assay.sources.files.table import Meter, Piece, Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# A slice of a row group reads all of its bytes again, so one is cut into few.
+_SLICES_OF_A_GROUP = 16
+_WIDEST = 16
+
+
+def parquet_table(path: Path, name: str, *, batch_rows: int, meter: Meter) -> Table:
+    """Open a Parquet file."""
+    import polars as pl
+
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        groups = parquet.groups(file, size, name)
+    rows = sum(group.rows for group in groups)
+    longest = max((group.rows for group in groups), default=0)
+    step = max(batch_rows, longest // _SLICES_OF_A_GROUP if longest > batch_rows else 0)
+    scanned = pl.scan_parquet(path.absolute(), glob=False, hive_partitioning=False)
+
+    def at_once(columns: Sequence[str]) -> int:
+        with path.open("rb") as file:
+            pages = parquet.largest_reads(file, size, groups, columns, name)
+        return pages + _WIDEST * len(columns) * min(step, rows)
+
+    return _table(scanned, name, rows, step, size, at_once, meter)
+
+
+def arrow_table(
+    path: Path, name: str, format_: str, *, batch_rows: int, limit: int, meter: Meter
+) -> Table:
+    """Open an Arrow IPC file, or a stream saved as a file."""
+    import polars as pl
+
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        found = arrow.batches(file, size, name, limit)
+    if format_ == ARROW_STREAM:
+        with guarded(name):
+            # A stream has no index; it is read as a whole, which the limit was asked about above.
+            scanned = pl.read_ipc_stream(path.absolute()).lazy()
+        held = found.total
+    else:
+        scanned = pl.scan_ipc(path.absolute(), glob=False, hive_partitioning=False)
+        held = found.largest
+
+    def at_once(columns: Sequence[str]) -> int:
+        return held + _WIDEST * len(columns) * min(batch_rows, found.rows)
+
+    return _table(scanned, name, found.rows, batch_rows, size, at_once, meter)
+
+
+def _table(
+    scanned: pl.LazyFrame,
+    name: str,
+    rows: int,
+    step: int,
+    size: int,
+    at_once: Callable[[Sequence[str]], int],
+    meter: Meter,
+) -> Table:
+    import polars as pl
+
+    with guarded(name):
+        schema = dict(scanned.collect_schema())
+
+    def pieces(columns: Sequence[str]) -> Iterator[Piece]:
+        for start in range(0, rows, step):
+            expected = min(step, rows - start)
+            with guarded(name):
+                frame = scanned.select(columns).slice(start, expected).collect()
+            if frame.height != expected:
+                raise InputError(
+                    f"{name} can't be read, it seems to be damaged: it claims {rows:,} rows and "
+                    f"has {start + frame.height:,}"
+                )
+            yield Piece(frame, range(start + 1, start + 1 + expected))
+            meter.add(size * expected // rows)
+
+    narrow = frozenset(c for c, kind in schema.items() if kind in (pl.Float16, pl.Float32))
+    return Table(name, tuple(schema), pieces, rows=rows, narrow=narrow, at_once=at_once)

@@ -1,0 +1,124 @@
+"""Which files are meant: paths, folders, patterns, databases with a query, standard input."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.errors import InputError
+from assay.sources.files.formats import is_known
+from assay.sources.files.request import Input, Request
+from assay.sources.files.sql import DUCKDB, SQLITE
+
+STDIN = "-"
+_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Source:
+    """One input: a file, a query on one, or (without a path) standard input."""
+
+    name: str
+    path: Path | None
+    engine: str | None = None
+    query: str = ""
+
+
+def sources(inputs: Sequence[str], request: Request) -> tuple[Source, ...]:
+    """Every file that is meant, in order; folders and patterns sorted."""
+    if isinstance(inputs, str):
+        raise InputError(f"inputs are a list of files; found one text, {inputs!r}")
+    found = [source for given in inputs for source in _sources(given, request)]
+    if not found:
+        raise InputError("no file was given: name a file, a folder, or - for standard input")
+    seen: set[tuple[Path | None, str]] = set()
+    for source in found:
+        key = (None if source.path is None else source.path.resolve(), source.query)
+        if key in seen:
+            raise InputError(f"{source.name} was given twice; its rows would count twice")
+        seen.add(key)
+    return tuple(found)
+
+
+def shown(name: str) -> str:
+    """A name as it goes into a message: nothing in it may move a terminal's cursor."""
+    return name if name.isprintable() else repr(name)
+
+
+def _sources(given: str, request: Request) -> Iterator[Source]:
+    if given == STDIN:
+        yield Source("standard input", None)
+        return
+    for engine in (SQLITE, DUCKDB):
+        if given.startswith(f"{engine}:"):
+            yield _query(given, engine)
+            return
+    path = Path(given)
+    if path.is_dir():
+        inside = sorted(entry for entry in path.iterdir() if is_known(entry.name))
+        files = [entry for entry in inside if entry.is_file()]
+        if not files:
+            raise InputError(
+                f"{shown(given)} is a folder without files of a known suffix "
+                f"(.csv, .tsv, .jsonl, .parquet, .arrow, .npz, .npy; .gz and .zst of text)"
+            )
+        yield from (Source(shown(str(entry)), entry) for entry in files)
+    elif path.exists():
+        yield Source(shown(given), path)
+    elif request.glob:
+        matches = sorted(
+            match
+            for match in glob.glob(given, recursive=True)  # noqa: PTH207 - a pattern, not a folder
+            if Path(match).is_file()
+        )
+        if not matches:
+            raise InputError(f"nothing matches the pattern {shown(given)}")
+        yield from (Source(shown(match), Path(match)) for match in matches)
+    else:
+        raise _missing(path, given)
+
+
+def _missing(path: Path, given: str) -> InputError:
+    if any(sign in given for sign in "*?["):
+        return InputError(
+            f"there is no file {shown(given)}. If that is a pattern, say --glob to expand it"
+        )
+    near: list[str] = []
+    if path.parent.is_dir():
+        names = [entry.name for entry in path.parent.iterdir()]
+        near = difflib.get_close_matches(path.name, names, n=3, cutoff=0.6)
+    advice = f"; did you mean {', '.join(map(shown, near))}?" if near else ""
+    return InputError(f"there is no file {shown(given)}{advice}")
+
+
+def _query(given: str, engine: str) -> Source:
+    rest = given.partition(":")[2]
+    # A file's name may hold a question mark: the first part that is a file is the file.
+    cuts = [i for i, sign in enumerate(rest) if sign == "?"]
+    for cut in [*cuts, len(rest)]:
+        path = Path(rest[:cut])
+        if path.is_file():
+            name = given if len(given) <= _SHOWN else given[: _SHOWN - 3] + "..."
+            return Source(shown(name), path, engine, rest[cut + 1 :])
+    raise _missing(Path(rest.partition("?")[0]), rest.partition("?")[0])
+
+
+def inputs_of(inputs: Sequence[str], request: Request) -> tuple[Input, ...]:
+    """The files that are meant with their sizes and SHA-256; standard input has none."""
+    return tuple(
+        _hashed(source.name, source.path)
+        for source in sources(inputs, request)
+        if source.path is not None and source.path.is_file()
+    )
+
+
+def _hashed(name: str, path: Path) -> Input:
+    try:
+        with path.open("rb") as file:
+            return Input(name, path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
+    except OSError as odd:
+        raise InputError(f"{name} can't be read: {odd.strerror}") from odd

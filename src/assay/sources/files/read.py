@@ -1,0 +1,210 @@
+"""Files into columns."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from assay.errors import EmptyInput, InputError
+from assay.sources.files import formats
+from assay.sources.files.collect import Collector
+from assay.sources.files.columnar import arrow_table, parquet_table
+from assay.sources.files.delimited import delimited
+from assay.sources.files.inputs import Source, sources
+from assay.sources.files.jsonl import jsonl
+from assay.sources.files.memory import Budget
+from assay.sources.files.numpy_files import npy_table, npz_table
+from assay.sources.files.request import Progress, Request, Rows, silent
+from assay.sources.files.roles import roles_of, same_roles
+from assay.sources.files.sql import sql_table
+from assay.sources.files.table import Meter, Table
+from assay.sources.files.text import unpacked, utf8
+
+_HEAD = 1 << 16
+_SMALLEST_LIMIT = 1 << 24
+
+
+def read(
+    inputs: Sequence[str],
+    request: Request,
+    progress: Progress = silent,
+    stdin: BinaryIO | None = None,
+) -> Rows:
+    """Read the columns asked for from files, folders, queries or standard input (``-``)."""
+    _must_make_sense(request)
+    found = sources(inputs, request)
+    budget = Budget(request.max_memory)
+    meter = Meter(progress, _total(found))
+    collector: Collector | None = None
+    notes: list[str] = []
+    for source in found:
+        with contextlib.ExitStack() as stack:
+            table = _opened(source, request, budget, meter, stdin, stack)
+            if collector is None:
+                roles, first = roles_of(table, request), table.name
+                collector = Collector(roles, request, budget)
+            same_roles(table, roles, first)
+            notes += table.notes
+            collector.begin(table)
+            for piece in table.pieces(roles.columns):
+                collector.add(piece, table.name)
+    meter.done()
+    assert collector is not None  # noqa: S101 - there is a source at least
+    names = [source.name for source in found]
+    collector.must_have_rows(names)
+    columns = collector.labelled.done()
+    rest = collector.unlabelled
+    return Rows(
+        name=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
+        columns=columns,
+        rows_read=collector.rows_read,
+        rows_refused=collector.rows_refused,
+        refused=tuple(collector.refused),
+        chosen=roles.chosen,
+        notes=tuple(notes),
+        unlabelled=rest.done(columns["y_true"].kind) if rest is not None and rest.rows else None,
+        family=roles.family,
+        days=roles.time,
+    )
+
+
+def _must_make_sense(request: Request) -> None:
+    for name in ("batch_rows", "chunk_bytes"):
+        if getattr(request, name) < 1:
+            raise InputError(f"{name} must be 1 or more; found {getattr(request, name)}")
+    if request.max_memory is not None and request.max_memory < _SMALLEST_LIMIT:
+        raise InputError(
+            f"--max-memory must be {_SMALLEST_LIMIT >> 20} MiB at least; found "
+            f"{request.max_memory:,} bytes"
+        )
+    if request.on_bad_row not in ("stop", "skip"):
+        raise InputError(f"--on-bad-row is stop or skip; found {request.on_bad_row!r}")
+
+
+def _total(found: Sequence[Source]) -> int | None:
+    sizes = [
+        None if s.path is None or not s.path.is_file() else s.path.stat().st_size for s in found
+    ]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
+
+
+def _opened(
+    source: Source,
+    request: Request,
+    budget: Budget,
+    meter: Meter,
+    stdin: BinaryIO | None,
+    stack: contextlib.ExitStack,
+) -> Table:
+    if source.engine is not None and source.path is not None:
+        return sql_table(
+            source.engine,
+            source.path,
+            source.query,
+            source.name,
+            batch_rows=request.batch_rows,
+            limit=budget.limit,
+            meter=meter,
+        )
+    file = _file(source, stdin, stack)
+    try:
+        head = file.read(_HEAD)
+    except OSError as odd:
+        raise InputError(f"{source.name} can't be read: {odd.strerror}") from odd
+    if not head:
+        raise EmptyInput(f"{source.name} is empty")
+    content = formats.by_content(head, source.name)
+    if content in (None, formats.GZIP, formats.ZSTD):
+        return _text(_raw(file, head, source.name, request, meter), content, source, request)
+    format_ = formats.decide(content, head, source.name, request.input_format)
+    path = source.path
+    if path is None or not path.is_file():
+        path = _spooled(file, head, budget, stack)
+    return _binary(path, source.name, format_, request, budget, meter)
+
+
+def _file(source: Source, stdin: BinaryIO | None, stack: contextlib.ExitStack) -> BinaryIO:
+    if source.path is None:
+        return sys.stdin.buffer if stdin is None else stdin
+    try:
+        return stack.enter_context(source.path.open("rb"))
+    except OSError as odd:
+        raise InputError(f"{source.name} can't be opened: {odd.strerror}") from odd
+
+
+def _raw(file: BinaryIO, head: bytes, name: str, request: Request, meter: Meter) -> Iterator[bytes]:
+    """The bytes of a file in chunks."""
+    for start in range(0, len(head), request.chunk_bytes):
+        chunk = head[start : start + request.chunk_bytes]
+        meter.add(len(chunk))
+        yield chunk
+    while True:
+        try:
+            chunk = file.read(request.chunk_bytes)
+        except OSError as odd:
+            raise InputError(f"{name} can't be read: {odd.strerror}") from odd
+        if not chunk:
+            return
+        meter.add(len(chunk))
+        yield chunk
+
+
+def _text(chunks: Iterator[bytes], packing: str | None, source: Source, request: Request) -> Table:
+    name = source.name
+    if packing is not None:
+        chunks = unpacked(chunks, packing, name, request.chunk_bytes)
+    head, chunks = _begun(chunks)
+    if packing is not None and formats.by_content(head, name) is not None:
+        what = formats.NAMES[formats.by_content(head, name) or ""]
+        raise InputError(f"{name} holds a packed {what} file; unpack it first")
+    format_ = formats.decide(None, head, name, request.input_format)
+    text = utf8(chunks, request.encoding, name)
+    if format_ == formats.JSONL:
+        return jsonl(text, name)
+    return delimited(text, name, format_, request.delimiter)
+
+
+def _begun(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """The first bytes, for a look, and all of them."""
+    first: list[bytes] = []
+    while sum(map(len, first)) < _HEAD and (chunk := next(chunks, None)) is not None:
+        first.append(chunk)
+
+    def both() -> Iterator[bytes]:
+        yield from first
+        yield from chunks
+
+    return b"".join(first)[:_HEAD], both()
+
+
+def _spooled(file: BinaryIO, head: bytes, budget: Budget, stack: contextlib.ExitStack) -> Path:
+    """What can't be sought in, as a file that goes away again."""
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-"))
+    path = Path(folder) / "input"
+    size = 0
+    with path.open("wb") as copy:
+        chunk = head
+        while chunk:
+            size += len(chunk)
+            budget.must_hold(size, name="standard input")
+            copy.write(chunk)
+            chunk = file.read(1 << 20)
+    return path
+
+
+def _binary(
+    path: Path, name: str, format_: str, request: Request, budget: Budget, meter: Meter
+) -> Table:
+    rows = request.batch_rows
+    if format_ == formats.PARQUET:
+        return parquet_table(path, name, batch_rows=rows, meter=meter)
+    if format_ == formats.NPZ:
+        return npz_table(path, name, batch_rows=rows, meter=meter)
+    if format_ == formats.NPY:
+        return npy_table(path, name, batch_rows=rows, meter=meter)
+    return arrow_table(path, name, format_, batch_rows=rows, limit=budget.limit, meter=meter)

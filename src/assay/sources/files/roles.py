@@ -1,0 +1,171 @@
+"""Which column is what: as named, or recognised by a well-known name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from assay.errors import InputError
+from assay.sources.files.request import Request
+from assay.sources.files.table import Table
+
+LABEL, SCORE, DECISION = "label", "score", "decision"
+WELL_KNOWN = {
+    LABEL: ("label", "y_true", "truth", "class", "target"),
+    SCORE: ("score", "y_score", "prob", "probability"),
+    DECISION: ("y_pred", "prediction", "decision"),
+}
+_LISTED = 30
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns to read, by what they are.
+
+    ``probabilities`` maps a label, as text, to its column. ``slices`` has the family in it.
+    """
+
+    label: str
+    score: str | None = None
+    decision: str | None = None
+    probabilities: Mapping[str, str] = field(default_factory=dict)
+    slices: tuple[str, ...] = ()
+    family: str | None = None
+    time: str | None = None
+    count: str | None = None
+    weight: str | None = None
+    cluster: str | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """Every column once."""
+        single = [self.label, self.score, self.decision, *self.probabilities.values()]
+        single += [*self.slices, self.time, self.count, self.weight, self.cluster]
+        return list(dict.fromkeys(column for column in single if column is not None))
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """The column of each role that has one."""
+        named = {
+            LABEL: self.label,
+            SCORE: self.score,
+            DECISION: self.decision,
+            "family": self.family,
+            "time": self.time,
+            "count": self.count,
+            "weight": self.weight,
+            "cluster": self.cluster,
+        }
+        return {role: column for role, column in named.items() if column is not None}
+
+
+def roles_of(table: Table, request: Request) -> Roles:
+    """Decide which columns of a table are read."""
+    if request.score is not None and (request.probabilities or request.probability_pattern):
+        raise InputError("give a score or probabilities, not both")
+    named = [request.label, request.score, request.decision, request.family, request.time]
+    named += [request.count, request.weight, request.cluster, *request.slices]
+    named += list(request.probabilities.values())
+    asked = [column for column in named if column is not None]
+    for column in asked:
+        must_have(table, column)
+    claimed = set(asked)
+    label = request.label or _recognised(table, LABEL, claimed)
+    if label is None:
+        raise InputError(
+            f"{table.name}: no column is known to hold the labels, such as "
+            f"{', '.join(WELL_KNOWN[LABEL])}. Say which with --label. {_listed(table)}"
+        )
+    probabilities = dict(request.probabilities)
+    if request.probability_pattern is not None:
+        probabilities = {
+            **_matching(table, request.probability_pattern, claimed | {label}),
+            **probabilities,
+        }
+    score, decision = request.score, request.decision
+    if score is None and decision is None and not probabilities:
+        score = _recognised(table, SCORE, claimed | {label})
+        decision = _recognised(table, DECISION, claimed | {label})
+        if score is None and decision is None:
+            raise InputError(
+                f"{table.name}: no column is known to hold what the model said, such as "
+                f"{', '.join((*WELL_KNOWN[SCORE], *WELL_KNOWN[DECISION]))}. Say which with "
+                f"--score, --decision or --probabilities. {_listed(table)}"
+            )
+    slices = dict.fromkeys(request.slices)
+    if request.family is not None:
+        slices[request.family] = None
+    slices.pop(request.time or "", None)
+    return Roles(
+        label=label,
+        score=score,
+        decision=decision,
+        probabilities=probabilities,
+        slices=tuple(slices),
+        family=request.family,
+        time=request.time,
+        count=request.count,
+        weight=request.weight,
+        cluster=request.cluster,
+    )
+
+
+def must_have(table: Table, column: str) -> None:
+    """Refuse a column that a table does not have, with the nearest names."""
+    if column in table.columns:
+        return
+    near = difflib.get_close_matches(column, table.columns, n=3, cutoff=0.6)
+    folded = [c for c in table.columns if c.strip().casefold() == column.strip().casefold()]
+    near = list(dict.fromkeys([*folded, *near]))
+    advice = f"; did you mean {', '.join(map(repr, near))}?" if near else "."
+    raise InputError(f"{table.name} has no column {column!r}{advice} {_listed(table)}")
+
+
+def _listed(table: Table) -> str:
+    shown = ", ".join(repr(column) for column in table.columns[:_LISTED])
+    more = len(table.columns) - _LISTED
+    listed = f"Its columns are {shown}" + (f" and {more:,} more" if more > 0 else "")
+    return f"{listed}. {table.hint}" if table.hint else listed
+
+
+def _recognised(table: Table, role: str, claimed: set[str]) -> str | None:
+    found = [
+        column
+        for column in table.columns
+        if column.strip().casefold() in WELL_KNOWN[role] and column not in claimed
+    ]
+    if len(found) > 1:
+        raise InputError(
+            f"{table.name}: several columns may be the {role}: {', '.join(map(repr, found))}. "
+            f"Say which with --{role}"
+        )
+    return found[0] if found else None
+
+
+def _matching(table: Table, pattern: str, claimed: set[str]) -> dict[str, str]:
+    """The columns that a pattern such as p_* names, by what the star stands for."""
+    before, star, after = pattern.partition("*")
+    if not star or "*" in after:
+        raise InputError(f"--probabilities is a pattern with one star, such as 'p_*': {pattern!r}")
+    fixed = len(before) + len(after)
+    found = {
+        column[len(before) : len(column) - len(after)]: column
+        for column in table.columns
+        if column.startswith(before)
+        and column.endswith(after)
+        and len(column) > fixed
+        and column not in claimed
+    }
+    if not found:
+        raise InputError(f"{table.name}: no column matches {pattern!r}. {_listed(table)}")
+    return found
+
+
+def same_roles(table: Table, roles: Roles, first: str) -> None:
+    """Refuse a further table that lacks a column that the first one gave."""
+    absent: Sequence[str] = [column for column in roles.columns if column not in table.columns]
+    if absent:
+        raise InputError(
+            f"{table.name} has no column {absent[0]!r}, which {first} has. {_listed(table)}"
+        )

@@ -1,0 +1,24 @@
+"""A browser for all tests of this folder, and a fresh page for each."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from .chromium import FOUND, MISSING, Browser, Page
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if FOUND is None:
+        pytest.skip(MISSING)
+    browser = Browser()
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    page = browser.page()
+    page.resize(1280)
+    yield page
+    page.close()

@@ -1,0 +1,53 @@
+"""Reports to open: made by the library from rows that are made up here, and written to files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay import Evaluation, evaluate
+from assay.report.document import Document, Provenance
+from assay.report.evaluation import document_of
+from assay.report.html import render
+
+MADE = Provenance("0.1.0", "assay evaluate rows.csv", (("rows.csv", 1234, "9f86d081" * 8),))
+
+
+def rows(size: int = 1500, seed: int = 7) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and scores with many ties; the model is neither perfect nor poor."""
+    generator = np.random.default_rng(seed)
+    truth = generator.random(size) < 0.3
+    evidence = np.where(truth, 1.4, -1.2) + generator.normal(0, 1.2, size)
+    return np.where(truth, "attack", "normal"), np.round(1 / (1 + np.exp(-evidence)), 3)
+
+
+def judged(**options: Any) -> Evaluation:
+    """The evaluation of these rows."""
+    truth, scores = rows()
+    families = np.where(truth == "normal", "normal", np.resize(["dos", "scan", "beacon"], 1500))
+    options = {"slices": {"family": families, "port": np.resize(["22", "80"], 1500)}} | options
+    return evaluate(truth, y_score=scores, **options)
+
+
+def classes(size: int = 12) -> Evaluation:
+    """An evaluation of many classes."""
+    generator = np.random.default_rng(3)
+    truth = generator.integers(0, size, 40 * size)
+    wrong = (truth + generator.integers(1, 3, len(truth))) % size
+    decided = np.where(generator.random(len(truth)) < 0.8, truth, wrong)
+    return evaluate([f"class {i}" for i in truth], y_pred=[f"class {i}" for i in decided])
+
+
+def document(evaluation: Evaluation, **changes: Any) -> Document:
+    """The document of an evaluation, with some of its parts changed."""
+    return replace(document_of(evaluation, made=MADE), **changes)
+
+
+def written(document: Document, folder: Path) -> Path:
+    """The page of a document, as a file."""
+    path = folder / "report.html"
+    path.write_text(render(document), encoding="utf-8")
+    return path

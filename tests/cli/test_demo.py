@@ -1,0 +1,94 @@
+"""``assay demo``: the whole tool on data that it makes itself."""
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from assay.cli.demo import EXAMPLES, MARK, PREDICTIONS, REPORTS, table
+from assay.learn.scenarios import make_flows
+
+Cli = Callable[..., Any]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_demo_shows_a_report_and_leaves_it_in_every_format(cli: Cli, here: Path) -> None:
+    found = cli("demo")
+    assert found.code == 0, found.err
+    folder = here / "assay-demo"
+    assert {path.name for path in folder.iterdir()} == {PREDICTIONS, MARK, *REPORTS}
+    assert found.out.startswith("Evaluation of")
+    for name in (PREDICTIONS, *REPORTS):
+        assert f"assay-demo/{name}" in found.err
+    assert "open this one in a browser" in found.err
+
+
+def test_the_commands_that_it_shows_give_the_same(cli: Cli, here: Path) -> None:
+    shown = cli("demo")
+    lines = [line.strip() for line in shown.err.splitlines() if line.startswith("  assay ")]
+    assert len(lines) == 4
+    outcomes = [cli(*shlex.split(line)[1:], "--quiet") for line in lines]
+    assert outcomes[0].out == shown.out
+    assert all(each.code == 0 for each in outcomes)
+
+
+def test_the_demo_is_the_same_each_time(cli: Cli, here: Path) -> None:
+    assert cli("demo", "--out", "one", "--quiet").code == 0
+    first = {name: (here / "one" / name).read_bytes() for name in (PREDICTIONS, "report.json")}
+    again = cli("demo", "--out", "one", "--quiet")
+    assert again.code == 0
+    assert again.err == ""
+    for name, content in first.items():
+        assert (here / "one" / name).read_bytes() == content
+    cli("demo", "--out", "two", "--seed", "7", "--quiet")
+    assert (here / "two" / PREDICTIONS).read_bytes() != first[PREDICTIONS]
+
+
+def test_the_demo_may_print_json_at_another_level(cli: Cli, here: Path) -> None:
+    found = cli("demo", "--format", "json", "--level", "0.9", "--quiet")
+    assert json.loads(found.out)["level"] == 0.9
+    assert json.loads((here / "assay-demo" / "report.json").read_text())["level"] == 0.9
+
+
+@pytest.mark.parametrize("name", ["thesis.tex", PREDICTIONS])
+def test_the_files_of_others_are_left_alone(cli: Cli, here: Path, name: str) -> None:
+    (here / "mine").mkdir()
+    (here / "mine" / name).write_text("years of work")
+    found = cli("demo", "--out", "mine")
+    assert found.code == 4
+    assert "did not make" in found.err
+    assert [path.name for path in (here / "mine").iterdir()] == [name]
+    assert (here / "mine" / name).read_text() == "years of work"
+
+
+def test_a_place_that_can_not_be_a_folder_is_refused(cli: Cli, here: Path) -> None:
+    (here / "file").write_text("x")
+    for place in ("file", "no/where"):
+        found = cli("demo", "--out", place)
+        assert found.code == 4
+        assert found.out == ""
+
+
+def test_the_predictions_hold_what_was_made(tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_bytes(table(make_flows()))
+    rows = pl.read_csv(path, try_parse_dates=True)
+    flows = make_flows()
+    assert rows.height == len(flows)
+    assert rows["time"].is_sorted()
+    assert sorted(rows["score"]) == sorted(flows.new)
+    assert rows["label"].value_counts(sort=True).rows() == [("normal", 18_900), ("attack", 1_100)]
+
+
+@pytest.mark.parametrize("line", [line for _, line in EXAMPLES])
+def test_the_examples_of_the_help_run(cli: Cli, here: Path, line: str) -> None:
+    assert cli(*shlex.split(line)[1:]).code == 0

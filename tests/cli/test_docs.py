@@ -1,0 +1,103 @@
+"""The page on the command line shows what really happens."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+from assay.cli.app import COMMANDS
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE = DOCS / "cli.rst"
+BLOCK = re.compile(r"^\.\. code-block:: console\n\n((?:   .*\n|\n)+)", re.MULTILINE)
+
+
+def shown() -> list[tuple[str, str]]:
+    """The command lines of the page, each with what follows it."""
+    found = []
+    for block in BLOCK.findall(PAGE.read_text("utf-8")):
+        lines = "\n".join(line[3:] for line in block.splitlines())
+        for part in re.split(r"^\$ ", lines, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            found.append((command, output.strip("\n")))
+    return found
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("docs")
+    script = folder / "bin" / "assay"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m assay "$@"\n')
+    script.chmod(0o755)
+    ran(folder, "assay demo --quiet")
+    return folder
+
+
+def ran(folder: Path, command: str) -> str:
+    environment = {
+        **os.environ,
+        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+        "COLUMNS": "92",
+        "LC_ALL": "C.UTF-8",
+    }
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    return done.stdout.decode()
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the page is written for bash")
+def test_every_command_line_of_the_page_prints_what_the_page_shows(demo: Path) -> None:
+    assert len(shown()) >= 10
+    text = PAGE.read_text("utf-8")
+    for command, output in shown():
+        found = "\n".join(line.rstrip() for line in ran(demo, command).strip("\n").splitlines())
+        if os.environ.get("RENEW_GOLDEN"):
+            before, after = (
+                "".join(f"   {line}".rstrip() + "\n" for line in f"$ {command}\n{said}".splitlines())
+                for said in (output, found)
+            )
+            text = text.replace(before, after)
+        else:
+            assert found == output, f"RENEW_GOLDEN=1 renews what follows $ {command}"
+    if os.environ.get("RENEW_GOLDEN"):
+        PAGE.write_text(text, "utf-8")
+
+
+def test_the_page_names_every_exit_code() -> None:
+    text = PAGE.read_text("utf-8")
+    for code in (0, 1, 2, 3, 4, 5, 130, 141, 143):
+        assert re.search(rf"^   \* - {code}$", text, re.MULTILINE), code
+
+
+def test_the_page_names_every_variable_and_every_shell() -> None:
+    text = PAGE.read_text("utf-8")
+    for name in ("ASSAY_THREADS", "NO_COLOR", "ASSAY_DEBUG", "COLUMNS"):
+        assert f"``{name}``" in text
+    for shell in ("bash", "zsh", "fish"):
+        assert f"_ASSAY_COMPLETE={shell}_source" in text
+
+
+def test_the_reference_lists_every_option_of_every_command() -> None:
+    spec = spec_from_file_location("generate_cli", DOCS / "generate_cli.py")
+    assert spec is not None
+    assert spec.loader is not None
+    generate = module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    page = generate.page()
+    for name in COMMANDS:
+        assert f"\nassay {name}\n" in page
+    for option in ("--label COL", "--base-rate SHARE", "--group ", "--out DIR", "--quiet"):
+        assert f".. option:: {option}" in page

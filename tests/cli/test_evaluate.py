@@ -1,0 +1,351 @@
+"""``assay evaluate``: each option acts, and what it gives is what the library gives."""
+
+import io
+import json
+import shlex
+import sqlite3
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import assay
+from assay.cli import evaluate
+from assay.cli.evaluate import EXAMPLES, INTERVALS
+from assay.inference import METHODS
+
+Cli = Callable[..., Any]
+
+
+@pytest.fixture
+def told(cli: Cli, predictions: Path) -> Callable[..., dict[str, Any]]:
+    """The document that a command line gives for the twelve predictions."""
+
+    def document(*options: str) -> dict[str, Any]:
+        found = cli("evaluate", predictions, *options, "--format", "json")
+        assert found.code == 0, found.err
+        result: dict[str, Any] = json.loads(found.out)
+        return result
+
+    return document
+
+
+def estimate(document: dict[str, Any], measure: str, **where: Any) -> dict[str, Any]:
+    found = [
+        each
+        for each in document["estimates"]
+        if each["measure"] == measure
+        and all(
+            each[key] == value for key, value in {"slice": None, "base_rate": None, **where}.items()
+        )
+    ]
+    return dict(found[0])
+
+
+# -- the numbers -----------------------------------------------------------------------------------
+
+
+def test_it_gives_what_the_library_gives(
+    told: Callable[..., dict[str, Any]], predictions: Path
+) -> None:
+    rows = pl.read_csv(predictions)
+    expected = assay.evaluate(rows["label"], y_score=rows["score"]).to_dict()
+    found = told()
+    assert found["confusion"] == expected["confusion"] == [[7, 1], [1, 3]]
+    assert found["estimates"] == expected["estimates"]
+    assert found["source"]["name"].endswith("predictions.csv")
+    assert found["source"]["rows_used"] == 12
+
+
+def test_the_threshold_moves_the_decisions(told: Callable[..., dict[str, Any]]) -> None:
+    assert told("--threshold", "0.8")["confusion"] == [[8, 0], [2, 2]]
+    assert told("--threshold", "0.8")["threshold"] == 0.8
+
+
+def test_a_threshold_may_be_negative(told: Callable[..., dict[str, Any]]) -> None:
+    assert told("--threshold", "-1")["confusion"] == [[0, 8], [0, 4]]
+
+
+def test_the_positive_label_may_be_turned_round(told: Callable[..., dict[str, Any]]) -> None:
+    assert told("--positive", "normal")["positive"] == "normal"
+    assert told("--negative", "attack")["positive"] == "normal"
+
+
+def test_the_level_widens_the_intervals(told: Callable[..., dict[str, Any]]) -> None:
+    wide, narrow = told("--level", "99%"), told("--level", "0.8")
+    assert (wide["level"], narrow["level"]) == (0.99, 0.8)
+    assert estimate(wide, "recall")["low"] < estimate(narrow, "recall")["low"]
+
+
+@pytest.mark.parametrize("written", ["0.001", "0.1%", "1/1000", "1e-3"])
+def test_a_base_rate_may_be_written_in_any_way(
+    told: Callable[..., dict[str, Any]], written: str
+) -> None:
+    found = told("--base-rate", written, "--volume", "1e6")
+    assert estimate(found, "precision", base_rate=0.001)["value"] < 0.01
+    assert estimate(found, "alerts_per_day", base_rate=0.001)["value"] > 1000
+    assert found["volume"] == 1e6
+
+
+def test_several_base_rates_stand_side_by_side(told: Callable[..., dict[str, Any]]) -> None:
+    found = told("--base-rate", "1%", "--base-rate", "0.1%")
+    rates = {each["base_rate"] for each in found["estimates"]} - {None}
+    assert rates == {0.01, 0.001}
+
+
+def test_slices_and_families_are_judged(told: Callable[..., dict[str, Any]]) -> None:
+    found = told("--slice", "protocol", "--family", "family")
+    slices = {tuple(each["slice"].values()) for each in found["estimates"] if each["slice"]}
+    assert {("protocol", "tcp"), ("protocol", "udp"), ("family", "dos")} <= slices
+
+
+def test_interval_methods_are_those_of_the_library() -> None:
+    assert set(INTERVALS) == set(METHODS)
+
+
+@pytest.mark.parametrize("method", INTERVALS)
+def test_every_interval_method_can_be_asked_for(
+    told: Callable[..., dict[str, Any]], method: str
+) -> None:
+    methods = {each["method"] for each in told("--interval", method)["estimates"]}
+    assert method in methods
+
+
+def test_a_bootstrap_draws_as_often_and_from_the_seed_that_was_asked_for(
+    told: Callable[..., dict[str, Any]],
+) -> None:
+    def ends(*options: str) -> tuple[float, float]:
+        found = estimate(told("--interval", "bootstrap", *options), "f1")
+        return found["low"], found["high"]
+
+    assert ends() == ends("--resamples", "1000", "--seed", "42")
+    assert len({ends(), ends("--seed", "7"), ends("--resamples", "40")}) > 1
+
+
+def test_labels_may_be_listed(told: Callable[..., dict[str, Any]]) -> None:
+    assert told("--labels", "normal,attack")["labels"] == ["normal", "attack"]
+
+
+def test_labels_of_numbers_are_given_as_text(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "p.parquet"
+    pl.DataFrame({"y_true": [0, 1, 1, 0], "y_pred": [0, 1, 0, 0]}).write_parquet(path)
+    found = cli("evaluate", path, "--positive", "0", "--format", "json")
+    assert json.loads(found.out)["positive"] == "0"
+
+
+def test_probabilities_are_named_one_by_one_or_by_a_pattern(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text(
+        "label,p_a,p_b,p_c\na,0.7,0.2,0.1\nb,0.1,0.8,0.1\nc,0.3,0.3,0.4\na,0.4,0.5,0.1\n"
+    )
+    pattern = cli("evaluate", path, "--probabilities", "p_*", "--format", "json")
+    named = (f"--probability={label}=p_{label}" for label in "abc")
+    one_by_one = cli("evaluate", path, *named, "--format", "json")
+    assert pattern.code == 0, pattern.err
+    assert json.loads(pattern.out)["labels"] == ["a", "b", "c"]
+    assert pattern.out == one_by_one.out
+
+
+def test_counts_weights_clusters_and_times_are_read(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    rows = "".join(
+        f"{label},{i / 40},{1 + i % 4},{1 + i % 2},h{i % 5},2026-03-{1 + i % 9:02}\n"
+        for i, label in enumerate(["normal", "attack", "attack", "attack"] * 10)
+    )
+    path.write_text("label,score,n,w,host,day\n" + rows)
+    for options in (["--count", "n"], ["--weight", "w"], ["--cluster", "host"], ["--time", "day"]):
+        found = cli("evaluate", path, *options, "--format", "json")
+        assert found.code == 0, found.err
+        document = json.loads(found.out)
+        if options[0] == "--count":
+            assert sum(map(sum, document["confusion"])) == 100
+        if options[0] == "--cluster":
+            assert estimate(document, "recall")["method"].startswith("cluster")
+        if options[0] == "--time":
+            assert document["alerts_per_day"]
+
+
+# -- bad rows and rows without a label -------------------------------------------------------------
+
+
+def test_bad_rows_are_left_out_and_listed_on_request(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("label,score\nattack,0.9\nnormal,0.1\nattack,\n,0.5\nnormal,0.2\n")
+    assert cli("evaluate", path).code == 3
+    found = cli("evaluate", path, "--on-bad-row", "skip", "--format", "json")
+    source = json.loads(found.out)["source"]
+    assert (source["rows_read"], source["rows_used"], source["rows_refused"]) == (5, 3, 2)
+    assert [each["row"] for each in source["refused"]] == [3, 4]
+
+
+def test_rows_without_a_label_are_allowed_on_request(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("label,score\nattack,0.9\nnormal,0.8\nattack,0.7\n,0.1\n,0.2\n")
+    assert cli("evaluate", path).code == 3
+    found = json.loads(cli("evaluate", path, "--unlabelled", "allow", "--format", "json").out)
+    assert estimate(found, "precision")["value"] == pytest.approx(2 / 3)
+    assert estimate(found, "recall")["value"] is None
+
+
+# -- where rows come from --------------------------------------------------------------------------
+
+
+def test_standard_input_is_a_dash(
+    cli: Cli, predictions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = json.loads(cli("evaluate", predictions, "--format", "json").out)
+    with predictions.open("rb") as stream:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
+        found = json.loads(cli("evaluate", "-", "--format", "json").out)
+    assert found["estimates"] == expected["estimates"]
+
+
+def test_several_files_are_read_as_one(cli: Cli, predictions: Path) -> None:
+    found = json.loads(cli("evaluate", predictions, predictions, "--format", "json").out)
+    assert found["source"]["rows_used"] == 24
+
+
+def test_a_star_is_a_name_unless_glob_is_asked_for(cli: Cli, predictions: Path) -> None:
+    pattern = predictions.parent / "pred*.csv"
+    assert cli("evaluate", pattern).code == 3
+    assert cli("evaluate", pattern, "--glob").code == 0
+
+
+def test_an_encoding_and_a_delimiter_may_be_named(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_bytes("label;score\nsécurité;0.9\nnormal;0.1\n".encode("cp1252"))
+    options = ["--encoding", "cp1252", "--delimiter", ";", "--positive", "sécurité"]
+    found = cli("evaluate", path, *options, "--format", "json")
+    assert found.code == 0, found.err
+    assert json.loads(found.out)["positive"] == "sécurité"
+
+
+def test_a_name_beginning_with_a_dash_follows_two_dashes(
+    cli: Cli, predictions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    predictions.rename(predictions.with_name("-p.csv"))
+    monkeypatch.chdir(predictions.parent)
+    assert cli("evaluate", "--quiet", "--", "-p.csv").code == 0
+
+
+# -- what is said beside the report ----------------------------------------------------------------
+
+
+def test_guesses_are_told_beside_a_report_for_programs(cli: Cli, predictions: Path) -> None:
+    found = cli("evaluate", predictions, "--format", "json")
+    assert "'label'" in found.err
+    assert "'score'" in found.err
+    assert "'attack' was taken as the positive label" in found.err
+
+
+def test_findings_are_told_beside_a_report_for_programs(cli: Cli, predictions: Path) -> None:
+    assert "E009" in cli("evaluate", predictions, "--format", "csv").err
+    assert "E009" in cli("evaluate", predictions, "--out", predictions.with_suffix(".txt")).err
+
+
+def test_a_report_in_a_terminal_says_it_all_itself(cli: Cli, predictions: Path) -> None:
+    found = cli("evaluate", predictions)
+    assert found.err == ""
+    assert "E009" in found.out
+    assert "'attack' was taken as the positive label" in " ".join(found.out.split())
+
+
+def test_a_report_says_how_it_was_made(cli: Cli, predictions: Path) -> None:
+    out = predictions.with_name("r.html")
+    assert cli("evaluate", predictions, "--positive", "attack", "--out", out).code == 0
+    page = out.read_text("utf-8")
+    assert "assay evaluate" in page
+    assert "--positive attack" in page
+    assert assay.__version__ in page
+
+
+# -- figures ---------------------------------------------------------------------------------------
+
+
+def test_figures_are_written_for_a_paper(cli: Cli, predictions: Path) -> None:
+    pytest.importorskip("matplotlib")
+    folder = predictions.parent / "figures"
+    found = cli("evaluate", predictions, "--figures", folder, "--format", "json")
+    assert found.code == 0, found.err
+    assert {path.suffix for path in folder.iterdir()} == {".pdf", ".svg"}
+    assert f"wrote figures into {folder}" in found.err
+    assert sorted(path.name for path in predictions.parent.iterdir()) == [
+        "figures",
+        "predictions.csv",
+    ]
+
+
+def test_figures_need_a_place(cli: Cli, predictions: Path) -> None:
+    for place in (predictions, predictions / "x", predictions.parent / "no" / "where"):
+        found = cli("evaluate", predictions, "--figures", place)
+        assert found.code == 4
+        assert found.out == ""
+
+
+def test_figures_without_their_extra_say_how_to_get_it(
+    cli: Cli, predictions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluate, "find_spec", lambda name: None)
+    found = cli("evaluate", predictions, "--figures", predictions.parent / "figures")
+    assert found.code == 2
+    assert "assay[plot]" in found.err
+
+
+# -- usage -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--positive a --negative b", "--positive or --negative"),
+        ("--resamples 100", "--interval bootstrap"),
+        ("--resamples 100 --interval wilson", "--interval bootstrap"),
+        ("--interval bootstrap --resamples 1", "1 is not in the range"),
+        ("--interval jackknife", "'jackknife' is not one of"),
+        ("--probability a=p --probabilities p_*", "--probability or --probabilities"),
+        ("--probability a=p --probability a=q", "same label twice"),
+        ("--base-rate 20", "between 0 and 1"),
+        ("--volume 0", "not above 0"),
+        ("--level 1", "between 0 and 1"),
+        ("--seed -1", "-1 is not in the range"),
+        ("--threshold nan", "not a finite number"),
+        ("--max-memory lots", "no size"),
+        ("--on-bad-row ignore", "'ignore' is not one of"),
+        ("--format pdf", "'pdf' is not one of"),
+        ("--input-format xls", "'xls' is not one of"),
+        ("--encoding klingon", "no known encoding"),
+        ("--delimiter ab", "one plain character"),
+    ],
+)
+def test_wrong_usage_is_told_before_anything_is_read(cli: Cli, options: str, said: str) -> None:
+    found = cli("evaluate", "missing.csv", *shlex.split(options))
+    assert found.code == 2, found.err
+    assert found.out == ""
+    assert said in found.err
+
+
+# -- the examples of the help ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", [line for _, line in EXAMPLES])
+def test_the_examples_of_the_help_run(
+    cli: Cli, flows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    (tmp_path / "predictions.csv").symlink_to(flows)
+    if "sqlite:" in line:
+        connection = sqlite3.connect(tmp_path / "flows.db")
+        connection.execute("create table flows (label text, score real)")
+        rows = pl.read_csv(flows).select("label", "score").rows()
+        connection.executemany("insert into flows values (?, ?)", rows[:500])
+        connection.commit()
+        connection.close()
+    monkeypatch.chdir(tmp_path)
+    before, _, command = line.rpartition("| ")
+    if before:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(flows.open("rb")))
+    found = cli(*shlex.split(command)[1:])
+    assert found.code == 0, found.err
+    assert found.out or "--out" in line

@@ -1,0 +1,74 @@
+"""The figures of a comparison."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from assay import Comparison, compare
+from assay.decisions.plotting import ComparisonPlots
+from assay.errors import MethodError, UnknownMeasure
+
+
+@cache
+def compared(*models: str) -> Comparison:
+    random = np.random.default_rng(4)
+    truth = random.integers(0, 2, 400)
+    scores = {name: np.clip(truth * 0.4 + random.random(400) * 0.6, 0, 1) for name in models}
+    return compare(truth, scores=scores, resamples=100)
+
+
+def names(ax) -> list[str]:
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def test_bars_are_the_intervals_of_the_differences() -> None:
+    comparison = compared("old", "new")
+    ax = ComparisonPlots(comparison).forest(measures=["auc", "far", "mcc"])
+    found = [comparison.difference(name).difference for name in ("auc", "far", "mcc")]
+    bars = ax.containers[0].lines[2][0].get_segments()
+    ends = [[(e.low, i), (e.high, i)] for i, e in enumerate(found)]
+    assert np.allclose(bars, ends)
+    assert names(ax) == ["ROC AUC", "False alarm rate ↓", "MCC"]
+    assert ax.get_xlabel() == "new less old\n95% intervals; ↓ less is better"
+
+
+def test_the_main_measures_are_shown_by_default() -> None:
+    shown = names(ComparisonPlots(compared("old", "new")).forest())
+    assert shown[:3] == ["ROC AUC", "Partial AUC", "Average precision"]
+    assert "Log loss" not in shown
+
+
+def test_of_three_models_every_pair_is_named() -> None:
+    ax = ComparisonPlots(compared("a", "b", "$c")).forest(measures=["accuracy"])
+    assert names(ax) == [
+        "Accuracy: b less a",
+        r"Accuracy: \$c less a",
+        r"Accuracy: \$c less b",
+    ]
+    assert ax.get_xlabel() == "Difference\n95% intervals"
+
+
+def test_classes_are_compared_by_their_averages() -> None:
+    random = np.random.default_rng(5)
+    truth = random.integers(0, 3, 90)
+    said = {name: np.where(random.random(90) < 0.7, truth, 0) for name in ("old", "new")}
+    shown = names(ComparisonPlots(compare(truth, decisions=said, resamples=50)).forest())
+    assert {"Accuracy", "F1 (macro)", "Kappa"} <= set(shown)
+
+
+def test_given_axes_are_drawn_on() -> None:
+    from matplotlib.figure import Figure
+
+    ax = Figure().add_subplot()
+    assert ComparisonPlots(compared("old", "new")).forest(ax) is ax
+
+
+def test_a_measure_that_is_not_there_is_refused() -> None:
+    plots = ComparisonPlots(compared("old", "new"))
+    with pytest.raises(UnknownMeasure):
+        plots.forest(measures=["nonsense"])
+    with pytest.raises(MethodError, match="nothing to draw"):
+        plots.forest(measures=["expected_calibration_error"])

@@ -1,0 +1,36 @@
+"""How tests ask for a finding."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from assay import Estimate, Evaluation, count
+from assay.evaluation import Judge
+from assay.measures import find
+
+
+@pytest.fixture
+def message() -> Callable[[Evaluation, str], str | None]:
+    """The message of a finding by its code, where it applies."""
+
+    def of(evaluation: Evaluation, code: str) -> str | None:
+        return next((f.message for f in evaluation.findings if f.code == code), None)
+
+    return of
+
+
+class Lean:
+    """What a check of binary scores reads and nothing else, so that thousands can be drawn."""
+
+    def __init__(self, y_true: Any, **columns: Any) -> None:
+        self.tally = count(y_true, **columns)
+        self.positive, self.confusion = self.tally.positive, self.tally.confusion
+
+    def __getitem__(self, name: str) -> Estimate:
+        return Judge(self.tally).scored(find(name))
+
+
+@pytest.fixture(scope="session")
+def lean() -> type[Lean]:
+    return Lean

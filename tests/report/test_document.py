@@ -1,0 +1,173 @@
+"""The document of an evaluation, before anybody decides how it looks."""
+
+import pytest
+
+from assay import Evaluation, evaluate_counts
+from assay.errors import InputError
+from assay.report import FORMATS, Provenance, document_of, render
+from assay.report.document import Document, Matrix, Table, Tier
+
+from .cases import CASES, document, evaluation
+
+
+def table(found: Document, title: str) -> Table:
+    blocks = next(section.blocks for section in found.sections if section.title == title)
+    return next(block for block in blocks if isinstance(block, Table))
+
+
+def named(found: Table) -> dict[str, tuple]:
+    return {row[0]: row[1:] for row in found.rows}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rows_have_as_many_cells_as_there_are_columns(name: str) -> None:
+    for section in document(name).sections:
+        assert section.blocks
+        for block in section.blocks:
+            if isinstance(block, Table):
+                assert {len(row) for row in block.rows} <= {len(block.columns)}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_face_is_the_same_twice(name: str) -> None:
+    again = document_of(evaluation(name))
+    assert again == document(name)
+    for face in FORMATS:
+        if face != "html":
+            text = render(again, face)
+            assert text == render(document(name), face)
+            text.encode()
+
+
+def test_main_results_are_those_that_papers_must_report() -> None:
+    found = named(table(document("worked_example"), "Main results"))
+    assert list(found) == [
+        "accuracy",
+        "precision, macro",
+        "recall, macro",
+        "F1, macro",
+        "F1, weighted",
+    ]
+    assert "detection rate (recall)" in named(table(document("counts"), "Main results"))
+
+
+def test_advanced_results_need_scores_for_rankings() -> None:
+    assert "ROC AUC" in named(table(document("binary"), "Advanced results"))
+    assert "ROC AUC, macro" in named(table(document("classes"), "Advanced results"))
+    assert list(named(table(document("counts"), "Advanced results"))) == [
+        "balanced accuracy",
+        "Cohen's kappa",
+        "MCC",
+    ]
+
+
+def test_bands_are_read_out() -> None:
+    found = named(table(document("counts"), "Advanced results"))
+    assert found["Cohen's kappa"][1] == "almost perfect agreement"
+    found = named(table(document("binary"), "Advanced results"))
+    assert found["expected calibration error"][1].startswith("a calibrated model of this size:")
+
+
+def test_undefined_is_told_with_its_reason() -> None:
+    found = named(table(document("nothing_flagged"), "Main results"))
+    assert found["precision"][1] == "nothing was flagged (TP + FP = 0)"
+
+
+def test_reason_that_all_share_is_told_once() -> None:
+    found = table(document("alerts_labelled"), "Main results")
+    assert len(found.notes) == 1
+    assert found.notes[0].startswith("Undefined: rows that raised no alarm were not labelled")
+    assert {row[2] for row in found.rows} == {""}
+    assert table(document("nothing_flagged"), "Main results").notes == ()
+
+
+def test_macro_over_the_defined_stands_beside_the_undefined() -> None:
+    found = named(table(document("only_in_decisions"), "Main results"))
+    assert "recall, macro over the classes that have a value" in found
+
+
+def test_every_measure_of_decisions_is_somewhere() -> None:
+    found = document("counts")
+    told = {
+        row[0]
+        for title in ("Main results", "Advanced results", "Further rates")
+        for row in table(found, title).rows
+    }
+    assert {"specificity", "G-mean", "F2", "F0.5", "diagnostic odds ratio", "prevalence"} <= told
+
+
+def test_classes_stand_worst_first_with_their_counts() -> None:
+    rows = table(document("worked_example"), "Per class").rows
+    assert [row[0] for row in rows] == ["B", "A", "C"]
+    assert rows[0][1:6] == (45, 38, 5, 7, 100)
+
+
+def test_most_frequent_confusions_are_listed() -> None:
+    rows = table(document("worked_example"), "Confusion matrix").rows
+    assert rows[0] == ("B", "A", 4, 4 / 45)
+    assert [row[2] for row in rows] == [4, 3, 3, 2, 2, 1]
+
+
+def test_matrix_says_what_it_counts() -> None:
+    def caption(name: str) -> str:
+        block = document(name).sections[0].blocks[0]
+        assert isinstance(block, Matrix)
+        return block.caption
+
+    assert caption("counts") == "Rows are the truth, columns the decision"
+    assert caption("weighted").endswith("sums of weights")
+    assert caption("alerts_labelled").endswith("only rows that have a label")
+
+
+def test_tests_stand_in_the_appendix() -> None:
+    found = document("counts")
+    (section,) = [section for section in found.sections if section.title == "Tests"]
+    assert section.tier is Tier.APPENDIX
+    rows = section.blocks[0].rows
+    assert [row[2] for row in rows] == ["< 0.0001", "< 0.0001"]
+
+
+def test_level_and_positive_stand_in_the_caption() -> None:
+    assert table(document("level"), "Main results").caption == (
+        "90% intervals; the positive is 'attack'"
+    )
+
+
+def test_refused_rows_are_told_with_the_first() -> None:
+    tally = evaluate_counts(tp=1, fp=1, fn=1, tn=1).tally
+    refused = [{"row": 1200, "reason": "the score is missing", "file": "a.csv", "line": 1201}]
+    source = {"name": "a.csv", "rows_read": 2000, "rows_refused": 3, "refused": refused}
+    found = document_of(Evaluation(tally, source=source))
+    assert found.notes[0] == (
+        "3 of 2,000 rows were refused; the first is line 1,201 of a.csv: the score is missing"
+    )
+    source["refused"] = [{"row": 7, "reason": "no label"}]
+    assert "the first is row 7: no label" in document_of(Evaluation(tally, source=source)).notes[0]
+    source["refused"] = []
+    assert document_of(Evaluation(tally, source=source)).notes[0] == (
+        "3 of 2,000 rows were refused"
+    )
+
+
+def test_document_carries_how_it_was_made() -> None:
+    made = Provenance("0.1.0", "assay evaluate a.csv", (("a.csv", 12, "00"),))
+    assert document_of(evaluation("counts"), made=made).made == made
+
+
+def test_panel_is_there_for_two_classes() -> None:
+    assert document("binary").panel is not None
+    assert document("classes").panel is None
+
+
+def test_unknown_face_is_refused() -> None:
+    with pytest.raises(InputError, match="terminal, json, csv, markdown, latex, html; found 'pdf'"):
+        render(document("counts"), "pdf")
+
+
+def test_public_names_are_there_and_no_others() -> None:
+    from assay import report
+
+    for name in report.__all__:
+        assert getattr(report, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        _ = report.nonsense

@@ -1,0 +1,63 @@
+"""What reports look like, kept in ``golden``. After a wanted change, renew them with
+
+RENEW_GOLDEN=1 python -m pytest tests/report/test_goldens.py
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from assay.measures import find
+from assay.report import Provenance, document_of, measure_document, measures_document, render
+
+from .cases import evaluation
+
+GOLDEN = Path(__file__).parent / "golden"
+MADE = Provenance("0.1.0", "assay evaluate flows.csv", (("flows.csv", 4096, "0f" * 32),))
+SUFFIXES = {"json": "json", "csv": "csv", "markdown": "md", "latex": "tex"}
+
+
+def cases() -> dict[str, tuple]:
+    found = {}
+    for name in ("binary", "classes", "nothing_flagged"):
+        for width in (100, 40):
+            found[f"{name}_{width}.txt"] = (name, "terminal", width)
+        for face, suffix in SUFFIXES.items():
+            if face not in ("json", "csv") or name == "nothing_flagged":
+                found[f"{name}.{suffix}"] = (name, face, None)
+    found["alerts_labelled_80.txt"] = ("alerts_labelled", "terminal", 80)
+    return found
+
+
+REFERENCE = {
+    "measures_100.txt": lambda: render(measures_document(), "terminal", width=100),
+    "measures.md": lambda: render(measures_document(), "markdown"),
+    "measures.tex": lambda: render(measures_document(), "latex"),
+    "mcc_80.txt": lambda: render(measure_document(find("mcc")), "terminal", width=80),
+    "mcc.md": lambda: render(measure_document(find("mcc")), "markdown"),
+}
+
+
+def checked(name: str, text: str) -> None:
+    path = GOLDEN / name
+    if os.environ.get("RENEW_GOLDEN"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
+    with path.open(encoding="utf-8", newline="") as file:
+        assert text == file.read()
+
+
+@pytest.mark.parametrize("name", cases())
+def test_report_is_the_golden_one(name: str) -> None:
+    case, face, width = cases()[name]
+    checked(name, render(document_of(evaluation(case), made=MADE), face, width=width))
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_reference_is_the_golden_one(name: str) -> None:
+    checked(name, REFERENCE[name]())
+
+
+def test_every_golden_text_has_its_case() -> None:
+    assert {path.name for path in GOLDEN.iterdir()} == {*cases(), *REFERENCE}

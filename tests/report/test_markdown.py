@@ -1,0 +1,156 @@
+"""Markdown for a pull request, read back by a Markdown parser."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from assay.measures import find
+from assay.report import document_of, measure_document, render
+from assay.report.markdown import code, prose
+from assay.report.names import name
+
+from .cases import CASES, document
+from .hostile import NAMES, document_with, evaluation_of, many_of, odd_texts
+
+PARSER = MarkdownIt("commonmark").enable("table").enable("strikethrough")
+OURS = {"<span>", "</span>"}
+
+
+def tokens(text: str) -> list[Token]:
+    found = []
+    for token in PARSER.parse(text):
+        found.append(token)
+        found.extend(token.children or [])
+    return found
+
+
+def text_of(token: Token) -> str:
+    """What a reader sees of an inline token."""
+    return "".join(
+        child.content for child in token.children or [] if child.type in ("text", "code_inline")
+    )
+
+
+def columns(text: str) -> list[list[int]]:
+    """How many cells each row of each table has."""
+    tables: list[list[int]] = []
+    for token in PARSER.parse(text):
+        if token.type == "table_open":
+            tables.append([])
+        elif token.type == "tr_open":
+            tables[-1].append(0)
+        elif token.type in ("th_open", "td_open"):
+            tables[-1][-1] += 1
+    return tables
+
+
+def harmless(text: str) -> None:
+    for token in tokens(text):
+        assert token.type not in ("link_open", "image", "em_open", "s_open", "code_block", "hr")
+        if token.type == "html_inline":
+            assert token.content in OURS
+        if token.type == "html_block":
+            assert re.fullmatch(r"<details>\n<summary>.*</summary>\n?|</details>\n?", token.content)
+    assert not re.search(r"(?<!<span>)[@#](?=\w)", re.sub(r"&#x?\w+;|`[^`]*`", "", text))
+
+
+# -- what it says ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rows_of_a_table_have_as_many_cells(case: str) -> None:
+    text = render(document(case), "markdown")
+    for table in columns(text):
+        assert len(set(table)) == 1
+    harmless(text)
+
+
+def test_headline_and_findings_come_first() -> None:
+    text = render(document("binary"), "markdown")
+    order = ["## Evaluation of", "**Catches", "### Findings", "### Confusion matrix"]
+    order += ["### Main results", "### At the base rate", "<summary>Families", "<summary>Slices"]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+
+
+def test_matrix_has_the_truth_in_rows() -> None:
+    text = render(document("counts"), "markdown")
+    assert "| normal | 7,743 | 167 |\n| attack | 324 | 6,635 |" in text
+
+
+def test_matrix_of_many_classes_is_left_out() -> None:
+    text = render(document("many_classes"), "markdown")
+    assert "24 classes are too many for a table here." in text
+
+
+def test_details_are_folded_and_closed() -> None:
+    text = render(document("binary"), "markdown")
+    assert text.count("<details>") == text.count("</details>") > 0
+
+
+def test_provenance_is_told() -> None:
+    text = render(document_with("data.csv"), "markdown")
+    assert text.endswith(f"`data.csv` (12 bytes, SHA-256 `{'ab' * 32}`).\n")
+
+
+def test_formula_is_math() -> None:
+    text = render(measure_document(find("precision")), "markdown")
+    assert r"| two classes | $\frac{TP}{TP + FP}$ |" in text
+
+
+# -- escaping --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", [*NAMES, "1) x", "=====", "a]: b", "![", "~~", "a\\"])
+def test_name_is_read_as_it_stands(text: str) -> None:
+    shown = name(text)
+    escaped = prose(shown)
+    harmless(escaped)
+    (paragraph,) = [token for token in PARSER.parse(escaped) if token.type == "inline"]
+    assert text_of(paragraph).split() == shown.split()
+
+
+@pytest.mark.parametrize("text", NAMES)
+def test_name_is_read_as_it_stands_in_a_cell(text: str) -> None:
+    shown = name(text)
+    page = f"| a | b |\n| --- | --- |\n| {prose(shown)} | x |\n"
+    assert columns(page) == [[2, 2]]
+    cells = [token for token in PARSER.parse(page) if token.type == "inline"]
+    assert text_of(cells[2]).split() == shown.split()
+
+
+@settings(max_examples=40)
+@given(odd_texts, odd_texts)
+def test_any_name_leaves_the_tables_whole(first: str, second: str) -> None:
+    text = render(document_with(first, second), "markdown")
+    harmless(text)
+    for table in columns(text):
+        assert len(set(table)) == 1
+
+
+def test_labels_and_slices_of_an_evaluation_may_have_any_name() -> None:
+    names = ["a|b", "<script>", "@team", "[x](http://y)", "\ud800"]
+    for found in (evaluation_of(names, "www.x|y"), many_of(names)):
+        text = render(document_of(found), "markdown")
+        text.encode()
+        harmless(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [("a", "`a`"), ("a`b", "``a`b``"), ("`a`", "`` `a` ``"), ("a``b`", "``` a``b` ```")],
+)
+def test_code_is_fenced_by_as_many_backticks_as_it_takes(text: str, written: str) -> None:
+    assert code(text) == written
+    (found,) = [token for token in tokens(written) if token.type == "code_inline"]
+    assert found.content == text
+
+
+def test_mentions_and_links_are_broken_up() -> None:
+    said = prose("see @team, #12, http://x.org, www.x.org and [a](b)")
+    assert said == (
+        "see <span>@</span>team, <span>#</span>12, http&#58;//x.org, www&#46;x.org and [a\\](b)"
+    )

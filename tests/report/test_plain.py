@@ -1,0 +1,250 @@
+"""JSON and CSV: what programs read."""
+
+import copy
+import csv
+import io
+import json
+import math
+
+import jsonschema
+import pytest
+from hypothesis import example, given, settings
+
+from assay import Bootstrap, evaluate
+from assay.errors import InputError
+from assay.report import document_of, measures_document, render
+from assay.report.plain import neutralised, restored
+from assay.report.schemas import SCHEMAS, schema_of
+
+from .cases import CASES, document, evaluation
+from .hostile import NAMES, document_with, evaluation_of, many_of, odd_texts, texts
+
+VALIDATOR = jsonschema.Draft202012Validator(schema_of("assay.evaluation/1"))
+HEADS = [
+    "measure",
+    "label",
+    "average",
+    "slice_column",
+    "slice_value",
+    "base_rate",
+    "value",
+    "low",
+    "high",
+    "method",
+    "n",
+    "undefined",
+    "note",
+]
+
+
+def problems(found: dict) -> list[str]:
+    return [f"{list(e.absolute_path)}: {e.message}" for e in VALIDATOR.iter_errors(found)]
+
+
+def table(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text, newline="")))
+
+
+# -- JSON ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_schema_is_a_schema(name: str) -> None:
+    jsonschema.Draft202012Validator.check_schema(schema_of(name))
+    assert schema_of(name)["$id"] == name.replace("/", "-") + ".schema.json"
+
+
+def test_unknown_schema_is_refused() -> None:
+    with pytest.raises(InputError, match=r"there are assay\.evaluation/1"):
+        schema_of("assay.evaluation/2")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_output_validates(name: str) -> None:
+    assert problems(json.loads(render(document(name), "json"))) == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"base_rate": [0.5, 1e-7], "volume": 3.5},
+        {"interval": Bootstrap(resamples=50)},
+        {"counts": [3, 1, 0, 2], "slices": {"os": ["a", None, 1.5, True]}},
+        {"sample_weight": [0.1, 2.5, 1, 1], "clusters": ["a", "a", "b", "b"]},
+    ],
+    ids=["base rates", "bootstrap", "counts", "weights"],
+)
+def test_output_validates_with_any_option(options: dict) -> None:
+    found = evaluate([1, 0, 1, 0], y_score=[0.9, 0.4, 0.3, 0.6], **options)
+    assert problems(json.loads(render(document_of(found), "json"))) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong"),
+    [
+        (("schema",), "assay.evaluation/2"),
+        (("positive",), 1),
+        (("level",), 95),
+        (("labels",), ["a"]),
+        (("confusion", 0, 0), "7"),
+        (("confusion", 0, 0), -1),
+        (("estimates", 0, "value"), "0.5"),
+        (("estimates", 0, "value"), None),
+        (("estimates", 0, "low"), None),
+        (("estimates", 0, "undefined"), "but it has a value"),
+        (("estimates", 0, "average"), "mean"),
+        (("estimates", 0, "base_rate"), 1),
+        (("estimates", 0, "slice"), "os=win"),
+        (("sweep", "tp"), None),
+        (("findings",), [{"code": "one", "severity": "info", "message": "x"}]),
+        (("findings",), [{"code": "E001", "severity": "leak", "message": "x"}]),
+        (("source", "rows_read"), None),
+    ],
+)
+def test_schema_refuses_what_the_contract_does_not_allow(path: tuple, wrong: object) -> None:
+    found = copy.deepcopy(json.loads(render(document("level"), "json")))
+    assert problems(found) == []
+    place = found
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = wrong
+    assert problems(found)
+
+
+def test_schema_allows_further_keys_and_misses_none_of_the_contract() -> None:
+    found = json.loads(render(document("level"), "json"))
+    assert problems({**found, "later": 1}) == []
+    for key in ("schema", "source", "positive", "threshold", "level", "mode", "labels"):
+        assert problems({k: v for k, v in found.items() if k != key})
+    for key in ("confusion", "per_class", "estimates", "sweep", "reliability", "findings"):
+        assert problems({k: v for k, v in found.items() if k != key})
+
+
+def test_json_is_the_evaluation_with_its_headline_and_tests() -> None:
+    found = json.loads(render(document("counts"), "json"))
+    assert found.items() >= evaluation("counts").to_dict().items()
+    assert found["headline"] == list(document("counts").headline)
+    assert [test["test"] for test in found["tests"]] == [
+        "accuracy_against_majority",
+        "mcnemar_errors",
+    ]
+
+
+def test_json_is_text_and_ends_with_a_line() -> None:
+    text = render(document("binary"), "json")
+    assert text.endswith("}\n")
+    assert "NaN" not in text
+    assert "Infinity" not in text
+
+
+def test_letters_stand_as_they_are_and_half_pairs_as_escapes() -> None:
+    text = render(document_of(many_of(["שלום", "\ud800", "a\udfffb"])), "json")
+    text.encode()
+    assert "שלום" in text
+    assert json.loads(text)["labels"][:3] == ["שלום", "\ud800", "a\udfffb"]
+
+
+@settings(max_examples=30)
+@given(odd_texts, odd_texts)
+def test_any_name_comes_back_from_json(first: str, second: str) -> None:
+    text = render(document_with(first, second), "json")
+    text.encode()
+    assert json.loads(text)["labels"] == list(dict.fromkeys([first, second]))
+
+
+# -- CSV -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_csv_has_a_row_an_estimate(name: str) -> None:
+    text = render(document(name), "csv")
+    head, *rows = table(text)
+    assert head == HEADS
+    estimates = evaluation(name).to_dict()["estimates"]
+    assert len(rows) == len(estimates)
+    for row, estimate in zip(rows, estimates, strict=True):
+        found = dict(zip(head, row, strict=True))
+        for key in ("value", "low", "high", "n", "base_rate"):
+            assert found[key] == ("" if estimate[key] is None else repr(estimate[key]))
+        assert found["measure"] == estimate["measure"]
+        where = estimate["slice"] or {"column": "", "value": ""}
+        assert restored(found["slice_value"]) == where["value"]
+
+
+def test_csv_is_as_rfc_4180_has_it() -> None:
+    text = render(document("nothing_flagged"), "csv")
+    assert text.endswith("\r\n")
+    assert text.count("\n") == text.count("\r\n")
+
+
+def test_numbers_stay_numbers() -> None:
+    rows = table(render(document_with("-1"), "csv"))
+    assert dict(zip(*rows, strict=True)) == {
+        "measure": "recall",
+        "value": "-0.5",
+        "low": "",
+        "label": "'-1",
+    }
+
+
+@given(texts)
+@example("'")
+@example("''=x")
+@example("")
+def test_text_comes_back_from_a_harmless_cell(text: str) -> None:
+    assert restored(neutralised(text)) == text
+
+
+@given(texts)
+@example("\u2003=1")
+@example("\x00\ufeff @x")
+def test_harmless_cell_is_no_formula(text: str) -> None:
+    start = neutralised(text).lstrip("\x00\ufeff\u200b\u2060 \u2003\u00a0")[:1]
+    assert start not in set("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+
+
+@pytest.mark.parametrize("text", [name for name in NAMES if name.lstrip()[:1] in tuple("=+-@")])
+def test_formulas_get_an_apostrophe(text: str) -> None:
+    assert text == "" or neutralised(text) == "'" + text
+
+
+@pytest.mark.parametrize("text", ["attack", "a=b", "user@host", "1-2", "007", "é", ""])
+def test_other_text_stays_as_it_is(text: str) -> None:
+    assert neutralised(text) == text
+
+
+@settings(max_examples=50)
+@given(texts, texts)
+def test_any_name_comes_back_from_csv(first: str, second: str) -> None:
+    _, *rows = table(render(document_with(first, second), "csv"))
+    assert [restored(row[-1]) for row in rows] == list(dict.fromkeys([first, second]))
+
+
+def test_hostile_names_come_back_from_csv() -> None:
+    names = [name for name in NAMES if name.isprintable() or name < "\ud800"]
+    text = render(document_of(evaluation_of(names[:40], "=col")), "csv")
+    text.encode()
+    _, *rows = table(text)
+    values = {restored(row[4]) for row in rows if restored(row[3]) == "=col"}
+    assert values == {*names[:40], "b", "c"}
+
+
+def test_half_pairs_do_not_break_csv() -> None:
+    text = render(document_with("a\ud800"), "csv")
+    text.encode()
+    assert "a\ufffd" in text
+
+
+def test_document_without_records_is_an_empty_table() -> None:
+    from assay.report import Document
+
+    assert render(Document("none/1", "Nothing", (), ()), "csv") == ""
+
+
+def test_catalogue_is_a_table_too() -> None:
+    head, *rows = table(render(measures_document(), "csv"))
+    by_name = {row[0]: dict(zip(head, row, strict=True)) for row in rows}
+    assert by_name["precision"]["formula"] == "TP / (TP + FP)"
+    assert float(by_name["mcc"]["range_low"]) == -1
+    assert by_name["log_loss"]["range_high"] == ""
+    assert not any(math.isnan(float(row["range_low"])) for row in by_name.values())
