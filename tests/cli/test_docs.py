@@ -66,7 +66,9 @@ def test_every_command_line_of_the_page_prints_what_the_page_shows(demo: Path) -
         found = "\n".join(line.rstrip() for line in ran(demo, command).strip("\n").splitlines())
         if os.environ.get("RENEW_GOLDEN"):
             before, after = (
-                "".join(f"   {line}".rstrip() + "\n" for line in f"$ {command}\n{said}".splitlines())
+                "".join(
+                    f"   {line}".rstrip() + "\n" for line in f"$ {command}\n{said}".splitlines()
+                )
                 for said in (output, found)
             )
             text = text.replace(before, after)

@@ -197,4 +197,5 @@ def named(files: Sequence[str]) -> Iterator[None]:
 
 def _names(message: str, name: str) -> bool:
     """Whether a message names an input; the readers cut long ones, queries above all."""
-    return name[:50] in message or PurePath(name.partition("?")[0]).name in message
+    path = PurePath(name.partition("?")[0].rpartition(":")[2])
+    return name[:50] in message or path.name in message

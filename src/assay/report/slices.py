@@ -10,7 +10,7 @@ from assay.inference import Estimate
 from assay.measures import LOWER, find
 from assay.report.document import Block, Column, Dot, Dots, Kind, Prose, Section, Table, Tier
 from assay.report.numbers import count, daily, percent
-from assay.report.words import measure_name, plural, positives
+from assay.report.words import measure_name, plural, positives, quoted
 from assay.tally import Confusion
 
 # The worst so many are shown of each column.
@@ -81,7 +81,8 @@ def _worst(evaluation: Evaluation, column: str, name: str, dots: list[Dot]) -> D
     if name == "recall":
         caption = f"Detection rate{what} by {column}, worst first"
     elif name == "false_positive_rate":
-        caption = f"False positive rate where {column} has no {_short(evaluation)}, worst first"
+        negative = quoted(evaluation.labels[0])
+        caption = f"False positive rate where every row is {negative}, by {column}, worst first"
     shown = tuple(ordered[:MOST])
     omitted = len(ordered) - len(shown)
     notes = []
@@ -93,10 +94,6 @@ def _worst(evaluation: Evaluation, column: str, name: str, dots: list[Dot]) -> D
     return Dots(
         caption[0].upper() + caption[1:], column, measure, shown, whole, omitted, tuple(notes)
     )
-
-
-def _short(evaluation: Evaluation) -> str:
-    return positives(evaluation.labels[1])
 
 
 def _detected(table: Confusion, found: Mapping[str, Estimate], *, beside: bool) -> str:

@@ -60,9 +60,12 @@ def measure_name(measure: str, average: str | None = None) -> str:
 def positives(label: str) -> str:
     """The rows of the positive label, as a sentence calls them.
 
-    >>> positives("attack"), positives("1")
-    ('attacks', "rows that are '1'")
+    >>> positives("attack"), positives("1"), positives("not normal")
+    ('attacks', "rows that are '1'", "rows that are not 'normal'")
     """
+    if label.startswith("not "):
+        # What is not the one negative label, with its names as families.
+        return f"rows that are not {quoted(label.removeprefix('not '))}"
     return _POSITIVES.get(label.lower(), f"rows that are {quoted(label)}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import sys
 import zlib
 from collections.abc import Iterator
@@ -103,8 +104,9 @@ def utf8(chunks: Iterator[bytes], encoding: str | None, name: str) -> Iterator[b
 def _decoder(encoding: str | None) -> codecs.IncrementalDecoder:
     try:
         found = codecs.lookup(encoding or "utf-8")
-        # Codecs such as zlib or rot13 are not encodings of text.
-        b"".decode(found.name)
+        with contextlib.suppress(UnicodeError):
+            # Codecs such as zlib or rot13 are not encodings of text: that is a LookupError.
+            "a".encode(found.name)
         return codecs.getincrementaldecoder(found.name)("strict")
     except LookupError as odd:
         raise InputError(
