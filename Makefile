@@ -46,7 +46,7 @@ imports: $(DEV) ## Check that imports point one way
 	$(VENV)/bin/lint-imports --no-logo
 
 docs: $(DEV) ## Build the documentation; a warning is an error
-	rm -rf docs/measures docs/findings.rst docs/options.rst
+	rm -rf docs/measures docs/findings.rst docs/commands.rst
 	$(PY) -m sphinx -q -E -W --keep-going -n -b html docs docs/_build/html
 	@echo "Built docs/_build/html/index.html"
 
@@ -67,7 +67,7 @@ intervals: $(TEST) ## Simulate how often the intervals cover the truth (long)
 	$(PY) benchmarks/interval_coverage.py
 
 clean: ## Remove what was built; delete .venv by hand to start afresh
-	rm -rf build dist docs/_build docs/measures docs/findings.rst docs/options.rst .coverage .coverage.* htmlcov
+	rm -rf build dist docs/_build docs/measures docs/findings.rst docs/commands.rst .coverage .coverage.* htmlcov
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests docs examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 

@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 HERE = Path(__file__).parent
 MEASURES = HERE / "measures"
 # Pages that are written by a function page() of the script beside them.
-WRITTEN = {"findings.rst": "generate_findings.py", "options.rst": "generate_cli.py"}
+WRITTEN = {"findings.rst": "generate_findings.py", "commands.rst": "generate_cli.py"}
 COVERAGE = HERE / "coverage.rst"
 
 project = "assay"

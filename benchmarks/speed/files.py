@@ -1,4 +1,4 @@
-"""A large Parquet file, evaluated from the command line beside a polars group_by of the same file."""
+"""A large Parquet file, evaluated on the command line beside a polars group_by of it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def write(path: Path, count: int) -> None:
         label = random.random(size) < 0.01
         score = random.random(size, np.float32)
         score[label] = np.sqrt(score[label])
-        pl.DataFrame({"label": label, "score": score}).write_parquet(folder / f"{start:012}.parquet")
+        part = pl.DataFrame({"label": label, "score": score})
+        part.write_parquet(folder / f"{start:012}.parquet")
     pl.scan_parquet(folder).sink_parquet(path)
     for part in folder.iterdir():
         part.unlink()

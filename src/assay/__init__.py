@@ -162,6 +162,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
 }
 _MODULES = frozenset(
     {
+        "cli",
         "curves",
         "decisions",
         "engines",
@@ -169,6 +170,7 @@ _MODULES = frozenset(
         "evaluation",
         "formula",
         "inference",
+        "learn",
         "measures",
         "plots",
         "report",

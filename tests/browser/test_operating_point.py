@@ -25,7 +25,8 @@ SEEN = """(() => {
   const text = (node) => node.textContent.trim();
   const all = (kind) => [...document.querySelectorAll(`[data-${kind}]`)];
   const counts = (node) => [node.dataset.value, text(node)];
-  const named = (kind, look) => Object.fromEntries(all(kind).map((n) => [n.dataset[kind], look(n)]));
+  const pairs = (kind, look) => all(kind).map((node) => [node.dataset[kind], look(node)]);
+  const named = (kind, look) => Object.fromEntries(pairs(kind, look));
   return {
     threshold: document.getElementById("threshold-number").value,
     back: document.getElementById("back").disabled,

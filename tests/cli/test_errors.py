@@ -57,11 +57,6 @@ def test_an_error_has_its_exit_code_and_its_message(
     assert ("Please report it" in err) == (code == 5)
 
 
-def test_nobody_reading_on_is_no_error_to_speak_of(capsys: pytest.CaptureFixture[str]) -> None:
-    assert errors.report(BrokenPipeError()) == 141
-    assert capsys.readouterr().err == ""
-
-
 @pytest.mark.parametrize(
     ("error", "code"),
     [(SystemExit(), 0), (SystemExit(0), 0), (SystemExit(3), 3), (SystemExit("no"), 1)],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from functools import cache
 from pathlib import Path
 
@@ -86,6 +85,7 @@ def test_where_decisions_were_given_no_threshold_is_named() -> None:
     texts = [text.get_text() for text in evaluation.plot.roc().get_legend().get_texts()]
     assert "decisions, 95% intervals" in texts
     assert not evaluation.plot.measure("mcc").containers
+    assert not evaluation.plot.scores().lines
 
 
 def test_a_band_is_drawn_where_it_is_asked_for() -> None:
@@ -119,12 +119,9 @@ def test_many_rows_make_no_more_points() -> None:
     random = np.random.default_rng(1)
     truth = (random.random(1_000_000) < 0.05).astype(np.uint8)
     evaluation = evaluate(truth, y_score=random.normal(truth * 2.0, 1.0), threshold=1.0)
-    started = time.perf_counter()
     for kind in CURVES:
         ax = getattr(evaluation.plot, kind)()
         assert max(len(line.get_xdata()) for line in ax.lines) <= POINTS
-    evaluation.plot.scores()
-    assert time.perf_counter() - started < 5
 
 
 # -- slices and classes ----------------------------------------------------------------------------

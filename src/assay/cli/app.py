@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import shlex
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from importlib import import_module
+from typing import Any
 
 import click
 
 from assay import __version__
 from assay.cli.command import TYPED
-from assay.cli.errors import USAGE, report
+from assay.cli.errors import NOBODY_READS, USAGE, report
+from assay.cli.reporting import discard
 
 # In the order in which people meet them; each is a module here with a `command`.
 COMMANDS = ("evaluate", "measures", "demo")
@@ -42,10 +46,30 @@ class Commands(click.Group):
             ctx.fail(f"there is no command {args[0]!r}; {hint}")
         return super().resolve_command(ctx, args)
 
+    def make_context(self, *args: Any, **settings: Any) -> click.Context:
+        """Parse a command line, which may print help."""
+        with _until_nobody_reads():
+            return super().make_context(*args, **settings)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with _until_nobody_reads():
+            return super().invoke(ctx)
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep what was typed, then parse it."""
         ctx.meta[TYPED] = shlex.join(["assay", *args])
         return super().parse_args(ctx, args)
+
+
+@contextlib.contextmanager
+def _until_nobody_reads() -> Iterator[None]:
+    """End quietly when whoever reads standard output has left, as head does."""
+    try:
+        yield
+    except BrokenPipeError:
+        discard(sys.stdout)
+        raise click.exceptions.Exit(NOBODY_READS) from None
 
 
 EPILOG = """\b

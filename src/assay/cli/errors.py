@@ -60,8 +60,6 @@ def report(error: BaseException) -> int:
         return error.code if isinstance(error.code, int) else int(error.code is not None)
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
-    if isinstance(error, BrokenPipeError):
-        return NOBODY_READS
     if os.environ.get("ASSAY_DEBUG"):
         with contextlib.suppress(OSError):
             traceback.print_exception(error)

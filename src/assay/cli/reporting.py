@@ -163,13 +163,13 @@ def print_out(content: bytes) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
     except OSError as error:
-        _discard(sys.stdout)
+        discard(sys.stdout)
         if isinstance(error, BrokenPipeError):
             raise
         raise OutputError.of("the report", error) from error
 
 
-def _discard(stream: Any) -> None:
+def discard(stream: Any) -> None:
     """Let what is still held for a broken stream go nowhere, or Python would fail at its end."""
     with contextlib.suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from assay.decisions.plotting import ComparisonPlots
 from assay.errors import InputError
 from assay.inference import Estimate, Significance
 from assay.inference.significance import finite
@@ -62,6 +63,11 @@ class Comparison:
             if (found.measure, found.a, found.b) == (measure, a, b):
                 return found
         raise InputError(f"there is no difference of {measure!r} between {a!r} and {b!r}")
+
+    @property
+    def plot(self) -> ComparisonPlots:
+        """Figures by matplotlib: ``comparison.plot.forest()``; needs the extra ``plot``."""
+        return ComparisonPlots(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as the plain values of the contract, ready for JSON."""

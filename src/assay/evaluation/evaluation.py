@@ -303,7 +303,7 @@ def _volume(volume: Any) -> float | None:
     number = isinstance(volume, int | float) and not isinstance(volume, bool)
     if not number or not 0 < volume < math.inf:
         raise InputError(f"a volume is how many rows there are a day, above 0; found {volume!r}")
-    return volume
+    return float(volume)
 
 
 def _sliced(tally: Tally, column: str | None, otherwise: str | None = None) -> str | None:

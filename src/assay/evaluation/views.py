@@ -59,6 +59,8 @@ class Curves:
         return curves.sweep(tally.scores[0], points, keep=tally.threshold)
 
     def _banded(self, curve: curves.Curve, band: float | None) -> curves.Curve:
+        if band is not None and self._judge.tally.clusters is not None:
+            raise MethodError("a band takes rows as independent, and these come in clusters")
         return curve if band is None else with_band(curve, band)
 
     def _at(self, points: int | None) -> curves.Sweep:

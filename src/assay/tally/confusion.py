@@ -184,7 +184,7 @@ def _matrix(rows: Sequence[Sequence[Any]]) -> Matrix:
 
 def _collapsed(matrix: Matrix, label: int) -> Matrix:
     """One label against the rest; weights are added, never subtracted, which would cancel."""
-    table = np.array(matrix)
+    table = np.array(matrix, np.float64)
     others = np.arange(len(matrix)) != label
     rest = table[others][:, others].sum()
     missed, wrongly = table[label, others].sum(), table[others, label].sum()

@@ -286,17 +286,12 @@ def _select(
 ) -> None:
     """The rows of one range, in their order."""
     starts = np.concatenate(([0], np.cumsum(sizes)))
-    low = edges[chosen - 1] if chosen else None
-    high = edges[chosen] if chosen < len(edges) else None
 
     def work(i: int, j: int) -> None:
         values = scores[i:j]
-        if low is None:
-            inside = values < high
-        elif high is None:
-            inside = values >= low
-        else:
-            inside = (values >= low) & (values < high)
+        inside = values >= edges[chosen - 1] if chosen else np.ones(j - i, bool)
+        if chosen < len(edges):
+            inside &= values < edges[chosen]
         rows = slice(starts[i // BLOCK], starts[i // BLOCK + 1])
         np.compress(inside, values, out=out[0][rows])
         np.compress(inside, truth[i:j], out=out[1][rows])

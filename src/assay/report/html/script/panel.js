@@ -13,7 +13,8 @@ function panel() {
     slider.focus({ preventScroll: true, focusVisible: false });
   };
   const plots = POINTS ? [...CURVES.map((each) => curve(each, choose)), distribution(choose)] : [];
-  const lines = readings();
+  // Without a table nothing moves but the base rate, and what the page says is left as it is.
+  const lines = POINTS ? [readings()] : [];
   const there = deployment(() => {
     for (const plot of plots) plot.deploy(there.state.rate);
     there.show(pointAt(index));
@@ -23,7 +24,7 @@ function panel() {
   const last = POINTS - 1;
   const show = () => {
     const point = pointAt(index);
-    for (const part of [...plots, lines, there]) part.show(point);
+    for (const part of [...plots, ...lines, there]) part.show(point);
     for (const node of notes) node.hidden = (node.dataset.when === "report") !== point.atReport;
     if (!POINTS) return;
     slider.value = String(last - (index < 0 ? nearest(point.cells) : index));
