@@ -17,6 +17,8 @@ from assay.evaluation import MeasureFunction, evaluate_counts
 from assay.formula import latex, plain, proportion, reason
 from assay.inference import Estimate
 from assay.measures import HIGHER, NEITHER, Counts, Interval, Law, Measure, Needs, catalogue
+from assay.report.definitions import formula_of, symbols_of
+from assay.report.reference import span
 
 REFERENCES = Path(__file__).parent / "references.rst"
 API = Path(__file__).parent / "api.rst"
@@ -32,35 +34,6 @@ GROUPS = {
         "Probability",
         "Whether a score in [0, 1] means the chance that it claims to be.",
     ),
-}
-
-# Measures of scores are sums over rows, not formulas of cells; this is how papers write them.
-DEFINITIONS = {
-    "roc_auc": r"\frac{1}{P N} \sum_{i \in P} \sum_{j \in N} "
-    r"\left( [s_i > s_j] + \tfrac{1}{2} [s_i = s_j] \right)",
-    "roc_auc_ovo": r"\frac{1}{K (K - 1)} \sum_{i \ne j} A(i \mid j)",
-    "partial_auc": r"\frac{1}{2} \left( 1 + \frac{A - f^2 / 2}{f - f^2 / 2} \right), \quad "
-    r"A = \int_0^f TPR \; d\,FPR, \quad f = 0.1",
-    "average_precision": r"\sum_t \left( R_t - R_{t-1} \right) P_t",
-    "log_loss": r"-\frac{1}{n} \sum_i \ln p_i",
-    "brier": r"\frac{1}{n} \sum_i \left( p_i - y_i \right)^2",
-    "expected_calibration_error": r"\sum_b \frac{n_b}{n} "
-    r"\left| \overline{p}_b - \overline{y}_b \right|",
-}
-SYMBOLS = {
-    "roc_auc": "P are the attacks, N the harmless rows, s their scores; a bracket is 1 where it "
-    "holds.",
-    "roc_auc_ovo": "A(i | j) is the AUC of the probability of class i over the rows of i and j "
-    "alone.",
-    "partial_auc": "A is the area under the ROC curve up to a false positive rate of f; the rest "
-    "is McClish's rescaling.",
-    "average_precision": "The sum goes down the distinct scores t; R and P are recall and "
-    "precision when all rows from t up are flagged.",
-    "log_loss": "p is the probability that was given to the true label.",
-    "brier": "p is the probability of the positive, y is 1 for positives and 0 for others. For K "
-    "classes the squares are added over the classes and halved, so that it stays in [0, 1].",
-    "expected_calibration_error": "The bins b are 15 of equal width; the bars are means over a "
-    "bin.",
 }
 
 CELLS = (
@@ -200,8 +173,7 @@ def _formula(measure: Measure) -> str:
 
 def _definition(measure: Measure) -> list[str]:
     if measure.formula is None:
-        given = DEFINITIONS.get(measure.name)
-        return [] if given is None else [_math(given), SYMBOLS.get(measure.name, "")]
+        return [_math(formula_of(measure).latex), symbols_of(measure)]
     text = [_math(_formula(measure))]
     if measure.classes is not None:
         text += ["For K classes:", _math(latex(measure.classes)), CLASS_SYMBOLS]
@@ -263,29 +235,8 @@ def _undefined(measure: Measure) -> list[str]:
 def _bands(measure: Measure) -> list[str]:
     if not measure.bands:
         return []
-    rows = [(_span(band.low, band.high, measure), _escaped(band.reading)) for band in measure.bands]
+    rows = [(span(band, measure), _escaped(band.reading)) for band in measure.bands]
     return [_title("Bands", "-"), _table(("value", "reading"), rows, (30, 70))]
-
-
-def _span(low: float, high: float, measure: Measure) -> str:
-    """The values from low up to, but not at, high, in words."""
-    start, after = _near(low)
-    end, _ = _near(high)
-    if start == end or (math.isinf(high) and low == measure.range[1]):
-        return f"{start:g}"
-    if math.isinf(low):
-        return f"below {end:g}"
-    if math.isinf(high):
-        return f"{start:g} and above"
-    return f"above {start:g}, below {end:g}" if after else f"{start:g} and above, below {end:g}"
-
-
-def _near(end: float) -> tuple[float, bool]:
-    """The round number that an end of a band stands for, and whether it is just after it."""
-    if math.isinf(end):
-        return end, False
-    rounded = round(end, 6)
-    return rounded, end > rounded
 
 
 def _interval(measure: Measure, found: Estimate) -> str:

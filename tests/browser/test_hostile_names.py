@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,12 +18,14 @@ from assay.report.document import (
     Dots,
     Kind,
     Matrix,
+    Panel,
     Prose,
     Provenance,
     Section,
     Table,
     Tier,
 )
+from assay.report.panel import panel_of
 
 from . import pages
 from .chromium import Page
@@ -49,7 +52,7 @@ PAYLOADS = [
     f"<svg><a href='javascript:{RUN}'><text>x</text></a></svg>",
     f"<body onload={RUN}>",
     f"<iframe src='javascript:{RUN}'></iframe>",
-    f"<iframe srcdoc='<script>parent.__pwned=1</script>'></iframe>",
+    "<iframe srcdoc='<script>parent.__pwned=1</script>'></iframe>",
     f"<object data='javascript:{RUN}'></object>",
     f"<embed src='javascript:{RUN}'>",
     f"<a href='javascript:{RUN}'>x</a>",
@@ -84,6 +87,7 @@ PAYLOADS = [
     f"]]>--></script>{RUN}",
     "__proto__",
 ]
+PLACES = 14
 LOOKS = [
     "\u202egnp.exe",
     "\u2067right\u2069",
@@ -107,17 +111,23 @@ TRACES = """(() => ({
 }))()"""
 
 
+@cache
+def usual() -> Panel:
+    panel = panel_of(pages.judged())
+    assert panel is not None
+    return panel
+
+
 def hostile(names: list[str], labels: tuple[str, str]) -> Document:
     """A document that holds names wherever data can get."""
     found = Estimate(0.5, 0.4, 0.6, method=names[0], n=30, note=names[1])
     none = Estimate(float("nan"), undefined=names[2])
-    base = pages.document(pages.judged())
-    assert base.panel is not None
+    base = usual()
     panel = replace(
-        base.panel,
+        base,
         negative=labels[0],
         positive=labels[1],
-        shown_at={**base.panel.shown_at, "f1": found, "mcc": none},
+        shown_at={**base.shown_at, "f1": found, "mcc": none},
     )
     size = len(names)
     cells = tuple(tuple((i * j + i) % 7 for j in range(size)) for i in range(size))
@@ -168,41 +178,47 @@ def check(page: Page, path: Path) -> None:
     assert page.requests == [path.as_uri()]
 
 
-@pytest.mark.parametrize("first", range(0, len(PAYLOADS), 9))
-def test_no_name_runs_a_script_or_asks_for_anything(first: int, page: Page, tmp_path: Path) -> None:
-    for i in range(first, min(first + 9, len(PAYLOADS))):
-        names = [*PAYLOADS[i:], *PAYLOADS[:i]]
-        labels = (PAYLOADS[i], PAYLOADS[i - 1])
+def test_no_name_runs_a_script_or_asks_for_anything(page: Page, tmp_path: Path) -> None:
+    assert len(PAYLOADS) >= 40
+    # Each payload comes once into each place.
+    for i in range(len(PAYLOADS)):
+        names = [*PAYLOADS[i:], *PAYLOADS[:i]][:PLACES]
+        labels = (PAYLOADS[i - 1], PAYLOADS[i])
         check(page, pages.written(hostile(names, labels), tmp_path))
 
 
 def test_a_label_shows_as_it_is(page: Page, tmp_path: Path) -> None:
-    page.open(pages.written(hostile(PAYLOADS, (PAYLOADS[0], PAYLOADS[5])), tmp_path))
+    names = PAYLOADS[:PLACES]
+    page.open(pages.written(hostile(names, (PAYLOADS[0], PAYLOADS[5])), tmp_path))
     shown = page.evaluate(
         "[...document.querySelectorAll('.matrix [scope=row] bdi')].map((n) => n.textContent)"
     )
     assert shown == [PAYLOADS[0], PAYLOADS[5]]
     drawn = page.evaluate("document.querySelector('#plot-scores .legend.positive').textContent")
-    assert drawn == PAYLOADS[5]
+    assert drawn.startswith(PAYLOADS[5][:14])
 
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_long_and_turned_names_keep_the_layout(width: int, page: Page, tmp_path: Path) -> None:
     page.resize(width)
     for i, name in enumerate(LOOKS):
-        names = [*LOOKS[i:], *LOOKS[:i]] * 3
+        names = [*LOOKS[i:], *LOOKS[:i]] * 2
         check(page, pages.written(hostile(names, (name, LOOKS[i - 1])), tmp_path))
         high = page.evaluate(
             "Math.max(...[...document.querySelectorAll('.line, .matrix tr')]"
             ".map((n) => n.getBoundingClientRect().height))"
         )
-        assert high < 1500
+        assert high < 700
 
 
 def test_marks_that_turn_the_text_stay_inside_their_name(page: Page, tmp_path: Path) -> None:
-    page.open(pages.written(hostile(LOOKS * 3, ("שלום", "مرحبا")), tmp_path))
-    inside = page.evaluate(
-        "[...document.querySelectorAll('.name, .remark, .note bdi')]"
-        ".every((node) => getComputedStyle(node).unicodeBidi.includes('isolate'))"
+    page.open(pages.written(hostile(LOOKS * 2, ("שלום", "مرحبا")), tmp_path))
+    names = page.evaluate(
+        "[...document.querySelectorAll('bdi')].map((n) => getComputedStyle(n).unicodeBidi)"
     )
-    assert inside
+    assert set(names) == {"isolate"}
+    # The marks themselves are shown as escapes, and letters of another direction are kept.
+    text = page.evaluate("document.body.innerText")
+    assert "\\u202egnp.exe" in text
+    assert "\u202e" not in text
+    assert "مرحبا" in text

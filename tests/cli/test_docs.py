@@ -29,13 +29,13 @@ def shown() -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which ``assay`` is found."""
     folder = tmp_path_factory.mktemp("docs")
     script = folder / "bin" / "assay"
     script.parent.mkdir()
     script.write_text(f'#!/bin/sh\nexec {sys.executable} -m assay "$@"\n')
     script.chmod(0o755)
-    ran(folder, "assay demo --quiet")
     return folder
 
 
@@ -59,11 +59,11 @@ def ran(folder: Path, command: str) -> str:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the page is written for bash")
-def test_every_command_line_of_the_page_prints_what_the_page_shows(demo: Path) -> None:
+def test_every_command_line_of_the_page_prints_what_the_page_shows(folder: Path) -> None:
     assert len(shown()) >= 10
     text = PAGE.read_text("utf-8")
     for command, output in shown():
-        found = "\n".join(line.rstrip() for line in ran(demo, command).strip("\n").splitlines())
+        found = "\n".join(line.rstrip() for line in ran(folder, command).strip("\n").splitlines())
         if os.environ.get("RENEW_GOLDEN"):
             before, after = (
                 "".join(

@@ -108,6 +108,8 @@ def test_nothing_in_a_message_acts_on_the_terminal(
         ("base_rate=0.1 is odd", "--base-rate 0.1 is odd"),
         ("the column 'positive=1' is missing", "the column 'positive=1' is missing"),
         ("xpositive=1", "xpositive=1"),
+        ("give y_pred= or y_score=", "give --decision or --score"),
+        ("such as label, y_true", "such as label, y_true"),
     ],
 )
 def test_arguments_of_the_library_are_called_by_their_options(message: str, said: str) -> None:

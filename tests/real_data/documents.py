@@ -9,8 +9,6 @@ from typing import Any
 
 from assay.cli.app import run
 
-AVERAGES = ("macro", "macro_defined", "micro", "weighted")
-
 
 @dataclass(frozen=True)
 class Told:
@@ -47,10 +45,13 @@ class Told:
     def cells(self, *, part: tuple[str, str] | None = None) -> dict[str, int]:
         """The four cells, from recall and specificity and what they are of."""
         found = self.estimates(part=part)
-        recall, specificity = found["recall"], found["specificity"]
-        tp = round((recall["value"] or 0) * recall["n"])
-        tn = round((specificity["value"] or 0) * specificity["n"])
-        return {"tn": tn, "fp": specificity["n"] - tn, "fn": recall["n"] - tp, "tp": tp}
+        sides = []
+        for name in ("specificity", "recall"):
+            rows = 0 if found[name]["undefined"] else found[name]["n"]
+            right = round(found[name]["value"] * rows) if rows else 0
+            sides.append((right, rows - right))
+        (tn, fp), (tp, fn) = sides
+        return {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
 
     def _name(self, each: dict[str, Any]) -> str:
         suffix = each["average"]

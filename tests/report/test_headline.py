@@ -2,7 +2,8 @@
 
 import pytest
 
-from assay import evaluate, evaluate_counts
+from assay import Evaluation, evaluate, evaluate_counts
+from assay.evaluation.partly import Unlabelled
 from assay.report.headline import headline
 
 from .cases import evaluation
@@ -25,7 +26,12 @@ def test_base_rate_given_first_is_the_one_that_is_told() -> None:
 
 @pytest.mark.parametrize(
     ("positive", "said"),
-    [("Attack", "of attacks;"), ("malware", "of malware;"), ("1", "of rows that are '1';")],
+    [
+        ("Attack", "of attacks;"),
+        ("malware", "of malware;"),
+        ("1", "of rows that are '1';"),
+        ("not normal", "of rows that are not 'normal';"),
+    ],
 )
 def test_positives_are_called_what_they_are(positive: str, said: str) -> None:
     found = evaluate_counts(tp=8, fp=2, fn=2, tn=8, labels=["other", positive])
@@ -66,6 +72,12 @@ def test_labelled_alerts_alone_have_their_own_words() -> None:
     assert "is not known, since rows that raised no alarm were not labelled" in verdict
     assert verdict.endswith("it raises an alarm on 4.5% [3.4, 6.0] of all rows.")
     assert rows == "40 rows with a label; 5 without one raised an alarm, 955 did not."
+
+
+def test_no_labelled_alarm_is_said_in_words() -> None:
+    tally = evaluate_counts(tp=0, fp=0, fn=0, tn=0, labels=["normal", "attack"]).tally
+    found = Evaluation(tally, unlabelled=Unlabelled(flagged=2, not_flagged=8))
+    assert headline(found)[0].startswith("No labelled row raised an alarm; how many attacks")
 
 
 def test_labelled_sample_gives_what_is_caught() -> None:

@@ -94,6 +94,7 @@ def test_prevalence_is_told_roughly_and_never_as_all_or_none() -> None:
     given = (0.468, 0.0134, 0.9962, 0.0001, 0.00012345, 1.0, 0.0, 0.99999)
     said = ["47%", "1.3%", "99.6%", "0.01%", "0.012%", "100%", "0%", "99.999%"]
     assert [about(share) for share in given] == said
+    assert about(math.nan) == "undefined"
 
 
 def test_base_rate_is_told_exactly() -> None:
@@ -118,6 +119,7 @@ def test_cell_is_written_by_its_kind() -> None:
     assert cell(Formula("TP / FP", r"\frac{TP}{FP}"), Kind.TEXT) == "TP / FP"
     assert cell(14869, Kind.COUNT) == "14,869"
     assert cell(0.5, Kind.SHARE) == "0.500"
+    assert cell(math.nan, Kind.SHARE) == "undefined"
     assert cell(1520.4, Kind.DAILY) == "1,520"
     assert cell_parts(Estimate(0.5, 0.4, 0.6), Kind.SHARE) == ("0.500", "[0.400, 0.600]")
 

@@ -2,12 +2,13 @@
 
 import json
 import math
+from dataclasses import replace
 
 import jsonschema
 import pytest
 
 from assay.errors import InputError
-from assay.measures import CATALOGUE, Measure, find
+from assay.measures import CATALOGUE, Band, Measure, find
 from assay.report import measure_document, measures_document, render
 from assay.report.definitions import classes_formula_of, formula_of, symbols_of
 from assay.report.document import Document, Formula, Prose, Table
@@ -113,6 +114,15 @@ def test_measure_without_an_interval_says_why() -> None:
     assert "none: a bootstrap of it does not cover" in told
 
 
+def test_measure_that_was_just_declared_has_its_page() -> None:
+    counted = replace(find("precision"), name="new", example=None)
+    ((_, value),) = section(measure_document(counted), "Example")[0].rows
+    assert float(value) == 0.75
+    scored = replace(find("brier"), name="fresh")
+    assert formula_of(scored).plain == "see the reference"
+    assert {m.name for m in CATALOGUE if formula_of(m).plain == "see the reference"} == set()
+
+
 def test_f_beta_that_is_not_in_the_catalogue_has_its_page() -> None:
     found = measure_document(find("f3"))
     assert found.title == "F3"
@@ -130,11 +140,16 @@ def test_f_beta_that_is_not_in_the_catalogue_has_its_page() -> None:
         ("mcc", 0, "-1"),
         ("mcc", 1, "above -1, below 0"),
         ("roc_auc", 1, "0.5"),
+        ("kappa", 6, "from 0.8, below 1"),
     ],
 )
 def test_bands_are_told_in_words(name: str, i: int, said: str) -> None:
     measure = find(name)
     assert span(measure.bands[i], measure) == said
+
+
+def test_band_without_an_end_is_told() -> None:
+    assert span(Band(2, math.inf, "large"), find("log_loss")) == "2 and above"
 
 
 # -- plain values ----------------------------------------------------------------------------------

@@ -34,10 +34,20 @@ NO_MEMORY = (
     "slices with many values, or use a machine with more memory"
 )
 # Messages of the library name its arguments; at the command line they are options.
-_ARGUMENT = re.compile(
-    r"(?<![\w'\"=-])(positive|negative|labels|threshold|base_rate|volume|level|interval)="
-    r"(?=(['\"\w.+-])?)"
-)
+_OPTIONS = {
+    **{name: name for name in ("positive", "negative", "labels", "threshold", "volume", "level")},
+    "base_rate": "base-rate",
+    "interval": "interval",
+    "y_true": "label",
+    "y_score": "score",
+    "y_pred": "decision",
+    "y_proba": "probabilities",
+    "sample_weight": "weight",
+    "counts": "count",
+    "clusters": "cluster",
+    "slices": "slice",
+}
+_ARGUMENT = re.compile(rf"(?<![\w'\"=.-])({'|'.join(_OPTIONS)})=(?=(['\"\w.+-])?)")
 _CANT_WRITE = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS} if os.name == "posix" else {errno.ENOSPC}
 )
@@ -105,7 +115,7 @@ def as_options(message: str) -> str:
     """
 
     def option(found: re.Match[str]) -> str:
-        return f"--{found[1].replace('_', '-')}{' ' if found[2] else ''}"
+        return f"--{_OPTIONS[found[1]]}{' ' if found[2] else ''}"
 
     return _ARGUMENT.sub(option, message)
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from assay.report import Provenance
     from assay.sources.files import Request
 
+# Formats that tell how they were made; to hash the input for the others would be idle work.
+TELL_HOW = ("markdown", "latex", "html")
 RESAMPLES = 1000
 RESAMPLING = ("bootstrap", "bca")
 INTERVALS = (
@@ -155,10 +157,10 @@ def command(
             interval=method,
             progress=progress,
         )
-        document = document_of(evaluation, made=_provenance(context, files, request))
-    if reporting.out is not None or reporting.face != TERMINAL:
-        for line in _said(evaluation):
-            reporting.say(line)
+        made = _provenance(context, files, request) if reporting.face in TELL_HOW else None
+        document = document_of(evaluation, made=made)
+    for line in _said(evaluation, request, reporting):
+        reporting.say(line)
     if figures is not None:
         _draw(evaluation, figures, reporting)
     reporting.deliver(document)
@@ -186,8 +188,13 @@ def _provenance(context: click.Context, files: Sequence[str], request: Request) 
     return Provenance(__version__, context.meta.get(TYPED, ""), inputs)
 
 
-def _said(evaluation: Evaluation) -> Iterator[str]:
-    """What a report in a terminal says itself: what was guessed, and what to know of it."""
+def _said(evaluation: Evaluation, request: Request, reporting: Reporting) -> Iterator[str]:
+    """What stands beside a report: what was guessed, and what to know before believing it."""
+    for role, column in evaluation.source.get("chosen", {}).items():
+        if getattr(request, role) is None:
+            yield f"note: the {role} is column {column!r}, recognised by its name"
+    if reporting.out is None and reporting.face == TERMINAL:
+        return  # the report says the rest itself
     for note in evaluation.notes:
         yield f"note: {note}"
     for finding in evaluation.findings:
@@ -200,8 +207,8 @@ def _check_figures(path: Path) -> None:
         raise click.UsageError("--figures needs matplotlib: pip install 'assay[plot]'")
     if path.exists() and not path.is_dir():
         raise OutputError(f"{path} is no folder; --figures needs the name of one")
-    if not path.absolute().parent.is_dir():
-        raise OutputError(f"{path} could not be made: there is no folder {path.absolute().parent}")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path} could not be made: there is no folder {path.parent}")
 
 
 def _draw(evaluation: Evaluation, path: Path, reporting: Reporting) -> None:

@@ -138,10 +138,9 @@ def check_place(path: Path) -> None:
     """Refuse a path that can't become a file."""
     if path.is_dir():
         raise OutputError(f"{path} is a folder; --out needs the name of a file")
-    parent = path.absolute().parent
-    if not parent.is_dir():
+    if not path.parent.is_dir():
         raise OutputError(
-            f"{path} could not be written: there is no folder {parent}. Make it first"
+            f"{path} could not be written: there is no folder {path.parent}; make it first"
         )
 
 

@@ -92,7 +92,8 @@ def text(evaluation: Evaluation) -> str:
         lines.append(f"{name:<{width}}  {found.text()}{_remark(name, found)}")
     level = f"{100 * evaluation.level:g}%"
     lines += ["", f"Intervals are at {level}; {len(evaluation)} estimates in all."]
-    return "\n".join([*lines, *evaluation.notes])
+    found = [f"{each.code} {each.severity}: {each.message}" for each in evaluation.findings]
+    return "\n".join([*lines, *evaluation.notes, *found])
 
 
 def _remark(name: str, found: Estimate) -> str:
@@ -136,7 +137,9 @@ def html(evaluation: Evaluation) -> str:
             cells = "".join(f"<td>{_count(cell)}</td>" for cell in row)
             body += f"<tr><th>{escape(label)}</th>{cells}</tr>"
         matrix = f"<table><tr><th>truth / decision</th>{head}</tr>{body}</table>"
-    notes = "".join(f"<p>{escape(note)}</p>" for note in evaluation.notes)
+    said = [*evaluation.notes]
+    said += [f"{each.code} {each.severity}: {each.message}" for each in evaluation.findings]
+    notes = "".join(f"<p>{escape(note)}</p>" for note in said)
     return (
         f"<div><p>{escape(_title(evaluation))}</p>{matrix}"
         f"<table><tr><th>measure</th><th>value</th><th>{100 * evaluation.level:g}% interval</th>"

@@ -48,6 +48,7 @@ _SYMBOLS = {
     "classes the squares are added over the classes and halved.",
     "expected_calibration_error": "The bins b are 15 of equal width; means are over a bin.",
 }
+_ELSEWHERE = Formula("see the reference", r"\mbox{see the reference}")
 _CELLS = (
     "TP, FP, FN and TN are the cells of the confusion matrix: attacks that raised an alarm, "
     "harmless rows that did, attacks that did not, and harmless rows that did not."
@@ -61,7 +62,7 @@ _CLASSES = (
 def formula_of(measure: Measure) -> Formula:
     """The formula of a measure for two classes, or over scores."""
     if measure.formula is None:
-        return _SUMS[measure.name]
+        return _SUMS.get(measure.name, _ELSEWHERE)
     return Formula(plain(measure.formula), latex(measure.formula))
 
 
@@ -75,5 +76,5 @@ def classes_formula_of(measure: Measure) -> Formula | None:
 def symbols_of(measure: Measure) -> str:
     """What the letters of the formula stand for."""
     if measure.formula is None:
-        return _SYMBOLS[measure.name]
+        return _SYMBOLS.get(measure.name, "")
     return _CELLS if measure.classes is None else f"{_CELLS} {_CLASSES}"

@@ -30,6 +30,8 @@ _PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 \usepackage{longtable}
 % Tables stand where they are written: LaTeX gives up on a long queue of them.
 \floatplacement{table}{H}
+% Long ones are aligned in one run.
+\setcounter{LTchunksize}{500}
 \setlength{\tabcolsep}{4pt}
 \setlength{\belowcaptionskip}{4pt}
 \setlength{\emergencystretch}{3em}

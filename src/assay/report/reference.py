@@ -12,7 +12,7 @@ from assay.errors import InputError
 from assay.evaluation import MeasureFunction
 from assay.inference import Estimate
 from assay.inference.significance import finite
-from assay.measures import CATALOGUE, Band, Interval, Measure
+from assay.measures import CATALOGUE, Band, Counts, Interval, Measure
 from assay.report.definitions import classes_formula_of, formula_of, symbols_of
 from assay.report.document import (
     Block,
@@ -36,7 +36,8 @@ _GROUPS = {
     "ranking": "How well scores put attacks above harmless rows, at all thresholds.",
     "probability": "Whether a score in [0, 1] means the chance that it claims to be.",
 }
-# Small data on which measures of scores are shown.
+# Small data on which measures are shown that have no example of their own.
+_COUNTS = Counts(tp=3, fp=1, fn=2, tn=4)
 _TRUTH = ("attack", "attack", "normal", "attack", "normal", "normal", "attack", "normal")
 _SCORES = (0.92, 0.81, 0.75, 0.64, 0.38, 0.21, 0.47, 0.05)
 _CLASS_TRUTH = ("dos", "dos", "probe", "probe", "normal", "normal")
@@ -180,9 +181,7 @@ def _example(measure: Measure) -> tuple[dict[str, Any], Estimate]:
     """What is put in, and what comes out."""
     function = MeasureFunction(measure)
     if measure.formula is not None:
-        if measure.example is None:
-            raise InputError(f"{measure.name} is declared without an example")
-        counts = measure.example[0]._asdict()
+        counts = (measure.example[0] if measure.example else _COUNTS)._asdict()
         return counts, function(**counts)
     found = function(list(_TRUTH), list(_SCORES))
     if not math.isnan(found):

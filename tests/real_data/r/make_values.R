@@ -29,7 +29,8 @@ sets <- list(
   forest = forest,
   network = network,
   network_test = network[network$split == "test", ],
-  network_deploy = network[network$split == "deploy", ]
+  network_deploy = network[network$split == "deploy", ],
+  network_600 = head(network, 600)
 )
 
 # ---- ranking ---------------------------------------------------------------

@@ -10,8 +10,7 @@ from assay.report.document import Block, Cell, Column, Dots, Kind, Matrix, Prose
 from assay.report.html.heat import Heat, heat_of
 from assay.report.html.limits import Limits
 from assay.report.html.scales import Scale, Strip, around
-from assay.report.html.text import Name, named
-from assay.report.names import sentence
+from assay.report.html.text import Name, named, sentence
 from assay.report.numbers import cell_parts, count, measured_parts
 
 UNDEFINED = "\u2013"
@@ -79,23 +78,28 @@ def block_of(block: Block, limits: Limits) -> Rows | Lines | Heat | Sentences:
         case Matrix():
             return heat_of(block, limits)
         case Prose(text):
-            return Sentences(sentence(text))
+            return Sentences(sentence(text, limits))
 
 
-def about(found: Estimate) -> str:
+def about(found: Estimate, limits: Limits) -> str:
     """What is behind an estimate: why it is undefined, or its method, size and note."""
     if math.isnan(found):
-        return f"undefined: {sentence(found.undefined or 'there is no value')}"
+        return f"undefined: {sentence(found.undefined or 'there is no value', limits)}"
     size = f"n = {count(found.n)}" if found.n else ""
-    said = [found.method, size, sentence(found.note or "")]
-    return ", ".join(part for part in said if part)
+    said = ", ".join(part for part in (found.method, size, found.note) if part)
+    return sentence(said, limits)
 
 
-def value_of(found: Estimate, scale: Scale | None = None) -> Value:
+def value_of(found: Estimate, limits: Limits, scale: Scale | None = None) -> Value:
     """An estimate as text and, on a scale, as a drawing."""
     text, interval = measured_parts(found)
     strip = scale.strip(found) if scale is not None else None
-    return Value(UNDEFINED if math.isnan(found) else text, interval, about(found), strip)
+    return Value(UNDEFINED if math.isnan(found) else text, interval, about(found, limits), strip)
+
+
+def _said(text: str, limits: Limits) -> str:
+    """What is said beside a name, no longer than a few lines."""
+    return named(text, 4 * limits.letters).shown if text else ""
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -104,20 +108,20 @@ def value_of(found: Estimate, scale: Scale | None = None) -> Value:
 def _table(table: Table, limits: Limits) -> Rows | Lines:
     """A table; one that gives each row an estimate is drawn."""
     left = len(table.rows) - limits.rows
-    notes = [sentence(note) for note in table.notes[: limits.lines]]
+    notes = [sentence(note, limits) for note in table.notes[: limits.lines]]
     if left > 0:
         notes.append(f"{count(left)} more rows are left out here; JSON and CSV hold them.")
     drawn = _drawn(table)
     if drawn is not None:
         lines = tuple(_line(table, row, drawn, limits) for row in table.rows[: limits.rows])
         ticks = Scale().ticks()
-        return Lines(sentence(table.caption), "", lines, ticks, None, tuple(notes))
+        return Lines(sentence(table.caption, limits), "", lines, ticks, None, tuple(notes))
     heads = tuple((named(each.name, limits.letters), _classes(each)) for each in table.columns)
     rows = tuple(
         tuple(_cell(*each, limits, first=i == 0) for i, each in enumerate(_pairs(table, row)))
         for row in table.rows[: limits.rows]
     )
-    return Rows(sentence(table.caption), heads, rows, tuple(notes))
+    return Rows(sentence(table.caption, limits), heads, rows, tuple(notes))
 
 
 def _pairs(table: Table, row: tuple[Cell, ...]) -> zip[tuple[Cell, Column]]:
@@ -133,7 +137,7 @@ def _cell(cell: Cell, column: Column, limits: Limits, *, first: bool) -> Name | 
     if column.kind is Kind.TEXT and (cell is None or isinstance(cell, str)):
         # A row may be named by an empty text; any other cell that is empty says nothing.
         return named(cell or "", 4 * limits.letters) if first or cell else Name("", "")
-    title = about(cell) if isinstance(cell, Estimate) else ""
+    title = about(cell, limits) if isinstance(cell, Estimate) else ""
     if isinstance(cell, float) and math.isnan(cell):
         return Value(UNDEFINED, "", title or "undefined")
     text, interval = cell_parts(cell, column.kind)
@@ -158,13 +162,13 @@ def _line(table: Table, row: tuple[Cell, ...], drawn: int, limits: Limits) -> Li
     for i, (cell, column) in enumerate(_pairs(table, row)):
         if i in (0, drawn) or cell is None or cell == "":
             continue
-        text = sentence(cell) if isinstance(cell, str) else cell_parts(cell, column.kind)[0]
-        said = text if column.kind is Kind.TEXT else f"{sentence(column.name)} {text}"
+        text = cell_parts(cell, column.kind)[0]
+        said = _said(text if column.kind is Kind.TEXT else f"{column.name} {text}", limits)
         (asides if column.optional else remarks).append(said)
     found = row[drawn]
     value = Value("")
     if isinstance(found, Estimate):
-        value = value_of(found, Scale() if not (found < 0 or found > 1) else None)
+        value = value_of(found, limits, Scale() if not (found < 0 or found > 1) else None)
     name = named(str(row[0] or ""), limits.letters)
     return Line(name, value, ", ".join(remarks), ", ".join(asides))
 
@@ -179,21 +183,21 @@ def _dots(dots: Dots, limits: Limits) -> Lines:
     whole = [] if dots.whole is None else [float(dots.whole)]
     scale = around([*ends, *whole], dots.measure.range)
     left = len(dots.dots) - len(shown)
-    notes = [sentence(note) for note in dots.notes[: limits.lines]]
+    notes = [sentence(note, limits) for note in dots.notes[: limits.lines]]
     if left > 0:
         notes.append(f"{count(left)} more are left out here; JSON and CSV hold them.")
     return Lines(
-        sentence(dots.caption),
+        sentence(dots.caption, limits),
         dots.measure.better.value,
         tuple(
             Line(
                 named(dot.name, limits.letters),
-                value_of(dot.estimate, scale),
-                sentence(dot.remark),
+                value_of(dot.estimate, limits, scale),
+                _said(dot.remark, limits),
             )
             for dot in shown
         ),
         scale.ticks(),
-        None if dots.whole is None else value_of(dots.whole, scale),
+        None if dots.whole is None else value_of(dots.whole, limits, scale),
         tuple(notes),
     )

@@ -12,12 +12,15 @@ from assay.report.html.blocks import about
 from assay.report.html.limits import Limits
 from assay.report.html.text import named
 
+# A plot has room for so many letters.
+_LEGEND = 28
+
 
 def data_of(panel: Panel, limits: Limits) -> dict[str, Any]:
     """Plain values, ready for JSON; None is what is not finite."""
     return {
-        "positive": named(panel.positive, limits.letters).shown,
-        "negative": named(panel.negative, limits.letters).shown,
+        "positive": named(panel.positive, min(limits.letters, _LEGEND)).shown,
+        "negative": named(panel.negative, min(limits.letters, _LEGEND)).shown,
         "positives": panel.positives,
         "negatives": panel.negatives,
         "threshold": panel.threshold,
@@ -26,7 +29,7 @@ def data_of(panel: Panel, limits: Limits) -> dict[str, Any]:
         "z": normal(panel.level),
         # Whether the binomial intervals of plain counts are legal.
         "counted": not (panel.weighted or panel.clustered),
-        "shown_at": {name: [*_ends(e), about(e)] for name, e in panel.shown_at.items()},
+        "shown_at": {name: [*_ends(e), about(e, limits)] for name, e in panel.shown_at.items()},
         "base_rates": list(panel.base_rates),
         "deployed": [
             [rate, {name: _ends(e) for name, e in found.items()}]

@@ -12,6 +12,7 @@ from assay.inference import Estimate
 from assay.measures import Measure, find
 from assay.report.document import Panel
 from assay.report.html.blocks import UNDEFINED, Value, about, value_of
+from assay.report.html.limits import Limits
 from assay.report.numbers import count, daily_parts, exact_percent, percent
 from assay.report.words import measure_name
 
@@ -31,7 +32,7 @@ class Deployed:
     per_day: tuple[tuple[str, str, Value], ...]
 
 
-def deployed_of(panel: Panel) -> Deployed:
+def deployed_of(panel: Panel, limits: Limits) -> Deployed:
     """At the first base rate of the panel, or else the test set's prevalence."""
     volume = USUAL_VOLUME if panel.volume is None else panel.volume
     rows = panel.positives + panel.negatives
@@ -41,10 +42,10 @@ def deployed_of(panel: Panel) -> Deployed:
     shares, per_day = [], []
     for name in SHARES:
         found = known.get(name, _at(find(name), panel, rate))
-        shares.append((name, measure_name(name), value_of(found)))
+        shares.append((name, measure_name(name), value_of(found, limits)))
     for name in PER_DAY:
         found = known.get(name, _a_day(name, panel, rate, volume))
-        per_day.append((name, measure_name(name), _daily(found)))
+        per_day.append((name, measure_name(name), _daily(found, limits)))
     words = percent(rate).replace("undefined", UNDEFINED)
     if panel.base_rates:
         words = exact_percent(rate)
@@ -71,7 +72,7 @@ def _a_day(name: str, panel: Panel, rate: float, volume: float) -> Estimate:
     return Estimate(volume * share * found, undefined=found.undefined)
 
 
-def _daily(found: Estimate) -> Value:
+def _daily(found: Estimate, limits: Limits) -> Value:
     if math.isnan(found):
-        return Value(UNDEFINED, "", about(found))
-    return Value(*daily_parts(found), about(found))
+        return Value(UNDEFINED, "", about(found, limits))
+    return Value(*daily_parts(found), about(found, limits))

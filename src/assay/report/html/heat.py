@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from assay.report.document import Matrix
 from assay.report.html.limits import Limits
-from assay.report.html.text import Name, named
-from assay.report.names import sentence
+from assay.report.html.text import Name, named, sentence
 from assay.report.numbers import about as roughly
 from assay.report.numbers import count
 
@@ -69,7 +68,7 @@ def heat_of(matrix: Matrix, limits: Limits) -> Heat:
             for j, number in enumerate(sums)
         )
         rows.append((names[i], squares, count(total)))
-    return Heat(sentence(matrix.caption), tuple(names), tuple(rows), tuple(notes))
+    return Heat(sentence(matrix.caption, limits), tuple(names), tuple(rows), tuple(notes))
 
 
 def _square(number: float, total: float, truth: str, decision: str, *, right: bool) -> Square:

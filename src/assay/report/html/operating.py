@@ -61,7 +61,7 @@ class Operating:
 def operating_of(panel: Panel, limits: Limits) -> Operating:
     """The panel at the report's own threshold and first base rate."""
     tp, fp, fn, tn = panel.decided
-    readings = tuple(_reading(measure, panel) for measure in panel.measures)
+    readings = tuple(_reading(measure, panel, limits) for measure in panel.measures)
     first = tuple(reading for reading in readings if reading.key in FIRST)
     return Operating(
         positive=named(panel.positive, limits.letters),
@@ -89,7 +89,7 @@ def operating_of(panel: Panel, limits: Limits) -> Operating:
         others=tuple(reading for reading in readings if reading not in first),
         level=f"{100 * panel.level:.10g}%",
         elsewhere=_elsewhere(panel),
-        deployed=deployed_of(panel),
+        deployed=deployed_of(panel, limits),
         data=data_of(panel, limits),
     )
 
@@ -105,7 +105,7 @@ def _cell(here: float, rest: float) -> tuple[str, int]:
     return count(here), shade(here / rows) if rows else 0
 
 
-def _reading(measure: Measure, panel: Panel) -> Reading:
+def _reading(measure: Measure, panel: Panel, limits: Limits) -> Reading:
     low, high = measure.range
     bounded = math.isfinite(low) and math.isfinite(high)
     assert measure.formula is not None  # noqa: S101 - only count measures follow a threshold
@@ -118,7 +118,7 @@ def _reading(measure: Measure, panel: Panel) -> Reading:
         f"{low:g} {high:g}" if bounded else "",
         f"{measure.reads} ({measure.better.value.capitalize()}.)",
         measure.misleads,
-        value_of(found, Scale(low, high) if bounded else None),
+        value_of(found, limits, Scale(low, high) if bounded else None),
     )
 
 

@@ -14,8 +14,7 @@ from assay.report.html.blocks import block_of
 from assay.report.html.limits import Limits
 from assay.report.html.operating import operating_of
 from assay.report.html.reliability import reliability_of
-from assay.report.html.text import named, pieces
-from assay.report.names import sentence
+from assay.report.html.text import named, pieces, sentence
 from assay.report.numbers import count
 
 if TYPE_CHECKING:
@@ -50,18 +49,18 @@ def page(document: Document, limits: Limits) -> str:
     panel = document.panel
     style = assets.style()
     script = assets.script(None if panel is None else panel.measures)
-    findings = tuple(_told(finding) for finding in document.findings)
+    findings = tuple(_told(finding, limits) for finding in document.findings)
     return _template().render(
         # These two are files of this package and formulas of the catalogue: no data is in them.
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704
         policy=assets.policy(style, script),
-        title=sentence(document.title),
-        headline=[pieces(text) for text in document.headline[: limits.lines]],
+        title=sentence(document.title, limits),
+        headline=[pieces(text, limits) for text in document.headline[: limits.lines]],
         warnings=[told for told in findings if told.severity == "warning"][: limits.lines],
         findings=findings[: limits.lines],
         findings_left=_left(len(findings), limits, "findings"),
-        notes=[sentence(note) for note in document.notes[: limits.lines]],
+        notes=[sentence(note, limits) for note in document.notes[: limits.lines]],
         notes_left=_left(len(document.notes), limits, "notes"),
         panel=None if panel is None else operating_of(panel, limits),
         parts=_parts(document, limits),
@@ -90,12 +89,12 @@ def _left(number: int, limits: Limits, what: str) -> str:
     return f"{count(left)} more {what} are left out here; JSON holds them." if left > 0 else ""
 
 
-def _told(finding: Finding) -> Told:
+def _told(finding: Finding, limits: Limits) -> Told:
     check = next((check for check in CHECKS if check.code == finding.code), None)
     return Told(
-        sentence(finding.code),
+        sentence(finding.code, limits),
         finding.severity,
-        sentence(finding.message),
+        sentence(finding.message, limits),
         "" if check is None else check.why,
         "" if check is None else check.remedy,
     )
@@ -117,7 +116,7 @@ def _parts(document: Document, limits: Limits) -> tuple[Part, ...]:
             room -= len(blocks)
             if blocks:
                 views = tuple(block_of(block, limits) for block in blocks)
-                found.append((sentence(section.title), section.detail, views))
+                found.append((sentence(section.title, limits), section.detail, views))
     return tuple(Part(f"section-{i}", *part) for i, part in enumerate(found, 1))
 
 
@@ -156,10 +155,10 @@ def _made(made: Provenance | None, limits: Limits) -> dict[str, object] | None:
     if made is None:
         return None
     return {
-        "version": sentence(made.version),
-        "command": sentence(made.command),
+        "version": sentence(made.version, limits),
+        "command": sentence(made.command, limits),
         "inputs": [
-            (named(name, 2 * limits.letters), count(size), sentence(digest))
+            (named(name, 2 * limits.letters), count(size), sentence(digest, limits))
             for name, size, digest in made.inputs[: limits.lines]
         ],
         "left": _left(len(made.inputs), limits, "inputs"),

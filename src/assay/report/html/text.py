@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from assay.report.names import name, sentence
+from assay.report.html.limits import Limits
+from assay.report.names import name, short, visible
 
 # What a title tells that the page has cut.
 _FULL = 300
@@ -26,14 +27,19 @@ def named(text: str, letters: int) -> Name:
     return Name(shown, "" if full == shown else full)
 
 
-def pieces(text: str) -> tuple[tuple[str, str], ...]:
+def sentence(text: str, limits: Limits) -> str:
+    """A sentence that may hold names: visible, and no longer than the limit."""
+    return short(visible(short(text, 4 * limits.long)), limits.long, " \u2026 ")
+
+
+def pieces(text: str, limits: Limits) -> tuple[tuple[str, str], ...]:
     """A sentence in pieces, each with its class: numbers and intervals stand out.
 
-    >>> pieces("Catches 95.3% [94.8, 95.8].")
+    >>> pieces("Catches 95.3% [94.8, 95.8].", Limits())
     (('', 'Catches '), ('number', '95.3%'), ('', ' '), ('interval', '[94.8, 95.8]'), ('', '.'))
     """
     found = []
-    for i, part in enumerate(_NUMBERS.split(sentence(text))):
+    for i, part in enumerate(_NUMBERS.split(sentence(text, limits))):
         kind = "" if i % 2 == 0 else "interval" if part.startswith("[") else "number"
         if part:
             found.append((kind, part))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -148,17 +149,19 @@ class Collector:
 
         def place(i: int) -> str:
             if piece.line is None:
-                return f"{name}, row {piece.rows[i]:,}"
-            return f"{name}, line {piece.line(i):,}"
+                return f"{name}, row {piece.rows[i]}"
+            return f"{name}, line {piece.line(i)}"
 
-        values, missing, problems = self._checked(piece.frame, place)
+        with _named(name):
+            values, missing, problems = self._checked(piece.frame, place)
         bad = np.zeros(piece.frame.height, bool)
         for problem in problems:
             if not problem.fatal:
                 bad |= problem.rows
         self._judge(piece, name, problems, bad)
         self.rows_read += piece.frame.height + len(piece.broken)
-        self._keep(values, bad, missing)
+        with _named(name):
+            self._keep(values, bad, missing)
         held = self.labelled.nbytes + (self.unlabelled.nbytes if self.unlabelled else 0)
         self._budget.must_hold(held, name=name)
 
@@ -253,8 +256,17 @@ class Collector:
         )
 
 
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Errors in here tell of which file they speak."""
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(f"{name}: {error}") from error
+
+
 def _where(at: Refused) -> str:
-    return f"{at.file}, row {at.row:,}" if at.line is None else f"{at.file}, line {at.line:,}"
+    return f"{at.file}, row {at.row}" if at.line is None else f"{at.file}, line {at.line}"
 
 
 def _as_sentence(reason: str, *, broken: bool) -> str:

@@ -133,7 +133,7 @@ class _Text:
             long.append(found.used)
         if long:
             at = line + buffer.count(b"\n", 0, min(long))
-            raise InputError(f"{self.name}, line {at:,}: {TOO_LONG}. Is this the right file?")
+            raise InputError(f"{self.name}, line {at}: {TOO_LONG}. Is this the right file?")
 
     def _piece(
         self, buffer: bytes, found: Records, columns: Sequence[str], row: int, line: int
@@ -169,7 +169,7 @@ class _Text:
         # The names that polars gives where there is no header.
         position = {column: f"column_{i + 1}" for i, column in enumerate(self.header)}
         chosen = [position[column] for column in columns]
-        with guarded(f"{self.name}, from line {line:,} on"):
+        with guarded(f"{self.name}, from line {line} on"):
             frame = pl.read_csv(
                 data,
                 has_header=False,
@@ -179,7 +179,7 @@ class _Text:
             )
         if frame.height != rows:
             raise InputError(
-                f"{self.name}, from line {line:,} on: {rows:,} records were found, but "
+                f"{self.name}, from line {line} on: {rows:,} records were found, but "
                 f"{frame.height:,} were parsed. Please report this with the file"
             )
         frame = frame.select(chosen)

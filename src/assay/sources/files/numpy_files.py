@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = npt.NDArray[Any]
 
-_PIECE_BYTES = 1 << 26
+_PIECE_BYTES = 1 << 24
 # What NumPy and zipfile raise over bytes that are not what they claim to be.
 _ODD = (
     zipfile.BadZipFile,
@@ -180,6 +180,8 @@ def _same_rows(chosen: dict[str, _Member], name: str) -> int:
 def _must_be_readable(dtype: np.dtype[Any], rest: tuple[int, ...], name: str, column: str) -> None:
     if rest or dtype.subdtype is not None:
         raise InputError(f"{name}, column {column!r}: found a table, expected one value a row")
+    if dtype.itemsize > _PIECE_BYTES:
+        raise InputError(f"{name}, column {column!r}: a value of it takes {dtype.itemsize:,} bytes")
     if dtype.hasobject or dtype.kind not in "biufUSM":
         raise InputError(
             f"{name}, column {column!r}: found {dtype}, which is not read (objects would run "

@@ -6,6 +6,7 @@ import contextlib
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,6 +27,8 @@ from assay.sources.files.text import unpacked, utf8
 
 _HEAD = 1 << 16
 _SMALLEST_LIMIT = 1 << 24
+# How many chunks of text, with all that is made of one, fit into the memory allowed.
+_CHUNKS = 64
 
 
 def read(
@@ -38,6 +41,8 @@ def read(
     _must_make_sense(request)
     found = sources(inputs, request)
     budget = Budget(request.max_memory)
+    chunk = min(request.chunk_bytes, budget.limit // _CHUNKS)
+    request = replace(request, chunk_bytes=chunk)
     meter = Meter(progress, _total(found))
     collector: Collector | None = None
     notes: list[str] = []

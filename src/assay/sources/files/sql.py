@@ -14,6 +14,8 @@ from assay.sources.files.values import series_of
 
 SQLITE, DUCKDB = "sqlite", "duckdb"
 _STEPS = 100_000
+# Rows come as Python values, which take about a hundred bytes each.
+_MOST_ROWS = 1 << 16
 _HARMLESS = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 )
@@ -30,7 +32,7 @@ def sql_table(
     if not query.strip():
         raise InputError(f"{name} has no query: write {engine}:FILE?QUERY with one SELECT")
     run = _sqlite if engine == SQLITE else _duckdb
-    rows = run(path, query, name, batch_rows, limit)
+    rows = run(path, query, name, min(batch_rows, _MOST_ROWS), limit)
     columns = next(rows)
     twice = [column for column in columns if columns.count(column) > 1]
     if twice:

@@ -1,0 +1,1 @@
+"""The report as a page, looked at without a browser."""
