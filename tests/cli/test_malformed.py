@@ -282,11 +282,10 @@ def test_a_bomb_is_refused_within_the_memory_that_is_allowed(
             stream.write(b"attack,0.5\nnormal,0.5\n" * 100_000)
     assert path.stat().st_size < 1_000_000
     found = shell("evaluate", path, "--max-memory", "200MB", "--format", "json")
-    assert found.code in (0, 3)
-    if found.code == 3:
-        assert found.out == ""
-        assert "--max-memory" in found.err
-        assert found.err.count("\n") == 1
+    assert found.code == 3
+    assert found.out == ""
+    assert "--max-memory" in found.err
+    assert found.err.count("\n") == 1
 
 
 def test_a_process_that_takes_too_much_memory_ends_itself(

@@ -146,7 +146,7 @@ def test_ctrl_c_at_any_moment_leaves_the_old_file_or_the_new_one(
     subprocess.run(asked, check=True, capture_output=True)
     whole, new = time.monotonic() - before, out.read_bytes()
     codes = []
-    for moment in random.Random(3).sample(range(100), 12):
+    for moment in random.Random(3).sample(range(100), 8):
         out.write_text("old")
         process = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         ready(process)
@@ -166,7 +166,7 @@ def test_ctrl_c_at_any_moment_leaves_the_old_file_or_the_new_one(
             assert process.returncode == 0
             assert out.read_bytes() == new
         assert list(tmp_path.iterdir()) == [out]
-    assert codes.count(130) >= 6
+    assert codes.count(130) >= 4
 
 
 def test_being_told_to_end_while_reading_gives_143(tmp_path: Path) -> None:

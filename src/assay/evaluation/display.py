@@ -92,8 +92,8 @@ def text(evaluation: Evaluation) -> str:
         lines.append(f"{name:<{width}}  {found.text()}{_remark(name, found)}")
     level = f"{100 * evaluation.level:g}%"
     lines += ["", f"Intervals are at {level}; {len(evaluation)} estimates in all."]
-    found = [f"{each.code} {each.severity}: {each.message}" for each in evaluation.findings]
-    return "\n".join([*lines, *evaluation.notes, *found])
+    findings = [f"{each.code} {each.severity}: {each.message}" for each in evaluation.findings]
+    return "\n".join([*lines, *evaluation.notes, *findings])
 
 
 def _remark(name: str, found: Estimate) -> str:

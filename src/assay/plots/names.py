@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
-from assay.measures import Measure
+from assay.measures import Measure, titles
 
-# What the vocabulary calls a measure, where that is not its name.
-_VOCABULARY = {
-    "recall": "detection rate",
-    "false_discovery_rate": "false alarm rate",
-}
-_CAPITALS = re.compile(r"\b(?:roc|auc|ovo|mcc|f\d[\d.]*)\b")
+# Measures whose name stands beside the word of the vocabulary.
+_BOTH = ("recall", "false_discovery_rate")
 _LONGEST = 32
 _MOST = 500  # letters that are looked at, from either end
 _REPLACEMENT = "\ufffd"
@@ -51,7 +46,7 @@ def title(measure: Measure) -> str:
     >>> title(find("mcc")), title(find("fpr")), title(find("recall"))
     ('MCC', 'False positive rate', 'Detection rate')
     """
-    words = _VOCABULARY.get(measure.name, _spoken(measure.name))
+    words = titles.title(measure.name)
     return words[0].upper() + words[1:]
 
 
@@ -62,12 +57,8 @@ def full_title(measure: Measure) -> str:
     >>> full_title(find("far"))
     'False alarm rate (false discovery rate)'
     """
-    aside = f" ({_spoken(measure.name)})" if measure.name in _VOCABULARY else ""
+    aside = f" ({titles.spoken(measure.name)})" if measure.name in _BOTH else ""
     return title(measure) + aside
-
-
-def _spoken(name: str) -> str:
-    return _CAPITALS.sub(lambda found: found[0].upper(), name.replace("_", " "))
 
 
 def size(number: float) -> str:

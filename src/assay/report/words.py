@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
+from assay.measures.titles import title
 from assay.report.names import name
 
-_MEASURES = {
-    "recall": "detection rate (recall)",
-    "false_discovery_rate": "false alarm rate (FAR)",
-    "f1": "F1",
-    "mcc": "MCC",
-    "kappa": "Cohen's kappa",
-    "g_mean": "G-mean",
-    "jaccard": "Jaccard index",
-    "fowlkes_mallows": "Fowlkes-Mallows index",
-    "roc_auc": "ROC AUC",
-    "roc_auc_ovo": "ROC AUC, one versus one",
-    "partial_auc": "partial ROC AUC (FPR up to 0.1)",
-    "brier": "Brier score",
+# The other name of what the vocabulary calls differently.
+_ASIDE = {"recall": "recall", "false_discovery_rate": "FAR"}
+_DAILY = {
     "alerts_per_day": "alerts a day",
     "false_alarms_per_day": "false alarms a day",
     "missed_per_day": "missed a day",
@@ -50,11 +41,9 @@ def measure_name(measure: str, average: str | None = None) -> str:
     if average is not None:
         called = measure if measure == "recall" else measure_name(measure)
         return f"{called}, {_AVERAGES[average]}"
-    if measure in _MEASURES:
-        return _MEASURES[measure]
-    if measure[0] == "f" and measure[1:2].isdigit():
-        return measure.upper()
-    return measure.replace("_", " ")
+    if measure in _ASIDE:
+        return f"{title(measure)} ({_ASIDE[measure]})"
+    return _DAILY.get(measure) or title(measure)
 
 
 def positives(label: str) -> str:

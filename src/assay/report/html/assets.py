@@ -68,7 +68,7 @@ def formulas(measures: tuple[Measure, ...]) -> str:
     values, shares = [], []
     for name, measure in all_of_them.items():
         assert measure.formula is not None  # noqa: S101 - only count measures follow a threshold
-        key = json.dumps(name)
+        key = json.dumps(name).replace("<", "\\u003c")
         values.append(f"  {key}: (tp, fp, fn, tn) => {javascript(measure.formula)},")
         share = proportion(measure.formula)
         if share is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from assay.inference import Estimate
 from assay.report.document import Block, Cell, Column, Dots, Kind, Matrix, Prose, Table
@@ -68,7 +69,10 @@ class Sentences:
     kind: str = "prose"
 
 
-def block_of(block: Block, limits: Limits) -> Rows | Lines | Heat | Sentences:
+View: TypeAlias = Rows | Lines | Heat | Sentences
+
+
+def block_of(block: Block, limits: Limits) -> View:
     """A block as the template wants it."""
     match block:
         case Table():

@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings import CHECKS, Finding
-from assay.report.document import Block, Document, Dots, Matrix, Provenance, Section, Tier
+from assay.report.document import Document, Provenance
 from assay.report.html import assets
-from assay.report.html.blocks import block_of
 from assay.report.html.limits import Limits
 from assay.report.html.operating import operating_of
-from assay.report.html.reliability import reliability_of
+from assay.report.html.parts import parts_of
 from assay.report.html.text import named, pieces, sentence
 from assay.report.numbers import count
 
 if TYPE_CHECKING:
     from jinja2 import Template
-
-
-@dataclass(frozen=True)
-class Part:
-    """A section: its anchor, its title, whether it is folded, and its blocks."""
-
-    anchor: str
-    title: str
-    folded: bool
-    blocks: tuple[object, ...]
 
 
 @dataclass(frozen=True)
@@ -50,6 +38,7 @@ def page(document: Document, limits: Limits) -> str:
     style = assets.style()
     script = assets.script(None if panel is None else panel.measures)
     findings = tuple(_told(finding, limits) for finding in document.findings)
+    parts, sections = parts_of(document, limits)
     return _template().render(
         # These two are files of this package and formulas of the catalogue: no data is in them.
         style=Markup(style),  # noqa: S704
@@ -59,11 +48,12 @@ def page(document: Document, limits: Limits) -> str:
         headline=[pieces(text, limits) for text in document.headline[: limits.lines]],
         warnings=[told for told in findings if told.severity == "warning"][: limits.lines],
         findings=findings[: limits.lines],
-        findings_left=_left(len(findings), limits, "findings"),
+        findings_left=left_out(len(findings) - limits.lines, "findings"),
         notes=[sentence(note, limits) for note in document.notes[: limits.lines]],
-        notes_left=_left(len(document.notes), limits, "notes"),
+        notes_left=left_out(len(document.notes) - limits.lines, "notes"),
         panel=None if panel is None else operating_of(panel, limits),
-        parts=_parts(document, limits),
+        parts=parts,
+        parts_left=left_out(sections, "sections"),
         made=_made(document.made, limits),
     )
 
@@ -84,9 +74,9 @@ def _template() -> Template:
     return environment.get_template("page.html")
 
 
-def _left(number: int, limits: Limits, what: str) -> str:
-    left = number - limits.lines
-    return f"{count(left)} more {what} are left out here; JSON holds them." if left > 0 else ""
+def left_out(number: int, what: str) -> str:
+    """What is said of things that the page has no room for."""
+    return f"{count(number)} more {what} are left out here; JSON holds them." if number > 0 else ""
 
 
 def _told(finding: Finding, limits: Limits) -> Told:
@@ -100,57 +90,6 @@ def _told(finding: Finding, limits: Limits) -> Told:
     )
 
 
-# -- sections --------------------------------------------------------------------------------------
-
-
-def _parts(document: Document, limits: Limits) -> tuple[Part, ...]:
-    """Results first, then where they differ, then the classes, then all the rest."""
-    found: list[tuple[str, bool, tuple[object, ...]]] = []
-    room = limits.blocks
-    for rank in _Rank:
-        if rank is _Rank.CALIBRATION and document.panel and document.panel.reliability:
-            drawn = reliability_of(document.panel.reliability)
-            found.append(("Calibration", False, (drawn,)))
-        for section in (section for section in document.sections if _rank(section) is rank):
-            blocks = [block for block in section.blocks if not _in_panel(block, document)][:room]
-            room -= len(blocks)
-            if blocks:
-                views = tuple(block_of(block, limits) for block in blocks)
-                found.append((sentence(section.title, limits), section.detail, views))
-    return tuple(Part(f"section-{i}", *part) for i, part in enumerate(found, 1))
-
-
-class _Rank(Enum):
-    """The order of sections on the page."""
-
-    MAIN = 0
-    ADVANCED = 1
-    SLICES = 2
-    CALIBRATION = 3
-    CLASSES = 4
-    OTHERS = 5
-    DETAILS = 6
-
-
-def _rank(section: Section) -> _Rank:
-    if section.detail:
-        return _Rank.DETAILS
-    if section.tier is Tier.MAIN:
-        return _Rank.MAIN
-    if section.tier is Tier.ADVANCED:
-        return _Rank.ADVANCED
-    if any(isinstance(block, Dots) for block in section.blocks):
-        return _Rank.SLICES
-    if any(isinstance(block, Matrix) for block in section.blocks):
-        return _Rank.CLASSES
-    return _Rank.OTHERS
-
-
-def _in_panel(block: Block, document: Document) -> bool:
-    """Whether the panel already shows a confusion matrix."""
-    return isinstance(block, Matrix) and len(block.labels) == 2 and document.panel is not None
-
-
 def _made(made: Provenance | None, limits: Limits) -> dict[str, object] | None:
     if made is None:
         return None
@@ -161,5 +100,5 @@ def _made(made: Provenance | None, limits: Limits) -> dict[str, object] | None:
             (named(name, 2 * limits.letters), count(size), sentence(digest, limits))
             for name, size, digest in made.inputs[: limits.lines]
         ],
-        "left": _left(len(made.inputs), limits, "inputs"),
+        "left": left_out(len(made.inputs) - limits.lines, "inputs"),
     }

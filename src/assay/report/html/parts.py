@@ -1,0 +1,80 @@
+"""The sections of a document in the order in which a page shows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from assay.report.document import Block, Document, Dots, Matrix, Section, Tier
+from assay.report.html.blocks import View, block_of
+from assay.report.html.limits import Limits
+from assay.report.html.reliability import Reliability, reliability_of
+from assay.report.html.text import named, sentence
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section: its anchor, its title in full and in short, whether it is folded, its blocks."""
+
+    anchor: str
+    title: str
+    brief: str
+    folded: bool
+    blocks: tuple[View | Reliability, ...]
+
+
+class Rank(Enum):
+    """Results first, then where they differ, then the classes, then all the rest."""
+
+    MAIN = 0
+    ADVANCED = 1
+    SLICES = 2
+    CALIBRATION = 3
+    CLASSES = 4
+    OTHERS = 5
+    DETAILS = 6
+
+
+def parts_of(document: Document, limits: Limits) -> tuple[tuple[Part, ...], int]:
+    """The sections that there is room for, and how many are left out."""
+    found: list[Part] = []
+    room, left = limits.blocks, 0
+    for rank in Rank:
+        if rank is Rank.CALIBRATION and document.panel and document.panel.reliability:
+            drawn = reliability_of(document.panel.reliability)
+            found.append(Part(_anchor(found), "Calibration", "Calibration", False, (drawn,)))
+        for section in (section for section in document.sections if _rank(section) is rank):
+            blocks = [block for block in section.blocks if not _in_panel(block, document)]
+            if not blocks:
+                continue
+            if not room:
+                left += 1
+                continue
+            views = tuple(block_of(block, limits) for block in blocks[:room])
+            room -= len(views)
+            title, brief = sentence(section.title, limits), named(section.title, limits.letters)
+            found.append(Part(_anchor(found), title, brief.shown, section.detail, views))
+    return tuple(found), left
+
+
+def _anchor(found: list[Part]) -> str:
+    return f"section-{len(found) + 1}"
+
+
+def _rank(section: Section) -> Rank:
+    if section.detail:
+        return Rank.DETAILS
+    if section.tier is Tier.MAIN:
+        return Rank.MAIN
+    if section.tier is Tier.ADVANCED:
+        return Rank.ADVANCED
+    if any(isinstance(block, Dots) for block in section.blocks):
+        return Rank.SLICES
+    if any(isinstance(block, Matrix) for block in section.blocks):
+        return Rank.CLASSES
+    return Rank.OTHERS
+
+
+def _in_panel(block: Block, document: Document) -> bool:
+    """Whether the panel already shows a confusion matrix."""
+    return isinstance(block, Matrix) and len(block.labels) == 2 and document.panel is not None
