@@ -88,18 +88,25 @@ def sweep(tally: ScoreTally, points: int | None = POINTS, keep: float | None = N
     if points is not None and tally.size >= points:
         targets = _Targets.thinned(positives, negatives, points)
     below = _below_blocks(tally)
-    kept = -1 if keep is None else int(np.searchsorted(tally.scores, keep))
+    always = {0, tally.size - 1}
+    if keep is not None:
+        always.add(int(np.searchsorted(tally.scores, keep)))
 
     def work(i: int, j: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         counts = tally.counts[:, i:j]
         running = np.cumsum(counts, axis=1, dtype=below.dtype)
         running += below[i // BLOCK][:, None]
-        always = {0, tally.size - 1, kept}
         chosen = targets.within(running, below[i // BLOCK], [a - i for a in always if i <= a < j])
         # What lies below a chosen score is not flagged at it.
         return i + chosen, running[:, chosen] - counts[:, chosen]
 
     found = map_blocks(tally.size, lambda: work)
+    if points is not None and tally.size >= points:
+        spare = points - 1 - sum(len(part) for part, _ in found)
+        if spare > points // 4:
+            # Ties took many targets at once: what is left is spread over the scores themselves.
+            always |= set(np.linspace(0, tally.size - 1, spare).astype(int).tolist())
+            found = map_blocks(tally.size, lambda: work)
     chosen = np.concatenate([part for part, _ in found])[::-1]
     below_chosen = np.concatenate([part for _, part in found], axis=1)[:, ::-1]
     return Sweep(

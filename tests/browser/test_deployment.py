@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from assay.inference import Estimate
 from assay.report.numbers import daily_parts, measured_parts
 
 from . import pages
-from .chromium import Browser, Page
+from .chromium import Page
 
 SHARES = ("precision", "false_discovery_rate", "negative_predictive_value", "f1", "accuracy", "mcc")
 PER_DAY = ("alerts_per_day", "false_alarms_per_day", "missed_per_day")
@@ -43,14 +44,16 @@ def evaluation(threshold: float = 0.5) -> Evaluation:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    page = browser.page()
-    page.resize(1280)
-    page.open(pages.written(pages.document(evaluation()), tmp_path_factory.mktemp("page")))
-    yield page
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return pages.written(pages.document(evaluation()), tmp_path_factory.mktemp("page"))
+
+
+@pytest.fixture
+def opened(page: Page, path: Path) -> Iterator[Page]:
+    yield page.open(path)
     assert page.errors == []
-    assert len(page.requests) == 1
-    page.close()
+    assert page.dialogs == []
+    assert page.requests == [path.as_uri()]
 
 
 def a_day(found: Evaluation, rate: float, volume: float) -> dict[str, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,34 +10,15 @@ import numpy as np
 import pytest
 
 from assay import Evaluation, evaluate, evaluate_counts
-from assay.inference import Estimate
-from assay.measures import CATALOGUE, Measure
 from assay.report.numbers import count, measured_parts
 
 from . import pages
-from .chromium import Browser, Page
+from .checks import COUNTED, SEEN, Rows, handle, number, place
+from .chromium import Page
 
-COUNTED = [measure for measure in CATALOGUE if measure.formula is not None]
+TRUTH, SCORES = pages.rows()
+ROWS = Rows(TRUTH == "attack", SCORES)
 
-# Everything that the panel shows, as plain data.
-SEEN = """(() => {
-  const text = (node) => node.textContent.trim();
-  const all = (kind) => [...document.querySelectorAll(`[data-${kind}]`)];
-  const counts = (node) => [node.dataset.value, text(node)];
-  const pairs = (kind, look) => all(kind).map((node) => [node.dataset[kind], look(node)]);
-  const named = (kind, look) => Object.fromEntries(pairs(kind, look));
-  return {
-    threshold: document.getElementById("threshold-number").value,
-    back: document.getElementById("back").disabled,
-    cells: named("cell", (node) => counts(node.querySelector(".count"))),
-    sums: named("sum", counts),
-    measures: named("measure", (row) => {
-      const value = row.querySelector(".value");
-      return [...counts(value), text(row.querySelector(".interval")), value.title];
-    }),
-    notes: all("when").filter((n) => !n.hidden).map((n) => n.dataset.when),
-  };
-})()"""
 TEXTS = """[...document.querySelectorAll(
   "[data-measure] .value, [data-measure] .interval, [data-cell] .count, [data-sum], [data-said]," +
   "[data-deployed] .value, [data-deployed] .interval"
@@ -46,75 +26,20 @@ TEXTS = """[...document.querySelectorAll(
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    page = browser.page()
-    page.resize(1280)
-    page.open(pages.written(pages.document(pages.judged()), tmp_path_factory.mktemp("page")))
-    yield page
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return pages.written(pages.document(pages.judged()), tmp_path_factory.mktemp("page"))
+
+
+@pytest.fixture
+def opened(page: Page, path: Path) -> Iterator[Page]:
+    yield page.open(path)
     assert page.errors == []
     assert page.dialogs == []
-    assert len(page.requests) == 1
-    page.close()
-
-
-def counts_at(threshold: float) -> dict[str, int]:
-    """The four cells, from the rows themselves."""
-    truth, scores = pages.rows()
-    flagged, attack = scores >= threshold, truth == "attack"
-    return {
-        "tp": int(np.sum(flagged & attack)),
-        "fp": int(np.sum(flagged & ~attack)),
-        "fn": int(np.sum(~flagged & attack)),
-        "tn": int(np.sum(~flagged & ~attack)),
-    }
-
-
-def number(text: str) -> float:
-    return math.inf if text == "" else float(text)
+    assert page.requests == [path.as_uri()]
 
 
 def check(page: Page) -> dict[str, Any]:
-    """Compare everything that is shown with the library; give what was seen."""
-    seen = page.evaluate(SEEN)
-    cells = counts_at(number(seen["threshold"]))
-    assert seen["cells"] == {name: [str(n), count(n)] for name, n in cells.items()}
-    alerts, quiet = cells["tp"] + cells["fp"], cells["fn"] + cells["tn"]
-    assert seen["sums"] == {
-        "alerts": [str(alerts), count(alerts)],
-        "quiet": [str(quiet), count(quiet)],
-    }
-    expected = evaluate_counts(**cells)
-    assert set(seen["measures"]) == {measure.name for measure in COUNTED}
-    for measure in COUNTED:
-        check_measure(measure, expected[measure.name], seen)
-    return seen
-
-
-def check_measure(measure: Measure, expected: Estimate, seen: dict[str, Any]) -> None:
-    value, text, interval, title = seen["measures"][measure.name]
-    if math.isnan(expected):
-        assert (value, text, interval) == ("NaN", "\u2013", ""), measure.name
-        assert title.startswith("undefined"), measure.name
-        return
-    assert float(value) == pytest.approx(float(expected), rel=1e-12, abs=1e-12), measure.name
-    if not (measure.is_proportion or seen["notes"] == ["report"]):
-        expected = Estimate(float(expected))
-    assert (text, interval) == measured_parts(expected), measure.name
-
-
-def place(page: Page, plot: str, x: float, y: float) -> tuple[float, float]:
-    """Where a position on a plot, in units of its view box, lies on the screen."""
-    box = page.box(f"#plot-{plot} svg")
-    return box["x"] + x / 360 * box["width"], box["y"] + y / 292 * box["height"]
-
-
-def handle(page: Page, plot: str) -> tuple[float, float]:
-    """Where the point of a plot lies on the screen."""
-    at = page.evaluate(
-        f"(() => {{ const h = document.querySelector('#plot-{plot} .handle');"
-        "return [Number(h.getAttribute('cx')), Number(h.getAttribute('cy'))]; })()"
-    )
-    return place(page, plot, *at)
+    return ROWS.check(page)
 
 
 def test_the_page_starts_at_the_report(opened: Page) -> None:
@@ -166,20 +91,18 @@ def test_the_slider_goes_from_flagging_everything_to_nothing(opened: Page) -> No
         thresholds.append(number(check(opened)["threshold"]))
     opened.key("End")
     seen = check(opened)
-    _, scores = pages.rows()
-    assert thresholds[0] == scores.min()
-    assert thresholds[1] == np.unique(scores)[1]
+    assert thresholds[0] == SCORES.min()
+    assert thresholds[1] == np.unique(SCORES)[1]
     assert thresholds[2] > thresholds[1] > thresholds[0]
     assert seen["threshold"] == ""
     assert seen["cells"]["tp"][1] == seen["cells"]["fp"][1] == "0"
 
 
 def test_a_typed_threshold_decides_as_it_would(opened: Page) -> None:
-    _, scores = pages.rows()
-    for typed in (0.25, 0.7004, float(scores.min()), 0.0, 2.0):
+    for typed in (0.25, 0.7004, float(SCORES.min()), 0.0, 2.0):
         opened.type("#threshold-number", str(typed))
         seen = check(opened)
-        assert counts_at(number(seen["threshold"])) == counts_at(typed)
+        assert ROWS.counts_at(number(seen["threshold"])) == ROWS.counts_at(typed)
 
 
 def test_keys_work_at_once_after_the_mouse(opened: Page) -> None:
@@ -200,7 +123,7 @@ def test_the_button_goes_back_to_the_report(opened: Page) -> None:
 
 def test_what_a_screen_reader_says_follows_the_point(opened: Page) -> None:
     opened.type("#threshold-number", "0.9")
-    cells = counts_at(0.9)
+    cells = ROWS.counts_at(0.9)
     recall = evaluate_counts(**cells)["recall"]
     spoken = opened.evaluate("document.getElementById('threshold').ariaValueText")
     assert f"detection rate {100 * recall:.1f}%" in spoken
@@ -254,14 +177,19 @@ def test_weights_and_clusters_have_intervals_only_at_the_report(
         assert float(value) == pytest.approx(float(expected[measure.name]), rel=1e-9)
         assert interval == ""
     assert seen["notes"] == ["elsewhere"]
+    # Rounding leaves nothing behind at either end.
+    page.evaluate("document.getElementById('threshold').focus()")
+    for key, empty in (("Home", ("fn", "tn")), ("End", ("tp", "fp"))):
+        page.key(key)
+        cells = page.evaluate(SEEN)["cells"]
+        assert [cells[name][1] for name in empty] == ["0", "0"]
 
 
 def test_decisions_stay_where_they_were_until_the_point_is_moved(
     page: Page, tmp_path: Path
 ) -> None:
-    truth, scores = pages.rows()
-    decided = np.where((scores >= 0.6) ^ (np.arange(1500) % 50 == 0), "attack", "normal")
-    evaluation = evaluate(truth, y_score=scores, y_pred=decided)
+    decided = np.where((SCORES >= 0.6) ^ (np.arange(1500) % 50 == 0), "attack", "normal")
+    evaluation = evaluate(TRUTH, y_score=SCORES, y_pred=decided)
     seen = open_page(page, evaluation, tmp_path)
     (tn, fp), (fn, tp) = evaluation.confusion.cells
     cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
@@ -313,12 +241,27 @@ def test_many_distinct_scores_are_thinned_and_still_exact(page: Page, tmp_path: 
         assert chosen >= typed
 
 
-def test_without_script_the_numbers_are_there(page: Page, tmp_path: Path) -> None:
-    path = pages.written(pages.document(pages.judged()), tmp_path)
+ODD = {
+    "usual": pages.judged,
+    "with a volume": lambda: Evaluation(pages.judged().tally, volume=5000, base_rate=0.2),
+    "weights": lambda: pages.judged(sample_weight=np.resize([0.1, 0.7], 1500)),
+    "no rows": lambda: evaluate_counts(tp=0, fp=0, fn=0, tn=0),
+    "nothing flagged": lambda: evaluate_counts(tp=0, fp=0, fn=3, tn=7),
+    "perfect": lambda: evaluate_counts(tp=11, fp=0, fn=0, tn=40),
+    "huge": lambda: evaluate_counts(tp=10**18 + 7, fp=3, fn=10**17, tn=10**19 + 1),
+    "below zero": lambda: evaluate([0, 1, 0, 1], y_score=[-3e9, 5, 1, 8], threshold=2),
+    "one score": lambda: evaluate([0, 1, 0, 1], y_score=[0.5] * 4),
+    "beyond all scores": lambda: evaluate([0, 1, 0, 1], y_score=[1, 2, 3, 4], threshold=9),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_without_script_the_numbers_are_the_same(name: str, page: Page, tmp_path: Path) -> None:
+    path = pages.written(pages.document(ODD[name]()), tmp_path)
     page.open(path)
     live = page.evaluate(TEXTS)
+    assert page.errors == []
     page.send("Emulation.setScriptExecutionDisabled", value=True)
     page.open(path)
-    still = page.evaluate(TEXTS)
-    assert live == still
+    assert page.evaluate(TEXTS) == live
     assert page.evaluate("document.querySelector('.controls').checkVisibility()") is False

@@ -172,3 +172,13 @@ def test_threads_are_said_to_polars_too(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.delenv("POLARS_MAX_THREADS")
     run(["--version"])
     assert os.environ["POLARS_MAX_THREADS"] == "3"
+
+
+@pytest.mark.parametrize("threads", ["0", "-1", "many", "1.5"])
+def test_an_impossible_number_of_threads_is_wrong_usage(
+    cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, threads: str
+) -> None:
+    monkeypatch.setenv("ASSAY_THREADS", threads)
+    found = cli("--version")
+    assert found.code == 2
+    assert f"ASSAY_THREADS is {threads!r}" in found.err

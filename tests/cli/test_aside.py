@@ -87,6 +87,28 @@ def test_whatever_fails_the_old_file_stays(
     assert not aside._aside
 
 
+@pytest.mark.parametrize("step", ["open", "write", "fsync", "replace"])
+def test_a_command_that_can_not_write_exits_with_4(
+    cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "mcc.json"
+    path.write_bytes(OLD)
+    with monkeypatch.context() as patch:
+        if step == "replace":
+            patch.setattr(Path, "replace", refuse)
+        else:
+            patch.setattr(aside, "os", Faulty(step, errno.ENOSPC))
+        found = cli("measures", "mcc", "--out", path)
+    assert found.code == 4
+    assert found.out == ""
+    assert found.err == f"assay: error: {path} could not be written: No space left on device\n"
+    assert names(tmp_path) == ["mcc.json"]
+    assert path.read_bytes() == OLD
+
+
 @pytest.mark.parametrize("step", ["replace", "chmod"])
 def test_a_failed_rename_leaves_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str

@@ -71,6 +71,22 @@ def test_a_place_that_can_not_be_a_folder_is_refused(cli: Cli, here: Path) -> No
         assert found.out == ""
 
 
+def test_a_folder_that_looks_like_an_option_is_refused(cli: Cli, here: Path) -> None:
+    for name in ("-", "-x"):
+        assert cli("demo", "--out", name).code == 2
+    assert list(here.iterdir()) == []
+
+
+def test_a_full_disk_is_told(cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, content: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(demo.aside, "write", full)
+    found = cli("demo")
+    assert found.code == 4
+    assert "predictions.csv could not be written: No space left on device" in found.err
+
+
 def test_the_predictions_hold_what_was_made(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_bytes(table(make_flows()))

@@ -43,7 +43,7 @@ def ran(folder: Path, command: str) -> str:
     environment = {
         **os.environ,
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
-        "COLUMNS": "92",
+        "COLUMNS": "84",
         "LC_ALL": "C.UTF-8",
     }
     done = subprocess.run(

@@ -15,6 +15,7 @@ import pytest
 import assay
 from assay.cli import evaluate
 from assay.cli.evaluate import EXAMPLES, INTERVALS
+from assay.evaluation.plotting import Plots
 from assay.inference import METHODS
 
 Cli = Callable[..., Any]
@@ -285,6 +286,21 @@ def test_figures_are_written_for_a_paper(cli: Cli, predictions: Path) -> None:
         "figures",
         "predictions.csv",
     ]
+
+
+def test_figures_on_a_full_disk_leave_nothing(
+    cli: Cli, predictions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: Plots, folder: Path) -> None:
+        (folder / "roc.svg").write_text("<svg")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Plots, "save", full)
+    found = cli("evaluate", predictions, "--figures", predictions.parent / "figures")
+    assert found.code == 4
+    assert found.out == ""
+    assert "figures could not be written: No space left on device" in found.err
+    assert [path.name for path in predictions.parent.iterdir()] == ["predictions.csv"]
 
 
 def test_figures_need_a_place(cli: Cli, predictions: Path) -> None:

@@ -62,6 +62,7 @@ def test_the_quick_reference_comes_in_every_format(
         (["\x1b[31m"], "\\x1b[31m"),
         (["mcc", "--group", "rates"], "NAME or --group, not both"),
         (["--group", "others"], "'others' is not one of 'rates'"),
+        (["mcc", "--level", "0.9"], "--level can't change it"),
     ],
 )
 def test_what_is_not_there_is_wrong_usage(

@@ -184,3 +184,16 @@ def test_being_told_to_end_while_reading_gives_143(tmp_path: Path) -> None:
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=2) == 143
     process.communicate()
+
+
+def test_a_signal_that_comes_when_all_is_done_changes_nothing() -> None:
+    for pause in (0, 0.01, 0.02, 0.04, 0.08):
+        process = subprocess.Popen(
+            [*ASSAY, "measures", "mcc"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        assert process.stdout is not None
+        process.stdout.read(10)
+        time.sleep(pause)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate()[1]
+        assert (process.returncode, said) in ((0, b""), (130, b"\nassay: interrupted\n"))

@@ -433,3 +433,17 @@ def test_decisions_alone_have_no_curves() -> None:
     evaluation = assay.evaluate([1, 0, 1], y_pred=[1, 1, 0])
     with pytest.raises(MethodError, match="curves need scores"):
         evaluation.curves.roc()
+
+
+def test_a_sweep_spends_its_points_where_ties_take_many_targets_at_once() -> None:
+    random = np.random.default_rng(2)
+    scores = np.where(random.random(40_000) < 0.9, 0.0, random.random(40_000).round(4))
+    tally = ScoreTally.of_rows(("no", "yes"), scores, (random.random(40_000) < 0.2).astype(int))
+    assert tally.size > 3000
+    swept = sweep(tally)
+    assert 1500 < len(swept.threshold) <= 2000
+    assert (np.diff(swept.threshold) < 0).all()
+    whole = sweep(tally, None)
+    at = np.searchsorted(-whole.threshold, -swept.threshold)
+    assert (whole.tp[at] == swept.tp).all()
+    assert (whole.fp[at] == swept.fp).all()

@@ -126,7 +126,7 @@ def test_precision_is_undefined_when_nothing_is_flagged() -> None:
     found = of("precision", Confusion(("no", "yes"), ((5, 0), (2, 0))))
     assert math.isnan(found)
     assert found.undefined == "nothing was flagged (TP + FP = 0)"
-    assert found.n == 7
+    assert found.n == 0
     assert found.method == ""
 
 

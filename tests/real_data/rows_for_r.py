@@ -33,7 +33,8 @@ def network() -> pl.DataFrame:
 
 if __name__ == "__main__":
     if "--train" in sys.argv:
-        np.savez_compressed(STORED, scores=np.rint(score()[1] * UNIT).astype(np.uint16))
+        scores = np.rint(score()["score"].to_numpy() * UNIT).astype(np.uint16)
+        np.savez_compressed(STORED, scores=scores)
     folder = Path(sys.argv[1])
     forest().write_csv(folder / "forest.csv")
     network().write_csv(folder / "network.csv")

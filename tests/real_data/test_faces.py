@@ -13,9 +13,9 @@ import pytest
 
 from assay.report.schemas import schema_of
 
-from .conftest import Predictions
 from .documents import Told, report
 from .files import TEST, TRAIN, needs
+from .forest import Predictions
 
 pytestmark = needs(TRAIN, TEST)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,9 @@ from sklearn import metrics
 
 import assay
 
-from .conftest import Predictions
 from .documents import Told, evaluate
 from .files import TEST, TRAIN, needs
+from .forest import Predictions
 from .scikit_learn import defined, of_two, of_two_and_scores
 
 pytestmark = needs(TRAIN, TEST)
@@ -100,7 +101,7 @@ def test_without_a_base_rate_precision_follows_from_bayes_rule(
 
 
 def test_at_a_base_rate_values_are_those_of_rows_weighted_to_it(
-    predictions: Predictions, tmp_path: Any
+    predictions: Predictions, tmp_path: Path
 ) -> None:
     rate, volume = 0.002, 3e6
     options = ("--base-rate", "1/500", "--volume", "3e6")
@@ -128,6 +129,47 @@ def test_at_a_base_rate_values_are_those_of_rows_weighted_to_it(
     assert false == close(reach["tolerated_far"])
     assert (reach["held"], reach["enough"]) == (False, False)
     assert 1 - 0.05 ** (1 / reach["negatives_needed"]) <= largest
+
+
+# -- labels of alerts alone ------------------------------------------------------------------------
+
+
+def test_labels_of_alerts_alone_give_what_needs_only_alerts(
+    predictions: Predictions, told: Told, tmp_path: Path
+) -> None:
+    raised = pl.col("score") >= 0.5
+    rows = predictions.rows.with_columns(label=pl.when(raised).then("label"))
+    rows.write_parquet(tmp_path / "alerts.parquet")
+    options = ("--negative", "normal", "--unlabelled", "allow")
+    found = evaluate(tmp_path / "out", tmp_path / "alerts.parquet", *options)
+    estimates, whole = found.estimates(), told.estimates()
+    for name in ("precision", "false_discovery_rate", "alert_rate"):
+        assert estimates[name] == whole[name], name
+    for name in ("recall", "specificity", "accuracy", "roc_auc", "log_loss"):
+        assert estimates[name]["value"] is None, name
+        assert "not labelled" in estimates[name]["undefined"], name
+
+
+def test_a_weighted_sample_of_the_other_rows_gives_the_detection_rate(
+    predictions: Predictions, told: Told, tmp_path: Path
+) -> None:
+    quiet = np.flatnonzero(~predictions.flagged)
+    drawn = np.zeros(len(predictions.rows), bool)
+    drawn[np.random.default_rng(0).choice(quiet, len(quiet) // 20, replace=False)] = True
+    weight = len(quiet) / drawn.sum()
+    rows = predictions.rows.with_columns(
+        label=pl.when(pl.Series(predictions.flagged | drawn)).then("label"),
+        weight=pl.Series(np.where(drawn, weight, 1.0)),
+    )
+    rows.write_parquet(tmp_path / "sample.parquet")
+    options = ("--negative", "normal", "--unlabelled", "allow", "--weight", "weight")
+    asked = (*options, "--level", "0.999")
+    found = evaluate(tmp_path / "out", tmp_path / "sample.parquet", *asked).estimates()["recall"]
+    detected = np.count_nonzero(predictions.truth & predictions.flagged)
+    missed = weight * np.count_nonzero(predictions.truth & drawn)
+    assert found["method"] == "horvitz-thompson"
+    assert found["value"] == close(detected / (detected + missed))
+    assert found["low"] < told.values()["recall"] < found["high"]
 
 
 # -- curves ----------------------------------------------------------------------------------------
@@ -174,7 +216,7 @@ def test_far_against_detection_rate_is_the_precision_recall_curve(
 
 
 def test_the_csv_and_the_parquet_give_the_same_document(
-    predictions: Predictions, told: Told, tmp_path: Any
+    predictions: Predictions, told: Told, tmp_path: Path
 ) -> None:
     again = evaluate(tmp_path / "out", predictions.csv, *predictions.options)
     assert again["source"].pop("name") == str(predictions.csv)

@@ -18,4 +18,6 @@ def main(args: Sequence[str] | None = None) -> int:
     interruption.watch()
     from assay.cli.app import run
 
-    return run(args)
+    code = run(args)
+    interruption.finish()
+    return code

@@ -15,7 +15,7 @@ import click
 
 from assay import __version__
 from assay.cli.command import TYPED
-from assay.cli.errors import NOBODY_READS, USAGE, report
+from assay.cli.errors import FINE, NOBODY_READS, USAGE, report
 from assay.cli.reporting import discard
 
 # In the order in which people meet them; each is a module here with a `command`.
@@ -107,13 +107,20 @@ def app(context: click.Context) -> None:
 
 def run(args: Sequence[str] | None = None) -> int:
     """Run a command line, by default the one that was typed, and give its exit code."""
-    if "ASSAY_THREADS" in os.environ:
-        # polars reads this once, when it is first imported.
-        os.environ.setdefault("POLARS_MAX_THREADS", os.environ["ASSAY_THREADS"])
+    typed = None if args is None else list(args)
     try:
-        outcome = app.main(
-            None if args is None else list(args), prog_name="assay", standalone_mode=False
-        )
+        _share_threads()
+        outcome = app.main(typed, prog_name="assay", standalone_mode=False)
     except BaseException as error:  # noqa: BLE001 - whatever it is, it becomes an exit code
         return report(error)
-    return outcome if isinstance(outcome, int) else 0
+    return outcome if isinstance(outcome, int) else FINE
+
+
+def _share_threads() -> None:
+    """Tell polars how many threads may work; it asks once, when it is first imported."""
+    threads = os.environ.get("ASSAY_THREADS", "")
+    if not threads:
+        return
+    if not threads.isdecimal() or int(threads) < 1:
+        raise click.UsageError(f"ASSAY_THREADS is {threads!r}; it has to be a number above 0")
+    os.environ.setdefault("POLARS_MAX_THREADS", threads)

@@ -100,6 +100,8 @@ def command(*, out: Path, face: str, level: float, seed: int, quiet: bool) -> No
 
 def _prepare(folder: Path) -> None:
     """Make the folder; one that holds somebody else's files is left alone."""
+    if str(folder).startswith("-"):
+        raise click.UsageError(f"{str(folder)!r} would be taken for an option; name another folder")
     try:
         folder.mkdir(exist_ok=True)
         if any(folder.iterdir()) and not (folder / MARK).exists():

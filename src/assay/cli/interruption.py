@@ -38,12 +38,22 @@ def watch() -> None:
     if hasattr(os, "set_blocking"):
         os.set_blocking(tell, False)
     signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
-    for name in _NAMES:
-        number = getattr(signal, name, None)
-        # What was ignored on purpose, as by nohup, stays ignored.
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _left_to_the_thread)
+    for number in _heeded():
+        signal.signal(number, _left_to_the_thread)
     threading.Thread(target=_wait, args=(told,), name="interruption", daemon=True).start()
+
+
+def finish() -> None:
+    """From now on signals come too late: all is done, and the exit code is to be that of it."""
+    for number in _heeded():
+        # Python itself would turn back to dying of them while it shuts down.
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _heeded() -> list[int]:
+    """The signals to act on; what was ignored on purpose, as by nohup, stays ignored."""
+    known = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+    return [number for number in known if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 def _fill_gaps() -> None:

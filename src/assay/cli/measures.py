@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from assay.cli.command import Command, Option
-from assay.cli.reporting import Reporting, reporting
+from assay.cli.reporting import DEFAULT_LEVEL, Reporting, reporting
 
 GROUPS = ("rates", "agreement", "ranking", "probability")
 EXAMPLES = (
@@ -48,6 +48,10 @@ def command(*, name: str | None, group: str | None, reporting: Reporting) -> Non
     """
     if name is not None and group is not None:
         raise click.UsageError("give NAME or --group, not both")
+    if reporting.level != DEFAULT_LEVEL:
+        raise click.UsageError(
+            "the examples of the catalogue are at a level of 0.95; --level can't change it"
+        )
     reporting.check()
     from assay.errors import UnknownMeasure
     from assay.measures import find

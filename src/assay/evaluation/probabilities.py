@@ -13,7 +13,7 @@ from assay.inference.differences import LOSSES
 from assay.inference.scored import WORST_LOG_LOSS, clustered_mean, mean_interval
 from assay.measures import Measure
 from assay.tally import Confusion, LossSums, ScoreTally
-from assay.tally.sums import Moments
+from assay.tally.sums import SMALLEST_PROBABILITY, Moments
 
 if TYPE_CHECKING:
     from assay.evaluation.judge import Judge
@@ -31,9 +31,7 @@ def loss(judge: Judge, measure: Measure) -> Estimate:
     name, note = "delta", None
     if isinstance(judge.method, Bootstrap) and judge.binary:
         assert tally.scores is not None  # noqa: S101 - probabilities are scores
-        ends, name, note = judge.resampled(
-            tally.scores[0], lambda part: _moments(_counted(part), measure).mean
-        )
+        ends, name, note = judge.resampled(tally.scores[0], lambda part: _mean(part, measure))
     elif tally.clusters is not None:
         ends, name, note = _clustered(judge, measure, moments.mean, largest)
     else:
@@ -60,11 +58,15 @@ def _moments(losses: LossSums, measure: Measure) -> Moments:
     return losses.log_loss() if measure.name == "log_loss" else losses.brier_score()
 
 
-def _counted(tally: ScoreTally) -> LossSums:
-    """The losses of the rows of a binary score tally."""
-    truth = np.repeat(np.array([0, 1], np.uint8), tally.size)
-    counts = tally.counts.astype(np.int64).ravel()
-    return LossSums.of_binary(truth, np.tile(tally.scores, 2), counts=counts)
+def _mean(tally: ScoreTally, measure: Measure) -> float:
+    """The mean loss of the rows of a binary score tally, in floats, as resamples are."""
+    scores = tally.scores.astype(np.float64)
+    said = np.stack([1 - scores, scores])
+    if measure.name == "log_loss":
+        losses = -np.log(np.maximum(said, SMALLEST_PROBABILITY))
+    else:
+        losses = np.square(1 - said)
+    return float((losses * tally.counts).sum() / tally.counts.sum())
 
 
 def _clustered(

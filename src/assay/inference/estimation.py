@@ -81,7 +81,9 @@ def estimate(
     exact = quantity.value(confusion)
     if math.isnan(exact):
         why = quantity.reason(confusion)
-        return Estimate(exact, n=_rows(confusion), level=level, undefined=why)
+        # A share is undefined where it is of no rows.
+        n = 0 if proportion(quantity.expression) is not None else _rows(confusion)
+        return Estimate(exact, n=n, level=level, undefined=why)
     if quantity.label is not None and not isinstance(method, Bootstrap):
         # One label against the rest is a binary table; resamples are shared, so they are not cut.
         confusion = confusion.against_rest(quantity.label)

@@ -26,7 +26,7 @@ from assay.report.document import (
 from assay.report.headline import headline, largest_confusions
 from assay.report.names import name
 from assay.report.numbers import count, p_value
-from assay.report.words import measure_name, plural, quoted
+from assay.report.words import listed, measure_name, plural, quoted
 
 _BINARY_MAIN = (
     "accuracy",
@@ -179,7 +179,18 @@ def _table(evaluation: Evaluation, keys: tuple[str, ...]) -> Table:
     shared = reasons[0] if len(reasons) > 2 and len(set(reasons)) == 1 else None
     rows = tuple(_row(key, found, shared) for key, found in shown.items())
     notes = () if shared is None else (f"Undefined: {shared}.",)
-    return Table(caption, _MEASURE_COLUMNS, rows, notes)
+    return Table(caption, _MEASURE_COLUMNS, rows, (*notes, *_without_interval(shown)))
+
+
+def _without_interval(shown: Mapping[str, Estimate]) -> tuple[str, ...]:
+    """Why values stand alone: each reason once, with the measures that it holds for."""
+    reasons: dict[str, list[str]] = {}
+    for key, found in shown.items():
+        if found.note is not None and not math.isnan(found) and math.isnan(found.low):
+            measure, average = parse(key)
+            why = found.note.partition(";")[0]
+            reasons.setdefault(why, []).append(measure_name(measure.name, average))
+    return tuple(f"{listed(names)}: {why}." for why, names in reasons.items())
 
 
 def _row(key: str, found: Estimate, shared: str | None) -> tuple[Cell, ...]:

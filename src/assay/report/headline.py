@@ -7,6 +7,7 @@ import math
 from assay.evaluation import Evaluation
 from assay.inference import Estimate
 from assay.report.numbers import about, count, exact_percent, percent
+from assay.report.slices import too_wide
 from assay.report.words import plural, positives, quoted
 
 # The base rate of the headline where none was given.
@@ -136,6 +137,9 @@ def _classes(evaluation: Evaluation) -> tuple[str, ...]:
         return ()
     if min(map(float, known.values())) == 1:
         return ("Every row was decided right.",)
+    # A class of three rows is the best or the worst by chance.
+    told = {label: recall for label, recall in known.items() if not too_wide(recall)}
+    known = told if len(told) > 1 else known
     best = max(known, key=lambda label: known[label])
     worst = min(known, key=lambda label: known[label])
     said = f"Every class is found alike, {percent(known[best])} of its rows."

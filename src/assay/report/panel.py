@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from assay.curves import Floats
 from assay.evaluation import Evaluation
 from assay.evaluation.entries import DEFAULT_BASE_RATES
 from assay.inference import Estimate
@@ -13,6 +16,8 @@ from assay.measures import CATALOGUE, Measure, find
 from assay.report.document import Panel
 from assay.report.headline import USUAL_BASE_RATE
 
+# What rounding leaves of a sum of weights that is 0.
+_NOISE = 1e-12
 # What is looked at first when a threshold moves; all others follow in the catalogue's order.
 FIRST = (
     "recall",
@@ -81,12 +86,21 @@ def _sweep(evaluation: Evaluation) -> Mapping[str, tuple[float | None, ...]]:
     if evaluation.tally.scores is None:
         return {"threshold": (), "tp": (), "fp": ()}
     swept = evaluation.curves.sweep
+    tp, fp = swept.tp, swept.fp
+    if swept.weighted:
+        tp, fp = _without_noise(tp, swept.positives), _without_noise(fp, swept.negatives)
     number: Any = float if swept.weighted else int
     return {
         "threshold": tuple(finite(t) for t in swept.threshold.tolist()),
-        "tp": tuple(number(v) for v in swept.tp.tolist()),
-        "fp": tuple(number(v) for v in swept.fp.tolist()),
+        "tp": tuple(number(v) for v in tp.tolist()),
+        "fp": tuple(number(v) for v in fp.tolist()),
     }
+
+
+def _without_noise(sums: Floats, total: float) -> Floats:
+    """Sums of weights that never fall and start at an exact 0, which rounding may have undone."""
+    cleaned = np.where(sums < _NOISE * total, 0.0, sums)
+    return np.minimum(np.maximum.accumulate(cleaned), total)
 
 
 def _reliability(evaluation: Evaluation) -> Mapping[str, tuple[float, ...]] | None:

@@ -48,6 +48,8 @@ def _section(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
         right = {key: found[key]["accuracy"] for key in slices}
         dots = [Dot(key[1], right[key], _right(slices[key], right[key])) for key in slices]
         return Section(title, (_worst(evaluation, column, "accuracy", dots),), Tier.APPENDIX)
+    if evaluation.unlabelled is not None and math.isnan(evaluation["recall"]):
+        return Section(title, (_alerts(evaluation, column, found),), Tier.APPENDIX)
     blocks: list[Block] = []
     detected = [
         Dot(key[1], found[key]["recall"], _detected(table, found[key], beside=not is_family))
@@ -62,9 +64,21 @@ def _section(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
     ]
     if detected:
         blocks.append(_worst(evaluation, column, "recall", detected))
-    if harmless:
+    # The negatives by themselves are the whole over again.
+    if harmless and not (is_family and len(harmless) == 1):
         blocks.append(_worst(evaluation, column, "false_positive_rate", harmless))
     return Section(title, tuple(blocks), Tier.APPENDIX)
+
+
+def _alerts(evaluation: Evaluation, column: str, found: _Estimates) -> Dots:
+    """Where only alerts were labelled: the precision of the alerts of each slice."""
+    dots = [
+        Dot(key[1], found[key]["precision"], of_all(table.cells[1][1], alerts, right, "are real"))
+        for key, table in evaluation.tally.slices.items()
+        for right, alerts in [(found[key]["precision"], table.columns[1])]
+        if key[0] == column and alerts
+    ]
+    return _worst(evaluation, column, "precision", dots)
 
 
 def _worst(evaluation: Evaluation, column: str, name: str, dots: list[Dot]) -> Dots:
@@ -132,9 +146,14 @@ def of_all(k: float, n: float, found: Estimate, verb: str) -> str:
         bounds.append(f"at least {percent(found.low)}")
     elif float(found) == 0:
         bounds.append(f"at most {percent(found.high)}")
-    if found.high - found.low > TOO_WIDE:
+    if too_wide(found):
         bounds.append(TOO_FEW)
     return f"{said}: {', '.join(bounds)}" if bounds else said
+
+
+def too_wide(found: Estimate) -> bool:
+    """Whether a share has so few rows that nothing should be said of it."""
+    return found.high - found.low > TOO_WIDE
 
 
 # -- days ------------------------------------------------------------------------------------------

@@ -31,9 +31,10 @@ def look(evaluation: Evaluation) -> str | None:
     if not never:
         return None
     if evaluation.positive is None:
+        whose = "Its" if len(never) == 1 else "Their"
         return (
-            f"Never decided: {listed(never)}. Its detection rate is 0 and its precision "
-            f"undefined: check how the labels are spelt, or train on more such rows."
+            f"Never decided: {listed(never)}. {whose} detection rate is 0 and {whose.lower()} "
+            f"precision undefined: check how the labels are spelt, or train on more such rows."
         )
     nothing = not confusion.columns[1]
     how = "Nothing is" if nothing else "Every row is"

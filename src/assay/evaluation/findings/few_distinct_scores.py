@@ -31,7 +31,8 @@ def look(evaluation: Evaluation) -> str | None:
     >>> evaluation = assay.evaluate(truth, y_score=score)
     >>> print(evaluation.findings[0].message)  # doctest: +NORMALIZE_WHITESPACE
     1,000 rows share 3 distinct scores: as ties are broken, the AUC lies anywhere from 0.6667 to
-    1.0000 (0.8333 with ties as halves). Give scores with all digits.
+    1.0000 (0.8333 with ties as halves). Give scores with all digits,
+    or quote the bounds.
     """
     tables = evaluation.tally.scores
     if tables is None:
@@ -53,7 +54,8 @@ def look(evaluation: Evaluation) -> str | None:
     return (
         f"{rows(total)} share {count(table.size)} distinct score{'' if table.size == 1 else 's'}: "
         f"as ties are broken, the AUC{whose} lies anywhere from {auc - reach / 2:.4f} to "
-        f"{auc + reach / 2:.4f} ({auc:.4f} with ties as halves). Give scores with all digits."
+        f"{auc + reach / 2:.4f} ({auc:.4f} with ties as halves). Give scores with all digits, "
+        f"or quote the bounds."
     )
 
 

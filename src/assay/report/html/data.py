@@ -27,6 +27,7 @@ def data_of(panel: Panel, limits: Limits) -> dict[str, Any]:
         "sweep": {name: list(column) for name, column in panel.sweep.items()},
         "decided": dict(zip(("tp", "fp", "fn", "tn"), panel.decided, strict=True)),
         "z": normal(panel.level),
+        "weighted": panel.weighted,
         # Whether the binomial intervals of plain counts are legal.
         "counted": not (panel.weighted or panel.clustered),
         "shown_at": {name: [*_ends(e), about(e, limits)] for name, e in panel.shown_at.items()},

@@ -46,16 +46,14 @@ def deployed_of(panel: Panel, limits: Limits) -> Deployed:
     for name in PER_DAY:
         found = known.get(name, _a_day(name, panel, rate, volume))
         per_day.append((name, measure_name(name), _daily(found, limits)))
-    words = percent(rate).replace("undefined", UNDEFINED)
-    if panel.base_rates:
-        words = exact_percent(rate)
+    words = exact_percent(rate) if panel.base_rates else percent(rate)
     return Deployed(words, volume, count(volume), tuple(shares), tuple(per_day))
 
 
 def _at(measure: Measure, panel: Panel, rate: float) -> Estimate:
     """A measure at a base rate, without an interval."""
-    if math.isnan(rate) or measure.formula is None:
-        return Estimate(math.nan, undefined="there are no rows")
+    if measure.formula is None or not 0 < rate < 1:
+        return Estimate(math.nan, undefined="there are no rows of one class")
     formula = at_base_rate(measure.formula, Fraction(repr(float(rate))))
     cells: dict[str, Any] = dict(zip(("TP", "FP", "FN", "TN"), panel.decided, strict=True))
     return Estimate(value(formula, cells), undefined=reason(formula, cells))

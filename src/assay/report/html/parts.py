@@ -19,8 +19,8 @@ class Part:
     anchor: str
     title: str
     brief: str
-    folded: bool
     blocks: tuple[View | Reliability, ...]
+    folded: bool = False
 
 
 class Rank(Enum):
@@ -42,7 +42,7 @@ def parts_of(document: Document, limits: Limits) -> tuple[tuple[Part, ...], int]
     for rank in Rank:
         if rank is Rank.CALIBRATION and document.panel and document.panel.reliability:
             drawn = reliability_of(document.panel.reliability)
-            found.append(Part(_anchor(found), "Calibration", "Calibration", False, (drawn,)))
+            found.append(Part(_anchor(found), "Calibration", "Calibration", (drawn,)))
         for section in (section for section in document.sections if _rank(section) is rank):
             blocks = [block for block in section.blocks if not _in_panel(block, document)]
             if not blocks:
@@ -53,7 +53,7 @@ def parts_of(document: Document, limits: Limits) -> tuple[tuple[Part, ...], int]
             views = tuple(block_of(block, limits) for block in blocks[:room])
             room -= len(views)
             title, brief = sentence(section.title, limits), named(section.title, limits.letters)
-            found.append(Part(_anchor(found), title, brief.shown, section.detail, views))
+            found.append(Part(_anchor(found), title, brief.shown, views, folded=section.detail))
     return tuple(found), left
 
 

@@ -56,7 +56,9 @@ class Growing:
     def widen(self, dtype: Any) -> None:
         """Hold values of a wider type from now on."""
         if self._array.dtype != dtype:
-            self._array = self._array.astype(dtype)
+            wider = np.empty(len(self._array), dtype)
+            wider[: self.size] = self._array[: self.size]
+            self._array = wider
 
     def done(self) -> Array:
         """The values, and no room behind them."""

@@ -22,6 +22,7 @@ from assay.sources.files.text import Window
 if TYPE_CHECKING:
     import polars as pl
 
+_MOST_COLUMNS = 100_000
 _OTHER_DELIMITERS = {";": "';'", "\t": "'\\t'", "|": "'|'", ",": "','"}
 
 
@@ -80,6 +81,8 @@ def _header(window: Window, sign: bytes, name: str) -> tuple[int, list[str]]:
         )
     if not text.strip(b"\r\n"):
         raise InputError(f"{name}, line 1: found {BLANK}, expected a header")
+    if text.count(sign) >= _MOST_COLUMNS:
+        raise InputError(f"{name}, line 1: the header has more than {_MOST_COLUMNS:,} fields")
     return end, _names(text, sign, name)
 
 

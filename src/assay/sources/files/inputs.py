@@ -32,7 +32,12 @@ def sources(inputs: Sequence[str], request: Request) -> tuple[Source, ...]:
     """Every file that is meant, in order; folders and patterns sorted."""
     if isinstance(inputs, str):
         raise InputError(f"inputs are a list of files; found one text, {inputs!r}")
-    found = [source for given in inputs for source in _sources(given, request)]
+    found: list[Source] = []
+    for given in inputs:
+        try:
+            found += _sources(given, request)
+        except OSError as odd:
+            raise InputError(f"{shown(given)} can't be opened: {odd.strerror}") from odd
     if not found:
         raise InputError("no file was given: name a file, a folder, or - for standard input")
     seen: set[tuple[Path | None, str]] = set()

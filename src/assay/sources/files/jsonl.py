@@ -40,7 +40,10 @@ def jsonl(chunks: Iterator[bytes], name: str) -> Table:
         columns |= dict.fromkeys(found or ())
     if not columns:
         _, reason = _object(start.partition(b"\n")[0])
-        raise InputError(f"{name}, line 1: found {reason or 'an object without keys'}")
+        raise InputError(
+            f"{name}, line 1: found {reason or 'an object without keys'}, expected one JSON object "
+            f"a line"
+        )
     return Table(
         name,
         tuple(columns),

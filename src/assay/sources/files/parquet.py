@@ -17,6 +17,8 @@ _MAGIC = b"PAR1"
 _TAIL = 8
 _HEADER = 1 << 12
 _LONGEST_HEADER = 1 << 24
+# Columns and row groups by the hundred thousand.
+_LONGEST_FOOTER = 1 << 24
 _LARGEST = 1 << 31
 _DATA, _DICTIONARY, _DATA_V2 = 0, 2, 3
 # What comes of fields that are missing or of another type than they should be.
@@ -82,6 +84,8 @@ def _groups(file: BinaryIO, size: int) -> list[Group]:
     data_end = size - _TAIL - length
     if data_end < len(_MAGIC):
         raise Malformed(f"its footer claims {length:,} bytes, but it has only {size:,}")
+    if length > _LONGEST_FOOTER:
+        raise Malformed(f"its footer takes {length:,} bytes; {_LONGEST_FOOTER:,} are read at most")
     file.seek(data_end)
     footer = Reader(file.read(length)).struct()
     found = [_group(group, data_end) for group in footer[4]]

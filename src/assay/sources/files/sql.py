@@ -13,7 +13,6 @@ from assay.sources.files.table import Meter, Piece, Table
 from assay.sources.files.values import series_of
 
 SQLITE, DUCKDB = "sqlite", "duckdb"
-_STEPS = 100_000
 # Rows come as Python values, which take about a hundred bytes each.
 _MOST_ROWS = 1 << 16
 _HARMLESS = frozenset(
@@ -75,8 +74,6 @@ def _sqlite(path: Path, query: str, name: str, batch_rows: int, _: int) -> Itera
             connection.execute("PRAGMA query_only = ON")
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.set_authorizer(_only_reading)
-            # Python looks for signals when it is called, so that Ctrl-C stops a long query.
-            connection.set_progress_handler(int, _STEPS)
             cursor = connection.execute(query)
             if cursor.description is None:
                 raise InputError(f"{name}: the query gives no rows; write a SELECT")
@@ -84,8 +81,6 @@ def _sqlite(path: Path, query: str, name: str, batch_rows: int, _: int) -> Itera
             while batch := cursor.fetchmany(batch_rows):
                 yield batch
     except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as odd:
-        if str(odd) == "interrupted":
-            raise KeyboardInterrupt from odd
         raise InputError(f"{name}: SQLite refuses the query: {odd}{_hint(odd)}") from odd
 
 

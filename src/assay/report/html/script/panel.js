@@ -39,9 +39,7 @@ function panel() {
       show();
     });
     field.addEventListener("change", () => {
-      // The lowest score that is flagged at the threshold that was typed.
-      const typed = field.valueAsNumber;
-      if (!Number.isNaN(typed)) index = THRESHOLDS.findLastIndex((t) => t >= typed);
+      if (!Number.isNaN(field.valueAsNumber)) index = indexAt(field.valueAsNumber);
       show();
     });
     back.addEventListener("click", () => choose(REPORT));

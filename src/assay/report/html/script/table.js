@@ -5,12 +5,25 @@ const THRESHOLDS = DATA.sweep.threshold.map((t) => (t === null ? Infinity : t));
 const POINTS = THRESHOLDS.length;
 
 // Where the report stands in the table; -1 where decisions were given, which need not lie on it.
-const REPORT = DATA.threshold === null ? -1 : THRESHOLDS.findLastIndex((t) => t >= DATA.threshold);
+const REPORT = DATA.threshold === null ? -1 : indexAt(DATA.threshold);
+
+// The point that decides like any threshold: the lowest score that is flagged at it.
+function indexAt(threshold) {
+  let index = 0;
+  while (index + 1 < POINTS && THRESHOLDS[index + 1] >= threshold) index += 1;
+  return index;
+}
+
+// What is left of a total; sums of weights leave a little where nothing is left.
+function rest(total, part) {
+  const left = total - part;
+  return DATA.weighted && left < 1e-12 * total ? 0 : left;
+}
 
 function pointAt(index) {
   const atReport = index === REPORT;
   const [tp, fp] = [DATA.sweep.tp[index], DATA.sweep.fp[index]];
-  const cells = { tp, fp, fn: DATA.positives - tp, tn: DATA.negatives - fp };
+  const cells = { tp, fp, fn: rest(DATA.positives, tp), tn: rest(DATA.negatives, fp) };
   return {
     index,
     atReport,

@@ -1,0 +1,1 @@
+"""Tests of the readers of files, and the tables that they share."""
