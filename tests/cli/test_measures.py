@@ -62,7 +62,6 @@ def test_the_quick_reference_comes_in_every_format(
         (["\x1b[31m"], "\\x1b[31m"),
         (["mcc", "--group", "rates"], "NAME or --group, not both"),
         (["--group", "others"], "'others' is not one of 'rates'"),
-        (["mcc", "--level", "0.9"], "--level can't change it"),
     ],
 )
 def test_what_is_not_there_is_wrong_usage(
@@ -80,3 +79,11 @@ def test_the_examples_of_the_help_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert cli(*shlex.split(line)[1:]).code == 0
+
+
+def test_the_example_has_an_interval_of_the_level_asked_for(cli: Callable[..., Any]) -> None:
+    wide, narrow = (
+        json.loads(cli("measures", "recall", "--format", "json", *level).out)["measures"][0]
+        for level in ([], ["--level", "0.5"])
+    )
+    assert wide["example"]["low"] < narrow["example"]["low"]

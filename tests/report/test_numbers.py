@@ -80,7 +80,7 @@ def test_share_is_a_percent_in_a_sentence(found: float, text: str) -> None:
 
 def test_count_has_its_thousands_apart() -> None:
     written = [count(number) for number in (0, 7, 14869, 10**19, 2.0, 12.3456789, 1234567.8)]
-    assert written == ["0", "7", "14,869", f"{10**19:,}", "2", "12.3457", "1,234,568"]
+    assert written == ["0", "7", "14,869", f"{10**19:,}", "2", "12.35", "1,234,568"]
 
 
 def test_daily_figure_is_whole_from_a_hundred_on() -> None:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from assay import Evaluation, count, evaluate
+from assay import Evaluation, Unlabelled, count, evaluate
 from assay.inference import Estimate
 from assay.report.document import Dots, Prose, Section, Table
 from assay.report.slices import MOST, TOO_FEW, of_all, sections
@@ -55,11 +55,28 @@ def test_families_stand_worst_first() -> None:
     assert [dot.name for dot in dots_of(found, "recall").dots] == ["bad", "middle", "good"]
 
 
-def test_families_without_positives_stand_apart_by_their_false_positives() -> None:
-    found = sections(families(dos=(9, 10)))[0]
+def test_harmless_rows_are_no_family() -> None:
+    (dots,) = sections(families(dos=(9, 10)))[0].blocks
+    assert [dot.name for dot in dots.dots] == ["dos"]
+
+
+def test_slices_without_positives_stand_apart_by_their_false_positives() -> None:
+    where = ["lab"] * 4 + ["dmz"] * 6 + ["web"] * 2
+    truth, said = ["no"] * 10 + ["yes"] * 2, ["yes", *["no"] * 9, "yes", "no"]
+    found = sections(evaluate(truth, y_pred=said, positive="yes", slices={"where": where}))[0]
     dots = dots_of(found, "false_positive_rate")
-    assert [(dot.name, dot.remark) for dot in dots.dots] == [("none", "1 of 20 flagged")]
-    assert "none" not in [dot.name for dot in dots_of(found, "recall").dots]
+    assert [dot.name for dot in dots.dots] == ["lab", "dmz"]
+    assert dots.dots[0].remark.startswith("1 of 4 flagged")
+    assert [dot.name for dot in dots_of(found, "recall").dots] == ["web"]
+
+
+def test_where_only_alerts_were_labelled_slices_are_told_by_the_precision_of_their_alerts() -> None:
+    truth, said = ["no", "yes", "yes", "no"], ["yes"] * 4
+    tally = count(truth, y_pred=said, positive="yes", slices={"where": ["a", "a", "b", "b"]})
+    found = sections(Evaluation(tally, unlabelled=Unlabelled(1, 90)))[0]
+    (dots,) = found.blocks
+    assert dots.measure.name == "precision"
+    assert dots.dots[0].remark.startswith("1 of 2 are real")
 
 
 def test_whole_stands_beside_its_parts_and_parts_add_up_to_it() -> None:

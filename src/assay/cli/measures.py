@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from assay.cli.command import Command, Option
-from assay.cli.reporting import DEFAULT_LEVEL, Reporting, reporting
+from assay.cli.reporting import Reporting, reporting
 
 GROUPS = ("rates", "agreement", "ranking", "probability")
 EXAMPLES = (
@@ -48,20 +48,16 @@ def command(*, name: str | None, group: str | None, reporting: Reporting) -> Non
     """
     if name is not None and group is not None:
         raise click.UsageError("give NAME or --group, not both")
-    if reporting.level != DEFAULT_LEVEL:
-        raise click.UsageError(
-            "the examples of the catalogue are at a level of 0.95; --level can't change it"
-        )
     reporting.check()
     from assay.errors import UnknownMeasure
     from assay.measures import find
     from assay.report import measure_document, measures_document
 
     if name is None:
-        reporting.deliver(measures_document(group))
+        reporting.deliver(measures_document(group, level=reporting.level))
         return
     try:
         measure = find(name)
     except UnknownMeasure as error:
         raise click.UsageError(str(error)) from error
-    reporting.deliver(measure_document(measure))
+    reporting.deliver(measure_document(measure, level=reporting.level))

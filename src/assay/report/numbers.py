@@ -25,16 +25,16 @@ _NOISE = 1e-12
 
 
 def count(number: float) -> str:
-    """A count with thousands separators; a sum of weights to about six digits.
+    """A count with thousands separators; a sum of weights to about four digits.
 
     >>> count(14869), count(1234.5678), count(0.25)
-    ('14,869', '1,234.57', '0.25')
+    ('14,869', '1,235', '0.25')
     """
     if isinstance(number, int) or float(number).is_integer():
         return f"{int(number):,}"
-    if abs(number) >= 1e6:
+    if abs(number) >= 1000:
         return f"{number:,.0f}"
-    return f"{number:,.6g}"
+    return f"{number:,.4g}"
 
 
 def measured(found: Estimate) -> str:

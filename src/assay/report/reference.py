@@ -11,6 +11,7 @@ from typing import Any
 from assay.errors import InputError
 from assay.evaluation import MeasureFunction
 from assay.inference import Estimate
+from assay.inference.estimation import DEFAULT_LEVEL
 from assay.inference.significance import finite
 from assay.measures import CATALOGUE, Band, Counts, Interval, Measure
 from assay.report.definitions import classes_formula_of, formula_of, symbols_of
@@ -48,8 +49,11 @@ _CLASS_SCORES = {
 }
 
 
-def measures_document(group: str | None = None) -> Document:
-    """All measures, or those of one group: name, formula, range, direction, reading."""
+def measures_document(group: str | None = None, *, level: float = DEFAULT_LEVEL) -> Document:
+    """All measures, or those of one group: name, formula, range, direction, reading.
+
+    ``level`` is that of the intervals of the examples.
+    """
     groups = list(dict.fromkeys(measure.group for measure in CATALOGUE))
     if group is not None and group not in groups:
         raise InputError(f"there is no group {group!r} of measures; there are {listed(groups)}")
@@ -59,7 +63,7 @@ def measures_document(group: str | None = None) -> Document:
         rows = [measure for measure in shown if measure.group == each]
         if rows:
             sections.append(Section(each.capitalize(), (_quick_reference(each, rows),)))
-    entries = [_entry(measure) for measure in shown]
+    entries = [_entry(measure, level) for measure in shown]
     return Document(
         schema=SCHEMA,
         title="Measures",
@@ -70,9 +74,9 @@ def measures_document(group: str | None = None) -> Document:
     )
 
 
-def measure_document(measure: Measure) -> Document:
+def measure_document(measure: Measure, *, level: float = DEFAULT_LEVEL) -> Document:
     """One measure: formula, range, reading, when it misleads, bands, interval, an example."""
-    entry = _entry(measure)
+    entry = _entry(measure, level)
     formulas = [("two classes" if measure.formula else "scores", formula_of(measure))]
     of_classes = classes_formula_of(measure)
     if of_classes is not None:
@@ -104,7 +108,7 @@ def measure_document(measure: Measure) -> Document:
         bands = tuple((span(band, measure), band.reading) for band in measure.bands)
         columns = (Column("value"), Column("reading"))
         sections.append(Section("Bands", (Table("A convention, no law", columns, bands),)))
-    sections.append(Section("Example", _worked(measure)))
+    sections.append(Section("Example", _worked(measure, level)))
     return Document(
         schema=SCHEMA,
         title=measure_name(measure.name),
@@ -177,23 +181,23 @@ def _interval(measure: Measure, found: Estimate) -> str:
 # -- examples --------------------------------------------------------------------------------------
 
 
-def _example(measure: Measure) -> tuple[dict[str, Any], Estimate]:
+def _example(measure: Measure, level: float) -> tuple[dict[str, Any], Estimate]:
     """What is put in, and what comes out."""
     function = MeasureFunction(measure)
     if measure.formula is not None:
         counts = (measure.example[0] if measure.example else _COUNTS)._asdict()
-        return counts, function(**counts)
-    found = function(list(_TRUTH), list(_SCORES))
+        return counts, function(**counts, level=level)
+    found = function(list(_TRUTH), list(_SCORES), level=level)
     if not math.isnan(found):
         return {"y_true": list(_TRUTH), "y_score": list(_SCORES)}, found
     probabilities = {label: list(column) for label, column in _CLASS_SCORES.items()}
-    found = function(list(_CLASS_TRUTH), probabilities)
+    found = function(list(_CLASS_TRUTH), probabilities, level=level)
     return {"y_true": list(_CLASS_TRUTH), "y_proba": probabilities}, found
 
 
-def _worked(measure: Measure) -> tuple[Block, ...]:
+def _worked(measure: Measure, level: float) -> tuple[Block, ...]:
     """The example with its numbers in the formula, and what comes of it."""
-    given, found = _example(measure)
+    given, found = _example(measure, level)
     if measure.formula is None:
         said = "; ".join(
             f"{label} {listed([f'{score:g}' for score in scores])}"
@@ -232,9 +236,9 @@ def _by_label(given: dict[str, Any]) -> dict[str, list[float]]:
 # -- plain values ----------------------------------------------------------------------------------
 
 
-def _entry(measure: Measure) -> dict[str, Any]:
+def _entry(measure: Measure, level: float) -> dict[str, Any]:
     formula, of_classes = formula_of(measure), classes_formula_of(measure)
-    given, found = _example(measure)
+    given, found = _example(measure, level)
     return {
         "name": measure.name,
         "aliases": list(measure.aliases),

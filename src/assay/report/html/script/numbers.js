@@ -36,8 +36,8 @@ function significant(number, digits) {
 }
 
 function count(number) {
-  if (Number.isInteger(number) || Math.abs(number) >= 1e6) return grouped(fixed(number, 0));
-  return grouped(significant(number, 6));
+  if (Number.isInteger(number) || Math.abs(number) >= 1000) return grouped(fixed(number, 0));
+  return grouped(significant(number, 4));
 }
 
 // The fewest decimals that tell each number from 0 and the whole, and the ends from each other.
