@@ -64,7 +64,9 @@ def test_any_text_and_any_float_come_back_to_the_bit(
 ) -> None:
     given_ = WRITERS[format_](tmp_path, table)
     for batch, chunk in SIZES:
-        must_be(read([given_], Request(slices=("site",), batch_rows=batch, chunk_bytes=chunk)), table)
+        must_be(
+            read([given_], Request(slices=("site",), batch_rows=batch, chunk_bytes=chunk)), table
+        )
 
 
 @pytest.mark.parametrize("make", [csv_bytes, jsonl_bytes])
@@ -79,7 +81,16 @@ def test_text_reads_the_same_in_chunks_of_any_size(make: Any, table: Columns, ch
 
 
 @settings(max_examples=200)
-@given(st.lists(st.one_of(finite.map(repr), st.from_regex(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?(e[+-]?[0-9]{1,3})?", fullmatch=True)), min_size=1, max_size=20))
+@given(
+    st.lists(
+        st.one_of(
+            finite.map(repr),
+            st.from_regex(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?(e[+-]?[0-9]{1,3})?", fullmatch=True),
+        ),
+        min_size=1,
+        max_size=20,
+    )
+)
 def test_numbers_in_text_have_the_bits_that_python_gives_them(texts: list[str]) -> None:
     import io
 

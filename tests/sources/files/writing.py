@@ -22,7 +22,9 @@ Columns = Mapping[str, Sequence[Any]]
 
 def csv_bytes(columns: Columns, delimiter: str = ",") -> bytes:
     """Quoted only where that is needed."""
-    return _lines(columns, delimiter, "\n", lambda text: any(c in text for c in f'{delimiter}"\r\n'))
+    return _lines(
+        columns, delimiter, "\n", lambda text: any(c in text for c in f'{delimiter}"\r\n')
+    )
 
 
 def quoted_bytes(columns: Columns) -> bytes:

@@ -12,7 +12,6 @@ from typing import Any
 from assay.errors import InputError
 from assay.sources.files.formats import GZIP
 
-_BOMS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _GZIP_WINDOW = 31
 
 
@@ -76,6 +75,14 @@ def _zstd() -> Any:
     return zstd
 
 
+def must_not_be_utf16(head: bytes, name: str) -> None:
+    """Refuse text that begins with the mark of another encoding than UTF-8."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(
+            f"{name} is not UTF-8: at byte 0 it has the mark of UTF-16. Say --encoding utf-16"
+        )
+
+
 def utf8(chunks: Iterator[bytes], encoding: str | None, name: str) -> Iterator[bytes]:
     """The same text in UTF-8 without a byte order mark; refuses bytes that are not of the encoding.
 
@@ -85,10 +92,6 @@ def utf8(chunks: Iterator[bytes], encoding: str | None, name: str) -> Iterator[b
     offset = 0
     first = True
     for chunk in chunks:
-        if first and encoding is None and chunk[:2] in _BOMS:
-            raise InputError(
-                f"{name} is not UTF-8: at byte 0 it has the mark of UTF-16. Say --encoding utf-16"
-            )
         text = _decoded(decoder, chunk, offset, encoding, name)
         offset += len(chunk)
         if first and text:
