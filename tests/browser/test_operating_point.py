@@ -183,6 +183,7 @@ def test_weights_and_clusters_have_intervals_only_at_the_report(
         page.key(key)
         cells = page.evaluate(SEEN)["cells"]
         assert [cells[name][1] for name in empty] == ["0", "0"]
+    assert page.errors == []
 
 
 def test_decisions_stay_where_they_were_until_the_point_is_moved(

@@ -12,7 +12,10 @@ from assay.cli.measures import EXAMPLES, GROUPS
 from assay.measures import CATALOGUE
 
 
-def test_all_measures_are_listed_by_group(cli: Callable[..., Any]) -> None:
+def test_all_measures_are_listed_by_group(
+    cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")  # in fewer columns long names are folded
     found = cli("measures")
     assert (found.code, found.err) == (0, "")
     assert all(measure.name in found.out for measure in CATALOGUE)

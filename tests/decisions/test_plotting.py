@@ -37,7 +37,7 @@ def test_bars_are_the_intervals_of_the_differences() -> None:
 
 def test_the_main_measures_are_shown_by_default() -> None:
     shown = names(ComparisonPlots(compared("old", "new")).forest())
-    assert shown[:3] == ["ROC AUC", "Partial AUC", "Average precision"]
+    assert shown[:3] == ["ROC AUC", "Partial ROC AUC (FPR up to 0.1)", "Average precision"]
     assert "Log loss" not in shown
 
 
@@ -56,7 +56,7 @@ def test_classes_are_compared_by_their_averages() -> None:
     truth = random.integers(0, 3, 90)
     said = {name: np.where(random.random(90) < 0.7, truth, 0) for name in ("old", "new")}
     shown = names(ComparisonPlots(compare(truth, decisions=said, resamples=50)).forest())
-    assert {"Accuracy", "F1 (macro)", "Kappa"} <= set(shown)
+    assert {"Accuracy", "F1 (macro)", "Cohen's kappa"} <= set(shown)
 
 
 def test_given_axes_are_drawn_on() -> None:

@@ -48,6 +48,20 @@ def test_all_other_measures_say_why_they_are_not_known() -> None:
             assert "not labelled" in entry.estimate.undefined
 
 
+def test_days_have_no_spread_where_rows_without_a_label_are_not_counted_by_day() -> None:
+    tally = assay.count(["attack", "normal"], y_pred=["attack"] * 2, slices={"day": ["a", "b"]})
+    assert assay.Evaluation(tally, days="day").spread.days == 2
+    evaluation = assay.Evaluation(tally, days="day", unlabelled=Unlabelled(3, 9))
+    assert evaluation.spread is None
+    assert evaluation.to_dict()["alerts_per_day"] is None
+
+
+def test_clusters_that_the_alert_rate_does_not_heed_are_said() -> None:
+    tally = assay.count(["attack", "normal"], y_pred=["attack"] * 2, clusters=["a", "b"])
+    found = assay.Evaluation(tally, unlabelled=Unlabelled(3, 9))["alert_rate"]
+    assert "without clusters" in found.note
+
+
 def test_it_needs_one_positive_label() -> None:
     tally = assay.evaluate_counts(matrix=[[5, 1, 0], [1, 5, 0], [0, 0, 6]]).tally
     with pytest.raises(AssayError, match="more than two classes"):
@@ -73,6 +87,23 @@ def test_a_weighted_sample_of_the_others_gives_the_detection_rate() -> None:
     assert evaluation["detection_rate"].high == pytest.approx(
         1 - evaluation["false_negative_rate"].low
     )
+
+
+def test_the_scale_of_the_weights_does_not_matter() -> None:
+    def scaled(by: float):
+        cells, squares = ((9980.0, 20.0), (20.0, 80.0)), ((99800.0, 20.0), (200.0, 80.0))
+        confusion = Confusion(
+            LABELS,
+            tuple(tuple(by * cell for cell in row) for row in cells),
+            tuple(tuple(by**2 * cell for cell in row) for row in squares),
+        )
+        tally = Tally.of_confusion(confusion, positive="attack")
+        return assay.Evaluation(tally, unlabelled=Unlabelled(0, 9000))
+
+    once, often = scaled(1), scaled(1000)
+    for name in ("alert_rate", "recall", "precision", "false_positive_rate"):
+        for end in ("value", "low", "high", "n"):
+            assert getattr(often[name], end) == pytest.approx(getattr(once[name], end)), name
 
 
 def test_a_sample_without_a_missed_attack_is_no_proof() -> None:

@@ -169,6 +169,12 @@ def test_classes_are_compared_by_a_measure() -> None:
     assert values == sorted(float(evaluation[f"precision.kind {i}"]) for i in range(5))
 
 
+def test_a_measure_of_all_classes_at_once_is_refused_for_each() -> None:
+    evaluation = evaluate_counts(matrix=[[45, 3, 2], [4, 38, 3], [1, 2, 52]])
+    with pytest.raises(InputError, match="all classes at once"):
+        evaluation.plot.classes("mcc")
+
+
 def test_slices_of_many_classes_show_the_accuracy() -> None:
     assert many().plot.slices("half").get_xlabel().startswith("Accuracy")
 

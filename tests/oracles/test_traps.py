@@ -283,7 +283,7 @@ def test_one_letter_in_two_spellings_of_unicode_is_seen_as_two_labels() -> None:
     composed, decomposed = "\u00e9", "e\u0301"
     found = assay.evaluate([composed, "a", "b"], y_pred=[decomposed, "a", "b"])
     assert len(found.labels) == 4
-    assert any("was decided, but no row is of it" in note for note in found.notes)
+    assert "E013" in [finding.code for finding in found.findings]
 
 
 def test_whole_floats_are_the_integers_that_they_are() -> None:
@@ -299,7 +299,8 @@ def test_a_label_that_is_only_decided_is_listed_and_both_averages_are_there() ->
     truth, said = list("aabb"), list("aabc")
     found = assay.evaluate(truth, y_pred=said)
     assert found.labels == ("a", "b", "c")
-    assert any("'c' was decided, but no row is of it" in note for note in found.notes)
+    (said_so,) = [each.message for each in found.findings if each.code == "E013"]
+    assert said_so.startswith("Decided, but no row is of it: 'c' (1 row).")
     assert found["f1.macro"].value == pytest.approx(5 / 9, rel=1e-15)
     assert found["f1.weighted"].value == pytest.approx(5 / 6, rel=1e-15)
     assert sk.f1_score(truth, said, average="macro") == pytest.approx(5 / 9)

@@ -192,7 +192,6 @@ def document_with(*given: str) -> Document:
             find("recall"),
             tuple(Dot(name, share, name) for name in names),
             none,
-            3,
             (said,),
         ),
         Prose(said),

@@ -9,7 +9,6 @@ from assay.inference import Estimate
 from assay.report.document import Formula, Kind
 from assay.report.numbers import (
     about,
-    cell,
     cell_parts,
     count,
     daily,
@@ -114,13 +113,13 @@ def test_p_value_is_never_zero() -> None:
 
 
 def test_cell_is_written_by_its_kind() -> None:
-    assert cell(None, Kind.COUNT) == ""
-    assert cell("a", Kind.TEXT) == "a"
-    assert cell(Formula("TP / FP", r"\frac{TP}{FP}"), Kind.TEXT) == "TP / FP"
-    assert cell(14869, Kind.COUNT) == "14,869"
-    assert cell(0.5, Kind.SHARE) == "0.500"
-    assert cell(math.nan, Kind.SHARE) == "undefined"
-    assert cell(1520.4, Kind.DAILY) == "1,520"
+    assert cell_parts(None, Kind.COUNT) == ("", "")
+    assert cell_parts("a", Kind.TEXT) == ("a", "")
+    assert cell_parts(Formula("TP / FP", r"\frac{TP}{FP}"), Kind.TEXT) == ("TP / FP", "")
+    assert cell_parts(14869, Kind.COUNT) == ("14,869", "")
+    assert cell_parts(0.5, Kind.SHARE) == ("0.500", "")
+    assert cell_parts(math.nan, Kind.SHARE) == ("undefined", "")
+    assert cell_parts(1520.4, Kind.DAILY) == ("1,520", "")
     assert cell_parts(Estimate(0.5, 0.4, 0.6), Kind.SHARE) == ("0.500", "[0.400, 0.600]")
 
 

@@ -117,7 +117,6 @@ def test_only_the_worst_are_shown() -> None:
     (section,) = sections(evaluation("many_classes"))
     dots = dots_of(section, "accuracy")
     assert len(dots.dots) == MOST
-    assert dots.omitted == 72 - MOST
     assert dots.notes[0] == "22 more are better than these."
     assert max(float(dot.estimate) for dot in dots.dots) == 1
     assert sum(float(dot.estimate) == 0 for dot in dots.dots) == 9
@@ -189,6 +188,20 @@ def test_many_days_show_those_with_most_alerts(days: int) -> None:
         assert not {"0000", "0001", "0002"} & set(shown)
     else:
         assert table.notes == ()
+
+
+def test_days_where_only_alerts_were_labelled_say_nothing_of_the_rest() -> None:
+    truth, said = ["attack", "attack", "normal"], ["attack"] * 3
+    tally = count(truth, y_pred=said, slices={"day": ["a", "b", "b"]}, labels=["normal", "attack"])
+    (section,) = sections(Evaluation(tally, days="day", unlabelled=Unlabelled(3, 90)))
+    (table,) = section.blocks
+    assert [column.name for column in table.columns] == [
+        "day",
+        "alerts",
+        "false alarms",
+        "precision",
+    ]
+    assert table.rows == (("a", 1, 0, 1.0), ("b", 2, 1, 0.5))
 
 
 def test_days_of_classes_show_accuracy() -> None:

@@ -25,13 +25,13 @@ _BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line ends
 
 def write(path: Path, content: bytes) -> None:
     """Write a file: all of it, or not at all."""
-    target = Path(os.path.realpath(path))
-    mode = _mode(target)
+    mode = _mode(path)
     if mode is not None and not stat.S_ISREG(mode):
         # A device or a pipe can't be replaced, only written to.
-        with target.open("wb", buffering=0) as stream:
+        with path.open("wb", buffering=0) as stream:
             _write_all(stream.fileno(), content)
         return
+    target = Path(os.path.realpath(path))
     with _new(target.parent) as temporary:
         with _lock:
             # The system applies the umask to a new file; one that is replaced keeps its mode.

@@ -24,6 +24,7 @@ import click
 
 from assay import __version__
 from assay.errors import AssayError
+from assay.report.names import visible
 
 FINE, NO, USAGE, INPUT, OUTPUT, OURS = range(6)
 INTERRUPTED = 130
@@ -124,15 +125,4 @@ def say(text: str) -> None:
     """A line on standard error, in which nothing can act on the terminal."""
     # Nothing can be said where standard error itself is closed or full; the exit code still tells.
     with contextlib.suppress(OSError):
-        click.echo(printable(text), err=True)
-
-
-def printable(text: str) -> str:
-    r"""Text with its control characters shown instead of sent.
-
-    >>> printable("a\x1b[31mb\n")
-    'a\\x1b[31mb\\n'
-    """
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
-    )
+        click.echo(visible(text), err=True)

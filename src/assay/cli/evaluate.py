@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from assay.sources.files import Request
 
 # Formats that tell how they were made; to hash the input for the others would be idle work.
-TELL_HOW = ("markdown", "latex", "html")
+TELL_HOW = ("markdown", "html")
 RESAMPLES = 1000
 RESAMPLING = ("bootstrap", "bca")
 INTERVALS = (
@@ -136,8 +136,11 @@ def command(
     """
     if positive is not None and negative is not None:
         raise click.UsageError("give --positive or --negative, not both")
+    if threshold is not None and request.decision is not None:
+        raise click.UsageError("--threshold decides by the score; leave out it or --decision")
     method = _method(interval, resamples, reporting)
     reporting.check()
+    _must_not_replace(reporting.out, files, request)
     if figures is not None:
         _check_figures(figures)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(files):
@@ -164,6 +167,17 @@ def command(
     if figures is not None:
         _draw(evaluation, figures, reporting)
     reporting.deliver(document)
+
+
+def _must_not_replace(out: Path | None, files: Sequence[str], request: Request) -> None:
+    """Refuse a report that would be written over what it is about."""
+    if out is None or not out.is_file():
+        return
+    from assay.sources.files import paths_of
+
+    for path in paths_of(files, request):
+        if out.samefile(path):
+            raise click.UsageError(f"--out {out} is an input, which it would replace")
 
 
 def _method(interval: str | None, resamples: int | None, reporting: Reporting) -> Any:
@@ -215,7 +229,10 @@ def _draw(evaluation: Evaluation, path: Path, reporting: Reporting) -> None:
     """Write the figures into a folder."""
     try:
         with aside.folder(path) as folder:
-            evaluation.plot.save(folder)
+            drawn = evaluation.plot.save(folder)
     except OSError as error:
         raise OutputError.of(f"figures in {path}", error) from error
-    reporting.say(f"wrote figures into {path}")
+    if drawn:
+        reporting.say(f"wrote {len(drawn)} figures into {path}")
+    else:
+        reporting.say("note: there is nothing to draw of this evaluation")

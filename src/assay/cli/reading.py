@@ -136,6 +136,10 @@ def reading(command: Function) -> Function:
             raise click.UsageError("give --probability or --probabilities, not both")
         if len(dict(probabilities)) < len(probabilities):
             raise click.UsageError("--probability names the same label twice")
+        if score is not None and (probabilities or probability_pattern):
+            raise click.UsageError("give --score or probabilities, not both")
+        if count is not None and weight is not None:
+            raise click.UsageError("give --count or --weight, not both")
         from assay.sources.files import Request
 
         request = Request(

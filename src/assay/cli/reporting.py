@@ -34,6 +34,8 @@ _SUFFIXES = {
     ".tex": "latex",
     ".html": "html",
     ".htm": "html",
+    ".txt": TERMINAL,
+    "": TERMINAL,
 }
 DEFAULT_LEVEL = 0.95
 WIDTH = 100  # of a report that no terminal shows
@@ -125,7 +127,12 @@ def reporting(command: Function) -> Function:
     ) -> Any:
         out = None if out == STDOUT else out
         if face is None:
-            face = TERMINAL if out is None else _SUFFIXES.get(out.suffix.lower(), TERMINAL)
+            suffix = "" if out is None else out.suffix.lower()
+            if suffix not in _SUFFIXES:
+                raise click.UsageError(
+                    f"the suffix {suffix} tells no format; say --format {'|'.join(FORMATS)}"
+                )
+            face = _SUFFIXES[suffix]
         return command(reporting=Reporting(face, out, level, seed, quiet), **others)
 
     found: Function = with_reporting

@@ -25,13 +25,8 @@ class Spread:
 
 
 def spread(tally: Tally, column: str) -> Spread:
-    """The spread of alerts over the days of a sliced column."""
-    flagged = len(tally.labels) - 1
-    alerts = [
-        confusion.columns[flagged]
-        for (name, _), confusion in tally.slices.items()
-        if name == column
-    ]
+    """The spread of alerts over the days of a sliced column, of two classes."""
+    alerts = [table.columns[1] for (name, _), table in tally.slices.items() if name == column]
     return Spread(
         days=len(alerts),
         mean=statistics.fmean(alerts),

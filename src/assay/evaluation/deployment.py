@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TOLERATED_FAR = 0.1
 
-ALERTS, FALSE_ALARMS, MISSED = "alerts_per_day", "false_alarms_per_day", "missed_per_day"
+PER_DAY = ALERTS, FALSE_ALARMS, MISSED = "alerts_per_day", "false_alarms_per_day", "missed_per_day"
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from assay.evaluation.deployment import Reach, reach
 from assay.evaluation.entries import DEFAULT_BASE_RATES, Entry, entries
 from assay.evaluation.findings import Finding, findings_of
 from assay.evaluation.judge import Judge
-from assay.evaluation.partly import Unlabelled
+from assay.evaluation.partly import Unlabelled, alerts_only
 from assay.evaluation.plotting import Plots
 from assay.evaluation.views import ByMeasure, Curves
-from assay.inference import Estimate, Method, method_of
+from assay.inference import Bootstrap, Delta, Estimate, Method, method_of
 from assay.inference.significance import finite
 from assay.measures import parse
 from assay.sources import FAMILY, label_text
@@ -64,6 +64,11 @@ class Evaluation(Mapping[str, Estimate]):
             raise MethodError(NO_BASE_RATE)
         if tally.positive is None and unlabelled is not None:
             raise MethodError(NO_ALERTS)
+        if tally.clusters is not None and not isinstance(method, Bootstrap | Delta | None):
+            raise MethodError(
+                f"{method.name} takes rows as independent, and these come in clusters: leave "
+                f"interval= out, or choose bootstrap"
+            )
         self.tally = tally
         self.notes = (*notes, *_notes(tally))
         self.base_rates = rates or ()
@@ -171,8 +176,11 @@ class Evaluation(Mapping[str, Estimate]):
 
     @cached_property
     def spread(self) -> Spread | None:
-        """How many alerts the days brought; None without days or one positive label."""
-        if self.days is None or self.positive is None:
+        """How many alerts the days brought; None without days or one positive label.
+
+        None too where only alerts were labelled: rows without a label are not counted by day.
+        """
+        if self.days is None or self.positive is None or alerts_only(self):
             return None
         return spread(self.tally, self.days)
 
@@ -235,7 +243,10 @@ class Evaluation(Mapping[str, Estimate]):
     def _reliability(self) -> dict[str, list[Any]] | None:
         if self._judge.reliability is None:
             return None
-        return {name: column.tolist() for name, column in self.curves.reliability().items()}
+        found = {name: column.tolist() for name, column in self.curves.reliability().items()}
+        if not self.confusion.weighted:
+            found["n"] = [int(rows) for rows in found["n"]]
+        return found
 
     def to_frame(self) -> pl.DataFrame:
         """All estimates as a polars dataframe."""

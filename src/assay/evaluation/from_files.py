@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from assay import engines as engine
 from assay.errors import ScoreError
 from assay.evaluation.evaluation import Evaluation
 from assay.evaluation.partly import Unlabelled
 from assay.inference import Method
-from assay.sources import Batch, from_arrays
+from assay.sources import Batch, from_arrays, label_text
 from assay.sources.columns import BOOLEAN, Labels, native
 from assay.sources.files import Progress, Request, Rows, read, silent
 from assay.tally.scores import extremes
@@ -33,13 +34,21 @@ def evaluate_files(
     interval: Method | str | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
-    """Evaluate predictions that are in files.
+    r"""Evaluate predictions that are in files.
 
     ``inputs`` are paths, ``-`` for standard input, or ``sqlite:FILE?QUERY``. ``request`` says which
     columns to read and how; those that it does not name are recognised by well-known names.
     Labels may be given as text, whatever the file holds.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "predictions.csv")
+    ...     _ = path.write_text("label,score\nattack,0.9\nnormal,0.2\n")
+    ...     evaluate_files(str(path))["recall"].value
+    1.0
     """
-    rows = read([inputs] if isinstance(inputs, str) else inputs, request or Request(), progress)
+    request = replace(request or Request(), by_threshold=threshold is not None)
+    rows = read([inputs] if isinstance(inputs, str) else inputs, request, progress)
     kind = rows.columns["y_true"].kind
 
     def typed(label: Any) -> Any:
@@ -84,25 +93,37 @@ def _unlabelled(
     columns: Mapping[str, Any], batch: Batch, threshold: float | None, *, one_negative: Any
 ) -> Unlabelled:
     """How many rows without a label were flagged, by the rule that decides on the others."""
+    flagged = _flagged(columns, batch, threshold, one_negative=one_negative)
+    counts = columns.get("counts")
+    if counts is None:
+        raised = int(np.count_nonzero(flagged))
+        return Unlabelled(raised, len(flagged) - raised)
+    raised = int(counts[flagged].sum())
+    return Unlabelled(raised, int(counts.sum()) - raised)
+
+
+def _flagged(
+    columns: Mapping[str, Any], batch: Batch, threshold: float | None, *, one_negative: Any
+) -> npt.NDArray[np.bool_]:
+    def alarm(name: str) -> bool:
+        return name == batch.positive if one_negative is None else name != batch.labels[0]
+
     decision: Labels | None = columns.get("y_pred")
     if decision is not None:
         names = decision.names
         if decision.kind == BOOLEAN and set(batch.labels) <= {"0", "1"}:
             names = tuple({"false": "0", "true": "1"}[name] for name in names)
-        if one_negative is None:
-            alarms = [name == batch.positive for name in names]
-        else:
-            alarms = [name != batch.labels[0] for name in names]
-        flagged = int(np.count_nonzero(np.array(alarms, bool)[decision.codes]))
-        return Unlabelled(flagged, len(decision.codes) - flagged)
-    scores = columns["y_score"]
-    if not len(scores):
-        return Unlabelled(0, 0)
+        return np.array([alarm(name) for name in names], bool)[decision.codes]
+    if "y_proba" in columns:
+        chosen = [c for label, c in columns["y_proba"].items() if alarm(label_text(label))]
+        scores = np.sum(chosen, axis=0)
+    else:
+        scores = columns["y_score"]
     low, high = extremes(scores)
     if threshold is None and not (low >= 0 and high <= 1):
         raise ScoreError(
             f"scores of rows without a label run from {low:g} to {high:g}, so 0.5 means nothing: "
             f"say threshold=, the score from which on a row is flagged"
         )
-    flagged = int(np.count_nonzero(scores >= np.float64(batch.threshold or 0)))
-    return Unlabelled(flagged, len(scores) - flagged)
+    assert batch.threshold is not None  # noqa: S101 - scores alone are decided by a threshold
+    return np.asarray(scores >= np.float64(batch.threshold))

@@ -82,11 +82,6 @@ class Judge:
         """Whether there is one positive label."""
         return self.tally.positive is not None
 
-    @property
-    def _partly(self) -> bool:
-        """Whether rows that raised no alarm are unknown, without weights that stand for them."""
-        return self.unlabelled is not None and not self.tally.confusion.weighted
-
     @cached_property
     def rankings(self) -> tuple[Ranking, ...] | None:
         """One ranking for a binary tally, one a label for more classes."""
@@ -124,7 +119,7 @@ class Judge:
 
     def averaged(self, measure: Measure, average: str) -> Estimate:
         """A count measure averaged over classes."""
-        if self._partly:
+        if partly.alerts_only(self):
             return self._undefined(partly.NOT_LABELLED)
         confusion = self.tally.confusion
         classes = None
@@ -141,12 +136,15 @@ class Judge:
         elif average == "weighted":
             # A class without rows has no weight, so it does not matter that it has no value.
             classes = tuple(i for i, rows in enumerate(confusion.rows) if rows)
+        if classes is not None and len(classes) == 1:
+            # An average over one class is that class, and has its interval.
+            return self.of_label(measure, classes[0])
         expression = _of_classes(_formula(measure), average)
         return self._counted(measure, Quantity(expression, classes=classes))
 
     def at_base_rate(self, measure: Measure, base_rate: float) -> Estimate:
         """A binary count measure as it would be with another share of positives."""
-        if self._partly:
+        if partly.alerts_only(self):
             return self._undefined(partly.NOT_LABELLED)
         expression = _at_base_rate(_formula(measure), Fraction(repr(float(base_rate))))
         return estimate(
@@ -163,10 +161,9 @@ class Judge:
 
         Families have exact bounds unless another method was asked for.
         """
-        if self.unlabelled is not None and measure.name == "alert_rate":
-            return self._undefined(partly.BY_SLICE)
-        if self._partly and not partly.known(measure):
-            return self._undefined(partly.NOT_LABELLED)
+        if partly.alerts_only(self) and not partly.known(measure):
+            by_slice = measure.name == "alert_rate"
+            return self._undefined(partly.BY_SLICE if by_slice else partly.NOT_LABELLED)
         method = self.method
         if key[0] == self.family and method is None:
             method = ClopperPearson(self.level)
@@ -217,7 +214,7 @@ class Judge:
 
     def _missing(self, measure: Measure) -> str | None:
         """What a measure needs and the tally does not have."""
-        if self._partly:
+        if partly.alerts_only(self):
             return partly.NOT_LABELLED
         if measure.needs is Needs.LOSSES and self.tally.losses is None:
             return "it needs probabilities" + self._have()

@@ -16,6 +16,7 @@ from assay.inference import Estimate, Wilson
 from assay.measures import Measure
 
 if TYPE_CHECKING:
+    from assay.evaluation.evaluation import Evaluation
     from assay.evaluation.judge import Judge
 
 ALERTS_ONLY = frozenset({"TP", "FP"})
@@ -25,6 +26,7 @@ NOT_LABELLED = (
 )
 BY_SLICE = "rows without a label are not counted by slice"
 HORVITZ_THOMPSON = "horvitz-thompson"
+NO_CLUSTERS = "rows are taken as independent, without clusters"
 
 
 @dataclass(frozen=True)
@@ -35,15 +37,23 @@ class Unlabelled:
     not_flagged: int
 
 
+def alerts_only(found: Judge | Evaluation) -> bool:
+    """Whether rows that raised no alarm are unknown, without weights that stand for them."""
+    return found.unlabelled is not None and not found.tally.confusion.weighted
+
+
 def counted(judge: Judge, measure: Measure, label: int) -> Estimate | None:
-    """The estimate where rows without a label change it; None where it is as usual."""
+    """The estimate where rows without a label change it; None where it is as usual.
+
+    With weights labelled rows stand for those without a label, which are not counted again.
+    """
     assert judge.unlabelled is not None  # noqa: S101 - asked only where there are such rows
-    if measure.name == "alert_rate" and label == 1:
-        return _alert_rate(judge, judge.unlabelled)
-    if judge.tally.confusion.weighted:
+    if not alerts_only(judge):
         if measure.name in ("recall", "false_negative_rate") and label == 1:
             return _detected(judge, missed=measure.name != "recall")
         return None
+    if measure.name == "alert_rate" and label == 1:
+        return _alert_rate(judge, judge.unlabelled)
     if known(measure) and label == 1:
         return None
     return Estimate(math.nan, level=judge.level, undefined=NOT_LABELLED)
@@ -55,20 +65,23 @@ def known(measure: Measure) -> bool:
 
 
 def _alert_rate(judge: Judge, rest: Unlabelled) -> Estimate:
-    """The share of all rows that raised an alarm, labelled or not.
-
-    With weights, labelled rows stand for those without a label, which are not counted again.
-    """
-    if judge.tally.confusion.weighted:
-        flagged = float(judge.tally.confusion.columns[1])
-        rows = float(judge.tally.confusion.total)
-    else:
-        flagged = judge.tally.confusion.columns[1] + rest.flagged
-        rows = judge.tally.confusion.total + rest.flagged + rest.not_flagged
+    """The share of all rows that raised an alarm, labelled or not."""
+    flagged = judge.tally.confusion.columns[1] + rest.flagged
+    rows = judge.tally.confusion.total + rest.flagged + rest.not_flagged
     low, high = Wilson(judge.level)(flagged, rows)
     return Estimate(
-        flagged / rows, float(low), float(high), method="wilson", n=rows, level=judge.level
+        flagged / rows,
+        float(low),
+        float(high),
+        method="wilson",
+        n=rows,
+        level=judge.level,
+        note=_note(judge),
     )
+
+
+def _note(judge: Judge) -> str | None:
+    return None if judge.tally.clusters is None else NO_CLUSTERS
 
 
 def _detected(judge: Judge, *, missed: bool) -> Estimate:
@@ -101,7 +114,13 @@ def _detected(judge: Judge, *, missed: bool) -> Estimate:
     if missed:
         value, low, high = 1 - value, 1 - high, 1 - low
     return Estimate(
-        value, low, high, method=HORVITZ_THOMPSON, n=raised + sampled, level=judge.level
+        value,
+        low,
+        high,
+        method=HORVITZ_THOMPSON,
+        n=(tp + fn) ** 2 / (squares[1][0] + squares[1][1]),
+        level=judge.level,
+        note=_note(judge),
     )
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from assay import plots
 from assay.errors import InputError, MethodError
-from assay.evaluation.partly import NOT_LABELLED
+from assay.evaluation.partly import NOT_LABELLED, alerts_only
+from assay.evaluation.per_label import per_label
 from assay.inference import Estimate
 from assay.measures import find
 
@@ -140,16 +141,10 @@ class Plots:
     def classes(self, measure: str = "recall", *, ax: Axes | None = None) -> Axes:
         """A measure of each class against the rest, worst first."""
         found = find(measure)
-        rows = [(label, self._of_class(found.name, label)) for label in self.evaluation.labels]
-        return plots.dots(rows, found, ax=ax)
-
-    def _of_class(self, measure: str, label: str) -> Estimate:
-        return next(
-            entry.estimate
-            for entry in self.evaluation.entries
-            if (entry.measure, entry.label, entry.slice, entry.base_rate)
-            == (measure, label, None, None)
-        )
+        rows = per_label(self.evaluation, found.name)
+        if not rows:
+            raise InputError(f"{found.name} is of all classes at once, not of each")
+        return plots.dots(list(rows.items()), found, ax=ax)
 
     def _sliced(self, column: str, measure: str) -> list[tuple[str, Estimate]]:
         keys = [key for key in self.evaluation.tally.slices if key[0] == column]
@@ -159,13 +154,8 @@ class Plots:
         return [(key[1], self.evaluation.of_slice(*key)[measure]) for key in keys]
 
     def _must_know_all(self) -> None:
-        if not self._complete:
+        if alerts_only(self.evaluation):
             raise MethodError(NOT_LABELLED)
-
-    @property
-    def _complete(self) -> bool:
-        evaluation = self.evaluation
-        return evaluation.unlabelled is None or evaluation.confusion.weighted
 
     # -- files -------------------------------------------------------------------------------------
 
@@ -181,7 +171,7 @@ class Plots:
     def _figures(self) -> Iterator[tuple[str, Callable[[], Axes]]]:
         """Every figure that applies, by the name of its file."""
         tally = self.evaluation.tally
-        if self._complete:
+        if not alerts_only(self.evaluation):
             if tally.scores is not None and tally.positive is not None:
                 yield from self._figures_of_scores()
             yield "confusion", self.confusion
@@ -211,7 +201,7 @@ class Plots:
     def _measures_of_slices(self, column: str) -> tuple[str, ...]:
         if self.evaluation.positive is None:
             return ("accuracy",)
-        if not self._complete:
+        if alerts_only(self.evaluation):
             return ("precision",)
         families = column == self.evaluation.family
         return ("recall",) if families else ("recall", "false_positive_rate")

@@ -82,7 +82,7 @@ def estimate(
     if math.isnan(exact):
         why = quantity.reason(confusion)
         # A share is undefined where it is of no rows.
-        n = 0 if proportion(quantity.expression) is not None else _rows(confusion)
+        n = 0 if proportion(quantity.expression) is not None else effective_rows(confusion)
         return Estimate(exact, n=n, level=level, undefined=why)
     if quantity.label is not None and not isinstance(method, Bootstrap):
         # One label against the rest is a binary table; resamples are shared, so they are not cut.
@@ -90,7 +90,7 @@ def estimate(
         clusters = None if clusters is None else clusters.against_rest(quantity.label)
         quantity = Quantity(quantity.expression, label=1)
     share = proportion(quantity.expression)
-    n = _rows(confusion)
+    n = effective_rows(confusion)
     note = None
     if share is not None:
         trials = value(share.trials, quantity.cells(confusion))
@@ -175,7 +175,7 @@ def _lopsided(quantity: Quantity, confusion: Confusion) -> str | None:
     return None
 
 
-def _rows(confusion: Confusion) -> float:
+def effective_rows(confusion: Confusion) -> float:
     """How many rows there are; with sampling weights, effectively."""
     if not confusion.weighted:
         return int(confusion.total)

@@ -3,53 +3,37 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
-from assay.evaluation import Evaluation
-from assay.evaluation.deployment import Reach
-from assay.inference import Estimate
+from assay.evaluation import ByMeasure, Evaluation
+from assay.evaluation.deployment import PER_DAY, Reach
+from assay.evaluation.entries import AT_GIVEN_BASE_RATES, DEFAULT_BASE_RATES
 from assay.report.document import Block, Cell, Column, Kind, Prose, Section, Table, Tier
 from assay.report.headline import USUAL_BASE_RATE
 from assay.report.numbers import about, count, exact_percent, percent
 from assay.report.words import measure_name
-
-_RATES = (
-    "precision",
-    "false_discovery_rate",
-    "negative_predictive_value",
-    "f1",
-    "accuracy",
-    "mcc",
-    "alert_rate",
-)
-_DAILY = ("alerts_per_day", "false_alarms_per_day", "missed_per_day")
 
 
 def sections(evaluation: Evaluation) -> tuple[Section, ...]:
     """The section of base rates; none for more than two classes."""
     if evaluation.positive is None:
         return ()
-    found: dict[float | None, dict[str, Estimate]] = {}
-    for entry in evaluation.entries:
-        own = entry.label in (None, evaluation.positive) and entry.average is None
-        if entry.slice is None and own:
-            found.setdefault(entry.base_rate, {})[entry.measure] = entry.estimate
-    rates = [rate for rate in found if rate is not None]
+    found = {rate: evaluation.at(rate) for rate in evaluation.base_rates or DEFAULT_BASE_RATES}
     title = "At the base rate of deployment"
-    deployed = [found[rate]["precision"] for rate in rates]
-    if all(map(math.isnan, deployed)):
-        said = f"Nothing can be said at another base rate: {deployed[0].undefined}."
+    precise = [deployed["precision"] for deployed in found.values()]
+    if all(map(math.isnan, precise)):
+        said = f"Nothing can be said at another base rate: {precise[0].undefined}."
         return (Section(title, (Prose(said),), Tier.ADVANCED),)
-    blocks: list[Block] = [_table(evaluation, found, rates, _RATES, Kind.SHARE)]
+    blocks: list[Block] = [_table(evaluation, found, AT_GIVEN_BASE_RATES, Kind.SHARE)]
     if evaluation.volume is not None:
-        blocks.append(_table(evaluation, found, rates, _DAILY, Kind.DAILY))
+        blocks.append(_table(evaluation, found, PER_DAY, Kind.DAILY))
     blocks += [Prose(text) for text in reverse(evaluation)]
     return (Section(title, tuple(blocks), Tier.ADVANCED),)
 
 
 def _table(
     evaluation: Evaluation,
-    found: dict[float | None, dict[str, Estimate]],
-    rates: list[float],
+    found: Mapping[float, ByMeasure],
     names: tuple[str, ...],
     kind: Kind,
 ) -> Table:
@@ -58,12 +42,12 @@ def _table(
     columns = (
         Column("measure"),
         Column(here, kind),
-        *(Column(f"base rate {exact_percent(rate)}", kind) for rate in rates),
+        *(Column(f"base rate {exact_percent(rate)}", kind) for rate in found),
     )
     rows: list[tuple[Cell, ...]] = [
-        (measure_name(name), *(found[rate].get(name) for rate in (None, *rates)))
+        (measure_name(name), evaluation[name], *(each.get(name) for each in found.values()))
         for name in names
-        if any(name in found[rate] for rate in rates)
+        if any(name in each for each in found.values())
     ]
     if kind is Kind.DAILY:
         assert evaluation.volume is not None  # noqa: S101 - checked by the caller

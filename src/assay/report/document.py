@@ -83,17 +83,13 @@ class Dot:
 
 @dataclass(frozen=True)
 class Dots:
-    """Slices side by side, worst first; the estimate of all rows beside them.
-
-    ``omitted`` is how many more there are than are shown.
-    """
+    """Slices side by side, worst first; the estimate of all rows beside them."""
 
     caption: str
     column: str
     measure: Measure
     dots: tuple[Dot, ...]
     whole: Estimate | None = None
-    omitted: int = 0
     notes: tuple[str, ...] = ()
 
 

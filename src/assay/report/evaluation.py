@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.evaluation import Evaluation
+from assay.evaluation.per_label import per_label
+from assay.evaluation.words import listed
 from assay.inference import Estimate, Significance
-from assay.measures import Measure, find, parse
+from assay.measures import CATALOGUE, Measure, parse
 from assay.report import deployment, slices
 from assay.report.chance import own_tests
 from assay.report.document import (
@@ -26,7 +28,7 @@ from assay.report.document import (
 from assay.report.headline import headline, largest_confusions
 from assay.report.names import name
 from assay.report.numbers import count, p_value
-from assay.report.words import listed, measure_name, plural, quoted
+from assay.report.words import measure_name, plural, quoted
 
 _BINARY_MAIN = (
     "accuracy",
@@ -213,11 +215,7 @@ def _reading(measure: Measure, found: Estimate) -> str:
 
 
 def _classes(evaluation: Evaluation) -> tuple[Section, ...]:
-    found: dict[str, dict[str, Estimate]] = {label: {} for label in evaluation.labels}
-    for entry in evaluation.entries:
-        plain = entry.slice is None and entry.base_rate is None and entry.average is None
-        if plain and entry.label is not None:
-            found[entry.label][entry.measure] = entry.estimate
+    shown = [per_label(evaluation, measure) for measure in ("precision", "recall", "f1")]
     columns = (
         Column("class"),
         Column("rows", Kind.COUNT),
@@ -228,9 +226,9 @@ def _classes(evaluation: Evaluation) -> tuple[Section, ...]:
     for i, label in enumerate(evaluation.labels):
         cells = evaluation.confusion.one_versus_rest(i)
         counts = (cells[key] for key in ("TP", "FP", "FN", "TN"))
-        shares = (found[label][key] for key in ("precision", "recall", "f1"))
+        shares = (found[label] for found in shown)
         rows.append((label, evaluation.confusion.rows[i], *counts, *shares))
-    order = [found[label]["recall"] for label in evaluation.labels]
+    order = [shown[1][label] for label in evaluation.labels]
     ranks = sorted(range(len(rows)), key=lambda i: (math.isnan(order[i]), float(order[i]), i))
     left = max(len(rows) - _CLASSES, 0)
     notes = (f"{count(left)} more {plural(left, 'class', 'classes')} are not shown.",) * bool(left)
@@ -245,21 +243,10 @@ def _rates(evaluation: Evaluation) -> tuple[Section, ...]:
     if evaluation.positive is None:
         return ()
     said = {*_BINARY_MAIN, *_BINARY_ADVANCED}
-    keys = [
-        entry.measure
-        for entry in evaluation.entries
-        if entry.label in (None, evaluation.positive)
-        and entry.slice is None
-        and entry.base_rate is None
-        and entry.average is None
-        and entry.measure in evaluation
-    ]
-    others = tuple(
-        key
-        for key in dict.fromkeys(keys)
-        if key not in said and not key.endswith("_per_day") and find(key).formula is not None
-    )
-    table = _table(evaluation, others)
+    others = [m for m in CATALOGUE if m.formula is not None and m.name not in said]
+    # One-sided ones come first, as in the JSON document.
+    others.sort(key=lambda measure: measure.symmetric)
+    table = _table(evaluation, tuple(measure.name for measure in others))
     return (Section("Further rates", (table,), Tier.APPENDIX, detail=True),)
 
 

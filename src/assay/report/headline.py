@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from assay.evaluation import Evaluation
+from assay.evaluation.per_label import per_label
 from assay.inference import Estimate
 from assay.report.numbers import about, count, exact_percent, percent
 from assay.report.slices import too_wide
@@ -127,12 +128,8 @@ def _of_many(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def _classes(evaluation: Evaluation) -> tuple[str, ...]:
-    found = {
-        e.label: e.estimate
-        for e in evaluation.entries
-        if e.measure == "recall" and e.label is not None and e.slice is None
-    }
-    known = {label: recall for label, recall in found.items() if not math.isnan(recall)}
+    recalls = per_label(evaluation, "recall")
+    known = {label: recall for label, recall in recalls.items() if not math.isnan(recall)}
     if len(known) < 2:
         return ()
     if min(map(float, known.values())) == 1:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from assay.evaluation.words import count as count  # noqa: PLC0414 - one of these
 from assay.inference import Estimate
 from assay.inference.significance import p_text
 from assay.report.document import Cell, Formula, Kind
@@ -22,19 +23,6 @@ _LEAST, _LEAST_PERCENT = 3, 1
 _MOST = 9
 # What floating point may leave of an exact 1.
 _NOISE = 1e-12
-
-
-def count(number: float) -> str:
-    """A count with thousands separators; a sum of weights to about four digits.
-
-    >>> count(14869), count(1234.5678), count(0.25)
-    ('14,869', '1,235', '0.25')
-    """
-    if isinstance(number, int) or float(number).is_integer():
-        return f"{int(number):,}"
-    if abs(number) >= 1000:
-        return f"{number:,.0f}"
-    return f"{number:,.4g}"
 
 
 def measured(found: Estimate) -> str:
@@ -143,11 +131,6 @@ def p_value(p: float) -> str:
     ('0.034', '< 0.0001')
     """
     return p_text(p).removeprefix("p ").removeprefix("= ")
-
-
-def cell(found: Cell, kind: Kind) -> str:
-    """A cell of a table as text; nothing is an empty cell."""
-    return _joined(*cell_parts(found, kind))
 
 
 def cell_parts(found: Cell, kind: Kind) -> tuple[str, str]:

@@ -10,7 +10,6 @@ import numpy as np
 from assay.curves import Floats
 from assay.evaluation import Evaluation
 from assay.evaluation.entries import DEFAULT_BASE_RATES
-from assay.inference import Estimate
 from assay.inference.significance import finite
 from assay.measures import CATALOGUE, Measure, find
 from assay.report.document import Panel
@@ -60,7 +59,7 @@ def panel_of(evaluation: Evaluation) -> Panel | None:
         reliability=_reliability(evaluation),
         shown_at={measure.name: evaluation[measure.name] for measure in measures},
         decided=(tp, fp, fn, tn),
-        deployed={rate: _at(evaluation, rate) for rate in rates},
+        deployed={rate: dict(evaluation.at(rate)) for rate in rates},
     )
 
 
@@ -74,12 +73,6 @@ def _usual_first() -> tuple[float, ...]:
     """The usual base rates, that of the headline first."""
     others = (rate for rate in DEFAULT_BASE_RATES if rate != USUAL_BASE_RATE)
     return (USUAL_BASE_RATE, *others)
-
-
-def _at(evaluation: Evaluation, rate: float) -> Mapping[str, Estimate]:
-    return {
-        entry.measure: entry.estimate for entry in evaluation.entries if entry.base_rate == rate
-    }
 
 
 def _sweep(evaluation: Evaluation) -> Mapping[str, tuple[float | None, ...]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.evaluation import MeasureFunction
+from assay.evaluation.words import listed
 from assay.inference import Estimate
 from assay.inference.estimation import DEFAULT_LEVEL
 from assay.inference.significance import finite
@@ -27,7 +28,7 @@ from assay.report.document import (
     Table,
 )
 from assay.report.numbers import measured
-from assay.report.words import listed, measure_name
+from assay.report.words import measure_name
 
 SCHEMA = "assay.measures/1"
 

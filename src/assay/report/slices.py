@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping
 
 from assay.evaluation import Evaluation
+from assay.evaluation.partly import alerts_only
 from assay.inference import Estimate
 from assay.measures import LOWER, find
-from assay.report.document import Block, Column, Dot, Dots, Kind, Prose, Section, Table, Tier
+from assay.report.document import Block, Cell, Column, Dot, Dots, Kind, Prose, Section, Table, Tier
 from assay.report.numbers import count, daily, percent
 from assay.report.words import measure_name, plural, positives, quoted
 from assay.tally import Confusion
@@ -48,7 +49,7 @@ def _section(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
         right = {key: found[key]["accuracy"] for key in slices}
         dots = [Dot(key[1], right[key], _right(slices[key], right[key])) for key in slices]
         return Section(title, (_worst(evaluation, column, "accuracy", dots),), Tier.APPENDIX)
-    if evaluation.unlabelled is not None and math.isnan(evaluation["recall"]):
+    if alerts_only(evaluation):
         return Section(title, (_alerts(evaluation, column, found),), Tier.APPENDIX)
     blocks: list[Block] = []
     detected = [
@@ -104,10 +105,9 @@ def _worst(evaluation: Evaluation, column: str, name: str, dots: list[Dot]) -> D
         notes.append(f"{count(omitted)} more are better than these.")
     if any(TOO_FEW in dot.remark for dot in shown):
         notes.append(f"{TOO_FEW.capitalize()}: the interval is wider than {TOO_WIDE:g}.")
+    notes += dict.fromkeys(dot.estimate.note for dot in shown if dot.estimate.note is not None)
     whole = evaluation[name]
-    return Dots(
-        caption[0].upper() + caption[1:], column, measure, shown, whole, omitted, tuple(notes)
-    )
+    return Dots(caption[0].upper() + caption[1:], column, measure, shown, whole, tuple(notes))
 
 
 def _detected(table: Confusion, found: Mapping[str, Estimate], *, beside: bool) -> str:
@@ -168,11 +168,27 @@ def _days(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
             Column("accuracy", Kind.SHARE),
         )
         kept = sorted(slices)[-MOST:]
-        rows = tuple((day, slices[day].total, found[column, day]["accuracy"]) for day in kept)
-        table = Table("Accuracy by day", columns, rows, _left_out(len(slices), "before them"))
+        rows: tuple[tuple[Cell, ...], ...] = tuple(
+            (day, slices[day].total, found[column, day]["accuracy"]) for day in kept
+        )
+        table = Table("Accuracy by day (UTC)", columns, rows, _left_out(len(slices), "before them"))
         return Section("Days", (table,), Tier.APPENDIX)
-    most = sorted(slices, key=lambda day: (-slices[day].columns[1], day))[:MOST]
-    kept = sorted(most)
+    kept = sorted(sorted(slices, key=lambda day: (-slices[day].columns[1], day))[:MOST])
+    notes = _left_out(len(slices), "with fewer alerts")
+    if alerts_only(evaluation):
+        columns = (
+            Column("day"),
+            Column("alerts", Kind.COUNT),
+            Column("false alarms", Kind.COUNT),
+            Column("precision", Kind.SHARE),
+        )
+        rows = tuple(
+            (day, table.columns[1], table.cells[0][1], found[column, day]["precision"])
+            for day in kept
+            for table in [slices[day]]
+        )
+        table = Table("Labelled alerts by day", columns, rows, notes)
+        return Section("Days", (table,), Tier.APPENDIX)
     columns = (
         Column("day"),
         Column("rows", Kind.COUNT),
@@ -182,16 +198,9 @@ def _days(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
         Column("detection rate", Kind.SHARE),
         Column("false positive rate", Kind.SHARE),
     )
-    table = Table(
-        "Alerts by day",
-        columns,
-        tuple(_day(day, slices[day], found[column, day]) for day in kept),
-        _left_out(len(slices), "with fewer alerts"),
-    )
-    blocks: list[Block] = [table]
-    if evaluation.spread is not None:
-        blocks.insert(0, Prose(_spread(evaluation)))
-    return Section("Days", tuple(blocks), Tier.APPENDIX)
+    days = tuple(_day(day, slices[day], found[column, day]) for day in kept)
+    blocks = (Prose(_spread(evaluation)), Table("Alerts by day (UTC)", columns, days, notes))
+    return Section("Days", blocks, Tier.APPENDIX)
 
 
 def _day(
@@ -220,7 +229,7 @@ def _spread(evaluation: Evaluation) -> str:
     found = evaluation.spread
     assert found is not None  # noqa: S101 - checked by the caller
     said = (
-        f"Over {count(found.days)} {plural(found.days, 'day', 'days')} there were "
+        f"Over {count(found.days)} {plural(found.days, 'day', 'days')} with rows (UTC) there were "
         f"{daily(found.mean)} alerts a day: at least {count(found.least)}, in the median "
         f"{count(found.median)}, at most {count(found.most)}."
     )

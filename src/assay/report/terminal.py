@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Literal
 
+from assay.evaluation.words import listed
 from assay.report.document import Document, Dots, Kind, Matrix, Prose, Section, Table
 from assay.report.grid import Grid, grid_of
 from assay.report.layout import GAP, Layout, cell_text, fitted
 from assay.report.names import name, sentence
-from assay.report.words import listed
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

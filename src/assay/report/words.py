@@ -63,15 +63,6 @@ def quoted(label: str) -> str:
     return f"'{name(label)}'"
 
 
-def listed(parts: list[str]) -> str:
-    """Parts as a list in a sentence.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-
-
 def plural(number: float, one: str, many: str) -> str:
     """One or many of a thing."""
     return one if number == 1 else many

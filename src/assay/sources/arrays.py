@@ -29,7 +29,7 @@ from assay.sources.columns import (
     recode,
     scores_of,
 )
-from assay.sources.labelling import Labelling, resolve, unify
+from assay.sources.labelling import Labelling, lookalikes, resolve, unify
 from assay.tally.scores import extremes
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -137,9 +137,12 @@ def from_arrays(
     is_probability = False
     if score is not None:
         if found.positive is None:
+            shown = ", ".join(map(repr, found.labels[:6]))
+            alike = "".join(f". Note that {said}" for said in lookalikes(found.labels))
             raise ScoreError(
-                f"y_score ranks rows for one positive label, but there are {len(found.labels)} "
-                f"labels. Say positive= or negative=, or give y_proba with a column a label"
+                f"a score ranks rows for one positive label, but there are {len(found.labels)}: "
+                f"{shown}{', ...' if len(found.labels) > 6 else ''}. Say positive= or negative=, "
+                f"or give y_proba with a column a label{alike}"
             )
         threshold, is_probability = _threshold(score, threshold, decided=decision is not None)
     return Batch(

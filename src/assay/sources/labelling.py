@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.errors import LabelError
@@ -71,6 +72,11 @@ def resolve(
                 f"the data hold {_shown(unknown)}, which labels= does not list: {_shown(allowed)}"
             )
     names = found if allowed is None else list(dict.fromkeys([*allowed, *found]))
+    chosen = _chosen(names, kind, positive=positive, negative=negative)
+    return replace(chosen, notes=(*chosen.notes, *lookalikes(names)))
+
+
+def _chosen(names: list[str], kind: str, *, positive: Any, negative: Any) -> Labelling:
     if positive is not None and negative is not None:
         raise LabelError("give positive= or negative=, not both: the one follows from the other")
     if negative is not None:
@@ -81,6 +87,24 @@ def resolve(
         ordered = tuple(sorted(names))
         return Labelling(ordered, None, {name: i for i, name in enumerate(ordered)})
     return infer(names, kind)
+
+
+def lookalikes(names: Sequence[str]) -> list[str]:
+    """Sentences on labels that may be one label written in several ways."""
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(_folded(name), []).append(name)
+    return [
+        f"the labels {_shown(written)} differ only in how they are written (case, blanks, letters "
+        f"or a decimal point) and count as different labels"
+        for written in alike.values()
+        if len(written) > 1
+    ]
+
+
+def _folded(name: str) -> str:
+    plain = unicodedata.normalize("NFKC", name).strip().casefold()
+    return plain.removesuffix(".0") if plain.removesuffix(".0").lstrip("-").isdecimal() else plain
 
 
 def _names(truth: Labels, decision: Labels | None, *, listed: bool) -> list[str]:

@@ -27,6 +27,12 @@ def test_so_few_rows_may_have_two_scores(message) -> None:
     assert message(evaluate([0, 1], y_score=[0.2, 0.7]), "E003") is None
 
 
+def test_the_scale_of_weights_does_not_matter(message) -> None:
+    for scale in (0.001, 1000):
+        found = evaluate(TRUTH, y_score=[0, 1, 1, 1, 0, 1] * 4, sample_weight=[scale] * 24)
+        assert message(found, "E003") is not None
+
+
 def test_columns_of_zeros_and_ones_are_found(message) -> None:
     truth = ["a", "b", "c"] * 10
     hard = np.eye(3)[np.arange(30) % 3]

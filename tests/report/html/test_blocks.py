@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from assay.inference import Estimate
 from assay.measures import find
 from assay.report.document import Column, Dot, Dots, Formula, Kind, Matrix, Prose, Table
-from assay.report.html.blocks import Lines, Rows, Sentences, Value, about, block_of
+from assay.report.html.blocks import Lines, Rows, Sentences, Value, behind, block_of
 from assay.report.html.heat import Heat, brief, heat_of, shade
 from assay.report.html.limits import Limits
 from assay.report.html.reliability import BOTTOM, LEFT, RIGHT, TOP, reliability_of
@@ -98,9 +98,9 @@ def test_prose_is_kept_and_cut_where_it_is_endless() -> None:
 
 
 def test_what_is_behind_an_estimate_is_its_method_size_and_note() -> None:
-    assert about(replace_note("few rows"), LIMITS) == "wilson, n = 20, few rows"
-    assert about(NONE, LIMITS) == "undefined: there are no positives"
-    assert about(Estimate(math.nan), LIMITS) == "undefined: there is no value"
+    assert behind(replace_note("few rows"), LIMITS) == "wilson, n = 20, few rows"
+    assert behind(NONE, LIMITS) == "undefined: there are no positives"
+    assert behind(Estimate(math.nan), LIMITS) == "undefined: there is no value"
 
 
 def replace_note(note: str) -> Estimate:

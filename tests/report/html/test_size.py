@@ -103,6 +103,13 @@ def test_thousands_of_sections_fit() -> None:
     assert "sections are left out here" in page
 
 
+def test_a_section_that_is_cut_says_so() -> None:
+    text = Parts(render(of_blocks(*(Prose(f"sentence {i} of many") for i in range(70))))).text
+    assert "sentence 63 of many" in text
+    assert "sentence 64 of many" not in text
+    assert "6 more tables and sentences are left out here" in text
+
+
 def test_limits_tighten_until_they_stand_still() -> None:
     limits, steps = Limits(), 0
     while limits != limits.tighter():

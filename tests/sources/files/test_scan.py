@@ -102,7 +102,7 @@ def test_a_long_line_and_a_quote_closed_too_late_are_told_apart(
 ) -> None:
     monkeypatch.setattr(module, "LONGEST", 20)
     assert whole(b"a,1\n" + b"x" * 30 + b",1\nb,2\n")[1][1] == TOO_LONG
-    assert [r for _, r in whole(b'"a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk",1\nz,2\n')][0] == OPEN_QUOTE
+    assert whole(b'"a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk",1\nz,2\n')[0][1] == OPEN_QUOTE
 
 
 # Few letters, so that quotes, ends and delimiters meet in every way.

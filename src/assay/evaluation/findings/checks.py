@@ -21,6 +21,7 @@ from assay.evaluation.findings import (
     wrong_probability_column,
 )
 from assay.evaluation.findings.finding import Check, Finding
+from assay.evaluation.partly import alerts_only
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -51,7 +52,7 @@ def findings_of(evaluation: Evaluation) -> tuple[Finding, ...]:
     """
     if not evaluation.confusion.total:
         return ()
-    partly = evaluation.unlabelled is not None and not evaluation.confusion.weighted
+    partly = alerts_only(evaluation)
     checks = [check for check in CHECKS if check.on_alerts or not partly]
     found = {check.code: check(evaluation) for check in checks}
     told = {code for code, finding in found.items() if finding is not None}

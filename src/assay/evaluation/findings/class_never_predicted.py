@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import Check
-from assay.evaluation.findings.words import listed, name, rate, rows
+from assay.evaluation.words import name, rate, rows, some
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -33,7 +33,7 @@ def look(evaluation: Evaluation) -> str | None:
     if evaluation.positive is None:
         whose = "Its" if len(never) == 1 else "Their"
         return (
-            f"Never decided: {listed(never)}. {whose} detection rate is 0 and {whose.lower()} "
+            f"Never decided: {some(never)}. {whose} detection rate is 0 and {whose.lower()} "
             f"precision undefined: check how the labels are spelt, or train on more such rows."
         )
     nothing = not confusion.columns[1]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from assay.evaluation.findings.finding import Check
-from assay.evaluation.findings.per_label import per_label
-from assay.evaluation.findings.words import count, name, rows
+from assay.evaluation.per_label import per_label
+from assay.evaluation.words import count, name, rows
 from assay.tally import ScoreTally
 from assay.tally.blocks import map_blocks
 
@@ -46,7 +47,7 @@ def look(evaluation: Evaluation) -> str | None:
             (table, i, aucs[label], f" of {name(label)}")
             for i, (table, label) in enumerate(zip(tables, evaluation.labels, strict=True))
         ]
-    ranges = [_tied(table, i, total) if auc >= 0 else 0.0 for table, i, auc, _ in found]
+    ranges = [0.0 if math.isnan(auc) else _tied(table, i, total) for table, i, auc, _ in found]
     widest = int(np.argmax(ranges))
     (table, _, auc, whose), reach = found[widest], ranges[widest]
     if reach <= LEAST_RANGE or reach <= SHARE_OF_WIDTH * (auc.high - auc.low):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import Check
-from assay.evaluation.findings.words import rate, rows
+from assay.evaluation.words import rate, rows
+from assay.inference.estimation import effective_rows
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -26,7 +27,7 @@ def look(evaluation: Evaluation) -> str | None:
     """
     tables = evaluation.tally.scores
     total = evaluation.confusion.total
-    if tables is None or total < FEWEST_ROWS:
+    if tables is None or effective_rows(evaluation.confusion) < FEWEST_ROWS:
         return None
     if evaluation.positive is None:
         if any(table.size > 2 or set(table.scores.tolist()) - {0.0, 1.0} for table in tables):

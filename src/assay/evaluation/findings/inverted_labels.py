@@ -9,7 +9,7 @@ import numpy as np
 from assay.evaluation.findings.against_chance import against_chance
 from assay.evaluation.findings.finding import Check
 from assay.evaluation.findings.reassigned import reassigned
-from assay.evaluation.findings.words import interval, name, rate
+from assay.evaluation.words import interval, name, rate
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -71,5 +71,4 @@ CHECK = Check(
     remedy="Check which label is the positive one, the direction of the score, and the order of "
     "the classes. Nothing is flipped by itself.",
     look=look,
-    unless=("E014",),
 )

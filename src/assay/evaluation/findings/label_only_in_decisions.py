@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import Check
-from assay.evaluation.findings.per_label import per_label
-from assay.evaluation.findings.words import listed, name, rate, rows
+from assay.evaluation.per_label import per_label
+from assay.evaluation.words import name, rate, rows, some
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -22,6 +22,9 @@ def look(evaluation: Evaluation) -> str | None:
     Decided, but no row is of it: 'c' (1 row). F1 averaged over classes is 0.556 with it and
     0.833 without. Check how the labels are spelt.
     """
+    if evaluation.tally.threshold is not None:
+        # Scores decide on the labels that were named; they bring none of their own.
+        return None
     confusion = evaluation.confusion
     table = list(zip(evaluation.labels, confusion.rows, confusion.columns, strict=True))
     odd = [
@@ -38,7 +41,7 @@ def look(evaluation: Evaluation) -> str | None:
             f" F1 averaged over classes is {rate(sum(with_it) / len(with_it))} with "
             f"{'it' if len(odd) == 1 else 'them'} and {rate(sum(without) / len(without))} without."
         )
-    return f"Decided, but no row is of it: {listed(odd)}.{averaged} Check how the labels are spelt."
+    return f"Decided, but no row is of it: {some(odd)}.{averaged} Check how the labels are spelt."
 
 
 CHECK = Check(

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.evaluation.findings.finding import Check
-from assay.evaluation.findings.words import rate
+from assay.evaluation.words import rate
 from assay.measures import reliability
 from assay.measures.calibration import BINS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import Check
-from assay.evaluation.findings.words import interval, name, rate
+from assay.evaluation.words import interval, name, rate
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.against_chance import against_chance
 from assay.evaluation.findings.finding import Check
-from assay.evaluation.findings.words import interval, rate
+from assay.evaluation.words import interval, rate
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation

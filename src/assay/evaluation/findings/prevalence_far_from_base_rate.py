@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import Check
-from assay.evaluation.findings.words import name, percent, rate
+from assay.evaluation.words import name, percent, rate
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.evaluation.findings.words import listed, name
+from assay.evaluation.words import name, some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Reassigned(NamedTuple):
         """
         pairs = [(name(labels[i]), name(labels[j])) for i, j in self.moves.items()]
         first, *rest = [f"{true} goes by {said}" for true, said in pairs]
-        return listed([first, *(part.replace(" goes by ", " by ", 1) for part in rest)])
+        return some([first, *(part.replace(" goes by ", " by ", 1) for part in rest)])
 
 
 def reassigned(shares: Floats, tally: Tally) -> Reassigned | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.evaluation.findings.finding import Check
-from assay.evaluation.findings.words import count, rate, rows
+from assay.evaluation.words import count, rate, rows
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation

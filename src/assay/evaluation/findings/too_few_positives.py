@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import Check
-from assay.evaluation.findings.per_label import per_label
-from assay.evaluation.findings.words import count, interval, listed, name, rate
+from assay.evaluation.per_label import per_label
+from assay.evaluation.words import count, interval, name, rate, some
 from assay.inference import Estimate
 
 if TYPE_CHECKING:
@@ -34,17 +35,19 @@ def look(evaluation: Evaluation) -> str | None:
     decided = dict(zip(evaluation.labels, evaluation.confusion.columns, strict=True))
     watched = evaluation.labels if evaluation.positive is None else evaluation.labels[1:]
     # A label that was only decided is another finding.
+    by_threshold = evaluation.tally.threshold is not None
     few = [
         label
         for label in watched
-        if _scarce(recalls[label]) and (recalls[label] >= 0 or not decided[label])
+        if _scarce(recalls[label])
+        and (by_threshold or not (math.isnan(recalls[label]) and decided[label]))
     ]
     if not few:
         return None
     if evaluation.positive is None:
         return _classes(few, recalls)
     positive, found = name(few[0]), recalls[few[0]]
-    if not found >= 0:
+    if math.isnan(found):
         return (
             f"No row is {positive}: detection rate, AUC and FAR say nothing. Test on attacks too."
         )
@@ -58,7 +61,7 @@ def look(evaluation: Evaluation) -> str | None:
 
 
 def _scarce(recall: Estimate) -> bool:
-    return not recall >= 0 or recall.n < FEWEST_ROWS or recall.high - recall.low > WIDEST
+    return math.isnan(recall) or recall.n < FEWEST_ROWS or recall.high - recall.low > WIDEST
 
 
 def _amount(recall: Estimate) -> str:
@@ -67,13 +70,13 @@ def _amount(recall: Estimate) -> str:
 
 
 def _classes(few: list[str], recalls: dict[str, Estimate]) -> str:
-    counts = [recalls[label].n if recalls[label] >= 0 else 0 for label in few]
+    counts = [0 if math.isnan(recalls[label]) else recalls[label].n for label in few]
     shown = [f"{name(label)} ({count(n)})" for label, n in zip(few, counts, strict=True)]
     widths = [recalls[label].high - recalls[label].low for label in few]
-    known = [width for width in widths if width >= 0]
+    known = [width for width in widths if not math.isnan(width)]
     worst = f", their detection rates as uncertain as {rate(max(known))} wide" if known else ""
     return (
-        f"Few rows are {listed(shown)}{worst}. Four times as many would halve the width of an "
+        f"Few rows are {some(shown)}{worst}. Four times as many would halve the width of an "
         f"interval."
     )
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import Check
-from assay.evaluation.findings.words import count, interval, name, percent, rate, rows
+from assay.evaluation.words import count, interval, name, percent, rate, rows
 
 if TYPE_CHECKING:
     from assay.evaluation.deployment import Reach

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from assay.evaluation.findings.against_chance import against_chance
 from assay.evaluation.findings.finding import Check
-from assay.evaluation.findings.per_label import per_label
 from assay.evaluation.findings.reassigned import reassigned
-from assay.evaluation.findings.words import name, rate
+from assay.evaluation.per_label import per_label
+from assay.evaluation.words import name, rate
 from assay.tally.blocks import map_blocks
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ def look(evaluation: Evaluation) -> str | None:
     The interval of the AUC lies below 0.5, the Brier score is worse than that of always saying the
     prevalence, and that of 1 - p is better. For more than two classes: an AUC of a class below 0.5,
     and a permutation of the columns that gives the truth a much higher probability than chance
-    could. Of scores that are no good probabilities either way E001 speaks.
+    could. E001 speaks beside it: of two classes nobody can tell the wrong column from wrong labels.
 
     >>> import assay
     >>> truth, score = [0, 0, 0, 1, 1] * 40, [0.9, 0.8, 0.7, 0.2, 0.1] * 40
     >>> evaluation = assay.evaluate(truth, y_score=score)
-    >>> print(evaluation.findings[0].message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> print(evaluation.findings[-1].message)  # doctest: +NORMALIZE_WHITESPACE
     As probabilities of '1' the scores have a Brier score of 0.678, as those of '0' it would be
     0.038: the column looks like that of '0'. Give the other column, or check which label is
     positive.

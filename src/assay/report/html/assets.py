@@ -9,6 +9,7 @@ from importlib.resources import files
 
 from assay.formula import JAVASCRIPT_PRELUDE, javascript, proportion
 from assay.measures import Measure, find
+from assay.report.html.deployed import SHARES
 
 _STYLES = (
     "base.css",
@@ -39,12 +40,7 @@ _NEEDED = (
     "false_negative_rate",
     "false_positive_rate",
     "specificity",
-    "precision",
-    "false_discovery_rate",
-    "negative_predictive_value",
-    "f1",
-    "accuracy",
-    "mcc",
+    *SHARES,
 )
 
 

@@ -85,7 +85,7 @@ def block_of(block: Block, limits: Limits) -> View:
             return Sentences(sentence(text, limits))
 
 
-def about(found: Estimate, limits: Limits) -> str:
+def behind(found: Estimate, limits: Limits) -> str:
     """What is behind an estimate: why it is undefined, or its method, size and note."""
     if math.isnan(found):
         return f"undefined: {sentence(found.undefined or 'there is no value', limits)}"
@@ -98,7 +98,7 @@ def value_of(found: Estimate, limits: Limits, scale: Scale | None = None) -> Val
     """An estimate as text and, on a scale, as a drawing."""
     text, interval = measured_parts(found)
     strip = scale.strip(found) if scale is not None else None
-    return Value(UNDEFINED if math.isnan(found) else text, interval, about(found, limits), strip)
+    return Value(UNDEFINED if math.isnan(found) else text, interval, behind(found, limits), strip)
 
 
 def _said(text: str, limits: Limits) -> str:
@@ -141,7 +141,7 @@ def _cell(cell: Cell, column: Column, limits: Limits, *, first: bool) -> Name | 
     if column.kind is Kind.TEXT and (cell is None or isinstance(cell, str)):
         # A row may be named by an empty text; any other cell that is empty says nothing.
         return named(cell or "", 4 * limits.letters) if first or cell else Name("", "")
-    title = about(cell, limits) if isinstance(cell, Estimate) else ""
+    title = behind(cell, limits) if isinstance(cell, Estimate) else ""
     if isinstance(cell, float) and math.isnan(cell):
         return Value(UNDEFINED, "", title or "undefined")
     text, interval = cell_parts(cell, column.kind)

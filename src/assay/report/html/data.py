@@ -8,7 +8,7 @@ from assay.inference import Estimate
 from assay.inference.quantiles import normal
 from assay.inference.significance import finite
 from assay.report.document import Panel
-from assay.report.html.blocks import about
+from assay.report.html.blocks import behind
 from assay.report.html.limits import Limits
 from assay.report.html.text import named
 
@@ -30,7 +30,7 @@ def data_of(panel: Panel, limits: Limits) -> dict[str, Any]:
         "weighted": panel.weighted,
         # Whether the binomial intervals of plain counts are legal.
         "counted": not (panel.weighted or panel.clustered),
-        "shown_at": {name: [*_ends(e), about(e, limits)] for name, e in panel.shown_at.items()},
+        "shown_at": {name: [*_ends(e), behind(e, limits)] for name, e in panel.shown_at.items()},
         "base_rates": list(panel.base_rates),
         "deployed": [
             [rate, {name: _ends(e) for name, e in found.items()}]

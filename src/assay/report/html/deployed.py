@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED, PER_DAY
 from assay.formula import at_base_rate, reason, value
 from assay.inference import Estimate
 from assay.measures import Measure, find
 from assay.report.document import Panel
-from assay.report.html.blocks import UNDEFINED, Value, about, value_of
+from assay.report.html.blocks import UNDEFINED, Value, behind, value_of
 from assay.report.html.limits import Limits
 from assay.report.numbers import count, daily_parts, exact_percent, percent
 from assay.report.words import measure_name
 
 SHARES = ("precision", "false_discovery_rate", "negative_predictive_value", "f1", "accuracy", "mcc")
-PER_DAY = ("alerts_per_day", "false_alarms_per_day", "missed_per_day")
 USUAL_VOLUME = 1_000_000
 
 
@@ -62,9 +62,9 @@ def _at(measure: Measure, panel: Panel, rate: float) -> Estimate:
 def _a_day(name: str, panel: Panel, rate: float, volume: float) -> Estimate:
     """How many rows of a day: a rate of all, of the negatives, or of the positives."""
     measure, share = {
-        "alerts_per_day": ("alert_rate", 1.0),
-        "false_alarms_per_day": ("false_positive_rate", 1 - rate),
-        "missed_per_day": ("false_negative_rate", rate),
+        ALERTS: ("alert_rate", 1.0),
+        FALSE_ALARMS: ("false_positive_rate", 1 - rate),
+        MISSED: ("false_negative_rate", rate),
     }[name]
     found = _at(find(measure), panel, rate)
     return Estimate(volume * share * found, undefined=found.undefined)
@@ -72,5 +72,5 @@ def _a_day(name: str, panel: Panel, rate: float, volume: float) -> Estimate:
 
 def _daily(found: Estimate, limits: Limits) -> Value:
     if math.isnan(found):
-        return Value(UNDEFINED, "", about(found, limits))
-    return Value(*daily_parts(found), about(found, limits))
+        return Value(UNDEFINED, "", behind(found, limits))
+    return Value(*daily_parts(found), behind(found, limits))

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from assay.report.document import Matrix
 from assay.report.html.limits import Limits
 from assay.report.html.text import Name, named, sentence
-from assay.report.numbers import about as roughly
-from assay.report.numbers import count
+from assay.report.numbers import about, count
 
 _SHADES = 9
 _UNITS = ("", "k", "M", "G", "T", "P", "E")
@@ -74,7 +73,7 @@ def heat_of(matrix: Matrix, limits: Limits) -> Heat:
 def _square(number: float, total: float, truth: str, decision: str, *, right: bool) -> Square:
     share = number / total if total else 0.0
     said = f"{truth} decided as {decision}: {count(number)} of {count(total)}"
-    title = f"{said} ({roughly(share)})" if number else ""
+    title = f"{said} ({about(share)})" if number else ""
     return Square(brief(number) if number else "", title, shade(share), right)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings import CHECKS, Finding
@@ -12,7 +12,7 @@ from assay.report.html import assets
 from assay.report.html.limits import Limits
 from assay.report.html.operating import operating_of
 from assay.report.html.parts import parts_of
-from assay.report.html.text import named, pieces, sentence
+from assay.report.html.text import left_out, named, pieces, sentence
 from assay.report.numbers import count
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def page(document: Document, limits: Limits) -> str:
     )
 
 
-@lru_cache(maxsize=1)
+@cache
 def _template() -> Template:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -72,11 +72,6 @@ def _template() -> Template:
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     return environment.get_template("page.html")
-
-
-def left_out(number: int, what: str) -> str:
-    """What is said of things that the page has no room for."""
-    return f"{count(number)} more {what} are left out here; JSON holds them." if number > 0 else ""
 
 
 def _told(finding: Finding, limits: Limits) -> Told:

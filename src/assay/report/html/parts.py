@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from assay.report.document import Block, Document, Dots, Matrix, Section, Tier
-from assay.report.html.blocks import View, block_of
+from assay.report.html.blocks import Sentences, View, block_of
 from assay.report.html.limits import Limits
 from assay.report.html.reliability import Reliability, reliability_of
-from assay.report.html.text import named, sentence
+from assay.report.html.text import left_out, named, sentence
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,13 @@ def parts_of(document: Document, limits: Limits) -> tuple[tuple[Part, ...], int]
             if not room:
                 left += 1
                 continue
-            views = tuple(block_of(block, limits) for block in blocks[:room])
+            views: list[View] = [block_of(block, limits) for block in blocks[:room]]
+            cut = left_out(len(blocks) - room, "tables and sentences")
             room -= len(views)
+            views += [Sentences(cut)] * bool(cut)
             title, brief = sentence(section.title, limits), named(section.title, limits.letters)
-            found.append(Part(_anchor(found), title, brief.shown, views, folded=section.detail))
+            shown = tuple(views)
+            found.append(Part(_anchor(found), title, brief.shown, shown, folded=section.detail))
     return tuple(found), left
 
 

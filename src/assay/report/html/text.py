@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from assay.report.html.limits import Limits
 from assay.report.names import name, short, visible
+from assay.report.numbers import count
 
 # What a title tells that the page has cut.
 _FULL = 300
@@ -30,6 +31,11 @@ def named(text: str, letters: int) -> Name:
 def sentence(text: str, limits: Limits) -> str:
     """A sentence that may hold names: visible, and no longer than the limit."""
     return short(visible(short(text, 4 * limits.long)), limits.long, " \u2026 ")
+
+
+def left_out(number: int, what: str) -> str:
+    """What is said of things that the page has no room for."""
+    return f"{count(number)} more {what} are left out here; JSON holds them." if number > 0 else ""
 
 
 def pieces(text: str, limits: Limits) -> tuple[tuple[str, str], ...]:

@@ -1,6 +1,6 @@
 """Rows from files: text, Parquet, Arrow, NumPy, and queries on database files."""
 
-from assay.sources.files.inputs import inputs_of
+from assay.sources.files.inputs import inputs_of, paths_of
 from assay.sources.files.memory import default_limit, memory_limit
 from assay.sources.files.read import read
 from assay.sources.files.request import Input, Progress, Refused, Request, Rows, silent
@@ -14,6 +14,7 @@ __all__ = [
     "default_limit",
     "inputs_of",
     "memory_limit",
+    "paths_of",
     "read",
     "silent",
 ]

@@ -21,6 +21,10 @@ _CONTINUES = b"\xff\xff\xff\xff"
 _LONGEST_MESSAGE = 1 << 28
 
 
+class _TooLarge(ValueError):
+    """A claim that may be true, but is not within the memory allowed."""
+
+
 @dataclass(frozen=True)
 class Batches:
     """How many rows a file has, and the bytes of its largest batch and of all, unpacked."""
@@ -38,9 +42,9 @@ def batches(file: BinaryIO, size: int, name: str, limit: int) -> Batches:
             rows += records
             largest = max(largest, unpacked)
             total += unpacked
+    except _TooLarge as odd:
+        raise InputError(f"{name}: {odd}. It is damaged, or needs a larger --max-memory") from odd
     except (struct.error, ValueError, IndexError) as odd:
-        if isinstance(odd, InputError):
-            raise
         raise InputError(
             f"{name} is no Arrow IPC file that can be read, it seems to be damaged: {odd}"
         ) from odd
@@ -122,7 +126,7 @@ def _checked(message: _Table, file: BinaryIO, start: int, body: int, limit: int)
             size = int.from_bytes(file.read(8), "little", signed=True)
             size = length if size == -1 else size
         if not 0 <= size <= limit:
-            raise ValueError(f"a buffer claims {size:,} bytes, and {limit:,} are allowed")
+            raise _TooLarge(f"a part of it claims {size:,} bytes, and {limit:,} are allowed")
         unpacked += size
     return rows, unpacked
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from assay.errors import InputError
 from assay.sources.batch import Named
-from assay.sources.columns import NUMBER, TEXT, Labels, labels_of, names_of
+from assay.sources.columns import MISSING, NUMBER, TEXT, Labels, label_kind, label_text, names_of
 from assay.tally.blocks import BLOCK
 
 if TYPE_CHECKING:
@@ -156,9 +156,8 @@ class LabelCodes(Codes):
         if not len(values):
             return
         distinct, codes = distinct_of(values)
-        found = labels_of(distinct, self.column)
-        self.kind = found.kind
-        self.add(codes, [found.names[i] for i in found.codes.tolist()])
+        self.kind = label_kind(distinct[0])
+        self.add(codes, [label_text(value) for value in distinct])
 
     def done(self) -> Labels:
         """The labels: numbers in order of value, text in order of text."""
@@ -173,9 +172,16 @@ class NameCodes(Codes):
         """Add values at the end."""
         if not len(values):
             return
+        import polars as pl
+
         distinct, codes = distinct_of(values)
-        found = names_of(distinct, self.column)
-        self.add(codes, [found.names[i] for i in found.codes.tolist()])
+        if values.dtype == pl.String:
+            # Clusters may be many: text is its own name.
+            names = [value or MISSING for value in distinct]
+        else:
+            found = names_of(distinct, self.column)
+            names = [found.names[i] for i in found.codes.tolist()]
+        self.add(codes, names)
 
     def done(self) -> Named:
         """The names, in order of text whatever they were: so every format gives the same."""
@@ -198,14 +204,17 @@ def distinct_of(values: pl.Series) -> tuple[list[Any], Array]:
             values.cast(pl.Float64).to_numpy(), return_inverse=True, equal_nan=True
         )
         return distinct.tolist(), codes
-    if kind.is_integer() and not values.null_count():
+    if kind.is_integer() and kind != pl.Int128 and not values.null_count():
         low, high = int(values.min()), int(values.max())  # type: ignore[arg-type]
         if high - low < _SMALL_RANGE:
-            offsets = (values.to_numpy() - low).astype(np.uint16)
-            present = np.flatnonzero(np.bincount(offsets, minlength=1))
+            # Modulo 2^64, where differences of all whole numbers come out right.
+            offsets = (values.to_numpy().astype(np.uint64) - np.uint64(low % 2**64)).astype(
+                np.uint16
+            )
+            present = np.flatnonzero(np.bincount(offsets))
             table = np.zeros(high - low + 1, np.uint16)
             table[present] = np.arange(len(present))
-            return (present + low).tolist(), table[offsets]
+            return [low + offset for offset in present.tolist()], table[offsets]
     unique = values.unique()
     positions = pl.Series(np.arange(len(unique), dtype=np.uint32))
     codes = values.replace_strict(unique, positions, return_dtype=pl.UInt32).to_numpy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -43,7 +44,6 @@ class Store:
     """The columns of some rows, by role; the column of a slice or probability by its name too."""
 
     def __init__(self, roles: Roles, *, labelled: bool) -> None:
-        self._roles = roles
         self.rows = 0
         parts: dict[tuple[str, str], Builder] = {}
         if labelled:
@@ -54,7 +54,7 @@ class Store:
             parts["score", ""] = Numbers(np.float32)
         if roles.count is not None:
             parts["count", ""] = Numbers(np.int64)
-        if roles.weight is not None:
+        if roles.weight is not None and labelled:
             parts["weight", ""] = Numbers(np.float64)
         if roles.cluster is not None:
             parts["cluster", ""] = NameCodes(roles.cluster, None, "clusters")
@@ -191,6 +191,9 @@ class Collector:
         ):
             if column is not None:
                 values[role, ""], odd = check(column).check(frame[column])
+                if role == "weight" and self.unlabelled is not None:
+                    # A weight says what a labelled row stands for; other rows need none.
+                    odd = [replace(each, rows=each.rows & ~missing) for each in odd]
                 problems += odd
         numbers, odd = check_probabilities(frame, roles.probabilities)
         problems += odd
@@ -215,7 +218,8 @@ class Collector:
         if self._stops and listed:
             at, broken, error = listed[0]
             if first_fatal is None or at.row <= piece.rows[first_fatal]:
-                raise error(f"{_where(at)}: {_as_sentence(at.reason, broken=broken)}. {_ADVICE}")
+                found = f"found {at.reason}" if broken else at.reason
+                raise error(f"{_where(at)}: {found}. {_ADVICE}")
         if first_fatal is not None:
             chosen = next(p for p in fatal if p.rows[first_fatal])
             line = None if piece.line is None else piece.line(first_fatal)
@@ -267,7 +271,3 @@ def _named(name: str) -> Iterator[None]:
 
 def _where(at: Refused) -> str:
     return f"{at.file}, row {at.row}" if at.line is None else f"{at.file}, line {at.line}"
-
-
-def _as_sentence(reason: str, *, broken: bool) -> str:
-    return f"found {reason}" if broken else reason

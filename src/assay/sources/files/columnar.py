@@ -10,6 +10,7 @@ from assay.errors import InputError
 from assay.sources.files import arrow, parquet
 from assay.sources.files.formats import ARROW_STREAM
 from assay.sources.files.guard import guarded
+from assay.sources.files.number_checks import is_narrow
 from assay.sources.files.table import Meter, Piece, Table
 
 if TYPE_CHECKING:
@@ -73,8 +74,6 @@ def _table(
     at_once: Callable[[Sequence[str]], int],
     meter: Meter,
 ) -> Table:
-    import polars as pl
-
     with guarded(name):
         schema = dict(scanned.collect_schema())
 
@@ -91,5 +90,5 @@ def _table(
             yield Piece(frame, range(start + 1, start + 1 + expected))
             meter.add(size * expected // rows)
 
-    narrow = frozenset(c for c, kind in schema.items() if kind in (pl.Float16, pl.Float32))
+    narrow = frozenset(column for column, dtype in schema.items() if is_narrow(dtype))
     return Table(name, tuple(schema), pieces, rows=rows, narrow=narrow, at_once=at_once)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from pathlib import PurePath
 
@@ -37,6 +38,8 @@ _SUFFIXES = {
     ".npz": NPZ,
     ".npy": NPY,
 }
+# Bytes that text does not have.
+_CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
 _PACKED = {".gz": GZIP, ".zst": ZSTD}
 # What is known but not read, with what to do about it.
 _OTHERS = (
@@ -76,6 +79,9 @@ NAMES = {
 
 def by_content(head: bytes, name: str) -> str | None:
     """The format that the first bytes tell, None for what may be text."""
+    if _is_text(head):
+        # A column may well be called PAR1 or ORC.
+        return None
     for start, format_ in _MAGIC:
         if head.startswith(start):
             return format_
@@ -83,6 +89,17 @@ def by_content(head: bytes, name: str) -> str | None:
         if head[at : at + len(sign)] == sign:
             raise InputError(f"{name} can't be read: it looks like {what}")
     return None
+
+
+def _is_text(head: bytes) -> bool:
+    if _CONTROL.search(head):
+        return False
+    try:
+        # The last character may be cut in two.
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def by_name(name: str) -> str | None:
@@ -133,7 +150,6 @@ def sniffed(head: bytes) -> str:
 def _impression(head: bytes) -> str:
     if not head.strip(b"\0"):
         return "nothing but NUL bytes"
-    control = len(re.findall(rb"[\0-\x08\x0e-\x1f]", head))
-    if control * 20 > len(head):
+    if len(_CONTROL.findall(head)) * 20 > len(head):
         return f"something else, beginning with {head[:8].hex(' ')}"
     return f"{NAMES[sniffed(head)]} text"

@@ -15,7 +15,6 @@ from assay.sources.files.request import Input, Request
 from assay.sources.files.sql import DUCKDB, SQLITE
 
 STDIN = "-"
-_SHOWN = 60
 
 
 @dataclass(frozen=True)
@@ -107,9 +106,13 @@ def _query(given: str, engine: str) -> Source:
     for cut in [*cuts, len(rest)]:
         path = Path(rest[:cut])
         if path.is_file():
-            name = given if len(given) <= _SHOWN else given[: _SHOWN - 3] + "..."
-            return Source(shown(name), path, engine, rest[cut + 1 :])
+            return Source(shown(f"{engine}:{path}"), path, engine, rest[cut + 1 :])
     raise _missing(Path(rest.partition("?")[0]), rest.partition("?")[0])
+
+
+def paths_of(inputs: Sequence[str], request: Request) -> tuple[Path, ...]:
+    """The files that are meant, databases too."""
+    return tuple(source.path for source in sources(inputs, request) if source.path is not None)
 
 
 def inputs_of(inputs: Sequence[str], request: Request) -> tuple[Input, ...]:

@@ -34,6 +34,8 @@ def jsonl(chunks: Iterator[bytes], name: str) -> Table:
             f"{name}, line 1: a JSON array, where one object a line is expected. "
             f"jq -c '.[]' makes lines of it"
         )
+    if len(window.text) > LONGEST and b"\n" not in window.text[:LONGEST]:
+        raise InputError(f"{name}, line 1: {TOO_LONG}. Is this the right file?")
     columns: dict[str, None] = {}
     for line in window.text[:LONGEST].split(b"\n")[:_LOOKED_AT]:
         found, _ = _object(line)

@@ -52,6 +52,8 @@ class LabelCheck:
         problems += self._one_kind(values, kinds, missing, place)
         if not self._may_be_missing and missing.any():
             reason = f"column {self.column!r}: the {self._role} is missing"
+            if self._role == "label":
+                reason += " (--unlabelled allow keeps rows without one)"
             problems.append(Problem(missing, reason, LabelError))
         return values, missing, problems
 

@@ -24,7 +24,7 @@ def numbers_of(values: pl.Series) -> Array | None:
 
     values = plain(values)
     dtype = values.dtype
-    if dtype in (pl.Float32, pl.Float16):
+    if is_narrow(dtype):
         return values.cast(pl.Float32).to_numpy()
     if dtype == pl.String:
         return _parsed(values).to_numpy()
@@ -33,6 +33,13 @@ def numbers_of(values: pl.Series) -> Array | None:
     if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
         return values.cast(pl.Float64).to_numpy()
     return None
+
+
+def is_narrow(dtype: pl.DataType) -> bool:
+    """Whether a type is of floats that 32 bits hold."""
+    import polars as pl
+
+    return dtype.is_float() and dtype != pl.Float64
 
 
 def _parsed(values: pl.Series) -> pl.Series:

@@ -107,6 +107,7 @@ def _opened(
     stack: contextlib.ExitStack,
 ) -> Table:
     if source.engine is not None and source.path is not None:
+        _must_be_text(source.name, "a query", request, "input_format")
         return sql_table(
             source.engine,
             source.path,
@@ -127,10 +128,19 @@ def _opened(
     if content in (None, formats.GZIP, formats.ZSTD):
         return _text(_raw(file, head, source.name, request, meter), content, source, request)
     format_ = formats.decide(content, head, source.name, request.input_format)
+    _must_be_text(source.name, formats.NAMES[format_], request)
     path = source.path
     if path is None or not path.is_file():
-        path = _spooled(file, head, budget, stack)
+        path = _spooled(file, head, source.name, budget, stack)
     return _binary(path, source.name, format_, request, budget, meter)
+
+
+def _must_be_text(name: str, what: str, request: Request, *more: str) -> None:
+    """Refuse options that say how to read text where there is none."""
+    for option in ("encoding", "delimiter", *more):
+        if getattr(request, option) is not None:
+            flag = option.replace("_", "-")
+            raise InputError(f"{name} is {what}, to which --{flag} does not apply: leave it out")
 
 
 def _file(source: Source, stdin: BinaryIO | None, stack: contextlib.ExitStack) -> BinaryIO:
@@ -172,6 +182,8 @@ def _text(chunks: Iterator[bytes], packing: str | None, source: Source, request:
         must_not_be_utf16(head, name)
     text = utf8(chunks, request.encoding, name)
     if format_ == formats.JSONL:
+        if request.delimiter is not None:
+            raise InputError(f"{name} is JSON lines, without a delimiter: leave --delimiter out")
         return jsonl(text, name)
     return delimited(text, name, format_, request.delimiter)
 
@@ -189,18 +201,22 @@ def _begun(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
     return b"".join(first)[:_HEAD], both()
 
 
-def _spooled(file: BinaryIO, head: bytes, budget: Budget, stack: contextlib.ExitStack) -> Path:
+def _spooled(
+    file: BinaryIO, head: bytes, name: str, budget: Budget, stack: contextlib.ExitStack
+) -> Path:
     """What can't be sought in, as a file that goes away again."""
-    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-"))
-    path = Path(folder) / "input"
-    size = 0
-    with path.open("wb") as copy:
-        chunk = head
-        while chunk:
-            size += len(chunk)
-            budget.must_hold(size, name="standard input")
-            copy.write(chunk)
-            chunk = file.read(1 << 20)
+    size, chunk = 0, head
+    try:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-"))
+        path = Path(folder) / "input"
+        with path.open("wb") as copy:
+            while chunk:
+                size += len(chunk)
+                budget.must_hold(size, name=name)
+                copy.write(chunk)
+                chunk = file.read(_HEAD)
+    except OSError as odd:
+        raise InputError(f"{name} can't be kept aside to be read: {odd.strerror}") from odd
     return path
 
 

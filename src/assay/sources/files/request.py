@@ -20,7 +20,10 @@ class Request:
 
     A column that is not named is recognised by its name where it is well known. ``probabilities``
     maps a label to its column; ``probability_pattern`` such as ``p_*`` names them all at once, the
-    label being what the star stands for.
+    label being what the star stands for. ``by_threshold`` says that scores are to be decided by a
+    threshold, so that no column of decisions is looked for beside them. ``batch_rows`` and
+    ``chunk_bytes`` (of text) are how much is looked at in one go; they change nothing in the
+    result.
     """
 
     label: str | None = None
@@ -39,6 +42,7 @@ class Request:
     delimiter: str | None = None
     on_bad_row: Literal["stop", "skip"] = "stop"
     unlabelled: bool = False
+    by_threshold: bool = False
     glob: bool = False
     max_memory: int | None = None
     batch_rows: int = 1 << 20

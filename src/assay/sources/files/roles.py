@@ -64,14 +64,14 @@ def roles_of(table: Table, request: Request) -> Roles:
     """Decide which columns of a table are read."""
     if request.score is not None and (request.probabilities or request.probability_pattern):
         raise InputError("give a score or probabilities, not both")
-    named = [request.label, request.score, request.decision, request.family, request.time]
-    named += [request.count, request.weight, request.cluster, *request.slices]
-    named += list(request.probabilities.values())
-    asked = [column for column in named if column is not None]
-    for column in asked:
-        must_have(table, column)
-    claimed = set(asked)
-    label = request.label or _recognised(table, LABEL, claimed)
+    named = [request.label, request.score, request.decision, request.count, request.weight]
+    named += request.probabilities.values()
+    grouping = [*request.slices, request.family, request.time, request.cluster]
+    for column in (*named, *grouping):
+        if column is not None:
+            must_have(table, column)
+    claimed, grouped = set(named), set(grouping)
+    label = request.label or _recognised(table, LABEL, claimed, grouped)
     if label is None:
         raise InputError(
             f"{table.name}: no column is known to hold the labels, such as "
@@ -85,13 +85,20 @@ def roles_of(table: Table, request: Request) -> Roles:
         }
     score, decision = request.score, request.decision
     if score is None and decision is None and not probabilities:
-        score = _recognised(table, SCORE, claimed | {label})
-        decision = _recognised(table, DECISION, claimed | {label})
+        score = _recognised(table, SCORE, claimed | {label}, grouped)
+        if score is None or not request.by_threshold:
+            decision = _recognised(table, DECISION, claimed | {label}, grouped)
         if score is None and decision is None:
             raise InputError(
                 f"{table.name}: no column is known to hold what the model said, such as "
                 f"{', '.join((*WELL_KNOWN[SCORE], *WELL_KNOWN[DECISION]))}. Say which with "
                 f"--score, --decision or --probabilities. {_listed(table)}"
+            )
+    for role, column in (("score", score), ("decision", decision), ("weight", request.weight)):
+        if column == label:
+            raise InputError(
+                f"{table.name}: column {label!r} can't be the label and the {role} at once; say "
+                f"which column is which"
             )
     slices = dict.fromkeys(request.slices)
     if request.family is not None:
@@ -129,12 +136,16 @@ def _listed(table: Table) -> str:
     return f"{listed}. {table.hint}" if table.hint else listed
 
 
-def _recognised(table: Table, role: str, claimed: set[str]) -> str | None:
-    found = [
+def _recognised(
+    table: Table, role: str, claimed: set[str | None], grouped: set[str | None]
+) -> str | None:
+    """The column with a well-known name; rather one that nothing is grouped by."""
+    known = [
         column
         for column in table.columns
         if column.strip().casefold() in WELL_KNOWN[role] and column not in claimed
     ]
+    found = [column for column in known if column not in grouped] or known
     if len(found) > 1:
         raise InputError(
             f"{table.name}: several columns may be the {role}: {', '.join(map(repr, found))}. "
@@ -143,7 +154,7 @@ def _recognised(table: Table, role: str, claimed: set[str]) -> str | None:
     return found[0] if found else None
 
 
-def _matching(table: Table, pattern: str, claimed: set[str]) -> dict[str, str]:
+def _matching(table: Table, pattern: str, claimed: set[str | None]) -> dict[str, str]:
     """The columns that a pattern such as p_* names, by what the star stands for."""
     before, star, after = pattern.partition("*")
     if not star or "*" in after:

@@ -106,6 +106,8 @@ def _duckdb(path: Path, query: str, name: str, batch_rows: int, limit: int) -> I
         raise InputError(
             f"{name} needs DuckDB, which is not installed: pip install 'assay[sql]'"
         ) from odd
+    if "?" in str(path.absolute()):
+        raise InputError(f"{name}: DuckDB opens no path with a question mark in it; rename it")
     settings: dict[str, Any] = {
         "enable_external_access": False,
         "autoinstall_known_extensions": False,

@@ -63,12 +63,11 @@ function curve(kind, choose) {
       const [low, high] = intervalOf(up, point).map(y);
       const defined = !here.some(Number.isNaN);
       parts.dot.toggleAttribute("hidden", !defined);
-      parts.bars.toggleAttribute("hidden", !defined || Number.isNaN(left + low));
-      if (defined) {
-        const [h, v] = [x(here[0]), y(here[1])];
-        change(parts.dot, { cx: h, cy: v });
-        change(parts.bars, { d: `M${left} ${v}H${right}M${h} ${low}V${high}` });
-      }
+      const certain = defined && !Number.isNaN(left + low);
+      parts.bars.toggleAttribute("hidden", !certain);
+      const [h, v] = [x(here[0]), y(here[1])];
+      if (defined) change(parts.dot, { cx: h, cy: v });
+      if (certain) change(parts.bars, { d: `M${left} ${v}H${right}M${h} ${low}V${high}` });
       const said = [across, up].map((name, i) => `${CALLED[name][1]} ${measured(here[i])[0]}`);
       readout.textContent = said.join(" · ");
       svg.setAttribute("aria-label", `${title}. At this threshold: ${said.join(", ")}`);

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 
 def per_label(evaluation: Evaluation, measure: str) -> dict[str, Estimate]:
-    """By label; a class may be called macro, so they are not found by key."""
+    """By label; a class may be called macro, so they are not found by key.
+
+    Empty where a measure is of all classes at once.
+    """
     return {
         entry.label: entry.estimate
         for entry in evaluation.entries

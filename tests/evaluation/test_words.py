@@ -1,4 +1,4 @@
-from assay.evaluation.findings.words import interval, listed, name, rows
+from assay.evaluation.words import interval, listed, name, rows, some
 from assay.inference import Estimate
 
 
@@ -6,6 +6,10 @@ def test_one_row_is_singular() -> None:
     assert rows(1) == "1 row"
     assert rows(1.0) == "1 row"
     assert rows(12345) == "12,345 rows"
+
+
+def test_large_sums_of_weights_are_written_out() -> None:
+    assert rows(12345.6) == "12,346 rows"
 
 
 def test_small_estimates_keep_their_digits() -> None:
@@ -16,7 +20,8 @@ def test_small_estimates_keep_their_digits() -> None:
 def test_few_labels_are_named_in_full_and_many_are_counted() -> None:
     assert listed(["a"]) == "a"
     assert listed(["a", "b"]) == "a and b"
-    assert listed(list("abcdef")) == "a, b, c, d, e and 1 more"
+    assert some(["a", "b"]) == "a and b"
+    assert some(list("abcdef")) == "a, b, c, d, e and 1 more"
 
 
 def test_a_long_label_is_cut_and_an_odd_one_escaped() -> None:

@@ -1,28 +1,31 @@
-"""Numbers and labels as messages write them."""
+"""Numbers and labels as sentences write them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from assay.inference import Estimate
 
-# A message names so many labels, and so much of a long one; the report lists all of them.
+# A finding names so many labels, and so much of a long one; the report lists all of them.
 _NAMED = 5
 _LONGEST = 40
 
 
-def count(number: Any) -> str:
-    """A count, or a sum of weights.
+def count(number: float) -> str:
+    """A count with thousands separators; a sum of weights to about four digits.
 
-    >>> count(14869), count(2.5)
-    ('14,869', '2.5')
+    >>> count(14869), count(12345.678), count(0.25)
+    ('14,869', '12,346', '0.25')
     """
-    return f"{number:,}" if isinstance(number, int) else f"{number:,.4g}"
+    if isinstance(number, int) or float(number).is_integer():
+        return f"{int(number):,}"
+    if abs(number) >= 1000:
+        return f"{number:,.0f}"
+    return f"{number:,.4g}"
 
 
-def rows(number: Any) -> str:
+def rows(number: float) -> str:
     """How many rows."""
     return f"{count(number)} row{'' if number == 1 else 's'}"
 
@@ -58,11 +61,19 @@ def name(label: str) -> str:
 
 
 def listed(items: Sequence[str]) -> str:
-    """A few items as a sentence names them.
+    """Items as a sentence names them.
 
-    >>> listed(["a", "b", "c"]), listed(list("abcdefgh"))
-    ('a, b and c', 'a, b, c, d, e and 3 more')
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
     """
-    if len(items) > _NAMED:
-        return f"{', '.join(items[:_NAMED])} and {len(items) - _NAMED} more"
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
+
+
+def some(items: Sequence[str]) -> str:
+    """The first five of many items, and how many more there are.
+
+    >>> some(["a", "b"]), some(list("abcdefgh"))
+    ('a and b', 'a, b, c, d, e and 3 more')
+    """
+    left = len(items) - _NAMED
+    return listed([*items[:_NAMED], f"{left} more"] if left > 0 else items)

@@ -1,0 +1,282 @@
+"""Parquet and Arrow: types, slices, and damage that would end the process."""
+
+import io
+import subprocess
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from assay.errors import InputError
+from assay.sources.files import Request, Rows, read
+from assay.sources.files.parquet import groups, largest_reads
+from assay.sources.files.thrift import Malformed, Reader
+
+WRITERS: dict[str, Callable[[pl.DataFrame, Any], Any]] = {
+    "parquet": lambda frame, file: frame.write_parquet(file),
+    "arrow": lambda frame, file: frame.write_ipc(file),
+    "stream": lambda frame, file: frame.write_ipc_stream(file),
+}
+
+
+def rows_of(frame: pl.DataFrame, format_: str = "parquet", **asked: Any) -> Rows:
+    file = io.BytesIO()
+    WRITERS[format_](frame, file)
+    file.seek(0)
+    return read(["-"], Request(**asked), stdin=file)
+
+
+@pytest.mark.parametrize("format_", WRITERS)
+@pytest.mark.parametrize(
+    ("labels", "kind", "names"),
+    [
+        (pl.Series([True, False]), "booleans", ("false", "true")),
+        (pl.Series([10, 9], dtype=pl.Int8), "numbers", ("9", "10")),
+        (pl.Series([2**64 - 1, 0], dtype=pl.UInt64), "numbers", ("0", str(2**64 - 1))),
+        (pl.Series([-(2**40), 2**40]), "numbers", (str(-(2**40)), str(2**40))),
+        (pl.Series([1.0, 0.0], dtype=pl.Float32), "numbers", ("0", "1")),
+        (pl.Series([Decimal("2.00"), Decimal("10.00")]), "numbers", ("2", "10")),
+        (pl.Series(["x", "y"], dtype=pl.Categorical), "text", ("x", "y")),
+        (pl.Series(["x", "y"], dtype=pl.Enum(["y", "x", "z"])), "text", ("x", "y")),
+        (pl.Series([b"x", b"y"]), "text", ("x", "y")),
+        (pl.Series(["10", "9"]), "text", ("10", "9")),
+    ],
+)
+def test_labels_keep_their_kind(
+    labels: pl.Series, kind: str, names: tuple[str, ...], format_: str
+) -> None:
+    frame = pl.DataFrame({"label": labels, "score": [0.1, 0.2]})
+    found = rows_of(frame, format_).columns["y_true"]
+    assert (found.kind, found.names) == (kind, names)
+    assert sorted(found.codes.tolist()) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("scores", "dtype"),
+    [
+        (pl.Series([0.5, 0.25], dtype=pl.Float32), np.float32),
+        (pl.Series([0.5, 0.25], dtype=pl.Float64), np.float64),
+        (pl.Series([2**60 + 1, 0]), np.float64),
+        (pl.Series([True, False]), np.float64),
+        (pl.Series([Decimal("0.1"), Decimal("123456789.123456789")]), np.float64),
+        (pl.Series(["0.1", "1e-5"]), np.float64),
+    ],
+)
+def test_scores_are_the_nearest_floats(scores: pl.Series, dtype: Any) -> None:
+    found = rows_of(pl.DataFrame({"label": [0, 1], "score": scores})).columns["y_score"]
+    assert found.dtype == dtype
+    assert found.tolist() == [float(value) for value in scores.to_list()]
+
+
+def test_narrow_and_wide_scores_of_several_files_become_wide(tmp_path: Path) -> None:
+    for i, dtype in enumerate((pl.Float32, pl.Float64, pl.Float32)):
+        frame = pl.DataFrame({"label": ["a"], "score": pl.Series([0.1], dtype=dtype)})
+        frame.write_parquet(tmp_path / f"{i}.parquet")
+    found = read([str(tmp_path)], Request()).columns["y_score"]
+    assert found.dtype == np.float64
+    assert found.tolist() == [float(np.float32(0.1)), 0.1, float(np.float32(0.1))]
+
+
+def test_null_and_nan_labels_are_missing() -> None:
+    for labels in ([None, 1], [None, "a"], [float("nan"), 1.0], [None, True]):
+        with pytest.raises(InputError, match="row 1: column 'label': the label is missing"):
+            rows_of(pl.DataFrame({"label": labels, "score": [1, 2]}, strict=False))
+
+
+def test_kinds_that_differ_between_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("label,score\n1,0.5\n")
+    pl.DataFrame({"label": [1], "score": [0.5]}).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"b.parquet, row 1.* from .*a.csv, line 2 on are text"):
+        read([str(tmp_path)], Request())
+
+
+def test_slices_of_any_type_have_names() -> None:
+    frame = pl.DataFrame(
+        {
+            "label": ["a", "b", "a"],
+            "score": [1, 2, 3],
+            "whole": [10, 9, None],
+            "part": [0.5, 1.0, float("nan")],
+            "flag": [True, None, False],
+            "day": pl.Series([0, 1, None]).cast(pl.Date),
+        }
+    )
+    found = rows_of(frame, slices=("whole", "part", "flag", "day")).columns["slices"]
+    assert found["whole"].names == ("(missing)", "10", "9")
+    assert found["part"].names == ("(missing)", "0.5", "1")
+    assert found["flag"].names == ("(missing)", "false", "true")
+    assert found["day"].names == ("(missing)", "1970-01-01", "1970-01-02")
+
+
+def test_nested_columns_are_no_slices() -> None:
+    frame = pl.DataFrame({"label": ["a"], "score": [1], "site": [[1, 2]]})
+    with pytest.raises(InputError, match="row 1: column 'site': found List"):
+        rows_of(frame, slices=("site",))
+    assert rows_of(frame).rows_read == 1
+
+
+@pytest.mark.parametrize("batch", [1, 3, 7, 100])
+def test_row_groups_and_pages_of_any_size_read_the_same(batch: int, tmp_path: Path) -> None:
+    labels = [["a", "b", "c"][i * i % 3] for i in range(50)]
+    scores = np.linspace(0, 1, 50)
+    table = pa.table({"label": labels, "score": scores})
+    for size in (1, 4, 50):
+        for version in ("1.0", "2.0"):
+            path = tmp_path / "t.parquet"
+            pq.write_table(
+                table, path, row_group_size=size, data_page_version=version, max_rows_per_page=3
+            )
+            found = read([str(path)], Request(batch_rows=batch)).columns
+            assert [found["y_true"].names[c] for c in found["y_true"].codes] == labels
+            assert found["y_score"].tolist() == scores.tolist()
+
+
+# -- what polars must not be trusted with ----------------------------------------------------------
+
+
+def parquet_file(tmp_path: Path) -> Path:
+    path = tmp_path / "t.parquet"
+    frame = pl.DataFrame(
+        {"label": pl.Series(["x", "y"] * 35, dtype=pl.Categorical), "score": [0.5] * 70}
+    )
+    frame.write_parquet(path, compression="uncompressed")
+    return path
+
+
+def test_the_footer_and_the_pages_are_described_as_pyarrow_does(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    table = pa.table({"label": ["a", "b"] * 500, "score": np.arange(1000.0)})
+    pq.write_table(table, path, row_group_size=300, data_page_size=512)
+    about = pq.read_metadata(path)
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        found = groups(file, size, "t")
+        assert [group.rows for group in found] == [300, 300, 300, 100]
+        for i, group in enumerate(found):
+            for j, chunk in enumerate(group.chunks):
+                theirs = about.row_group(i).column(j)
+                assert chunk.column == theirs.path_in_schema
+                assert chunk.values == theirs.num_values
+                assert chunk.size == theirs.total_compressed_size
+                assert chunk.unpacked == theirs.total_uncompressed_size
+        score = largest_reads(file, size, found, ["score"], "t")
+        both = largest_reads(file, size, found, ["label", "score"], "t")
+    assert 300 * 8 <= score < both
+
+
+def test_a_page_with_a_negative_size_is_refused_before_polars_sees_it(tmp_path: Path) -> None:
+    # polars asks for 2^61 bytes here, and the process is gone.
+    path = parquet_file(tmp_path)
+    data = path.read_bytes()
+    at = data.index(b"\x15\x8c\x01")
+    path.write_bytes(data[:at] + b"\x15\xa7\x01" + data[at + 3 :])
+    with pytest.raises(InputError, match=r"t.parquet is no Parquet file.*-84"):
+        read([str(path)], Request())
+
+
+def test_a_packed_buffer_that_claims_too_much_is_refused_before_polars_sees_it(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "t.arrow"
+    pl.DataFrame({"label": ["a", "b"] * 500, "score": [0.5] * 1000}).write_ipc(
+        path, compression="lz4"
+    )
+    data = path.read_bytes()
+    at = data.index((8000).to_bytes(8, "little"))
+    path.write_bytes(data[:at] + (2**56).to_bytes(8, "little") + data[at + 8 :])
+    with pytest.raises(InputError, match=r"t.arrow: a part of it claims 72,057,594,037,927,936"):
+        read([str(path)], Request())
+
+
+def test_damage_never_writes_to_standard_error(tmp_path: Path) -> None:
+    # A page whose bytes are gone makes polars panic, which prints before it raises.
+    path = tmp_path / "t.parquet"
+    pl.DataFrame({"label": ["a", "b"] * 400, "score": np.arange(800.0)}).write_parquet(path)
+    good = path.read_bytes()
+    script = (
+        "import sys\n"
+        "from assay.errors import InputError\n"
+        "from assay.sources.files import Request, read\n"
+        "import polars, random\n"
+        "good = open(sys.argv[1], 'rb').read()\n"
+        "for seed in range(150):\n"
+        "    draw = random.Random(seed)\n"
+        "    data = bytearray(good)\n"
+        "    data[draw.randrange(4, len(good) - 8)] = draw.randrange(256)\n"
+        "    open(sys.argv[1], 'wb').write(data)\n"
+        "    try:\n"
+        "        read([sys.argv[1]], Request())\n"
+        "    except InputError:\n"
+        "        pass\n"
+        "print('done')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "done\n"
+    assert done.stderr == ""
+    path.write_bytes(good)
+    assert read([str(path)], Request()).rows_read == 800
+
+
+def test_a_panic_becomes_an_error_and_what_others_said_is_kept(capfd: Any) -> None:
+    import os
+
+    from assay.sources.files.guard import guarded
+
+    def panics() -> None:
+        with guarded("f.parquet"):
+            os.write(2, b"thread panicked\n")
+            raise pl.exceptions.PanicException("oops\nstack backtrace:\n")
+
+    with pytest.raises(InputError, match=r"f\.parquet can't be read, .*: oops$"):
+        panics()
+    assert capfd.readouterr().err == ""
+    with guarded("f.parquet"):
+        os.write(2, b"a progress bar\n")
+    assert capfd.readouterr().err == "a progress bar\n"
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\x15", b"\x19\xf5\xff\xff\xff\xff\x0f", b"\x1c" * 50, b"\x1d\0"]
+)
+def test_odd_bytes_are_no_thrift(data: bytes) -> None:
+    with pytest.raises(Malformed):
+        Reader(data).struct()
+
+
+def test_where_standard_error_is_closed_damage_is_refused_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import os
+
+    from assay.sources.files.guard import guarded
+
+    def closed(_: int) -> int:
+        raise OSError(9, "Bad file descriptor")
+
+    def fails(error: BaseException) -> None:
+        with guarded("f"):
+            raise error
+
+    monkeypatch.setattr(os, "dup", closed)
+    with pytest.raises(InputError, match="f can't be read"):
+        fails(pl.exceptions.ComputeError("x"))
+    with pytest.raises(InputError, match="f needs more memory"):
+        fails(MemoryError())
+    with pytest.raises(InputError, match=r"^ours$"):
+        fails(InputError("ours"))
+    with pytest.raises(InputError, match=r": x{200}\.\.\.$"):
+        fails(ValueError("x" * 1000))
+
+
+def test_binary_that_is_no_text_is_refused_as_a_label() -> None:
+    with pytest.raises(InputError, match="'label' holds bytes that are no UTF-8"):
+        rows_of(pl.DataFrame({"label": [b"\xff"], "score": [1]}))

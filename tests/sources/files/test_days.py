@@ -1,0 +1,115 @@
+"""The day of a moment, in UTC."""
+
+import datetime as dt
+import io
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.errors import InputError
+from assay.sources.files import Request, Rows, read
+from assay.sources.files.days import days_of
+
+
+def day(text: str) -> dt.date | None:
+    found = days_of(pl.Series([text]))
+    assert found is not None
+    value: dt.date | None = found.days[0]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2024-03-01", "2024-03-01"),
+        ("2024-02-29 23:59", "2024-02-29"),
+        ("2024-03-01T23:30:00-02:00", "2024-03-02"),
+        ("2024-03-01T00:30+02", "2024-02-29"),
+        ("2024-03-01 00:30:00.123456 +0530", "2024-02-29"),
+        ("2024-03-01T12:00:00Z", "2024-03-01"),
+        ("2016-12-31T23:59:60Z", "2016-12-31"),
+        ("1709251200", "2024-03-01"),
+        ("1709251199", "2024-02-29"),
+        ("1709251200000", "2024-03-01"),
+        ("1709251200000000", "2024-03-01"),
+        ("1709251200000000000", "2024-03-01"),
+        ("1709251199.5", "2024-02-29"),
+    ],
+)
+def test_moments_that_are_read(text: str, expected: str) -> None:
+    assert day(text) == dt.date.fromisoformat(expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "2023-02-29", "2024-13-01", "2024-03-01T24:00", "2024-3-1", "01/03/2024", "20240301",
+     "2024-03-01T12", "2024-03-01T12:60", "2024-03-01T12:00+25:00", "nan", "inf", "-5", "1e30"],
+)  # fmt: skip
+def test_what_is_no_moment(text: str) -> None:
+    assert day(text) is None
+
+
+@given(st.datetimes(dt.datetime(1974, 1, 1), dt.datetime(2200, 1, 1)))  # noqa: DTZ001
+def test_numbers_and_text_name_the_same_day(moment: dt.datetime) -> None:
+    aware = moment.replace(tzinfo=dt.UTC)
+    seconds = int(aware.timestamp() // 1)
+    for text in (aware.isoformat(), str(seconds), str(seconds * 1000), str(seconds * 10**9)):
+        assert day(text) == moment.date()
+
+
+@given(
+    st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(2200, 1, 1)),  # noqa: DTZ001
+    st.integers(-23 * 60 - 59, 23 * 60 + 59),
+)
+def test_the_day_is_that_of_utc(moment: dt.datetime, offset: int) -> None:
+    aware = moment.replace(tzinfo=dt.timezone(dt.timedelta(minutes=offset)))
+    assert day(aware.isoformat()) == aware.astimezone(dt.UTC).date()
+
+
+def rows_of(column: pl.Series) -> Rows:
+    file = io.BytesIO()
+    frame = pl.DataFrame({"label": ["a"] * len(column), "score": [1.0] * len(column), "at": column})
+    frame.write_parquet(file)
+    file.seek(0)
+    return read(["-"], Request(time="at"), stdin=file)
+
+
+MOMENT = dt.datetime(2024, 3, 1, 23, 30)  # noqa: DTZ001
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (pl.Series([MOMENT.date()]), "2024-03-01"),
+        (pl.Series([MOMENT]), "2024-03-01"),
+        (pl.Series([MOMENT]).dt.replace_time_zone("America/New_York"), "2024-03-02"),
+        (pl.Series([MOMENT]).dt.cast_time_unit("ns"), "2024-03-01"),
+        (pl.Series([1709335799]), "2024-03-01"),
+        (pl.Series([1709335799999999999]), "2024-03-01"),
+        (pl.Series([1709335800.5]), "2024-03-01"),
+        (pl.Series(["2024-03-01"], dtype=pl.Categorical), "2024-03-01"),
+    ],
+)
+def test_columns_of_times_become_a_slice_of_days(column: pl.Series, expected: str) -> None:
+    rows = rows_of(column)
+    assert rows.days == "at"
+    assert rows.columns["slices"]["at"].names == (expected,)
+
+
+def test_a_column_of_something_else_is_no_time() -> None:
+    with pytest.raises(InputError, match="row 1: column 'at': found Boolean, expected times"):
+        rows_of(pl.Series([True]))
+
+
+def test_a_missing_time_is_a_bad_row() -> None:
+    with pytest.raises(InputError, match="row 2: column 'at': found nothing"):
+        rows_of(pl.Series([MOMENT, None]))
+
+
+def test_mixed_zones_are_found_over_pieces() -> None:
+    text = "label,score,at\n" + "a,1,2024-01-01\n" * 50 + "a,1,1700000000\n"
+    for chunk in (16, 1 << 20):
+        with pytest.raises(InputError, match=r"line 52: .* has a time zone and .*line 2 has none"):
+            read(["-"], Request(time="at", chunk_bytes=chunk), stdin=io.BytesIO(text.encode()))

@@ -1,0 +1,267 @@
+"""Paths, folders, patterns and standard input; which format a file is of."""
+
+import hashlib
+import io
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.errors import EmptyInput, InputError
+from assay.sources.files import Request, inputs_of, read
+
+from .writing import TABLE, WRITERS, csv_bytes, write_arrow, write_gzip, write_npz, write_parquet
+
+GOOD = csv_bytes(TABLE)
+ROWS = len(TABLE["label"])
+
+
+def test_several_files_are_read_in_the_order_given(tmp_path: Path) -> None:
+    for name in "ba":
+        (tmp_path / f"{name}.csv").write_text(f"label,score\n{name},1\n")
+    files = [str(tmp_path / "b.csv"), str(tmp_path / "a.csv")]
+    rows = read(files, Request())
+    assert rows.columns["y_true"].codes.tolist() == [1, 0]
+    assert rows.name == f"{files[0]} and 1 more"
+
+
+def test_a_folder_is_all_its_files_of_known_suffixes_sorted(tmp_path: Path) -> None:
+    for name in ("b.csv", "a.csv.gz", ".hidden.csv", "_SUCCESS", "notes.txt"):
+        (tmp_path / name).write_text(f"label,score\n{name},1\n")
+    (tmp_path / "sub.csv").mkdir()
+    rows = read([str(tmp_path)], Request())
+    assert rows.columns["y_true"].names == ("a.csv.gz", "b.csv")
+    assert rows.columns["y_true"].codes.tolist() == [0, 1]
+
+
+def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(InputError, match=r"is a folder without files of a known suffix \(\.csv"):
+        read([str(tmp_path)], Request())
+
+
+def test_a_pattern_is_expanded_only_where_that_is_asked(tmp_path: Path) -> None:
+    for name in ("day-2.csv", "day-1.csv", "other.csv"):
+        (tmp_path / name).write_text(f"label,score\n{name},1\n")
+    pattern = str(tmp_path / "day-*.csv")
+    with pytest.raises(InputError, match=r"no file .*day-\*\.csv.*--glob"):
+        read([pattern], Request())
+    rows = read([pattern], Request(glob=True))
+    assert rows.columns["y_true"].names == ("day-1.csv", "day-2.csv")
+    with pytest.raises(InputError, match="nothing matches"):
+        read([str(tmp_path / "x*")], Request(glob=True))
+
+
+HOSTILE = [
+    "p[1].csv",
+    "q*.csv",
+    "r?.csv",
+    "it's.csv",
+    'say "x".csv',
+    "a b.csv",
+    "é日本.csv",
+    "-dash.csv",
+    "x'); DROP TABLE t; --.csv",
+    "{a,b}.csv",
+    "~.csv",
+    "%41.csv",
+    "a;b.csv",
+    "$(x).csv",
+    "a=1.csv",
+    "\\.csv",
+    "line\nfeed.csv",
+    "\x1b[31mred.csv",
+]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "npz", "npy"])
+def test_hostile_names_read_exactly_their_own_file(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [name.replace("csv", suffix) for name in HOSTILE]
+    decoys = ["p1", "q1", "r1", "A", "a", "b", "x"]
+    for folder in ("own", "decoys"):
+        (tmp_path / folder).mkdir()
+    own = WRITERS[suffix](tmp_path / "own", {"label": ["own"], "score": [1.0]})
+    decoy = WRITERS[suffix](tmp_path / "decoys", {"label": ["decoy"], "score": [1.0]})
+    work = tmp_path / "work"
+    work.mkdir()
+    for name in decoys:
+        (work / f"{name}.{suffix}").write_bytes(Path(decoy).read_bytes())
+    monkeypatch.chdir(work)
+    for name in names:
+        Path(name).write_bytes(Path(own).read_bytes())
+        for given in (name, str(work / name), f"./{name}"):
+            for glob in (False, True):
+                rows = read([given], Request(glob=glob))
+                assert rows.columns["y_true"].names == ("own",), name
+        Path(name).unlink()
+
+
+def test_a_name_can_not_move_the_cursor(tmp_path: Path) -> None:
+    path = tmp_path / "\x1b[2J.csv"
+    path.write_text("")
+    with pytest.raises(EmptyInput) as refused:
+        read([str(path)], Request())
+    assert "\x1b" not in str(refused.value)
+    assert "x1b[2J" in str(refused.value)
+
+
+def test_a_missing_file_is_refused_with_the_nearest_names(tmp_path: Path) -> None:
+    (tmp_path / "predictions.csv").write_bytes(GOOD)
+    with pytest.raises(
+        InputError, match=r"no file .*predictoins\.csv; did you mean predictions\.csv\?"
+    ):
+        read([str(tmp_path / "predictoins.csv")], Request())
+    with pytest.raises(InputError, match=r"no file .*other$"):
+        read([str(tmp_path / "nowhere" / "other")], Request())
+
+
+def test_nothing_given_is_refused() -> None:
+    with pytest.raises(InputError, match="no file was given"):
+        read([], Request())
+    with pytest.raises(InputError, match="a list of files"):
+        read("f.csv", Request())
+
+
+def test_a_file_given_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "f.csv"
+    path.write_bytes(GOOD)
+    with pytest.raises(InputError, match="twice"):
+        read([str(path), str(tmp_path)], Request())
+
+
+@pytest.mark.parametrize(
+    "error", [PermissionError(13, "Permission denied"), OSError(5, "I/O error")]
+)
+def test_what_the_system_refuses_is_refused_with_its_reason(
+    error: OSError, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "f.csv"
+    path.write_bytes(GOOD)
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", refuse)
+        with pytest.raises(InputError, match=rf"f\.csv can't be opened: {error.strerror}"):
+            read([str(path)], Request())
+        with pytest.raises(InputError, match=rf"f\.csv can't be read: {error.strerror}"):
+            inputs_of([str(path)], Request())
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "iterdir", refuse)
+        with pytest.raises(InputError, match=f"can't be opened: {error.strerror}"):
+            read([str(tmp_path)], Request())
+
+
+def test_a_name_that_is_too_long_is_refused() -> None:
+    with pytest.raises(InputError, match=r"too long|no file"):
+        read(["x" * 5000], Request())
+
+
+@pytest.mark.parametrize("write", [write_parquet, write_arrow, write_npz, write_gzip])
+def test_standard_input_may_hold_any_format(write: Any, tmp_path: Path) -> None:
+    data = Path(write(tmp_path, TABLE)).read_bytes()
+    rows = read(["-"], Request(), stdin=io.BytesIO(data))
+    assert rows.rows_read == ROWS
+    assert rows.name == "standard input"
+
+
+def test_standard_input_may_be_one_of_several(tmp_path: Path) -> None:
+    path = tmp_path / "f.csv"
+    path.write_bytes(GOOD)
+    assert read([str(path), "-"], Request(), stdin=io.BytesIO(GOOD)).rows_read == 2 * ROWS
+
+
+def test_a_pipe_is_read_like_a_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(GOOD,))
+    writer.start()
+    assert read([str(pipe)], Request()).rows_read == ROWS
+    writer.join()
+
+
+@pytest.mark.parametrize("format_", [f for f in WRITERS if f not in ("sqlite", "duckdb", "tsv")])
+def test_the_content_tells_the_format_whatever_the_name(format_: str, tmp_path: Path) -> None:
+    given = Path(WRITERS[format_](tmp_path, TABLE))
+    text = format_ in ("csv", "quoted", "jsonl", "gzip", "zstd")
+    for name in ("data", "data.txt", *(() if text else ("data.csv", "data.jsonl", "data.npz"))):
+        path = tmp_path / name
+        path.write_bytes(given.read_bytes())
+        assert read([str(path)], Request()).rows_read == ROWS
+
+
+def test_a_table_with_tabs_is_known_by_its_header(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_text("label\tscore\na\t1\n")
+    assert read([str(path)], Request()).rows_read == 1
+
+
+def test_the_format_may_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("label\tscore\na\t1\n")
+    assert read([str(path)], Request(input_format="tsv")).rows_read == 1
+    path.write_text('{"label": "a", "score": 1}\n')
+    assert read([str(path)], Request(input_format="jsonl")).rows_read == 1
+    for format_ in ("parquet", "arrow", "npz", "npy"):
+        with pytest.raises(InputError, match=r"data\.csv is no .* though --input-format says so"):
+            read([str(path)], Request(input_format=format_))
+
+
+def test_inputs_are_hashed_when_asked(tmp_path: Path) -> None:
+    path = tmp_path / "f.csv"
+    path.write_bytes(GOOD)
+    (found,) = inputs_of([str(path), "-"], Request())
+    assert (found.name, found.size) == (str(path), len(GOOD))
+    assert found.sha256 == hashlib.sha256(GOOD).hexdigest()
+    assert read([str(path)], Request()).inputs == ()
+
+
+def test_progress_counts_the_bytes_of_all_files(tmp_path: Path) -> None:
+    given = [WRITERS[f](tmp_path, TABLE) for f in ("csv", "parquet", "npz", "npy", "arrow")]
+    total = sum(Path(path).stat().st_size for path in given)
+    told: list[tuple[int, int | None]] = []
+    read(given, Request(), progress=lambda done, all_: told.append((done, all_)))
+    assert told[-1] == (total, total)
+
+
+@pytest.mark.parametrize(
+    "odd", [{"batch_rows": 0}, {"chunk_bytes": 0}, {"max_memory": 1}, {"on_bad_row": "ask"}]
+)
+def test_requests_that_make_no_sense_are_refused(odd: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"must be|is stop or skip"):
+        read(["-"], Request(**odd), stdin=io.BytesIO(GOOD))
+
+
+@pytest.mark.parametrize("name", ["PAR1", "ARROW1", "ORC", "BZh91", "%PDF", "PARE"])
+def test_a_column_may_be_called_like_a_format(name: str) -> None:
+    data = f"{name},label,score\né,a,1\n".encode()
+    assert read(["-"], Request(), stdin=io.BytesIO(data)).rows_read == 1
+
+
+class Failing(io.BytesIO):
+    """A stream that breaks after some bytes."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        if self.tell() >= len(self.getvalue()):
+            raise OSError(5, "Input/output error")
+        return super().read(size)
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+def test_a_stream_that_breaks_is_refused_with_the_reason(format_: str, tmp_path: Path) -> None:
+    data = Path(WRITERS[format_](tmp_path, TABLE)).read_bytes()
+    for content in (b"", data):
+        with pytest.raises(InputError, match=r"standard input can't be .*: Input/output error"):
+            read(["-"], Request(), stdin=Failing(content))
+
+
+def test_standard_input_is_read_where_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD)))
+    assert read(["-"], Request()).rows_read == ROWS

@@ -1,0 +1,90 @@
+"""NumPy's files."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assay.errors import InputError
+from assay.sources.files import Request, read
+
+
+def saved(tmp_path: Path, **arrays: Any) -> str:
+    np.savez(tmp_path / "t.npz", **arrays)
+    return str(tmp_path / "t.npz")
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind", "names"),
+    [
+        (np.array([True, False]), "booleans", ("false", "true")),
+        (np.array([10, 9], "i1"), "numbers", ("9", "10")),
+        (np.array([10, 9], ">i4"), "numbers", ("9", "10")),
+        (np.array([1.0, 0.0], "f2"), "numbers", ("0", "1")),
+        (np.array(["é", "b"]), "text", ("b", "é")),
+        (np.array(["é", "b"], ">U3"), "text", ("b", "é")),
+        (np.array([b"\xc3\xa9", b"b"]), "text", ("b", "é")),
+    ],
+)
+def test_labels_keep_their_kind(
+    labels: Any, kind: str, names: tuple[str, ...], tmp_path: Path
+) -> None:
+    found = read([saved(tmp_path, label=labels, score=np.ones(2))], Request()).columns["y_true"]
+    assert (found.kind, found.names, found.codes.tolist()) == (kind, names, [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected"),
+    [
+        ("f2", "f4"),
+        ("f4", "f4"),
+        (">f4", "f4"),
+        ("f8", "f8"),
+        (">f8", "f8"),
+        ("i8", "f8"),
+        ("?", "f8"),
+    ],
+)
+def test_scores_become_native_floats(dtype: str, expected: str, tmp_path: Path) -> None:
+    scores = np.array([0, 1, 1]).astype(dtype)
+    found = read([saved(tmp_path, label=np.array(["a", "b", "a"]), score=scores)], Request())
+    assert found.columns["y_score"].dtype == np.dtype(expected)
+    assert found.columns["y_score"].tolist() == [0, 1, 1]
+
+
+def test_times_become_days(tmp_path: Path) -> None:
+    at = np.array(["2024-03-01T12:00", "NaT"], "datetime64[s]")
+    path = saved(tmp_path, label=np.array(["a", "b"]), score=np.ones(2), at=at)
+    with pytest.raises(InputError, match="row 2: column 'at': found nothing"):
+        read([path], Request(time="at"))
+    rows = read([path], Request(time="at", on_bad_row="skip"))
+    assert rows.columns["slices"]["at"].names == ("2024-03-01",)
+
+
+def test_arrays_that_are_not_asked_for_do_not_matter(tmp_path: Path) -> None:
+    others = {"table": np.ones((3, 3)), "objects": np.array([{}], object), "single": np.array(1)}
+    path = saved(tmp_path, label=np.array(["a"]), score=np.array([1.0]), **others)
+    assert read([path], Request()).rows_read == 1
+    with pytest.raises(InputError, match=r"t.npz, column 'objects'.*objects would run code"):
+        read([path], Request(slices=("objects",)))
+
+
+def test_a_structured_array_of_tables_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.npy"
+    np.save(path, np.zeros(2, [("label", "U1"), ("score", "f8", (2,))]))
+    with pytest.raises(InputError, match=r"t.npy, column 'score': found a table"):
+        read([str(path)], Request())
+
+
+@pytest.mark.parametrize("point", [0x110000, 0xD800, 0xFFFFFFFF])
+def test_characters_that_do_not_exist_are_refused(point: int, tmp_path: Path) -> None:
+    labels = np.array([point, ord("a")], "u4").view("U1")
+    with pytest.raises(InputError, match=r"t.npz, column 'label'.*do not exist"):
+        read([saved(tmp_path, label=labels, score=np.ones(2))], Request())
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    labels = np.array([b"\xff", b"a"])
+    with pytest.raises(InputError, match=r"t.npz, column 'label'.*no UTF-8"):
+        read([saved(tmp_path, label=labels, score=np.ones(2))], Request())

@@ -1,0 +1,191 @@
+"""Encodings, line ends, packing and delimiters of text."""
+
+import gzip
+import io
+from typing import Any
+
+import pytest
+
+from assay.errors import InputError
+from assay.sources.files import Request, Rows, read
+
+from .writing import zstd
+
+TEXT = "label,score\né,0.5\n日本,1\n"
+
+
+def rows_of(data: bytes, **asked: Any) -> Rows:
+    return read(["-"], Request(**asked), stdin=io.BytesIO(data))
+
+
+def must_be_the_text(rows: Rows) -> None:
+    assert rows.columns["y_true"].names == ("é", "日本")
+    assert rows.columns["y_score"].tolist() == [0.5, 1]
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 1000])
+@pytest.mark.parametrize(
+    ("encoding", "asked"),
+    [
+        ("utf-8", None),
+        ("utf-8-sig", None),
+        ("utf-8", "utf-8"),
+        ("utf-8-sig", "utf-8"),
+        ("utf-16", "utf-16"),
+        ("utf-16-le", "utf-16-le"),
+        ("utf-16-be", "UTF-16BE"),
+        ("utf-32", "utf-32"),
+        ("shift_jisx0213", "shift_jisx0213"),
+        ("gb18030", "gb18030"),
+    ],
+)
+def test_text_is_decoded_whatever_the_chunks(encoding: str, asked: str | None, chunk: int) -> None:
+    must_be_the_text(rows_of(TEXT.encode(encoding), encoding=asked, chunk_bytes=chunk))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("tail", ["", "end", "end end end"])
+def test_line_ends_of_both_kinds_and_none_at_the_end_are_fine(end: str, tail: str) -> None:
+    text = TEXT.rstrip("\n").replace("\n", end) + tail.replace("end", end).replace(" ", "")
+    for chunk in (1, 1000):
+        must_be_the_text(rows_of(text.encode(), chunk_bytes=chunk))
+
+
+def test_a_mark_inside_the_text_is_kept() -> None:
+    data = "label,score\n\ufeffa,1\n\ufeffb,2\n".encode()
+    for chunk in (1, 12, 1000):
+        assert rows_of(data, chunk_bytes=chunk).columns["y_true"].names == ("\ufeffa", "\ufeffb")
+
+
+def test_no_replacement_character_is_ever_made() -> None:
+    assert rows_of("label,score\n\ufffd,1\n".encode()).columns["y_true"].names == ("\ufffd",)
+    with pytest.raises(InputError, match="byte 12"):
+        rows_of(b"label,score\n\xed\xa0\x80,1\n")  # half of a surrogate pair
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 1 << 16])
+@pytest.mark.parametrize("packed", [gzip.compress, zstd.compress])
+def test_packed_text_is_unpacked_in_one_part_or_several(packed: Any, chunk: int) -> None:
+    data = TEXT.encode()
+    must_be_the_text(rows_of(packed(data), chunk_bytes=chunk))
+    must_be_the_text(
+        rows_of(packed(data[:20]) + packed(b"") + packed(data[20:]), chunk_bytes=chunk)
+    )
+
+
+def test_zeros_behind_gzip_are_padding() -> None:
+    must_be_the_text(rows_of(gzip.compress(TEXT.encode()) + b"\0" * 100))
+
+
+def test_packed_text_of_another_encoding_is_decoded() -> None:
+    must_be_the_text(rows_of(gzip.compress(TEXT.encode("utf-16")), encoding="utf-16"))
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "sign"), [(";", ";"), ("|", "|"), ("\t", "\t"), ("\\t", "\t"), (" ", " ")]
+)
+def test_a_delimiter_may_be_named(delimiter: str, sign: str) -> None:
+    must_be_the_text(rows_of(TEXT.replace(",", sign).encode(), delimiter=delimiter))
+
+
+def test_labels_keep_their_blanks_and_numbers_may_have_some() -> None:
+    found = rows_of(b"label,score\n a ,  0.5\t\na,1\n")
+    assert found.columns["y_true"].names == (" a ", "a")
+    assert found.columns["y_score"].tolist() == [0.5, 1]
+
+
+def test_an_unnamed_first_column_is_an_index_and_not_used() -> None:
+    found = rows_of(b",label,score\n0,a,1\n")
+    assert found.notes == ("the first column of standard input has no name and is not used",)
+
+
+def test_quoted_headers_are_read() -> None:
+    found = rows_of(b'"label","a ""score""\nof two lines"\na,1\n', score='a "score"\nof two lines')
+    assert found.columns["y_score"].tolist() == [1]
+    with pytest.raises(InputError, match="line 4"):
+        rows_of(b'"label","a\nb"\na,1\nb,x\n', score="a\nb")
+
+
+def test_json_keys_may_come_late_and_be_left_out() -> None:
+    data = b'{"score": 1}\n{"label": "a", "score": 2, "site": "x"}\n'
+    found = rows_of(data, unlabelled=True, slices=("site",))
+    assert found.columns["slices"]["site"].names == ("x",)
+    assert found.unlabelled is not None
+    assert found.unlabelled["slices"]["site"].names == ("(missing)",)
+
+
+def test_json_values_keep_their_kind() -> None:
+    data = b'{"label": true, "score": 1}\n{"label": false, "score": 2}\n'
+    assert rows_of(data).columns["y_true"].kind == "booleans"
+    data = b'{"label": 10, "score": 1}\n{"label": 9.0, "score": 2}\n{"label": -1, "score": 2}\n'
+    for chunk in (1, 1000):
+        labels = rows_of(data, chunk_bytes=chunk).columns["y_true"]
+        assert (labels.kind, labels.names, labels.codes.tolist()) == (
+            "numbers",
+            ("-1", "9", "10"),
+            [2, 1, 0],
+        )
+
+
+def test_large_json_numbers_are_kept() -> None:
+    data = b'{"label": 123456789012345678901234567890, "score": 1e3}\n{"label": 2, "score": 2}\n'
+    assert rows_of(data).columns["y_true"].names == ("2", "123456789012345678901234567890")
+
+
+def test_json_slices_may_mix_kinds() -> None:
+    data = b"".join(b'{"label": 1, "score": 1, "s": %s}\n' % s for s in (b"true", b'"x"', b"[1]"))
+    for chunk in (1, 1000):
+        found = rows_of(data, slices=("s",), chunk_bytes=chunk).columns["slices"]["s"]
+        assert found.names == ("[1]", "true", "x")
+
+
+def test_json_records_can_not_pass_for_several() -> None:
+    # Two objects on the first line, and one on the next two: three lines, but not three records.
+    data = b'{"label":1,"score":1},{"label":1,"score":1}\n{"label":1,"score":1,"x":[1\n2]}\n'
+    with pytest.raises(InputError, match="line 1: found no JSON object"):
+        rows_of(data, input_format="jsonl")
+    found = read(
+        ["-"], Request(on_bad_row="skip"), stdin=io.BytesIO(b'{"label":1,"score":1}\n' + data)
+    )
+    assert (found.rows_read, found.rows_refused) == (4, 3)
+
+
+def test_progress_is_told_up_to_the_end() -> None:
+    told: list[tuple[int, int | None]] = []
+    read(
+        ["-"],
+        Request(chunk_bytes=4),
+        progress=lambda done, total: told.append((done, total)),
+        stdin=io.BytesIO(TEXT.encode()),
+    )
+    assert told[-1] == (len(TEXT.encode()), None)
+
+
+def test_json_lines_may_end_in_blank_ones_and_windows_ends() -> None:
+    data = b'{"label": "a", "score": 1}\r\n{"label": "b", "score": 2}\r\n\r\n\n'
+    for chunk in (1, 1000):
+        assert rows_of(data, chunk_bytes=chunk).columns["y_true"].names == ("a", "b")
+
+
+def test_json_of_nothing_but_blanks_is_empty() -> None:
+    with pytest.raises(InputError, match="is empty"):
+        rows_of(b"\n\n \n", input_format="jsonl")
+
+
+def test_json_pairs_of_surrogates_are_characters() -> None:
+    data = b'{"label": "\\ud83d\\ude00", "score": 1}\n{"label": "\\udc00", "score": 1}\n'
+    found = rows_of(data, on_bad_row="skip")
+    assert found.columns["y_true"].names == ("\U0001f600",)
+    assert found.refused[0].reason == "text that is not Unicode (half of a surrogate pair)"
+
+
+@pytest.mark.parametrize("size", [1 << 22, 1 << 26])
+def test_a_json_line_that_is_too_long_is_refused(size: int) -> None:
+    data = b'{"label": "a", "score": 1}\n' + b" " * (17 << 20) + b"\n{}\n"
+    with pytest.raises(InputError, match="line 2: a line longer than 16 MiB"):
+        rows_of(data, chunk_bytes=size)
+
+
+def test_encodings_that_fail_in_their_own_way_are_refused() -> None:
+    with pytest.raises(InputError, match="undefined"):
+        rows_of(TEXT.encode(), encoding="undefined")
