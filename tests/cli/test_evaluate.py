@@ -281,7 +281,7 @@ def test_figures_are_written_for_a_paper(cli: Cli, predictions: Path) -> None:
     found = cli("evaluate", predictions, "--figures", folder, "--format", "json")
     assert found.code == 0, found.err
     assert {path.suffix for path in folder.iterdir()} == {".pdf", ".svg"}
-    assert f"wrote figures into {folder}" in found.err
+    assert f"figures into {folder}" in found.err
     assert sorted(path.name for path in predictions.parent.iterdir()) == [
         "figures",
         "predictions.csv",

@@ -447,7 +447,7 @@ def test_columns_of_another_length_are_refused(column: str) -> None:
 
 
 def test_scores_without_a_positive_among_many_labels_are_refused() -> None:
-    with pytest.raises(ScoreError, match=r"3 labels\. Say positive="):
+    with pytest.raises(ScoreError, match=r"there are 3: .*\. Say positive="):
         evaluate(CLASSES, y_score=[0.5] * 6)
 
 

@@ -270,3 +270,66 @@ def test_days_become_slices(tmp_path) -> None:
     evaluation = assay.evaluate_files(str(path), assay.Request(time="seen"))
     assert evaluation.days == "seen"
     assert (evaluation.spread.least, evaluation.spread.most) == (2, 4)
+
+
+def test_the_probability_of_one_class_is_a_score_for_it(tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("label,p\nx,0.9\ny,0.2\nx,0.7\ny,0.6\n")
+    request = assay.Request(probabilities={"x": "p"})
+    evaluation = assay.evaluate_files(str(path), request)
+    assert (evaluation.positive, evaluation["recall"], evaluation["specificity"]) == ("x", 1, 0.5)
+    with pytest.raises(AssayError, match="only probability is that of 'x'"):
+        assay.evaluate_files(str(path), request, positive="y")
+
+
+def test_counts_of_rows_without_a_label_count(tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("label,score,k\nattack,0.9,3\nnormal,0.8,1\n,0.7,6\n,0.1,90\n")
+    evaluation = assay.evaluate_files(str(path), assay.Request(unlabelled=True, count="k"))
+    assert evaluation["precision"] == 0.75
+    assert evaluation["alert_rate"] == 0.1
+
+
+def test_probabilities_decide_on_rows_without_a_label_too(tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("label,p_a,p_n\na,0.9,0.1\nn,0.8,0.2\n,0.7,0.3\n,0.1,0.9\n")
+    request = assay.Request(unlabelled=True, probability_pattern="p_*")
+    evaluation = assay.evaluate_files(str(path), request, positive="a")
+    assert evaluation["alert_rate"] == 0.75
+
+
+def test_a_threshold_means_that_scores_decide(tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("label,score,decision\n1,0.9,0\n0,0.2,1\n1,0.7,0\n")
+    assert assay.evaluate_files(str(path))["recall"] == 0
+    assert assay.evaluate_files(str(path), threshold=0.5)["recall"] == 1
+
+
+@pytest.mark.parametrize("role", ["score", "decision", "weight"])
+def test_a_column_has_one_role(role, tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("label,score\n1,0.9\n0,0.2\n")
+    with pytest.raises(AssayError, match=f"can't be the label and the {role} at once"):
+        assay.evaluate_files(str(path), assay.Request(label="label", **{role: "label"}))
+
+
+@pytest.mark.parametrize("option", [{"delimiter": ";"}, {"encoding": "cp1252"}])
+@pytest.mark.parametrize("write", [write_parquet, write_sqlite, write_npz])
+def test_how_to_read_text_does_not_apply_to_other_files(write, option, frame, tmp_path) -> None:
+    source = write(frame[:9], tmp_path)
+    with pytest.raises(AssayError, match="does not apply"):
+        assay.evaluate_files(source, assay.Request(**option))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [("attack", "Attack"), ("attack", "attack "), ("caf\u00e9", "cafe\u0301"), ("1", "1.0")],
+)
+def test_labels_that_look_alike_are_told(labels, tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    rows = "".join(f"{label},0.9\n" for label in labels)
+    path.write_text(f"label,score\nnormal,0.1\n{rows}", encoding="utf-8")
+    evaluation = assay.evaluate_files(str(path), negative="normal")
+    assert "differ only in how they are written" in evaluation.notes[0]
+    with pytest.raises(AssayError, match="differ only in how they are written"):
+        assay.evaluate_files(str(path))

@@ -33,6 +33,11 @@ def test_every_row_counts_for_the_alert_rate() -> None:
     assert found.low < 0.1 < found.high
 
 
+def test_without_any_row_the_alert_rate_is_undefined() -> None:
+    tally = assay.evaluate_counts(tp=0, fp=0, fn=0, tn=0, labels=LABELS).tally
+    assert assay.Evaluation(tally, unlabelled=Unlabelled(0, 0))["alert_rate"].undefined
+
+
 def test_all_other_measures_say_why_they_are_not_known() -> None:
     evaluation = alerts_only(base_rate=0.01, volume=1000)
     for entry in evaluation.entries:

@@ -155,7 +155,7 @@ def test_where_both_are_given_the_decision_decides_and_the_score_ranks() -> None
 
 def test_scores_of_more_than_two_labels_need_a_positive() -> None:
     with pytest.raises(
-        ScoreError, match=r"there are 3 labels. Say positive= or negative=, or give"
+        ScoreError, match=r"there are 3: 'a', 'b', 'c'\. Say positive= or negative="
     ):
         from_arrays(["a", "b", "c"], y_score=[0.1, 0.2, 0.3])
 

@@ -54,10 +54,17 @@ def evaluate_files(
     def typed(label: Any) -> Any:
         return native(label, kind) if isinstance(label, str) else label
 
-    negative = typed(negative)
+    positive, negative = typed(positive), typed(negative)
+    columns = dict(rows.columns)
+    if len(columns.get("y_proba", ())) == 1:
+        # The probability of one class is a score for it.
+        ((of, score),) = columns.pop("y_proba").items()
+        if negative is not None or positive not in (None, of):
+            raise ScoreError(f"the only probability is that of {of!r}, so that is the positive")
+        positive, columns["y_score"] = of, score
     batch = from_arrays(
-        **rows.columns,
-        positive=typed(positive),
+        **columns,
+        positive=positive,
         negative=negative,
         labels=None if labels is None else [typed(label) for label in labels],
         threshold=threshold,

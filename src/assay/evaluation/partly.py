@@ -52,8 +52,10 @@ def counted(judge: Judge, measure: Measure, label: int) -> Estimate | None:
         if measure.name in ("recall", "false_negative_rate") and label == 1:
             return _detected(judge, missed=measure.name != "recall")
         return None
+    rest = judge.unlabelled
     if measure.name == "alert_rate" and label == 1:
-        return _alert_rate(judge, judge.unlabelled)
+        some = judge.tally.confusion.total or rest.flagged or rest.not_flagged
+        return _alert_rate(judge, rest) if some else None
     if known(measure) and label == 1:
         return None
     return Estimate(math.nan, level=judge.level, undefined=NOT_LABELLED)

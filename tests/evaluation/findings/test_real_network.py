@@ -39,8 +39,8 @@ def test_its_decisions_are_sound(rows) -> None:
 
 def test_turned_over_it_is_the_column_of_the_other_class(rows) -> None:
     truth, probability = rows
-    assert codes(evaluate(truth, y_score=1 - probability)) == ["E014"]
-    assert codes(evaluate(1 - truth, y_score=probability)) == ["E014"]
+    assert codes(evaluate(truth, y_score=1 - probability)) == ["E001", "E014"]
+    assert codes(evaluate(1 - truth, y_score=probability)) == ["E001", "E014"]
 
 
 def test_turned_logits_and_decisions_are_inverted(rows) -> None:

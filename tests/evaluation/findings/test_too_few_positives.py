@@ -35,9 +35,15 @@ def test_no_attack_at_all_is_found(message) -> None:
 
 
 def test_an_attack_that_was_only_decided_is_left_to_e013(message) -> None:
-    evaluation = evaluate([0] * 50, y_score=np.linspace(0, 1, 50), labels=[0, 1])
+    evaluation = evaluate([0] * 50, y_pred=[0] * 49 + [1], labels=[0, 1])
     assert message(evaluation, "E009") is None
     assert message(evaluation, "E013") is not None
+
+
+def test_scores_without_an_attack_bring_no_label_of_their_own(message) -> None:
+    evaluation = evaluate([0] * 50, y_score=np.linspace(0, 1, 50), labels=[0, 1])
+    assert message(evaluation, "E009").startswith("No row is '1'")
+    assert message(evaluation, "E013") is None
 
 
 def test_classes_with_few_rows_are_named(message) -> None:

@@ -29,10 +29,10 @@ def test_the_column_of_the_other_class_is_found_with_both_brier_scores(message) 
     )
 
 
-def test_it_is_the_only_story_that_is_told() -> None:
+def test_inversion_is_told_beside_it_and_nothing_else() -> None:
     truth, chance = drawn()
     codes = [finding.code for finding in evaluate(truth, y_score=1 - chance).findings]
-    assert codes == ["E014"]
+    assert codes == ["E001", "E014"]
 
 
 def test_the_right_column_is_not(message) -> None:
@@ -65,7 +65,7 @@ def test_exchanged_columns_are_named(message) -> None:
         "Columns of probabilities look exchanged: 'b' goes by 'c' and 'c' by 'b'. Put right, the "
         "mean probability of the truth would rise from"
     )
-    assert message(classes([0, 2, 1, 3]), "E001") is None
+    assert "'b' goes by 'c'" in message(classes([0, 2, 1, 3]), "E001")
 
 
 def test_columns_in_order_are_not(message) -> None:
