@@ -288,6 +288,29 @@ def test_figures_are_written_for_a_paper(cli: Cli, predictions: Path) -> None:
     ]
 
 
+def test_where_there_is_nothing_to_draw_that_is_told(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    rows = tmp_path / "rows.csv"
+    rows.write_text("label,score\n1,0.9\n0,0.8\n,0.1\n")
+    found = cli("evaluate", rows, "--unlabelled", "allow", "--figures", tmp_path / "figures")
+    assert found.code == 0, found.err
+    assert "nothing to draw" in found.err
+
+
+@pytest.mark.parametrize("way", ["file", "link", "folder"])
+def test_a_report_never_replaces_its_input(cli: Cli, predictions: Path, way: str) -> None:
+    before, out, asked = predictions.read_bytes(), predictions, predictions
+    if way == "link":
+        out = predictions.parent / "link.csv"
+        out.symlink_to(predictions)
+    elif way == "folder":
+        asked = predictions.parent
+    found = cli("evaluate", asked, "--out", out)
+    assert found.code == 2
+    assert "is an input, which it would replace" in found.err
+    assert predictions.read_bytes() == before
+
+
 def test_figures_on_a_full_disk_leave_nothing(
     cli: Cli, predictions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -325,6 +348,10 @@ def test_figures_without_their_extra_say_how_to_get_it(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        ("--count k --weight w", "--count or --weight, not both"),
+        ("--score s --probabilities p_*", "--score or probabilities, not both"),
+        ("--decision d --threshold 0.3", "--threshold decides by the score"),
+        ("--out report.foo", "the suffix .foo tells no format"),
         ("--positive a --negative b", "--positive or --negative"),
         ("--resamples 100", "--interval bootstrap"),
         ("--resamples 100 --interval wilson", "--interval bootstrap"),

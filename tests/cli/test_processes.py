@@ -197,3 +197,10 @@ def test_a_signal_that_comes_when_all_is_done_changes_nothing() -> None:
         process.send_signal(signal.SIGINT)
         said = process.communicate()[1]
         assert (process.returncode, said) in ((0, b""), (130, b"\nassay: interrupted\n"))
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="this system has no /dev/stdout")
+def test_out_may_be_a_pipe(shell: Callable[..., Any], predictions: Path) -> None:
+    found = shell("evaluate", predictions, "--out", "/dev/stdout", "--format", "json")
+    assert found.code == 0, found.err
+    assert json.loads(found.out)["schema"] == "assay.evaluation/1"

@@ -133,19 +133,18 @@ def test_level_and_positive_stand_in_the_caption() -> None:
     )
 
 
-def test_refused_rows_are_told_with_the_first() -> None:
+def test_refused_rows_are_listed() -> None:
     tally = evaluate_counts(tp=1, fp=1, fn=1, tn=1).tally
-    refused = [{"row": 1200, "reason": "the score is missing", "file": "a.csv", "line": 1201}]
+    refused = [
+        {"row": 1200, "reason": "the score is missing", "file": "a.csv", "line": 1201},
+        {"row": 7, "reason": "no label"},
+    ]
     source = {"name": "a.csv", "rows_read": 2000, "rows_refused": 3, "refused": refused}
-    found = document_of(Evaluation(tally, source=source))
-    assert found.notes[0] == (
-        "3 of 2,000 rows were refused; the first is line 1,201 of a.csv: the score is missing"
-    )
-    source["refused"] = [{"row": 7, "reason": "no label"}]
-    assert "the first is row 7: no label" in document_of(Evaluation(tally, source=source)).notes[0]
-    source["refused"] = []
-    assert document_of(Evaluation(tally, source=source)).notes[0] == (
-        "3 of 2,000 rows were refused"
+    found = table(document_of(Evaluation(tally, source=source)), "Refused rows")
+    assert found.caption == "3 of 2,000 rows were refused; the first 2 are listed"
+    assert found.rows == (
+        ("a.csv", "line 1201", "the score is missing"),
+        ("", "row 7", "no label"),
     )
 
 

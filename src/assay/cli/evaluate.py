@@ -209,6 +209,9 @@ def _said(evaluation: Evaluation, request: Request, reporting: Reporting) -> Ite
             yield f"note: the {role} is column {column!r}, recognised by its name"
     if reporting.out is None and reporting.face == TERMINAL:
         return  # the report says the rest itself
+    if evaluation.source.get("rows_refused"):
+        refused, read = evaluation.source["rows_refused"], evaluation.source["rows_read"]
+        yield f"note: {refused:,} of {read:,} rows were refused"
     for note in evaluation.notes:
         yield f"note: {note}"
     for finding in evaluation.findings:

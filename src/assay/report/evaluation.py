@@ -110,9 +110,10 @@ def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Do
             *_classes(evaluation),
             *_rates(evaluation),
             *_tests(tests),
+            *_refused(plain["source"]),
         ),
         findings=evaluation.findings,
-        notes=(*_refused(plain["source"]), *evaluation.notes),
+        notes=evaluation.notes,
         plain={**plain, "headline": list(said), "tests": [test.to_dict() for test in tests]},
         panel=panel_of(evaluation),
         made=made,
@@ -269,17 +270,21 @@ def _tests(tests: tuple[Significance, ...]) -> tuple[Section, ...]:
     return (Section("Tests", (table, *said), Tier.APPENDIX, detail=True),)
 
 
-def _refused(source: Mapping[str, Any]) -> tuple[str, ...]:
-    refused = source["rows_refused"]
+def _refused(source: Mapping[str, Any]) -> tuple[Section, ...]:
+    """The rows that were left out, as far as they are listed."""
+    refused, listed_rows = source["rows_refused"], source["refused"]
     if not refused:
         return ()
     said = f"{count(refused)} of {count(source['rows_read'])} rows were refused"
-    if not source["refused"]:
-        return (said,)
-    first = source["refused"][0]
-    where = f"row {count(first['row'])}"
-    if first.get("line"):
-        where = f"line {count(first['line'])}"
-    if first.get("file"):
-        where += f" of {name(first['file'])}"
-    return (f"{said}; the first is {where}: {first['reason']}",)
+    if len(listed_rows) < refused:
+        said += f"; the first {count(len(listed_rows))} are listed"
+    columns = (Column("file"), Column("line or row"), Column("reason"))
+    rows = tuple(
+        (
+            each.get("file", ""),
+            f"line {each['line']}" if each.get("line") else f"row {each['row']}",
+            each["reason"],
+        )
+        for each in listed_rows
+    )
+    return (Section("Refused rows", (Table(said, columns, rows),)),)
