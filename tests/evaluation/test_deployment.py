@@ -77,7 +77,7 @@ def test_a_far_of_ten_percent_at_one_in_ten_thousand_takes_over_200_000_negative
     (found,) = assay.Evaluation(tally, base_rate=0.0001, level=0.9).deployment
     assert found.negatives_needed == pytest.approx(207_223, abs=50)
     assert found.enough
-    assert found.held is None  # Wilson's upper end is a little above the rule of three
+    assert found.held is True
 
 
 @given(tp=st.integers(1, 500), fn=st.integers(0, 500), rate=st.floats(1e-6, 0.5))

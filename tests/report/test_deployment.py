@@ -50,8 +50,8 @@ def test_what_a_tolerable_far_asks_for_is_told() -> None:
     (said,) = reverse(evaluation("counts"))
     assert said == (
         "At a base rate of 0.1%, a false alarm rate under 10% asks for a false positive rate of "
-        "at most 0.011%; here it is 2.1% [1.8, 2.5]. To show it a test set needs 28,249 negatives "
-        "without one false alarm; this one has 7,910."
+        "at most 0.011%; here it is 2.1% [1.8, 2.5], which is more. To show it a test set needs "
+        "28,249 negatives without one false alarm; this one has 7,910."
     )
 
 
@@ -63,7 +63,7 @@ def test_test_set_that_shows_it_is_said_to() -> None:
 def test_test_set_that_would_be_enough_is_said_to_be() -> None:
     found = evaluate_counts(tp=90, fp=1500, fn=10, tn=10**6, base_rate=0.01)
     assert reverse(found)[0].endswith(
-        "The 1,001,500 negatives of this test set would be enough to show it."
+        "which is more. The 1,001,500 negatives of this test set are enough to tell."
     )
 
 

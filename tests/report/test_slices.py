@@ -146,9 +146,9 @@ def test_days_are_told_with_their_spread() -> None:
     prose, table = section.blocks
     assert isinstance(prose, Prose)
     assert prose.text == (
-        "Over 5 days there were 10.0 alerts a day: at least 8, in the median 10, at most 12. "
-        "Their standard deviation is 1.6; days that differ by chance alone (Poisson) would show "
-        "about 3.2."
+        "Over 5 days with rows (UTC) there were 10.0 alerts a day: at least 8, in the median 10, "
+        "at most 12. Their standard deviation is 1.6; days that differ by chance alone (Poisson) "
+        "would show about 3.2."
     )
     assert isinstance(table, Table)
     assert [row[0] for row in table.rows] == [f"2024-01-{i:02}" for i in range(1, 6)]
@@ -162,7 +162,7 @@ def test_bursts_are_said_to_be_bursts() -> None:
 
 def test_one_day_has_no_spread() -> None:
     prose = sections(by_day([4]))[0].blocks[0]
-    assert prose.text.startswith("Over 1 day there were 4.0 alerts a day")
+    assert prose.text.startswith("Over 1 day with rows (UTC) there were 4.0 alerts a day")
     assert "standard deviation" not in prose.text
 
 

@@ -79,11 +79,12 @@ def command(*, out: Path, face: str, level: float, seed: int, quiet: bool) -> No
             say(text)
 
     _prepare(out)
-    tell("Making 20,000 network flows of two weeks, and what a detector said of them.")
     from assay.learn.scenarios import make_flows
 
     predictions = out / PREDICTIONS
-    _write(predictions, table(make_flows(seed)))
+    flows = make_flows(seed)
+    _write(predictions, table(flows))
+    tell(f"Made {len(flows):,} network flows of two weeks, and what a detector said of them.")
     asked = ["evaluate", str(predictions), *OPTIONS]
     if level != DEFAULT_LEVEL:
         asked += ["--level", repr(level)]

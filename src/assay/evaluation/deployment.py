@@ -24,8 +24,9 @@ class Reach:
 
     ``largest_fpr`` is the highest false positive rate that does, at this detection rate.
     ``negatives_needed`` is how many harmless rows without one false alarm would show it, and
-    ``enough`` whether the test set holds as many. ``held`` is whether the interval of the false
-    positive rate lies below (True), above (False), or neither (None).
+    ``enough`` whether the test set holds as many. ``held`` is whether this test set shows that it is
+    kept (the interval of the false positive rate lies below, or there are as many rows without a
+    false alarm as are needed), shows that it is not (False), or neither (None).
     """
 
     base_rate: float
@@ -53,7 +54,7 @@ def reach(judge: Judge, base_rate: float, tolerated: float = TOLERATED_FAR) -> R
     largest = min(odds * float(detected), 1.0)
     needed = math.log(1 - judge.level) / math.log1p(-largest) if largest < 1 else 1.0
     held = None
-    if false.high <= largest:
+    if false.high <= largest or _none_in(judge, false, needed):
         held = True
     elif false.low > largest:
         held = False
@@ -66,6 +67,12 @@ def reach(judge: Judge, base_rate: float, tolerated: float = TOLERATED_FAR) -> R
         enough=false.n >= math.ceil(needed),
         held=held,
     )
+
+
+def _none_in(judge: Judge, false: Estimate, needed: float) -> bool:
+    """Whether as many independent rows as are needed brought no false alarm."""
+    plain = judge.tally.clusters is None and not judge.tally.confusion.weighted
+    return plain and float(false) == 0 and false.n >= needed
 
 
 def daily(judge: Judge, volume: float, base_rate: float | None) -> Iterator[tuple[str, Estimate]]:

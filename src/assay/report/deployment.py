@@ -71,8 +71,10 @@ def _asked(evaluation: Evaluation, each: Reach) -> str:
     here, needed = count(each.negatives), count(each.negatives_needed)
     if each.held:
         return f"{said}, which shows it."
+    if each.held is False:
+        said += ", which is more"
     if each.enough:
-        return f"{said}. The {here} negatives of this test set would be enough to show it."
+        return f"{said}. The {here} negatives of this test set are enough to tell."
     return (
         f"{said}. To show it a test set needs {needed} negatives without one false alarm; this "
         f"one has {here}."

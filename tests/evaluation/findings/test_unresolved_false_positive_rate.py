@@ -23,9 +23,8 @@ def test_a_few_false_positives_are_too_few(message) -> None:
 
 
 def test_a_bound_below_what_is_needed_is_enough(message) -> None:
-    needed = message(evaluate_counts(tp=950, fp=0, fn=50, tn=300_000), "E010")
-    assert needed is not None
-    assert message(evaluate_counts(tp=950, fp=0, fn=50, tn=400_000), "E010") is None
+    assert message(evaluate_counts(tp=950, fp=0, fn=50, tn=283_776), "E010") is not None
+    assert message(evaluate_counts(tp=950, fp=0, fn=50, tn=283_777), "E010") is None
 
 
 def test_given_base_rates_say_what_is_needed(message) -> None:
