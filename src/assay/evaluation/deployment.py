@@ -24,9 +24,9 @@ class Reach:
 
     ``largest_fpr`` is the highest false positive rate that does, at this detection rate.
     ``negatives_needed`` is how many harmless rows without one false alarm would show it, and
-    ``enough`` whether the test set holds as many. ``held`` is whether this test set shows that it is
-    kept (the interval of the false positive rate lies below, or there are as many rows without a
-    false alarm as are needed), shows that it is not (False), or neither (None).
+    ``enough`` whether the test set holds as many. ``held`` is whether this test set shows that the
+    rate is kept (its interval lies below, or there are as many rows without a false alarm as are
+    needed), shows that it is not (False), or neither (None).
     """
 
     base_rate: float
