@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay import Evaluation, evaluate_counts
+from assay import Evaluation, Unlabelled, evaluate_counts
 from assay.errors import InputError
 from assay.report import FORMATS, Provenance, document_of, render
 from assay.report.document import Document, Matrix, Table, Tier
@@ -74,7 +74,7 @@ def test_undefined_is_told_with_its_reason() -> None:
 
 
 def test_reason_that_all_share_is_told_once() -> None:
-    found = table(document("alerts_labelled"), "Main results")
+    found = table(document("alerts_labelled"), "Further rates")
     assert len(found.notes) == 1
     assert found.notes[0].startswith("Undefined: rows that raised no alarm were not labelled")
     assert {row[2] for row in found.rows} == {""}
@@ -170,3 +170,17 @@ def test_public_names_are_there_and_no_others() -> None:
         assert getattr(report, name) is not None
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
         _ = report.nonsense
+
+
+def test_where_only_alerts_were_labelled_the_results_are_what_they_tell() -> None:
+    tally = evaluate_counts(tp=40, fp=10, fn=0, tn=0, labels=["normal", "attack"]).tally
+    found = document_of(Evaluation(tally, unlabelled=Unlabelled(50, 900), volume=2000))
+    assert [row[0] for row in table(found, "Main results").rows] == [
+        "precision",
+        "false alarm rate (FAR)",
+        "alert rate",
+    ]
+    (section,) = (s for s in found.sections if s.title == "Main results")
+    assert section.blocks[1].text.startswith("In 2,000 rows a day that is 200 [")
+    assert "not labelled" in section.blocks[2].text
+    assert "Advanced results" not in [s.title for s in found.sections]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.evaluation import Evaluation
+from assay.evaluation.partly import NOT_LABELLED, alerts_only
 from assay.evaluation.per_label import per_label
 from assay.evaluation.words import listed
 from assay.inference import Estimate, Significance
@@ -27,7 +28,7 @@ from assay.report.document import (
 )
 from assay.report.headline import headline, largest_confusions
 from assay.report.names import name
-from assay.report.numbers import count, p_value
+from assay.report.numbers import count, daily, p_value
 from assay.report.words import measure_name, plural, quoted
 
 _BINARY_MAIN = (
@@ -156,7 +157,9 @@ def _matrix(evaluation: Evaluation) -> Section:
     return Section("Confusion matrix", (matrix, table), Tier.APPENDIX)
 
 
-def _measures(evaluation: Evaluation) -> tuple[Section, Section]:
+def _measures(evaluation: Evaluation) -> tuple[Section, ...]:
+    if alerts_only(evaluation):
+        return (_of_alerts(evaluation),)
     binary = evaluation.positive is not None
     main: tuple[str, ...] = _BINARY_MAIN if binary else _MANY_MAIN
     advanced: tuple[str, ...] = _BINARY_ADVANCED if binary else _MANY_ADVANCED
@@ -166,6 +169,17 @@ def _measures(evaluation: Evaluation) -> tuple[Section, Section]:
         Section("Main results", (_table(evaluation, main),), Tier.MAIN),
         Section("Advanced results", (_table(evaluation, advanced),), Tier.ADVANCED),
     )
+
+
+def _of_alerts(evaluation: Evaluation) -> Section:
+    """What labelled alerts tell by themselves, and why there is no more."""
+    table = _table(evaluation, ("precision", "false_discovery_rate", "alert_rate"))
+    said = [Prose(f"Everything else is undefined: {NOT_LABELLED}.")]
+    if evaluation.volume is not None:
+        alerts = daily(evaluation["alerts_per_day"])
+        rows = count(evaluation.volume)
+        said.insert(0, Prose(f"In {rows} rows a day that is {alerts} alerts a day."))
+    return Section("Main results", (table, *said), Tier.MAIN)
 
 
 def _table(evaluation: Evaluation, keys: tuple[str, ...]) -> Table:

@@ -167,6 +167,12 @@ CASES: dict[str, tuple[str, bytes | str, dict[str, Any], tuple[str, ...]]] = {
         {},
         ("f.jsonl, line 2",),
     ),
+    "JSON key twice": (
+        "f.jsonl",
+        '{"label": "a", "score": 1}\n{"label": "a", "score": 1, "label": "b"}',
+        {},
+        ("f.jsonl, line 2", "the key 'label' twice"),
+    ),
     "JSON array": ("f.jsonl", '[{"label": 1}]', {}, ("f.jsonl, line 1", "jq -c")),
     "JSON over lines": ("f.jsonl", '{\n"label": 1}', {}, ("f.jsonl, line 1", "one JSON object")),
     "JSON two on a line": (

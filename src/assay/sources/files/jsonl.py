@@ -88,7 +88,8 @@ def _piece(text: bytes, name: str, columns: Sequence[str], row: int, line: int) 
     if len(text) > LONGEST and max(map(len, lines)) > LONGEST:
         at = line + next(i for i, record in enumerate(lines) if len(record) > LONGEST)
         raise InputError(f"{name}, line {at}: {TOO_LONG}. Is this the right file?")
-    objects = None if _SURROGATE.search(text) else _all_objects(lines)
+    doubtful = _SURROGATE.search(text) or _may_repeat(text, len(lines), columns)
+    objects = None if doubtful else _all_objects(lines)
     broken: list[Broken] = []
     rows: Any = range(row, row + len(lines))
     if objects is None:
@@ -97,6 +98,9 @@ def _piece(text: bytes, name: str, columns: Sequence[str], row: int, line: int) 
             found, reason = _object(record)
             if found is not None and not all(_is_unicode(found.get(c)) for c in columns):
                 found, reason = None, NO_UNICODE
+            twice = None if found is None else _twice(record, columns)
+            if twice is not None:
+                found, reason = None, f"the key {twice!r} twice in one object"
             if found is None:
                 broken.append(Broken(row + i, line + i, reason))
             else:
@@ -139,6 +143,18 @@ def _object(line: bytes) -> tuple[dict[str, Any] | None, str]:
     if not isinstance(found, dict):
         return None, f"JSON that is no object ({type(found).__name__})"
     return found, ""
+
+
+def _may_repeat(text: bytes, lines: int, columns: Sequence[str]) -> bool:
+    """Whether a key may stand twice in a line; its name as a value looks the same from here."""
+    names = (f'"{column}"'.encode(errors="surrogatepass") for column in columns)
+    return any(text.count(name) > lines for name in names)
+
+
+def _twice(line: bytes, columns: Sequence[str]) -> str | None:
+    """A key that stands twice in the object of a line; the last one would win in silence."""
+    keys = [key for key, _ in json.loads(line, object_pairs_hook=list)]
+    return next((column for column in columns if keys.count(column) > 1), None)
 
 
 def _is_unicode(value: Any) -> bool:
