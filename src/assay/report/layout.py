@@ -11,6 +11,8 @@ from assay.report.grid import Grid, Text
 GAP = 2
 # What a column of text can be narrowed to: with ease, and at the worst.
 NARROW = (24, 18)
+# Words of the first column up to this long stay whole.
+WHOLE = 28
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,10 @@ def widths_of(
         heads = column.name.split() if wrapped else [column.name]
         head = max(map(cell_len, heads), default=0)
         needed = min(widest, narrow) if column.kind is Kind.TEXT else widest
+        if i == 0:
+            # What a row is called is not broken within a word.
+            words = [word for line in lines for word in line.split()]
+            needed = max(needed, min(max(map(cell_len, words), default=0), WHOLE))
         least.append(max(needed, head))
         most.append(max(widest, cell_len(column.name)))
     spare = room - sum(least) - GAP * (len(least) - 1)

@@ -129,7 +129,7 @@ def _quick_reference(group: str, measures: list[Measure]) -> Table:
         Column("measure"),
         Column("formula"),
         Column("range"),
-        Column("better"),
+        Column("better", optional=True),
         Column("reads"),
     )
     rows = tuple(
