@@ -20,7 +20,7 @@ Array: TypeAlias = npt.NDArray[Any]
 # Below this many rows numpy sorts faster than polars starts its threads.
 _LARGE = 1 << 20
 # More rows than this are sorted in ranges of their scores, so that what a sort takes stays small.
-_RANGE = 1 << 22
+_RANGE = 1 << 24
 
 
 def count_binary(scores: Scores, truth: Array, low: float) -> tuple[Scores, Array]:
@@ -37,10 +37,16 @@ def count_binary(scores: Scores, truth: Array, low: float) -> tuple[Scores, Arra
         _select(scores, truth, edges, i, sizes[:, i], (values, labels))
         start = low if i == 0 else float(edges[i - 1])
         found.append(_count_keys(*_pack(values, labels, start), scores.dtype))
-    counts = [part for _, part in found]
-    distinct = np.concatenate([part for part, _ in found])
-    del found
-    return distinct, np.concatenate(counts, axis=1)
+    counts = np.empty((2, sum(len(part) for part, _ in found)), max(c.dtype for _, c in found))
+    distinct = np.empty(counts.shape[1], scores.dtype)
+    filled = 0
+    while found:
+        # Each part is let go as soon as it is copied.
+        part, rows_of = found.pop(0)
+        stop = filled + len(part)
+        distinct[filled:stop], counts[:, filled:stop] = part, rows_of
+        filled = stop
+    return distinct, counts
 
 
 def _edges(scores: Scores) -> Scores:
