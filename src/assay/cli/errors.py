@@ -49,6 +49,17 @@ _OPTIONS = {
     "slices": "slice",
 }
 _ARGUMENT = re.compile(rf"(?<![\w'\"=.-])({'|'.join(_OPTIONS)})=(?=(['\"\w.+-])?)")
+# The same where a column is spoken of.
+_COLUMNS = {
+    "y_true": "the label column",
+    "y_score": "the score column",
+    "y_pred": "the decision column",
+    "y_proba": "the table of probabilities",
+    "sample_weight": "the weight column",
+}
+_COLUMN = re.compile(
+    rf"(?<![\w'\"=.-])({'|'.join(_COLUMNS)})(?= (?:has|holds|is|mixes|must|runs|with)\b)"
+)
 _CANT_WRITE = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS} if os.name == "posix" else {errno.ENOSPC}
 )
@@ -113,12 +124,15 @@ def as_options(message: str) -> str:
 
     >>> as_options("Say positive='attack' or positive='normal'")
     "Say --positive 'attack' or --positive 'normal'"
+    >>> as_options("y_proba has no column for ['x']; say positive=")
+    "the table of probabilities has no column for ['x']; say --positive"
     """
 
     def option(found: re.Match[str]) -> str:
         return f"--{_OPTIONS[found[1]]}{' ' if found[2] else ''}"
 
-    return _ARGUMENT.sub(option, message)
+    said = _ARGUMENT.sub(option, message)
+    return _COLUMN.sub(lambda found: _COLUMNS[found[1]], said)
 
 
 def say(text: str) -> None:

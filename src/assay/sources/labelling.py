@@ -114,7 +114,7 @@ def _names(truth: Labels, decision: Labels | None, *, listed: bool) -> list[str]
         raise LabelError(
             f"labels are {truth.kind} ({_shown(truth.names, truth.kind)}) but decisions are "
             f"{decision.kind} ({_shown(decision.names, decision.kind)}): the same label must be "
-            f"written the same way in both. Convert one of them, for example with astype(str)"
+            f"written the same way in both. Convert one of them"
         )
     names = list(dict.fromkeys([*truth.names, *decision.names]))
     # Two names may be a batch of errors alone; more are two ways to write the same labels.
