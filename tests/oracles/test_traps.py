@@ -257,7 +257,7 @@ def test_an_inverted_model_is_diagnosed_and_not_mended() -> None:
 
 
 def test_numbers_and_their_text_are_not_the_same_label() -> None:
-    with pytest.raises(LabelError, match="astype"):
+    with pytest.raises(LabelError, match="written the same way in both"):
         assay.accuracy([1, 0], ["1", "0"])
     with pytest.raises(ValueError, match="Mix of label input types"):
         sk.accuracy_score([1, 0], ["1", "0"])
