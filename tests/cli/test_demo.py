@@ -52,6 +52,14 @@ def test_the_demo_is_the_same_each_time(
         assert (here / "assay-demo" / name).read_bytes() == content
 
 
+def test_folders_on_the_way_are_made(cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As `make demo` asks for it in a fresh clone.
+    monkeypatch.setattr(demo, "REPORTS", {"report.md": "one is enough"})
+    found = cli("demo", "--out", "build/demo", "--format", "csv", "--quiet")
+    assert found.code == 0, found.err
+    assert (here / "build" / "demo" / "report.md").exists()
+
+
 @pytest.mark.parametrize("name", ["thesis.tex", PREDICTIONS])
 def test_the_files_of_others_are_left_alone(cli: Cli, here: Path, name: str) -> None:
     (here / "mine").mkdir()

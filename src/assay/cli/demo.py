@@ -104,7 +104,7 @@ def _prepare(folder: Path) -> None:
     if str(folder).startswith("-"):
         raise click.UsageError(f"{str(folder)!r} would be taken for an option; name another folder")
     try:
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()) and not (folder / MARK).exists():
             raise OutputError(
                 f"{folder} holds files that the demo did not make; "
