@@ -73,7 +73,7 @@ def test_the_files_of_others_are_left_alone(cli: Cli, here: Path, name: str) -> 
 
 def test_a_place_that_can_not_be_a_folder_is_refused(cli: Cli, here: Path) -> None:
     (here / "file").write_text("x")
-    for place in ("file", "no/where"):
+    for place in ("file", "file/inside"):
         found = cli("demo", "--out", place)
         assert found.code == 4
         assert found.out == ""
