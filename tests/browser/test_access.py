@@ -56,7 +56,6 @@ def opened(request: pytest.FixtureRequest, page: Page, tmp_path: Path) -> Page:
     return page.open(pages.written(document(request.param), tmp_path))
 
 
-@pytest.mark.skipif(not AXE.exists(), reason="tests/browser/vendor/axe.min.js is missing")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(opened: Page, scheme: str) -> None:
     opened.media(prefers_color_scheme=scheme)
@@ -67,7 +66,6 @@ def test_axe_finds_nothing_serious(opened: Page, scheme: str) -> None:
     assert [each for each in found["found"] if each[0] in ("serious", "critical")] == []
 
 
-@pytest.mark.skipif(not AXE.exists(), reason="tests/browser/vendor/axe.min.js is missing")
 def test_axe_does_find_what_is_wrong(page: Page, tmp_path: Path) -> None:
     path = tmp_path / "poor.html"
     path.write_text(

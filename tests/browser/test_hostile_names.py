@@ -152,7 +152,6 @@ def hostile(names: list[str], labels: tuple[str, str]) -> Document:
         *(Prose(name) for name in names),
     )
     return Document(
-        schema="assay.evaluation/1",
         title=names[9],
         headline=tuple(names),
         sections=(

@@ -199,7 +199,6 @@ def document_with(*given: str) -> Document:
     )
     record = {"measure": "recall", "value": -0.5, "low": None}
     return Document(
-        schema="assay.evaluation/1",
         title=names[0],
         headline=(f"{names[0]}.", said),
         sections=tuple(

@@ -238,7 +238,7 @@ def test_half_pairs_do_not_break_csv() -> None:
 def test_document_without_records_is_an_empty_table() -> None:
     from assay.report import Document
 
-    assert render(Document("none/1", "Nothing", (), ()), "csv") == ""
+    assert render(Document("Nothing", (), ()), "csv") == ""
 
 
 def test_catalogue_is_a_table_too() -> None:

@@ -185,5 +185,5 @@ def test_long_name_is_cut_in_the_middle() -> None:
 
 
 def test_empty_document_is_drawn() -> None:
-    found = Document("none/1", "Nothing", (), (Section("Empty", (Table("x", (), ()),)),))
+    found = Document("Nothing", (), (Section("Empty", (Table("x", (), ()),)),))
     assert render(found, "terminal", width=40).startswith("Nothing")

@@ -95,13 +95,4 @@ def daily(judge: Judge, volume: float, base_rate: float | None) -> Iterator[tupl
 
 
 def _scaled(rate: Estimate, size: float) -> Estimate:
-    return Estimate(
-        float(rate) * size,
-        rate.low * size,
-        rate.high * size,
-        method=rate.method,
-        n=rate.n,
-        level=rate.level,
-        undefined=rate.undefined,
-        note=rate.note,
-    )
+    return rate.changed(rate * size, low=rate.low * size, high=rate.high * size)

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from assay.inference import Estimate
-from assay.measures import find
+from assay.measures import OF_SCORES, find
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -23,12 +23,7 @@ _BINARY = (
     "balanced_accuracy",
     "mcc",
     "kappa",
-    "roc_auc",
-    "partial_auc",
-    "average_precision",
-    "log_loss",
-    "brier",
-    "expected_calibration_error",
+    *OF_SCORES,
 )
 _MANY = (
     "accuracy",

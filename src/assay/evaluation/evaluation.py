@@ -29,6 +29,22 @@ if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA = "assay.evaluation/1"
+# The columns of a table of estimates.
+RECORD = (
+    "measure",
+    "label",
+    "average",
+    "slice_column",
+    "slice_value",
+    "base_rate",
+    "value",
+    "low",
+    "high",
+    "method",
+    "n",
+    "undefined",
+    "note",
+)
 NO_ALERTS = "rows without a label need one positive label; there are more than two classes"
 NO_BASE_RATE = "a base rate is the share of one positive label; there are more than two classes"
 
@@ -252,16 +268,15 @@ class Evaluation(Mapping[str, Estimate]):
         """All estimates as a polars dataframe."""
         import polars as pl
 
-        rows = []
-        for entry in self.entries:
-            row = _plain(entry)
-            where = row.pop("slice") or {"column": None, "value": None}
-            rows.append({**row, "slice_column": where["column"], "slice_value": where["value"]})
         numbers = ("base_rate", "value", "low", "high", "n")
         schema: dict[str, Any] = {
-            name: pl.Float64 if name in numbers else pl.String for name in rows[0]
+            name: pl.Float64 if name in numbers else pl.String for name in RECORD
         }
-        return pl.DataFrame(rows, schema=schema)
+        return pl.DataFrame(self.records(), schema=schema)
+
+    def records(self) -> list[dict[str, Any]]:
+        """All estimates as rows of a table: plain values, the slice in two columns."""
+        return [_record(_plain(entry)) for entry in self.entries]
 
     def __repr__(self) -> str:
         return display.text(self)
@@ -343,6 +358,12 @@ def _base_rates(base_rate: Any) -> tuple[float, ...] | None:
 def _key(entry: Entry, positive: str | None) -> str:
     suffix = entry.average or (entry.label if entry.label != positive else None)
     return entry.measure if suffix is None else f"{entry.measure}.{suffix}"
+
+
+def _record(estimate: Mapping[str, Any]) -> dict[str, Any]:
+    where = estimate["slice"] or {"column": None, "value": None}
+    sliced = {"slice_column": where["column"], "slice_value": where["value"]}
+    return {key: {**estimate, **sliced}[key] for key in RECORD}
 
 
 def _plain(entry: Entry) -> dict[str, Any]:

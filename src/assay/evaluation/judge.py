@@ -179,7 +179,7 @@ class Judge:
         )
         if self.tally.clusters is None or math.isnan(found):
             return found
-        return _changed(found, note="rows of a slice are taken as independent, without clusters")
+        return found.changed(note="rows of a slice are taken as independent, without clusters")
 
     def _counted(self, measure: Measure, quantity: Quantity) -> Estimate:
         found = estimate(
@@ -194,7 +194,7 @@ class Judge:
         if not measure.parts:
             return found
         cells = self.tally.confusion.class_cells()
-        return _changed(found, parts={name: value(e, cells) for name, e in measure.parts.items()})
+        return found.changed(parts={name: value(e, cells) for name, e in measure.parts.items()})
 
     # -- scores ------------------------------------------------------------------------------------
 
@@ -237,7 +237,7 @@ class Judge:
             absent = "positives" if not ranking.positives else "negatives"
             if measure.name != "average_precision" or not ranking.positives:
                 why = f"there are no {absent}, so there is nothing to rank against"
-                return _changed(self._undefined(why), n=n)
+                return self._undefined(why).changed(n=n)
         found, bounds = self._smooth(measure, ranking)
         sizes = _effective(ranking.tally, 1), _effective(ranking.tally, 0)
         note = None
@@ -378,11 +378,3 @@ def _effective(tally: ScoreTally, side: int) -> float:
     if tally.squares is None or not total:
         return total
     return total**2 / float(tally.squares[side].sum())
-
-
-def _changed(found: Estimate, **fields: Any) -> Estimate:
-    kept = {
-        name: getattr(found, name)
-        for name in ("low", "high", "method", "n", "level", "undefined", "note", "parts")
-    }
-    return Estimate(float(found), **{**kept, **fields})

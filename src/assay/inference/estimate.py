@@ -71,6 +71,11 @@ class Estimate(float):
         """The plain number."""
         return float(self)
 
+    def changed(self, value: float | None = None, **fields: Any) -> Estimate:
+        """The same estimate with another value or other fields."""
+        kept = {name: getattr(self, name) for name in self.__slots__}
+        return Estimate(float(self) if value is None else value, **{**kept, **fields})
+
     def __reduce__(self) -> tuple[Any, ...]:
         fields = {name: getattr(self, name) for name in self.__slots__}
         return _rebuilt, (float(self), fields)

@@ -2,7 +2,7 @@
 
 from assay.measures.agreement import JACCARD, KAPPA, MCC
 from assay.measures.calibration import Reliability, reliability
-from assay.measures.catalogue import AVERAGES, CATALOGUE, find, names, parse
+from assay.measures.catalogue import AVERAGES, CATALOGUE, OF_SCORES, find, names, parse
 from assay.measures.influence import (
     MAX_FPR,
     Influence,
@@ -36,6 +36,7 @@ __all__ = [
     "MAX_FPR",
     "MCC",
     "NEITHER",
+    "OF_SCORES",
     "PRECISION",
     "Band",
     "Better",

@@ -13,6 +13,8 @@ from assay.measures.rates import RATES, f_beta
 
 CATALOGUE: tuple[Measure, ...] = (*RATES, *AGREEMENT, *SCORED)
 
+# The measures of scores that two classes have.
+OF_SCORES = tuple(measure.name for measure in SCORED if measure.name != "roc_auc_ovo")
 AVERAGES = ("macro", "micro", "weighted")
 _F_BETA = re.compile(r"f(\d+(?:\.\d+)?)")
 

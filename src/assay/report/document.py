@@ -159,7 +159,6 @@ class Document:
     ``plain`` is the JSON document, ``records`` are the rows of the CSV table.
     """
 
-    schema: str
     title: str
     headline: tuple[str, ...]
     sections: tuple[Section, ...]

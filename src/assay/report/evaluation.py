@@ -11,7 +11,7 @@ from assay.evaluation.partly import NOT_LABELLED, alerts_only
 from assay.evaluation.per_label import per_label
 from assay.evaluation.words import listed
 from assay.inference import Estimate, Significance
-from assay.measures import CATALOGUE, Measure, parse
+from assay.measures import CATALOGUE, OF_SCORES, Measure, parse
 from assay.report import deployment, slices
 from assay.report.chance import own_tests
 from assay.report.document import (
@@ -48,12 +48,7 @@ _BINARY_ADVANCED = (
     "balanced_accuracy",
     "kappa",
     "mcc",
-    "roc_auc",
-    "partial_auc",
-    "average_precision",
-    "log_loss",
-    "brier",
-    "expected_calibration_error",
+    *OF_SCORES,
 )
 _MANY_ADVANCED = (
     "balanced_accuracy",
@@ -73,21 +68,6 @@ _MEASURE_COLUMNS = (
     Column("method", optional=True),
     Column("n", Kind.COUNT, optional=True),
 )
-RECORD = (
-    "measure",
-    "label",
-    "average",
-    "slice_column",
-    "slice_value",
-    "base_rate",
-    "value",
-    "low",
-    "high",
-    "method",
-    "n",
-    "undefined",
-    "note",
-)
 # So many of the most frequent errors are listed, and so many classes.
 _CONFUSIONS, _CLASSES = 10, 50
 
@@ -100,7 +80,6 @@ def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Do
     plain = evaluation.to_dict()
     said = headline(evaluation)
     return Document(
-        schema=plain["schema"],
         title=f"Evaluation of {name(plain['source']['name'])}",
         headline=said,
         sections=(
@@ -118,15 +97,8 @@ def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Do
         plain={**plain, "headline": list(said), "tests": [test.to_dict() for test in tests]},
         panel=panel_of(evaluation),
         made=made,
-        records=tuple(_record(estimate) for estimate in plain["estimates"]),
+        records=tuple(evaluation.records()),
     )
-
-
-def _record(estimate: Mapping[str, Any]) -> dict[str, Any]:
-    """An estimate as a row of a table: the slice in two columns."""
-    where = estimate["slice"] or {"column": None, "value": None}
-    sliced = {f"slice_{name}": where[name] for name in ("column", "value")}
-    return {key: {**estimate, **sliced}[key] for key in RECORD}
 
 
 # -- measures --------------------------------------------------------------------------------------

@@ -66,7 +66,6 @@ def measures_document(group: str | None = None, *, level: float = DEFAULT_LEVEL)
             sections.append(Section(each.capitalize(), (_quick_reference(each, rows),)))
     entries = [_entry(measure, level) for measure in shown]
     return Document(
-        schema=SCHEMA,
         title="Measures",
         headline=(f"{len(shown)} measures; 'assay measures NAME' tells more of one.",),
         sections=tuple(sections),
@@ -111,7 +110,6 @@ def measure_document(measure: Measure, *, level: float = DEFAULT_LEVEL) -> Docum
         sections.append(Section("Bands", (Table("A convention, no law", columns, bands),)))
     sections.append(Section("Example", _worked(measure, level)))
     return Document(
-        schema=SCHEMA,
         title=measure_name(measure.name),
         headline=(measure.reads,),
         sections=tuple(sections),

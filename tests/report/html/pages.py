@@ -86,7 +86,6 @@ def small(panel: Panel | None = PANEL) -> Document:
     )
     matrix = Matrix("Rows are the truth", ("a", "b", "c"), ((5, 0, 1), (2, 9, 0), (0, 0, 0)))
     return Document(
-        schema="assay.evaluation/1",
         title="Evaluation of flows.csv",
         headline=("Catches 75.0% [30.1, 95.4] of attacks.", "10 rows."),
         sections=(

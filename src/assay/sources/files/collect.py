@@ -54,17 +54,25 @@ class Store:
             parts["score", ""] = Numbers(np.float32)
         if roles.count is not None:
             parts["count", ""] = Numbers(np.int64)
-        if roles.weight is not None and labelled:
+        for label in roles.probabilities:
+            parts["probability", label] = Numbers(np.float64)
+        if labelled:
+            parts |= self._of_labelled(roles)
+        self._parts = parts
+
+    @staticmethod
+    def _of_labelled(roles: Roles) -> dict[tuple[str, str], Builder]:
+        """What only labelled rows are judged by; of others only the alarms are counted."""
+        parts: dict[tuple[str, str], Builder] = {}
+        if roles.weight is not None:
             parts["weight", ""] = Numbers(np.float64)
         if roles.cluster is not None:
             parts["cluster", ""] = NameCodes(roles.cluster, None, "clusters")
-        for label in roles.probabilities:
-            parts["probability", label] = Numbers(np.float64)
         for column in roles.slices:
             parts["slice", column] = NameCodes(column, MOST_NAMES, "slices")
         if roles.time is not None:
             parts["slice", roles.time] = NameCodes(roles.time, MOST_DAYS, "days")
-        self._parts = parts
+        return parts
 
     @property
     def nbytes(self) -> int:

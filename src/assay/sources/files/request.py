@@ -72,8 +72,9 @@ class Input:
 class Rows:
     """What was read: columns for :func:`assay.sources.from_arrays`, and how they came about.
 
-    ``columns`` holds the labelled rows. ``unlabelled`` holds ``y_score`` or ``y_pred`` of the rows
-    without a label, where those are allowed. ``chosen`` maps a role such as ``label`` to its
+    ``columns`` holds the labelled rows. ``unlabelled`` holds what the model said (``y_score``,
+    ``y_pred`` or ``y_proba``) and the ``counts`` of rows without a label, where those are allowed.
+    ``chosen`` maps a role such as ``label`` to its
     column; ``refused`` lists the first hundred of ``rows_refused``. ``days`` and ``family`` are the
     slices that are days and families.
     """
@@ -88,4 +89,3 @@ class Rows:
     unlabelled: Mapping[str, Any] | None = None
     family: str | None = None
     days: str | None = None
-    inputs: tuple[Input, ...] = ()
