@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import assay
-from assay.cli import evaluate
+from assay.cli import figures
 from assay.cli.evaluate import EXAMPLES, INTERVALS
 from assay.evaluation.plotting import Plots
 from assay.inference import METHODS
@@ -336,7 +336,7 @@ def test_figures_need_a_place(cli: Cli, predictions: Path) -> None:
 def test_figures_without_their_extra_say_how_to_get_it(
     cli: Cli, predictions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evaluate, "find_spec", lambda name: None)
+    monkeypatch.setattr(figures, "find_spec", lambda name: None)
     found = cli("evaluate", predictions, "--figures", predictions.parent / "figures")
     assert found.code == 2
     assert "assay[plot]" in found.err

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
-from importlib.util import find_spec
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay import __version__
-from assay.cli import aside, values
-from assay.cli.command import TYPED, Command, Option
-from assay.cli.errors import OutputError
+from assay.cli import values
+from assay.cli.command import Command
+from assay.cli.figures import FIGURES, check_figures, draw
+from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, VOLUME, judging, one_of_them
 from assay.cli.progress import Progress
+from assay.cli.provenance import must_not_replace, provenance
 from assay.cli.reading import files, named, reading, within_memory
 from assay.cli.reporting import TERMINAL, Reporting, reporting
 
 if TYPE_CHECKING:
     from assay.evaluation import Evaluation
-    from assay.report import Provenance
     from assay.sources.files import Request
 
-# Formats that tell how they were made; to hash the input for the others would be idle work.
-TELL_HOW = ("markdown", "html")
 RESAMPLES = 1000
 RESAMPLING = ("bootstrap", "bca")
 INTERVALS = (
@@ -59,8 +55,6 @@ EXAMPLES = (
     ("from standard input", "cat predictions.csv | assay evaluate - --format markdown"),
 )
 
-_judging = partial(click.option, cls=Option, section="Judging")
-
 
 @click.command(
     cls=Command,
@@ -70,45 +64,36 @@ _judging = partial(click.option, cls=Option, section="Judging")
 )
 @files
 @reading
-@_judging("--positive", metavar="VALUE", help="The label that is the alarm.")
-@_judging(
-    "--negative", metavar="VALUE", help="The label that is harmless; every other one is the alarm."
-)
-@_judging(
-    "--labels", type=values.labels, metavar="A,B", help="All labels there may be, also absent ones."
-)
-@_judging(
+@POSITIVE
+@NEGATIVE
+@LABELS
+@judging(
     "--threshold",
     type=values.number,
     metavar="T",
     help="Rows are flagged from this score on.  [default: 0.5 for scores in [0, 1]]",
 )
-@_judging(
+@judging(
     "--base-rate",
     type=values.share,
     multiple=True,
     metavar="SHARE",
     help="Share of attacks in deployment, as 0.001, 0.1%, 1/1000; may be repeated.",
 )
-@_judging("--volume", type=values.positive_number, metavar="N", help="Rows a day in deployment.")
-@_judging(
+@VOLUME
+@judging(
     "--interval",
     type=click.Choice(INTERVALS),
     metavar="METHOD",
     help=f"Method of the intervals: {', '.join(INTERVALS)}.  [default: by measure]",
 )
-@_judging(
+@judging(
     "--resamples",
     type=click.IntRange(min=2),
     metavar="N",
     help=f"How often a bootstrap draws.  [default: {RESAMPLES}]",
 )
-@_judging(
-    "--figures",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Write PDF and SVG figures for a paper into this folder.",
-)
+@FIGURES
 @reporting
 @click.pass_context
 def command(
@@ -134,15 +119,13 @@ def command(
     of them; - for standard input; or sqlite:FILE?QUERY and duckdb:FILE?QUERY. Several files are
     read as one.
     """
-    if positive is not None and negative is not None:
-        raise click.UsageError("give --positive or --negative, not both")
+    one_of_them(positive, negative)
     if threshold is not None and request.decision is not None:
         raise click.UsageError("--threshold decides by the score; leave out it or --decision")
     method = _method(interval, resamples, reporting)
     reporting.check()
-    _must_not_replace(reporting.out, files, request)
-    if figures is not None:
-        _check_figures(figures)
+    must_not_replace(reporting.out, files, request)
+    check_figures(figures)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(files):
         from assay import evaluate_files
         from assay.report import document_of
@@ -160,24 +143,12 @@ def command(
             interval=method,
             progress=progress,
         )
-        made = _provenance(context, files, request) if reporting.face in TELL_HOW else None
+        made = provenance(context, files, request, reporting.face)
         document = document_of(evaluation, made=made)
     for line in _said(evaluation, request, reporting):
         reporting.say(line)
-    if figures is not None:
-        _draw(evaluation, figures, reporting)
+    draw(evaluation.plot, figures, reporting)
     reporting.deliver(document)
-
-
-def _must_not_replace(out: Path | None, files: Sequence[str], request: Request) -> None:
-    """Refuse a report that would be written over what it is about."""
-    if out is None or not out.is_file():
-        return
-    from assay.sources.files import paths_of
-
-    for path in paths_of(files, request):
-        if out.samefile(path):
-            raise click.UsageError(f"--out {out} is an input, which it would replace")
 
 
 def _method(interval: str | None, resamples: int | None, reporting: Reporting) -> Any:
@@ -191,15 +162,6 @@ def _method(interval: str | None, resamples: int | None, reporting: Reporting) -
     return METHODS[interval](
         level=reporting.level, resamples=resamples or RESAMPLES, seed=reporting.seed
     )
-
-
-def _provenance(context: click.Context, files: Sequence[str], request: Request) -> Provenance:
-    """How the report is made: by which version, command line and input."""
-    from assay.report import Provenance
-    from assay.sources.files import inputs_of
-
-    inputs = tuple((found.name, found.size, found.sha256) for found in inputs_of(files, request))
-    return Provenance(__version__, context.meta.get(TYPED, ""), inputs)
 
 
 def _said(evaluation: Evaluation, request: Request, reporting: Reporting) -> Iterator[str]:
@@ -216,26 +178,3 @@ def _said(evaluation: Evaluation, request: Request, reporting: Reporting) -> Ite
         yield f"note: {note}"
     for finding in evaluation.findings:
         yield f"{finding.severity} {finding.code}: {finding.message}"
-
-
-def _check_figures(path: Path) -> None:
-    """Refuse now what could not be drawn after a long wait."""
-    if find_spec("matplotlib") is None:
-        raise click.UsageError("--figures needs matplotlib: pip install 'assay[plot]'")
-    if path.exists() and not path.is_dir():
-        raise OutputError(f"{path} is no folder; --figures needs the name of one")
-    if not path.parent.is_dir():
-        raise OutputError(f"{path} could not be made: there is no folder {path.parent}")
-
-
-def _draw(evaluation: Evaluation, path: Path, reporting: Reporting) -> None:
-    """Write the figures into a folder."""
-    try:
-        with aside.folder(path) as folder:
-            drawn = evaluation.plot.save(folder)
-    except OSError as error:
-        raise OutputError.of(f"figures in {path}", error) from error
-    if drawn:
-        reporting.say(f"wrote {len(drawn)} figures into {path}")
-    else:
-        reporting.say("note: there is nothing to draw of this evaluation")

@@ -1,0 +1,39 @@
+"""Options that several commands share: which label is the alarm, and what deployment is like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeAlias
+
+import click
+
+from assay.cli import values
+from assay.cli.command import Option
+
+Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+judging = partial(click.option, cls=Option, section="Judging")
+
+POSITIVE: Decorator = judging("--positive", metavar="VALUE", help="The label that is the alarm.")
+NEGATIVE: Decorator = judging(
+    "--negative", metavar="VALUE", help="The label that is harmless; every other one is the alarm."
+)
+LABELS: Decorator = judging(
+    "--labels", type=values.labels, metavar="A,B", help="All labels there may be, also absent ones."
+)
+VOLUME: Decorator = judging(
+    "--volume", type=values.positive_number, metavar="N", help="Rows a day in deployment."
+)
+BASE_RATE: Decorator = judging(
+    "--base-rate",
+    type=values.share,
+    metavar="SHARE",
+    help="Share of attacks in deployment, as 0.001, 0.1%, 1/1000.",
+)
+
+
+def one_of_them(positive: str | None, negative: str | None) -> None:
+    """Refuse a positive and a negative label at once."""
+    if positive is not None and negative is not None:
+        raise click.UsageError("give --positive or --negative, not both")
