@@ -22,7 +22,7 @@ COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check lint types imports doctest docs coverage bench intervals clean
+.PHONY: help demo test check lint types imports doctest docs coverage bench intervals resampling guarantees mistakes audits clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -65,6 +65,18 @@ bench: $(TEST) ## Measure speed and memory beside other libraries
 
 intervals: $(TEST) ## Simulate how often the intervals cover the truth (long)
 	$(PY) benchmarks/interval_coverage.py
+
+resampling: $(TEST) ## Simulate how often intervals at a chosen threshold cover the truth (long)
+	$(PY) benchmarks/chosen_thresholds.py
+
+guarantees: $(TEST) ## Simulate how often guaranteed thresholds break their constraints (long)
+	$(PY) benchmarks/guarantees.py
+
+mistakes: $(TEST) ## Simulate how often the audit names the mistake that was made
+	$(PY) benchmarks/audit_mistakes.py
+
+audits: $(TEST) ## Audit 10,000 honest claims; none may be accused (long)
+	$(PY) benchmarks/audit_honest.py
 
 clean: ## Remove what was built; delete .venv by hand to start afresh
 	rm -rf build dist docs/_build docs/measures docs/findings.rst docs/commands.rst .coverage .coverage.* htmlcov

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from speed import children, files, peers
+from speed import children, compare, files, peers
 from speed.rows import Rows, rows
 from speed.timing import Finding, best
 
@@ -156,6 +156,7 @@ def main() -> None:
     parts = (
         start(imports),
         resampling(asked.repeats),
+        compare.findings(),
         files.findings(10 * count),
         memory(count),
         evaluations(rows(count), asked.repeats),

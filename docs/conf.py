@@ -48,9 +48,10 @@ def script(name: str) -> ModuleType:
 
 
 def write_pages(app: Sphinx) -> None:
-    """Write docs/measures/ from the catalogue, and the pages of findings and options."""
+    """Write docs/measures/ from the catalogue, pages of findings and options, and pictures."""
     for page, writer in WRITTEN.items():
         (HERE / page).write_text(script(writer).page(), "utf-8")
+    script("generate_pictures.py").write_pictures(HERE / "pictures")
     generate = script("generate.py")
     generate.write_pages(MEASURES)
     for page, missing in (

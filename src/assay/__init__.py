@@ -17,8 +17,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from assay.decisions import Comparison
-    from assay.decisions.compare import compare
+    from assay.decisions import Comparison, Gate
+    from assay.decisions.audit import Audit, audit_files, read_claims
+    from assay.decisions.audit.audit import audit
+    from assay.decisions.compare import compare, compare_folds
+    from assay.decisions.gate.from_files import gate_files
+    from assay.decisions.gate.gate import gate
+    from assay.decisions.plan import Plan, plan
+    from assay.decisions.threshold import Choice, choose_threshold, choose_threshold_files
     from assay.errors import AssayError
     from assay.evaluation import (
         Evaluation,
@@ -34,6 +40,7 @@ if TYPE_CHECKING:
     from assay.evaluation.scorer import scorer
     from assay.inference import (
         AgrestiCoull,
+        AtThreshold,
         BCa,
         Bootstrap,
         ClopperPearson,
@@ -41,6 +48,8 @@ if TYPE_CHECKING:
         Delta,
         Estimate,
         Jeffreys,
+        MaxFar,
+        MaxFpr,
         Newcombe,
         Significance,
         Wald,
@@ -66,8 +75,11 @@ __version__ = "0.1.0"
 __all__ = [
     "AgrestiCoull",
     "AssayError",
+    "AtThreshold",
+    "Audit",
     "BCa",
     "Bootstrap",
+    "Choice",
     "ClopperPearson",
     "Comparison",
     "Confusion",
@@ -75,10 +87,14 @@ __all__ = [
     "Delta",
     "Estimate",
     "Evaluation",
+    "Gate",
     "Jeffreys",
+    "MaxFar",
+    "MaxFpr",
     "Measure",
     "MeasureFunction",
     "Newcombe",
+    "Plan",
     "Request",
     "RunningTally",
     "Significance",
@@ -86,9 +102,14 @@ __all__ = [
     "Unlabelled",
     "Wald",
     "Wilson",
+    "audit",
+    "audit_files",
     "benjamini_hochberg",
+    "choose_threshold",
+    "choose_threshold_files",
     "cochran_q",
     "compare",
+    "compare_folds",
     "count",
     "delong_test",
     "evaluate",
@@ -99,11 +120,15 @@ __all__ = [
     "five_by_two_t",
     "friedman",
     "from_bytes",
+    "gate",
+    "gate_files",
     "holm",
     "mcnemar",
     "nadeau_bengio",
     "nemenyi",
     "paired_t",
+    "plan",
+    "read_claims",
     "scorer",
 ]
 
@@ -112,8 +137,15 @@ __all__ = [
 _HOMES: Mapping[str, tuple[str, ...]] = {
     "assay.decisions": (
         "Comparison",
+        "Gate",
         "compare",
+        "compare_folds",
+        "gate",
     ),
+    "assay.decisions.audit": ("Audit", "audit", "audit_files", "read_claims"),
+    "assay.decisions.gate.from_files": ("gate_files",),
+    "assay.decisions.plan": ("Plan", "plan"),
+    "assay.decisions.threshold": ("Choice", "choose_threshold", "choose_threshold_files"),
     "assay.errors": ("AssayError",),
     "assay.evaluation": (
         "Evaluation",
@@ -129,6 +161,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "assay.evaluation.partly": ("Unlabelled",),
     "assay.inference": (
         "AgrestiCoull",
+        "AtThreshold",
         "BCa",
         "Bootstrap",
         "ClopperPearson",
@@ -136,6 +169,8 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "Delta",
         "Estimate",
         "Jeffreys",
+        "MaxFar",
+        "MaxFpr",
         "Newcombe",
         "Significance",
         "Wald",

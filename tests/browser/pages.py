@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from assay import Evaluation, evaluate
+from assay import Evaluation, compare, evaluate
+from assay.report.compare import comparison_document
 from assay.report.document import Document, Provenance
 from assay.report.evaluation import document_of
 from assay.report.html import render
@@ -39,6 +40,16 @@ def classes(size: int = 12) -> Evaluation:
     wrong = (truth + generator.integers(1, 3, len(truth))) % size
     decided = np.where(generator.random(len(truth)) < 0.8, truth, wrong)
     return evaluate([f"class {i}" for i in truth], y_pred=[f"class {i}" for i in decided])
+
+
+def comparison() -> Document:
+    """The document of two models, of which one is a little better at most things."""
+    truth, scores = rows()
+    generator = np.random.default_rng(1)
+    worse = np.clip(scores + generator.normal(0, 0.05, len(scores)), 0, 1)
+    families = np.where(truth == "normal", "normal", np.resize(["dos", "scan", "beacon"], 1500))
+    found = compare(truth, scores={"old": worse, "new": scores}, families=families, resamples=100)
+    return comparison_document(found, made=MADE)
 
 
 def document(evaluation: Evaluation, **changes: Any) -> Document:

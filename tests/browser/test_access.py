@@ -47,11 +47,13 @@ TABBED = """(() => { const e = document.activeElement;
 
 @cache
 def document(name: str) -> Document:
+    if name == "comparison":
+        return pages.comparison()
     evaluation = pages.judged() if name == "binary" else pages.classes()
     return pages.document(evaluation)
 
 
-@pytest.fixture(params=["binary", "classes"])
+@pytest.fixture(params=["binary", "classes", "comparison"])
 def opened(request: pytest.FixtureRequest, page: Page, tmp_path: Path) -> Page:
     return page.open(pages.written(document(request.param), tmp_path))
 

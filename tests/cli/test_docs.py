@@ -1,4 +1,4 @@
-"""The page on the command line shows what really happens."""
+"""The pages on commands show what really happens."""
 
 import os
 import re
@@ -14,13 +14,17 @@ from assay.cli.app import COMMANDS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = DOCS / "cli.rst"
+EXAMPLES = DOCS.parent / "examples"
+# Pages whose command lines are run, and what they print compared; each starts in a new folder, in
+# which `examples` is the project's own.
+RUN = ("cli", "threshold", "compare", "gate", "audit")
 BLOCK = re.compile(r"^\.\. code-block:: console\n\n((?:   .*\n|\n)+)", re.MULTILINE)
 
 
-def shown() -> list[tuple[str, str]]:
-    """The command lines of the page, each with what follows it."""
+def shown(page: Path) -> list[tuple[str, str]]:
+    """The command lines of a page, each with what follows it."""
     found = []
-    for block in BLOCK.findall(PAGE.read_text("utf-8")):
+    for block in BLOCK.findall(page.read_text("utf-8")):
         lines = "\n".join(line[3:] for line in block.splitlines())
         for part in re.split(r"^\$ ", lines, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
@@ -28,10 +32,12 @@ def shown() -> list[tuple[str, str]]:
     return found
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which ``assay`` is found."""
-    folder = tmp_path_factory.mktemp("docs")
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder in which ``assay`` and the examples are found."""
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "examples").symlink_to(EXAMPLES)
     script = folder / "bin" / "assay"
     script.parent.mkdir()
     script.write_text(f'#!/bin/sh\nexec {sys.executable} -m assay "$@"\n')
@@ -58,11 +64,13 @@ def ran(folder: Path, command: str) -> str:
     return done.stdout.decode()
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="the page is written for bash")
-def test_every_command_line_of_the_page_prints_what_the_page_shows(folder: Path) -> None:
-    assert len(shown()) >= 10
-    text = PAGE.read_text("utf-8")
-    for command, output in shown():
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the pages are written for bash")
+@pytest.mark.parametrize("name", RUN)
+def test_every_command_line_of_a_page_prints_what_the_page_shows(name: str, folder: Path) -> None:
+    page = DOCS / f"{name}.rst"
+    assert len(shown(page)) >= 3
+    text = page.read_text("utf-8")
+    for command, output in shown(page):
         found = "\n".join(line.rstrip() for line in ran(folder, command).strip("\n").splitlines())
         if os.environ.get("RENEW_GOLDEN"):
             before, after = (
@@ -75,7 +83,7 @@ def test_every_command_line_of_the_page_prints_what_the_page_shows(folder: Path)
         else:
             assert found == output, f"RENEW_GOLDEN=1 renews what follows $ {command}"
     if os.environ.get("RENEW_GOLDEN"):
-        PAGE.write_text(text, "utf-8")
+        page.write_text(text, "utf-8")
 
 
 def test_the_page_names_every_exit_code() -> None:

@@ -98,3 +98,12 @@ def test_the_bar_is_erased_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) 
 )
 def test_a_line_says_how_far_it_is(done: int, total: int | None, elapsed: float, said: str) -> None:
     assert line(done, total, elapsed) == said
+
+
+def test_another_stage_is_counted_in_its_own_words() -> None:
+    assert line(250, 1000, 5.0, "resampling").startswith("resampling [#######")
+    assert line(3, None, 5.0, "resampling") == "working, 5 s"
+    progress = Progress(quiet=True)
+    progress(70, 100)
+    assert progress.stage("resampling") is progress
+    assert (progress._done, progress._total) == (0, None)

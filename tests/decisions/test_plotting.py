@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from assay import Comparison, compare
+from assay import Comparison, compare, compare_folds
 from assay.decisions.plotting import ComparisonPlots
 from assay.errors import MethodError, UnknownMeasure
 
@@ -72,3 +72,26 @@ def test_a_measure_that_is_not_there_is_refused() -> None:
         plots.forest(measures=["nonsense"])
     with pytest.raises(MethodError, match="nothing to draw"):
         plots.forest(measures=["expected_calibration_error"])
+
+
+def test_rule_is_named_under_the_axis() -> None:
+    random = np.random.default_rng(4)
+    truth = random.integers(0, 2, 200)
+    scores = {name: truth + random.normal(size=200) for name in ("old", "new")}
+    found = compare(truth, scores=scores, at="max-far=0.2", resamples=20)
+    assert found.plot.forest().get_xlabel().startswith("new less old, at max-far=0.2\n")
+
+
+def test_folds_are_drawn_with_measures_of_any_name() -> None:
+    folds = {
+        "model": ["a"] * 4 + ["b"] * 4,
+        "repeat": [1] * 8,
+        "fold": [1, 2, 3, 4] * 2,
+        "n_train": [30] * 8,
+        "n_test": [10] * 8,
+    }
+    values = [0.5, 0.6, 0.55, 0.52, 0.7, 0.75, 0.8, 0.71]
+    assert names(compare_folds({**folds, "my_own": values}).plot.forest()) == ["my_own"]
+    both = compare_folds({**folds, "my_own": values, "detection_rate": values})
+    assert names(both.plot.forest()) == ["Detection rate"]
+    assert names(both.plot.forest(measures=["my_own"])) == ["my_own"]

@@ -8,6 +8,7 @@ from scipy import stats
 
 from assay import five_by_two_f, five_by_two_t, nadeau_bengio, paired_t
 from assay.errors import LengthMismatch, MethodError
+from assay.inference.folds import five_by_two_interval
 
 A = [0.95, 0.96, 0.94, 0.97, 0.95]
 B = [0.96, 0.97, 0.96, 0.97, 0.97]
@@ -209,3 +210,51 @@ def test_values_must_be_finite(name: str, bad: float) -> None:
 def test_one_fold_is_not_enough(name: str) -> None:
     with pytest.raises(MethodError, match="at least 2 folds"):
         TESTS[name]([0.5], [0.6])
+
+
+# -- the interval of the F test --------------------------------------------------------------------
+
+
+@given(ten_folds, st.sampled_from([0.8, 0.95]))
+def test_interval_of_the_f_test_holds_zero_where_the_test_shows_nothing(pair, level) -> None:
+    a, b = (np.array(values).reshape(5, 2) for values in pair)
+    found = five_by_two_f(a, b, level=level)
+    assume(found.statistic is not None)
+    low, high = five_by_two_interval(a, b, level=level)
+    assume(not math.isnan(low) and min(abs(low), abs(high)) > 1e-9)
+    assert (low <= 0 <= high) == (found.p >= 1 - level)
+    assert (low + high) / 2 == pytest.approx(float(found.effect))
+
+
+def test_interval_of_the_f_test_refuses_what_the_test_refuses() -> None:
+    low, high = five_by_two_interval(A10, B10)
+    for edge in (low, high):
+        assert five_by_two_f(A10, np.array(B10) - edge).p == pytest.approx(0.05)
+
+
+def test_repeats_that_differ_by_more_than_their_folds_have_no_interval() -> None:
+    b = np.repeat([[0.1], [0.9], [0.1], [0.9], [0.5]], 2, axis=1) + np.array([0, 1e-6])
+    assert math.isnan(five_by_two_interval(np.zeros((5, 2)), b)[0])
+
+
+def test_models_are_named_in_the_sentence() -> None:
+    names = ("old", "new")
+    for found in (
+        paired_t(A, B, names=names),
+        nadeau_bengio(A, B, n_train=8, n_test=2, names=names),
+        five_by_two_t(A10, B10, names=names),
+        five_by_two_f(A10, B10, names=names),
+    ):
+        assert "new less old" in found.sentence
+        assert found.models == names
+
+
+def test_tables_hold_means_and_variances() -> None:
+    found = nadeau_bengio(A, B, n_train=800, n_test=200).table
+    assert found["variance"] == pytest.approx(0.00007)
+    assert found["corrected_variance"] == pytest.approx(0.00007 * (1 / 5 + 200 / 800))
+    for test in (five_by_two_t, five_by_two_f):
+        table = test(A10, B10).table
+        assert table["mean"] == pytest.approx(np.subtract(B10, A10).mean())
+        assert table["means"] == pytest.approx(np.subtract(B10, A10).mean(axis=1))
+        assert table["variances"] == pytest.approx(2 * np.subtract(B10, A10).var(axis=1))

@@ -47,3 +47,10 @@ def test_studentised_range_at_the_usual_critical_values(q: float, groups: int) -
 def test_level_must_lie_between_zero_and_one(level: float) -> None:
     with pytest.raises(MethodError, match=f"found {level}"):
         quantiles.check_level(level)
+
+
+@given(st.floats(0.01, 0.999), st.integers(1, 30), st.integers(1, 30))
+def test_f_quantile_is_scipys(level: float, df1: int, df2: int) -> None:
+    assert quantiles.f_quantile(level, df1, df2) == pytest.approx(
+        stats.f.ppf(level, df1, df2), rel=1e-7
+    )

@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from assay import friedman, nemenyi
-from assay.errors import MethodError
+from assay import cochran_q, friedman, nemenyi
+from assay.errors import LengthMismatch, MethodError
 from assay.inference import mean_ranks
 
 # Four models on six data sets.
@@ -152,3 +152,48 @@ def test_two_data_sets_and_two_models_are_needed(test, values) -> None:
 def test_undefined_values_are_refused(test) -> None:
     with pytest.raises(MethodError, match="must be finite"):
         test([[1, 2], [math.nan, 3]])
+
+
+# -- counts and ties -------------------------------------------------------------------------------
+
+COMBINATIONS = [[1, 1, 0], [1, 0, 0], [0, 1, 1], [1, 1, 1]]
+OFTEN = [30, 20, 12, 400]
+
+
+def test_counts_are_repeated_rows() -> None:
+    repeated = np.repeat(COMBINATIONS, OFTEN, axis=0)
+    assert friedman(COMBINATIONS, counts=OFTEN).p == pytest.approx(friedman(repeated).p)
+    for one, other in zip(
+        nemenyi(COMBINATIONS, counts=OFTEN, ties=True), nemenyi(repeated, ties=True), strict=True
+    ):
+        assert one.p == pytest.approx(other.p)
+        assert one.effect.n == other.effect.n == 462
+
+
+def test_friedman_of_who_is_right_is_cochrans_q() -> None:
+    found, expected = friedman(COMBINATIONS, counts=OFTEN), cochran_q(COMBINATIONS, OFTEN)
+    assert (found.statistic, found.p) == pytest.approx((expected.statistic, expected.p))
+
+
+def test_ties_hide_a_difference_from_the_plain_form_alone() -> None:
+    """Where most rows are ties, ranks vary less than k(k + 1)/6 says."""
+    plain, corrected = (
+        nemenyi(COMBINATIONS, counts=OFTEN),
+        nemenyi(COMBINATIONS, counts=OFTEN, ties=True),
+    )
+    ratio = [one.statistic / other.statistic for one, other in zip(plain, corrected, strict=True)]
+    ties = sum(n * (t**3 - t) for n, t in ((30, 2), (20, 2), (12, 2), (400, 3)))
+    expected = math.sqrt(1 - ties / (462 * 24))
+    assert ratio == pytest.approx([expected] * 3)
+    assert plain[1].p > 0.1
+    assert corrected[1].p < 0.01
+
+
+def test_one_combination_is_all_ties() -> None:
+    assert friedman([[1, 1, 1]], counts=[50]).p == 1.0
+    assert {found.p for found in nemenyi([[1, 1, 1]], counts=[50], ties=True)} == {1.0}
+
+
+def test_counts_of_another_length_are_refused() -> None:
+    with pytest.raises(LengthMismatch, match="4 rows and 2 counts"):
+        friedman(COMBINATIONS, counts=[1, 2])

@@ -10,11 +10,14 @@ from assay import Confusion, Estimate, Evaluation, Tally
 from assay.evaluation.findings import Finding
 from assay.measures import find
 from assay.report.document import (
+    Change,
     Column,
     Document,
     Dot,
     Dots,
+    Forest,
     Kind,
+    Marked,
     Matrix,
     Prose,
     Provenance,
@@ -174,6 +177,7 @@ def document_with(*given: str) -> Document:
     """A document that has such names wherever a name can be."""
     names = tuple(dict.fromkeys(given))
     share, none = Estimate(0.5, 0.4, 0.6, method="wilson", n=20), Estimate(math.nan, undefined="x")
+    gap = Estimate(0.1, -0.05, 0.25, method="bootstrap", n=20)
     count, estimate = Column("rows", Kind.COUNT), Column("estimate", Kind.SHARE)
     said = f"It says {names[0]} of '{names[-1]}'."
     labels = names if len(names) > 1 else (*names, "other")
@@ -193,6 +197,18 @@ def document_with(*given: str) -> Document:
             tuple(Dot(name, share, name) for name in names),
             none,
             (said,),
+        ),
+        Table(
+            said,
+            (Column(names[0]), Column("a", Kind.SHARE), Column("b", Kind.SHARE), Column("c")),
+            tuple((Marked(name), Marked(share), none, Marked(name)) for name in names),
+        ),
+        Forest(
+            said,
+            (Change("undefined", none), *(Change(name, gap, remark=name) for name in names)),
+            0.01,
+            (said,),
+            names[0],
         ),
         Prose(said),
         Prose(f"{names[0]}."),

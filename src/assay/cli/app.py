@@ -19,7 +19,16 @@ from assay.cli.errors import FINE, NOBODY_READS, USAGE, report
 from assay.cli.reporting import discard
 
 # In the order in which people meet them; each is a module here with a `command`.
-COMMANDS = ("evaluate", "measures", "demo")
+COMMANDS = (
+    "evaluate",
+    "threshold",
+    "plan",
+    "compare",
+    "gate",
+    "audit",
+    "measures",
+    "demo",
+)
 
 
 class Commands(click.Group):

@@ -47,8 +47,12 @@ _OPTIONS = {
     "counts": "count",
     "clusters": "cluster",
     "slices": "slice",
+    "families": "family",
+    "new": "score",
+    "old": "baseline",
+    "old_threshold": "baseline-threshold",
 }
-_ARGUMENT = re.compile(rf"(?<![\w'\"=.-])({'|'.join(_OPTIONS)})=(?=(['\"\w.+-])?)")
+_ARGUMENT = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_OPTIONS)})=(?=(['\"\w.+-])?)")
 # The same where a column is spoken of.
 _COLUMNS = {
     "y_true": "the label column",

@@ -12,6 +12,7 @@ from types import TracebackType
 PATIENCE = 2.0  # seconds before anything is shown
 _EVERY = 0.2
 _WIDTH = 30
+READING = "reading"
 _ERASE = "\r\x1b[K"
 
 
@@ -19,7 +20,8 @@ class Progress:
     """A line that shows the bytes that were read, and later that the work goes on.
 
     It appears after two seconds, and only where standard error is a terminal. It is called with
-    the bytes that are done and, where known, all there are.
+    the bytes that are done and, where known, all there are; ``stage`` begins work that is counted
+    in something else.
     """
 
     def __init__(self, *, quiet: bool) -> None:
@@ -27,6 +29,7 @@ class Progress:
         self._screen = -1
         self._done = 0
         self._total: int | None = None
+        self._what = READING
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._draw, name="progress", daemon=True)
         self._started = time.monotonic()
@@ -34,6 +37,12 @@ class Progress:
     def __call__(self, done: int, total: int | None) -> None:
         """Note how far the reading is."""
         self._done, self._total = done, total
+
+    def stage(self, what: str) -> Progress:
+        """Begin to count other work, such as resampling."""
+        self._what, self._done, self._total = what, 0, None
+        self._started = time.monotonic()
+        return self
 
     def __enter__(self) -> Progress:
         if self._shown:
@@ -58,7 +67,7 @@ class Progress:
             return
         while True:
             elapsed = time.monotonic() - self._started
-            self._show(_ERASE + line(self._done, self._total, elapsed))
+            self._show(_ERASE + line(self._done, self._total, elapsed, self._what))
             if self._over.wait(_EVERY):
                 self._show(_ERASE)
                 return
@@ -68,7 +77,7 @@ class Progress:
             os.write(self._screen, text.encode())
 
 
-def line(done: int, total: int | None, elapsed: float) -> str:
+def line(done: int, total: int | None, elapsed: float, what: str = READING) -> str:
     """What is shown at one moment.
 
     >>> line(250_000_000, 1_000_000_000, 5.0)
@@ -78,7 +87,7 @@ def line(done: int, total: int | None, elapsed: float) -> str:
         share = done / total
         bar = "#" * int(share * _WIDTH)
         left = f", {elapsed / share - elapsed:.0f} s left" if share > 0.02 else ""
-        return f"reading [{bar:<{_WIDTH}}] {share:4.0%}{left}"
-    if total is None and done:
-        return f"reading, {done / 1e6:,.0f} MB so far, {elapsed:.0f} s"
+        return f"{what} [{bar:<{_WIDTH}}] {share:4.0%}{left}"
+    if total is None and done and what == READING:
+        return f"{what}, {done / 1e6:,.0f} MB so far, {elapsed:.0f} s"
     return f"working, {elapsed:.0f} s"

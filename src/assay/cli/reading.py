@@ -40,11 +40,13 @@ files = click.argument(
     "files", nargs=-1, required=True, metavar="FILE...", shell_complete=_complete
 )
 
-_OPTIONS: tuple[Decorator, ...] = (
-    _column("--label", help="What was true. Recognised by name where it is well known."),
-    _column("--score", help="A ranking number; higher is more suspicious."),
-    _column("--decision", help="What the model decided."),
-    _column(
+files_or_none = click.argument("files", nargs=-1, metavar="[FILE...]", shell_complete=_complete)
+
+_OPTIONS: dict[str, Decorator] = {
+    "label": _column("--label", help="What was true. Recognised by name where it is well known."),
+    "score": _column("--score", help="A ranking number; higher is more suspicious."),
+    "decision": _column("--decision", help="What the model decided."),
+    "probabilities": _column(
         "--probability",
         "probabilities",
         type=values.label_and_column,
@@ -52,122 +54,100 @@ _OPTIONS: tuple[Decorator, ...] = (
         metavar="LABEL=COL",
         help="The probability of one class; once for each class.",
     ),
-    _column(
+    "probability_pattern": _column(
         "--probabilities",
         "probability_pattern",
         type=values.pattern,
         metavar="PATTERN",
         help="All of them at once, as p_*, where the star stands for the label.",
     ),
-    _column("--slice", "slices", multiple=True, help="Judge each value of it; may be repeated."),
-    _column("--family", help="The kind of attack: detection rate of each."),
-    _column("--time", help="When it happened: judged by day."),
-    _column("--count", help="How many equal rows a row stands for (a whole number)."),
-    _column("--weight", help="Sampling weight of a row."),
-    _column("--cluster", help="Rows of one host or campaign are not independent."),
-    _file(
+    "slices": _column(
+        "--slice", "slices", multiple=True, help="Judge each value of it; may be repeated."
+    ),
+    "family": _column("--family", help="The kind of attack: detection rate of each."),
+    "time": _column("--time", help="When it happened: judged by day."),
+    "count": _column("--count", help="How many equal rows a row stands for (a whole number)."),
+    "weight": _column("--weight", help="Sampling weight of a row."),
+    "cluster": _column("--cluster", help="Rows of one host or campaign are not independent."),
+    "input_format": _file(
         "--input-format",
         type=click.Choice(FORMATS),
         help="The format of the input, where its name and first bytes don't tell.",
     ),
-    _file(
+    "encoding": _file(
         "--encoding",
         type=values.encoding,
         metavar="NAME",
         help="Of text files that are not UTF-8, as cp1252.",
     ),
-    _file(
+    "delimiter": _file(
         "--delimiter",
         type=values.delimiter,
         metavar="C",
         help="Of text files, where it is not a comma or tab.",
     ),
-    _file("--glob", is_flag=True, help="Read FILE as a pattern such as 'day-*.csv'."),
-    _file(
+    "glob": _file("--glob", is_flag=True, help="Read FILE as a pattern such as 'day-*.csv'."),
+    "on_bad_row": _file(
         "--on-bad-row",
         type=click.Choice(("stop", "skip")),
         default="stop",
         show_default=True,
         help="Stop at a row that can't be used, or leave it out and list it.",
     ),
-    _file(
+    "unlabelled": _file(
         "--unlabelled",
         type=click.Choice(("refuse", "allow")),
         default="refuse",
         show_default=True,
         help="Allow rows without a label, as when only alerts were looked at.",
     ),
-    _file(
+    "max_memory": _file(
         "--max-memory",
         type=values.size,
         metavar="SIZE",
         help="Stop before more memory is used, as 2GB.  [default: half of the machine]",
     ),
-)
+}
 
 
 def reading(command: Function) -> Function:
     """Give a command the options of columns and files, as the argument ``request``."""
+    return _given(command, tuple(_OPTIONS))
 
+
+def reading_only(*names: str) -> Decorator:
+    """The same with some of the options: those of these names."""
+    return lambda command: _given(command, names)
+
+
+def _given(command: Function, names: Sequence[str]) -> Function:
     @wraps(command)
-    def with_request(
-        *,
-        label: str | None,
-        score: str | None,
-        decision: str | None,
-        probabilities: Sequence[tuple[str, str]],
-        probability_pattern: str | None,
-        slices: tuple[str, ...],
-        family: str | None,
-        time: str | None,
-        count: str | None,
-        weight: str | None,
-        cluster: str | None,
-        input_format: str | None,
-        encoding: str | None,
-        delimiter: str | None,
-        glob: bool,
-        on_bad_row: Any,
-        unlabelled: str,
-        max_memory: int | None,
-        **others: Any,
-    ) -> Any:
-        if probabilities and probability_pattern:
-            raise click.UsageError("give --probability or --probabilities, not both")
-        if len(dict(probabilities)) < len(probabilities):
-            raise click.UsageError("--probability names the same label twice")
-        if score is not None and (probabilities or probability_pattern):
-            raise click.UsageError("give --score or probabilities, not both")
-        if count is not None and weight is not None:
-            raise click.UsageError("give --count or --weight, not both")
-        from assay.sources.files import Request
-
-        request = Request(
-            label=label,
-            score=score,
-            decision=decision,
-            probabilities=dict(probabilities),
-            probability_pattern=probability_pattern,
-            slices=slices,
-            family=family,
-            time=time,
-            count=count,
-            weight=weight,
-            cluster=cluster,
-            input_format=input_format,
-            encoding=encoding,
-            delimiter=delimiter,
-            on_bad_row=on_bad_row,
-            unlabelled=unlabelled == "allow",
-            glob=glob,
-            max_memory=max_memory,
-        )
-        return command(request=request, **others)
+    def with_request(**given: Any) -> Any:
+        return command(request=_request({name: given.pop(name) for name in names}), **given)
 
     found: Function = with_request
-    for option in reversed(_OPTIONS):
-        found = option(found)
+    for name in reversed(names):
+        found = _OPTIONS[name](found)
     return found
+
+
+def _request(given: dict[str, Any]) -> Request:
+    """What was asked for, where it makes sense."""
+    probabilities = given.get("probabilities", ())
+    pattern = given.get("probability_pattern")
+    if probabilities and pattern:
+        raise click.UsageError("give --probability or --probabilities, not both")
+    if len(dict(probabilities)) < len(probabilities):
+        raise click.UsageError("--probability names the same label twice")
+    if given.get("score") is not None and (probabilities or pattern):
+        raise click.UsageError("give --score or probabilities, not both")
+    if given.get("count") is not None and given.get("weight") is not None:
+        raise click.UsageError("give --count or --weight, not both")
+    from assay.sources.files import Request
+
+    given["probabilities"] = dict(probabilities)
+    given["unlabelled"] = given.get("unlabelled") == "allow"
+    return Request(**given)
 
 
 def within_memory(request: Request) -> AbstractContextManager[None]:

@@ -10,6 +10,7 @@ import csv
 import math
 import re
 from fractions import Fraction
+from typing import Any
 
 import click
 
@@ -74,6 +75,39 @@ def label_and_column(text: str) -> tuple[str, str]:
     if not (label and equals and column):
         raise click.BadParameter(f"{text!r} is not LABEL=COL, such as attack=p_attack")
     return label, column
+
+
+def model(text: str) -> tuple[str, str]:
+    """A model and the column of what it said, written NAME=COL or NAME=FILE:COL.
+
+    >>> model("new=score"), model("old=before.csv:p=1")
+    (('new', 'score'), ('old', 'before.csv:p=1'))
+    """
+    name, equals, column = text.partition("=")
+    if not (name.strip() and equals and column):
+        raise click.BadParameter(f"{text!r} is not NAME=COL or NAME=FILE:COL, such as new=score")
+    return name, column
+
+
+def named_number(text: str) -> tuple[str | None, float]:
+    """A number, or one of a name, written NAME=T.
+
+    >>> named_number("0.5"), named_number("new=0.7")
+    ((None, 0.5), ('new', 0.7))
+    """
+    name, equals, value = text.rpartition("=")
+    return (name, number(value)) if equals else (None, number(text))
+
+
+def rule(text: str) -> Any:
+    """A rule that chooses a threshold, such as max-far=0.1."""
+    from assay.errors import AssayError
+    from assay.inference.operating import parse_rule
+
+    try:
+        return parse_rule(text)
+    except AssayError as odd:
+        raise click.BadParameter(str(odd)) from None
 
 
 def pattern(text: str) -> str:

@@ -1,6 +1,44 @@
-"""What follows from the numbers: which model is better."""
+"""What follows from the numbers: where to set the alarm, which model is better, what is true."""
 
-from assay.decisions.compare import compare
-from assay.decisions.comparison import Comparison, Difference
+from assay.decisions.audit import (
+    Audit,
+    AuditedClaim,
+    Claim,
+    audit,
+    audit_files,
+    read_claims,
+)
+from assay.decisions.compare import compare, compare_folds
+from assay.decisions.comparison import Comparison, Difference, Verdict
+from assay.decisions.flips import Flip, FlippedRow
+from assay.decisions.gate import Gate, Outcome, Rule, gate, parse_rule, read_rules
+from assay.decisions.plan import Plan, plan
+from assay.decisions.threshold import Choice, Point, choose_threshold, choose_threshold_files
 
-__all__ = ["Comparison", "Difference", "compare"]
+__all__ = [
+    "Audit",
+    "AuditedClaim",
+    "Choice",
+    "Claim",
+    "Comparison",
+    "Difference",
+    "Flip",
+    "FlippedRow",
+    "Gate",
+    "Outcome",
+    "Plan",
+    "Point",
+    "Rule",
+    "Verdict",
+    "audit",
+    "audit_files",
+    "choose_threshold",
+    "choose_threshold_files",
+    "compare",
+    "compare_folds",
+    "gate",
+    "parse_rule",
+    "plan",
+    "read_claims",
+    "read_rules",
+]

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from assay.decisions.flips import Flip, FlippedRow, Said, flipped
+from assay.decisions.measured import direction, key
 from assay.decisions.plotting import ComparisonPlots
 from assay.errors import InputError
 from assay.inference import Estimate, Significance
+from assay.inference.operating import Rule
 from assay.inference.significance import finite
-from assay.measures import parse
 
 SCHEMA = "assay.compare/1"
+
+BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
 
 
 @dataclass(frozen=True)
@@ -45,24 +50,98 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """What is said of a pair, in a sentence and in a word: is B better than A?
+
+    ``outcome`` is better, worse, equivalent or undecided, by ``measure``. Where it is undecided,
+    ``enough`` is about how many rows (or clusters, or folds) would decide it, if that can be told.
+    It unpacks into both names and the sentence.
+    """
+
+    a: str
+    b: str
+    text: str
+    outcome: str
+    measure: str
+    enough: int | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((self.a, self.b, self.text))
+
+    def __getitem__(self, i: int) -> str:
+        return (self.a, self.b, self.text)[i]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as the plain values of the contract."""
+        return {
+            "a": self.a,
+            "b": self.b,
+            "text": self.text,
+            "outcome": self.outcome,
+            "measure": self.measure,
+            "enough": self.enough,
+        }
+
+
+@dataclass(frozen=True)
 class Comparison:
-    """Differences, tests, and a sentence of verdict for each pair of models."""
+    """Differences, tests, and a sentence of verdict for each pair of models.
+
+    ``at`` is the rule that chose the thresholds, ``thresholds`` where each model flags from (None:
+    it flags nothing), ``estimates`` every measure of every model, ``flips`` how many rows two
+    models decide differently.
+    """
 
     models: tuple[str, ...]
     differences: tuple[Difference, ...]
     tests: tuple[Significance, ...]
-    verdicts: tuple[tuple[str, str, str], ...]
+    verdicts: tuple[Verdict, ...]
     notes: tuple[str, ...] = ()
+    at: Rule | None = None
+    level: float = 0.95
+    margin: float = 0.01
+    thresholds: Mapping[str, float | None] = field(default_factory=dict)
+    estimates: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
+    flips: tuple[Flip, ...] = ()
+    said: Said | None = field(default=None, repr=False, compare=False)
 
     def difference(self, measure: str, a: str | None = None, b: str | None = None) -> Difference:
         """The difference of one measure between two models, by default the first two."""
         a, b = a or self.models[0], b or self.models[1]
-        of, suffix = parse(measure)
-        measure = of.name if suffix is None else f"{of.name}.{suffix}"
         for found in self.differences:
-            if (found.measure, found.a, found.b) == (measure, a, b):
+            if (key(found.measure), found.a, found.b) == (key(measure), a, b):
                 return found
         raise InputError(f"there is no difference of {measure!r} between {a!r} and {b!r}")
+
+    def verdict(self, a: str | None = None, b: str | None = None) -> Verdict:
+        """The verdict on two models, by default the first two."""
+        a, b = a or self.models[0], b or self.models[1]
+        for found in self.verdicts:
+            if (found.a, found.b) == (a, b):
+                return found
+        raise InputError(f"there is no verdict on {a!r} and {b!r}")
+
+    def best(self, measure: str) -> str | None:
+        """The model that is significantly better than every other, by one measure.
+
+        None where no model is: the interval of each of its differences must leave out 0, and its p,
+        adjusted for how many pairs there are, must be below 1 - level.
+        """
+        sign = direction(measure)
+        wins = dict.fromkeys(self.models, 0)
+        for found in self.differences:
+            known = found.p_adjusted is not None and found.p_adjusted < 1 - self.level
+            if known and key(found.measure) == key(measure):
+                ends = sign * found.difference.low, sign * found.difference.high
+                wins[found.b] += min(ends) > 0
+                wins[found.a] += max(ends) < 0
+        return next((name for name, won in wins.items() if won == len(self.models) - 1), None)
+
+    def flipped(self, a: str | None = None, b: str | None = None) -> tuple[FlippedRow, ...]:
+        """The rows on which two models decide differently, by default the first two."""
+        if self.said is None:
+            raise InputError("a comparison of folds has no rows")
+        return tuple(flipped(self.said, a or self.models[0], b or self.models[1]))
 
     @property
     def plot(self) -> ComparisonPlots:
@@ -74,9 +153,19 @@ class Comparison:
         return {
             "schema": SCHEMA,
             "models": list(self.models),
+            "at": None if self.at is None else str(self.at),
+            "level": self.level,
+            "margin": self.margin,
+            "thresholds": dict(self.thresholds),
+            "estimates": [
+                _estimate(model, measure, found)
+                for model, measures in self.estimates.items()
+                for measure, found in measures.items()
+            ],
             "differences": [found.to_dict() for found in self.differences],
             "tests": [found.to_dict() for found in self.tests],
-            "verdicts": [{"a": a, "b": b, "text": text} for a, b, text in self.verdicts],
+            "verdicts": [found.to_dict() for found in self.verdicts],
+            "flips": [flip.to_dict() for flip in self.flips],
             "notes": list(self.notes),
         }
 
@@ -88,6 +177,20 @@ class Comparison:
             for found in self.differences
         ]
         tests = [str(test) for test in self.tests]
-        verdicts = [text for _, _, text in self.verdicts]
-        title = f"Comparison of {', '.join(self.models)}"
+        verdicts = [found.text for found in self.verdicts]
+        at = "" if self.at is None else f" at {self.at}"
+        title = f"Comparison of {', '.join(self.models)}{at}"
         return "\n".join([title, "", *rows, "", *tests, "", *verdicts])
+
+
+def _estimate(model: str, measure: str, found: Estimate) -> dict[str, Any]:
+    return {
+        "model": model,
+        "measure": measure,
+        "value": finite(float(found)),
+        "low": finite(found.low),
+        "high": finite(found.high),
+        "method": found.method,
+        "n": found.n,
+        "undefined": found.undefined,
+    }

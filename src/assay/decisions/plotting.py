@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+import os
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import plots
+from assay.decisions.measured import key, known
 from assay.inference import Estimate
 from assay.measures import Better, parse
 from assay.plots.names import title
@@ -34,6 +39,8 @@ MAIN = (
     "kappa",
 )
 _LESS = "↓"
+# So many pairs fit into one figure with all main measures.
+_PAIRS = 3
 
 
 @dataclass(frozen=True)
@@ -48,29 +55,53 @@ class ComparisonPlots:
         An arrow down marks a measure of which less is better. A hollow dot is a difference whose
         interval holds 0.
         """
-        wanted = [_name(measure) for measure in measures] or MAIN
-        models = self.comparison.models
+        found = dict.fromkeys(key(found.measure) for found in self.comparison.differences)
+        main = [measure for measure in MAIN if measure in found]
+        wanted = [_checked(measure, found) for measure in measures] or main or list(found)
+        models, at = self.comparison.models, self.comparison.at
         pair = f"{models[1]} less {models[0]}" if len(models) == 2 else "Difference"
+        if at is not None:
+            pair = f"{pair}, at {at}"
         rows = list(self._rows(wanted))
         notes = [f"{_LESS} less is better"] if any(_LESS in name for name, _ in rows) else []
         return plots.forest(rows, pair=pair, notes=notes, ax=ax)
 
+    def save(
+        self, folder: str | os.PathLike[str], formats: Sequence[str] = ("pdf", "svg")
+    ) -> tuple[Path, ...]:
+        """Write the forest plot, one file a format, and give their paths.
+
+        Of many pairs only the measure that decides is drawn.
+        """
+        verdicts = self.comparison.verdicts
+        drawn = [found for found in self.comparison.differences if math.isfinite(found.difference)]
+        if not drawn:
+            return ()
+        deciding = [verdicts[0].measure] if len(verdicts) > _PAIRS else []
+        figures = {"forest": partial(self.forest, measures=deciding)}
+        return plots.save(figures, folder, formats)
+
     def _rows(self, wanted: Sequence[str]) -> Iterator[tuple[str, Estimate]]:
         for measure in wanted:
             for found in self.comparison.differences:
-                if found.measure == measure:
+                if key(found.measure) == measure:
                     name = _title(measure)
                     if len(self.comparison.models) > 2:
                         name = f"{name}: {found.b} less {found.a}"
                     yield name, found.difference
 
 
-def _name(measure: str) -> str:
-    found, suffix = parse(measure)
-    return found.name if suffix is None else f"{found.name}.{suffix}"
+def _checked(measure: str, found: Container[str]) -> str:
+    """The name of a measure that is compared here, or else is in the catalogue."""
+    if key(measure) not in found:
+        parse(measure)  # refuses what is in neither
+    return key(measure)
 
 
 def _title(name: str) -> str:
-    measure, suffix = parse(name)
+    found = known(name)
+    if found is None:
+        return name
+    measure, suffix = found
     words = title(measure) + (f" ({suffix})" if suffix else "")
     return words + (f" {_LESS}" if measure.better is Better.LOWER else "")

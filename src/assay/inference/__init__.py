@@ -2,6 +2,7 @@
 
 from assay.inference.bands import with_band
 from assay.inference.bootstrap import BCa, Bootstrap
+from assay.inference.chosen import Chosen, ScoredRows, choose_anew
 from assay.inference.delong import delong_of, delong_test
 from assay.inference.delta import Delta
 from assay.inference.differences import (
@@ -16,6 +17,7 @@ from assay.inference.estimation import METHODS, Method, estimate, method_of
 from assay.inference.folds import five_by_two_f, five_by_two_t, nadeau_bengio, paired_t
 from assay.inference.mcnemar import cochran_q, mcnemar, mcnemar_of, paired_difference
 from assay.inference.multiplicity import benjamini_hochberg, holm
+from assay.inference.operating import AtThreshold, MaxFar, MaxFpr
 from assay.inference.proportions import (
     AgrestiCoull,
     ClopperPearson,
@@ -32,21 +34,27 @@ from assay.inference.significance import Significance
 __all__ = [
     "METHODS",
     "AgrestiCoull",
+    "AtThreshold",
     "BCa",
     "Bootstrap",
+    "Chosen",
     "ClopperPearson",
     "DeLong",
     "Delta",
     "Estimate",
     "Jeffreys",
+    "MaxFar",
+    "MaxFpr",
     "Method",
     "Newcombe",
     "ProportionInterval",
     "Quantity",
+    "ScoredRows",
     "Significance",
     "Wald",
     "Wilson",
     "benjamini_hochberg",
+    "choose_anew",
     "cochran_q",
     "delong_of",
     "delong_test",

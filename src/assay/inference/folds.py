@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.errors import LengthMismatch, MethodError
 from assay.inference.estimate import Estimate
-from assay.inference.quantiles import f_p, student, student_p
+from assay.inference.quantiles import f_p, f_quantile, student, student_p
 from assay.inference.significance import Significance, p_text
 
 _ROUNDING = 1e-12
+Values: TypeAlias = Sequence[float] | npt.NDArray[np.float64]
+Pair: TypeAlias = tuple[str, str]
+_AB: Pair = ("A", "B")
 
 
 def _differences(a: Any, b: Any, least: int) -> npt.NDArray[np.float64]:
@@ -40,6 +43,8 @@ def _result(
     error: float,
     df: float,
     level: float,
+    *,
+    names: Pair,
     numerator: float | None = None,
     **sums: Any,
 ) -> Significance:
@@ -54,10 +59,11 @@ def _result(
         t = tested / error
         p = student_p(t, df)
     reach = student(level, df) * error
-    verdict = _verdict(tested, p, level)
-    said = f"B less A is {mean:+.4f} on average over {differences.size} folds"
+    verdict = _verdict(tested, p, level, names)
+    less = f"{names[1]} less {names[0]}"
+    said = f"{less} is {mean:+.4f} on average over {differences.size} folds"
     if numerator is not None:
-        said = f"The first difference, B less A, is {tested:+.4f} (on average {mean:+.4f})"
+        said = f"The first difference, {less}, is {tested:+.4f} (on average {mean:+.4f})"
     return Significance(
         test=test,
         statistic=t,
@@ -75,18 +81,19 @@ def _result(
         ),
         table={
             "mean": mean,
+            "variance": float(differences.var(ddof=1)),
             "standard_error": error,
             "differences": differences.tolist(),
             **sums,
         },
-        models=("A", "B"),
+        models=names,
     )
 
 
-def _verdict(tested: float, p: float, level: float) -> str:
+def _verdict(tested: float, p: float, level: float, names: Pair) -> str:
     if math.isnan(p):
         return "nothing varies between folds, so nothing can be said"
-    better = "B" if tested > 0 else "A"
+    better = names[1] if tested > 0 else names[0]
     return (
         f"{better} scores higher ({p_text(p)})"
         if p < 1 - level
@@ -94,7 +101,7 @@ def _verdict(tested: float, p: float, level: float) -> str:
     )
 
 
-def paired_t(a: Sequence[float], b: Sequence[float], *, level: float = 0.95) -> Significance:
+def paired_t(a: Values, b: Values, *, level: float = 0.95, names: Pair = _AB) -> Significance:
     """The paired t test over folds.
 
     It takes folds as independent, which those of one cross-validation are not: it finds differences
@@ -104,16 +111,19 @@ def paired_t(a: Sequence[float], b: Sequence[float], *, level: float = 0.95) -> 
     """
     differences = _differences(a, b, 2)
     error = float(differences.std(ddof=1)) / math.sqrt(differences.size)
-    return _result("paired_t", "student", differences, error, differences.size - 1, level)
+    return _result(
+        "paired_t", "student", differences, error, differences.size - 1, level, names=names
+    )
 
 
 def nadeau_bengio(
-    a: Sequence[float],
-    b: Sequence[float],
+    a: Values,
+    b: Values,
     *,
     n_train: float,
     n_test: float,
     level: float = 0.95,
+    names: Pair = _AB,
 ) -> Significance:
     """The corrected resampled t test: the variance is raised by n_test / n_train.
 
@@ -132,6 +142,10 @@ def nadeau_bengio(
         math.sqrt(variance),
         differences.size - 1,
         level,
+        names=names,
+        corrected_variance=variance,
+        n_train=n_train,
+        n_test=n_test,
     )
 
 
@@ -144,7 +158,7 @@ def _five_by_two(a: Any, b: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[n
     return differences, ((differences - means) ** 2).sum(axis=1)
 
 
-def five_by_two_t(a: Any, b: Any, *, level: float = 0.95) -> Significance:
+def five_by_two_t(a: Any, b: Any, *, level: float = 0.95, names: Pair = _AB) -> Significance:
     """Dietterich's 5x2cv t test: five repeats of two folds, given as 5 rows of 2.
 
     The statistic is the first difference over the root of the mean of the five variances.
@@ -160,12 +174,14 @@ def five_by_two_t(a: Any, b: Any, *, level: float = 0.95) -> Significance:
         error,
         5,
         level,
+        names=names,
         numerator=float(differences[0, 0]),
+        means=differences.mean(axis=1).tolist(),
         variances=variances.tolist(),
     )
 
 
-def five_by_two_f(a: Any, b: Any, *, level: float = 0.95) -> Significance:
+def five_by_two_f(a: Any, b: Any, *, level: float = 0.95, names: Pair = _AB) -> Significance:
     """Alpaydin's 5x2cv F test, which does not depend on which fold comes first.
 
     Reference: Alpaydin 1999.
@@ -185,8 +201,29 @@ def five_by_two_f(a: Any, b: Any, *, level: float = 0.95) -> Significance:
         df=(10, 5),
         p=p,
         method="alpaydin",
-        sentence=f"B less A is {mean:+.4f} on average over 5x2 folds: {_verdict(mean, p, level)}.",
+        sentence=f"{names[1]} less {names[0]} is {mean:+.4f} on average over 5x2 folds: "
+        f"{_verdict(mean, p, level, names)}.",
         effect=Estimate(mean, n=10, level=level, note="the F test gives no interval"),
-        table={"differences": differences.tolist(), "variances": variances.tolist()},
-        models=("A", "B"),
+        table={
+            "mean": mean,
+            "differences": differences.tolist(),
+            "means": differences.mean(axis=1).tolist(),
+            "variances": variances.tolist(),
+        },
+        models=names,
     )
+
+
+def five_by_two_interval(a: Any, b: Any, *, level: float = 0.95) -> tuple[float, float]:
+    """The mean differences, B less A, that the 5x2cv F test does not refuse.
+
+    nan where it refuses all of them: the repeats differ by more than their folds.
+    """
+    differences, variances = _five_by_two(a, b)
+    mean = float(differences.mean())
+    room = 2 * f_quantile(level, 10, 5) * float(variances.sum())
+    room -= float(((differences - mean) ** 2).sum())
+    if room < 0:
+        return math.nan, math.nan
+    reach = math.sqrt(room / 10)
+    return mean - reach, mean + reach

@@ -62,6 +62,13 @@ def f_p(statistic: float, df1: float, df2: float) -> float:
     return float(fdtrc(df1, df2, statistic))
 
 
+def f_quantile(level: float, df1: float, df2: float) -> float:
+    """The value below which the share ``level`` of the F distribution lies."""
+    from scipy.special import fdtri
+
+    return float(fdtri(df1, df2, check_level(level)))
+
+
 def binomial_p(k: int, n: int) -> float:
     """The exact two-sided p-value of k successes in n fair trials.
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import MethodError
+from assay.errors import LengthMismatch, MethodError
 from assay.inference.estimate import Estimate
 from assay.inference.quantiles import chi_square_p, studentised_range, studentised_range_p
 from assay.inference.significance import Significance, checked_names, p_text
@@ -26,12 +26,12 @@ def mean_ranks(values: Any) -> Floats:
     return np.asarray(_ranks(_table(values)).mean(axis=0))
 
 
-def _table(values: Any) -> Floats:
+def _table(values: Any, least: int = 2) -> Floats:
     try:
         table = np.asarray(values, np.float64)
     except (TypeError, ValueError) as odd:
         raise MethodError(f"a table of numbers is needed, a row a data set: {odd}") from odd
-    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
+    if table.ndim != 2 or table.shape[0] < least or table.shape[1] < 2:
         raise MethodError(
             f"a row a data set and a column a model are needed, two of each at least; found shape "
             f"{table.shape}"
@@ -47,24 +47,47 @@ def _ranks(table: Floats) -> Floats:
     return np.asarray(above + (level + 1) / 2)
 
 
+def _counted(values: Any, counts: Any) -> tuple[Floats, Floats]:
+    """The table, and how often each row of it occurs."""
+    if counts is None:
+        table = _table(values)
+        return table, np.ones(len(table))
+    table, often = _table(values, least=1), np.asarray(counts, np.float64)
+    if often.shape != (len(table),):
+        raise LengthMismatch(f"there are {len(table)} rows and {often.size} counts")
+    return table, often
+
+
+def _mean_ranks(ranks: Floats, often: Floats) -> Floats:
+    return np.asarray((ranks * often[:, None]).sum(axis=0) / often.sum())
+
+
+def _spread(table: Floats, often: Floats) -> float:
+    """The share of the variance of ranks that ties leave: 1 where there are none."""
+    models = table.shape[1]
+    level = (table[:, None, :] == table[:, :, None]).sum(axis=2)
+    ties = float((often * (level**2 - 1).sum(axis=1)).sum())
+    return 1 - ties / float(often.sum() * models * (models**2 - 1))
+
+
 def friedman(
-    values: Any, *, level: float = 0.95, names: Sequence[str] | None = None
+    values: Any,
+    *,
+    counts: Any = None,
+    level: float = 0.95,
+    names: Sequence[str] | None = None,
+    of: str = "data sets",
 ) -> Significance:
     """Friedman's test: a row a data set or fold, a column a model, higher is better.
 
-    With ties the statistic is divided by the usual correction.
+    With ties the statistic is divided by the usual correction. ``counts`` says how often each row
+    occurs, ``of`` what a row is. Of rows that hold 1 where a model is right it is Cochran's Q.
 
     Reference: Friedman 1937; Demsar 2006 for comparing classifiers.
     """
-    table = _table(values)
-    rows, models = table.shape
-    ranks = _ranks(table)
-    ties = 0.0
-    for row in ranks:
-        _, sizes = np.unique(row, return_counts=True)
-        ties += float((sizes**3 - sizes).sum())
-    spread = 1 - ties / (rows * models * (models**2 - 1))
-    means = ranks.mean(axis=0)
+    table, often = _counted(values, counts)
+    rows, models = float(often.sum()), table.shape[1]
+    means, spread = _mean_ranks(_ranks(table), often), _spread(table, often)
     if spread <= 0:
         statistic, p = 0.0, 1.0
     else:
@@ -80,13 +103,13 @@ def friedman(
         df=(models - 1,),
         p=p,
         method="chi-square",
-        sentence=f"{models} models over {rows} data sets; {best} ranks best on average: {verdict} "
+        sentence=f"{models} models over {rows:.0f} {of}; {best} ranks best on average: {verdict} "
         f"({p_text(p)}).",
-        table={"mean_ranks": dict(zip(labels, means.tolist(), strict=True)), "rows": rows},
+        table={"mean_ranks": dict(zip(labels, means.tolist(), strict=True)), "rows": int(rows)},
         models=tuple(labels),
         effect=Estimate(
             statistic / (rows * (models - 1)),
-            n=rows,
+            n=int(rows),
             level=level,
             note="Kendall's W, from 0 (no order) to 1 (the same order everywhere); no interval",
         ),
@@ -94,24 +117,33 @@ def friedman(
 
 
 def nemenyi(
-    values: Any, *, level: float = 0.95, names: Sequence[str] | None = None
+    values: Any,
+    *,
+    counts: Any = None,
+    level: float = 0.95,
+    names: Sequence[str] | None = None,
+    ties: bool = False,
 ) -> list[Significance]:
     """Nemenyi's test of each pair of models, after Friedman's; p holds for all pairs together.
 
+    ``ties`` narrows the variance of ranks by Friedman's correction. Without it, the usual form,
+    rows on which most models are tied hide any difference.
+
     Reference: Nemenyi 1963; Demsar 2006.
     """
-    table = _table(values)
-    rows, models = table.shape
-    means = mean_ranks(table)
+    table, often = _counted(values, counts)
+    rows, models = float(often.sum()), table.shape[1]
+    means = _mean_ranks(_ranks(table), often)
     labels = checked_names(names, models)
     reach = studentised_range(level, models)
-    error = math.sqrt(models * (models + 1) / (6 * rows))
+    spread = _spread(table, often) if ties else 1.0
+    error = math.sqrt(models * (models + 1) / (6 * rows) * max(spread, 0.0))
     critical = reach / math.sqrt(2) * error
     results = []
     for i in range(models):
         for j in range(i + 1, models):
             gap = float(means[j] - means[i])
-            q = abs(gap) / error * math.sqrt(2)
+            q = abs(gap) / error * math.sqrt(2) if gap else 0.0
             p = min(1.0, studentised_range_p(q, models)) if gap else 1.0
             better = labels[i] if gap > 0 else labels[j]
             verdict = f"{better} ranks better" if p < 1 - level else "no difference is shown"
@@ -126,7 +158,12 @@ def nemenyi(
                     f"{means[j]:.2f}: {verdict} ({p_text(p)}).",
                     table={"rank_difference": gap, "critical_difference": critical},
                     effect=Estimate(
-                        gap, gap - critical, gap + critical, method="nemenyi", n=rows, level=level
+                        gap,
+                        gap - critical,
+                        gap + critical,
+                        method="nemenyi",
+                        n=int(rows),
+                        level=level,
                     ),
                     models=(labels[i], labels[j]),
                 )

@@ -16,6 +16,7 @@ class Significance:
     """The result of a test: statistic, degrees of freedom, p, effect, and what lies behind it.
 
     ``table`` holds the counts or sums from which the statistic was computed; ``sentence`` reads.
+    ``measure`` names what was compared where the test alone does not say it.
     """
 
     test: str
@@ -29,6 +30,7 @@ class Significance:
     models: tuple[str, ...] = ()
     on: str = "all"
     p_adjusted: float | None = None
+    measure: str | None = None
 
     def __str__(self) -> str:
         return self.sentence
@@ -48,6 +50,7 @@ class Significance:
             "a": self.models[0] if len(self.models) == 2 else None,
             "b": self.models[1] if len(self.models) == 2 else None,
             "on": self.on,
+            "measure": self.measure,
             "statistic": finite(self.statistic),
             "df": finite(list(self.df)),
             "p": finite(self.p),

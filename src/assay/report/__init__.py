@@ -16,29 +16,44 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from assay.report.audit import audit_document
+    from assay.report.compare import comparison_document
     from assay.report.document import Document, Provenance
     from assay.report.evaluation import document_of
     from assay.report.faces import FORMATS, render
+    from assay.report.gate import gate_document
+    from assay.report.plan import plan_document
     from assay.report.reference import measure_document, measures_document
+    from assay.report.threshold import threshold_document
 
 __all__ = [
     "FORMATS",
     "Document",
     "Provenance",
+    "audit_document",
+    "comparison_document",
     "document_of",
+    "gate_document",
     "measure_document",
     "measures_document",
+    "plan_document",
     "render",
+    "threshold_document",
 ]
 
 _HOMES = {
+    "audit_document": "audit",
     "Document": "document",
+    "comparison_document": "compare",
     "FORMATS": "faces",
     "Provenance": "document",
     "document_of": "evaluation",
+    "gate_document": "gate",
     "measure_document": "reference",
     "measures_document": "reference",
+    "plan_document": "plan",
     "render": "faces",
+    "threshold_document": "threshold",
 }
 
 

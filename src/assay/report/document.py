@@ -6,6 +6,7 @@ Markdown, LaTeX, HTML) is a function of it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -13,7 +14,7 @@ from typing import Any, TypeAlias
 
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
-from assay.measures import Measure
+from assay.measures import Better, Measure
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,17 @@ class Formula:
     latex: str
 
 
-Cell: TypeAlias = str | int | float | Estimate | Formula | None
+Bare: TypeAlias = str | int | float | Estimate | Formula | None
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A cell that stands out, such as the best of its row; a note of the table says why."""
+
+    cell: Bare
+
+
+Cell: TypeAlias = Bare | Marked
 
 
 class Tier(Enum):
@@ -42,6 +53,8 @@ class Kind(Enum):
     COUNT = "count"
     SHARE = "a number between 0 and 1, or any measure"
     DAILY = "a number a day"
+    DIFFERENCE = "a difference, with its sign"
+    DRAWING = "drawn in characters"
 
 
 @dataclass(frozen=True)
@@ -93,6 +106,60 @@ class Dots:
     notes: tuple[str, ...] = ()
 
 
+class Outcome(Enum):
+    """What a difference with its interval tells."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    DIFFERENT = "different"
+    SAME = "equivalent"
+    OPEN = "undecided"
+    UNDEFINED = "undefined"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A line of a forest plot: a difference, whether more is better, and what is said of it.
+
+    ``shown`` is False where the interval alone tells, but no longer among so many differences.
+    """
+
+    name: str
+    difference: Estimate
+    better: Better = Better.HIGHER
+    remark: str = ""
+    shown: bool = True
+
+    def outcome(self, margin: float | None = None) -> Outcome:
+        """What the interval tells: on one side of 0, else wholly within the margin, else open."""
+        low, high = self.difference.low, self.difference.high
+        if math.isnan(self.difference):
+            return Outcome.UNDEFINED
+        if self.better is Better.LOWER:
+            low, high = -high, -low
+        if (low > 0 or high < 0) and self.shown:
+            if self.better is Better.NEITHER:
+                return Outcome.DIFFERENT
+            return Outcome.BETTER if low > 0 else Outcome.WORSE
+        if low == high:
+            # No row tells a difference, which only many rows make sure of.
+            rows = self.difference.n or 0
+            high = 1 - (1 - self.difference.level) ** (1 / rows) if rows else math.inf
+        within = margin is not None and -margin < low and high < margin
+        return Outcome.SAME if within else Outcome.OPEN
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Differences with their intervals around a line at 0, and the margin of what is the same."""
+
+    caption: str
+    changes: tuple[Change, ...]
+    margin: float | None = None
+    notes: tuple[str, ...] = ()
+    column: str = "measure"
+
+
 @dataclass(frozen=True)
 class Prose:
     """Sentences."""
@@ -100,7 +167,7 @@ class Prose:
     text: str
 
 
-Block: TypeAlias = Table | Matrix | Dots | Prose
+Block: TypeAlias = Table | Matrix | Dots | Forest | Prose
 
 
 @dataclass(frozen=True)

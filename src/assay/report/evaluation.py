@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from assay.evaluation import Evaluation
 from assay.evaluation.partly import NOT_LABELLED, alerts_only
@@ -29,6 +28,7 @@ from assay.report.document import (
 from assay.report.headline import headline, largest_confusions
 from assay.report.names import name
 from assay.report.numbers import count, daily, p_value
+from assay.report.refused import refused_rows
 from assay.report.words import measure_name, plural, quoted
 
 _BINARY_MAIN = (
@@ -90,7 +90,7 @@ def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Do
             *_classes(evaluation),
             *_rates(evaluation),
             *_tests(tests),
-            *_refused(plain["source"]),
+            *refused_rows(plain["source"]),
         ),
         findings=evaluation.findings,
         notes=evaluation.notes,
@@ -254,23 +254,3 @@ def _tests(tests: tuple[Significance, ...]) -> tuple[Section, ...]:
     table = Table("Of this model by itself", columns, rows)
     said = tuple(Prose(test.sentence) for test in tests)
     return (Section("Tests", (table, *said), Tier.APPENDIX, detail=True),)
-
-
-def _refused(source: Mapping[str, Any]) -> tuple[Section, ...]:
-    """The rows that were left out, as far as they are listed."""
-    refused, listed_rows = source["rows_refused"], source["refused"]
-    if not refused:
-        return ()
-    said = f"{count(refused)} of {count(source['rows_read'])} rows were refused"
-    if len(listed_rows) < refused:
-        said += f"; the first {count(len(listed_rows))} are listed"
-    columns = (Column("file"), Column("line or row"), Column("reason"))
-    rows = tuple(
-        (
-            each.get("file", ""),
-            f"line {each['line']}" if each.get("line") else f"row {each['row']}",
-            each["reason"],
-        )
-        for each in listed_rows
-    )
-    return (Section("Refused rows", (Table(said, columns, rows),)),)

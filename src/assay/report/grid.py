@@ -5,18 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from assay.report.document import Column, Dots, Formula, Kind, Matrix, Table
+from assay.report.document import (
+    Bare,
+    Column,
+    Dots,
+    Forest,
+    Formula,
+    Kind,
+    Marked,
+    Matrix,
+    Outcome,
+    Table,
+)
 from assay.report.names import LONGEST, name
-from assay.report.numbers import cell_parts, count, measured_parts
+from assay.report.numbers import cell_parts, count, difference_parts, measured_parts
+from assay.report.strip import span_of, strips_of
 from assay.report.words import measure_name
 
 
 class Text(NamedTuple):
-    """A cell: its value, its interval apart from it, and its formula as a paper sets it."""
+    """A cell: its value, its interval apart from it, its formula as a paper sets it, its mark."""
 
     value: str
     interval: str = ""
     formula: str = ""
+    marked: bool = False
 
 
 # What is said of a row may be longer than its name.
@@ -47,11 +60,22 @@ class Grid:
         )
 
 
-def grid_of(block: Table | Dots | Matrix, longest: int = LONGEST) -> Grid:
-    """The cells of a block as text; names longer than ``longest`` are cut."""
-    if isinstance(block, Table):
-        return _of_table(block, longest).filled
-    return _of_dots(block, longest) if isinstance(block, Dots) else _of_matrix(block, longest)
+def grid_of(
+    block: Table | Dots | Forest | Matrix, longest: int = LONGEST, *, drawn: bool = False
+) -> Grid:
+    """The cells of a block as text; names longer than ``longest`` are cut.
+
+    ``drawn`` adds what can be drawn in characters of one width.
+    """
+    match block:
+        case Table():
+            return _of_table(block, longest).filled
+        case Dots():
+            return _of_dots(block, longest)
+        case Forest():
+            return _of_forest(block, longest, drawn=drawn).filled
+        case Matrix():
+            return _of_matrix(block, longest)
 
 
 def _of_table(table: Table, longest: int) -> Grid:
@@ -59,14 +83,19 @@ def _of_table(table: Table, longest: int) -> Grid:
     for row in table.rows:
         cells = []
         for i, (cell, column) in enumerate(zip(row, table.columns, strict=True)):
-            if isinstance(cell, str):
-                cells.append(remark(cell) if i else Text(name(cell, longest)))
-            elif isinstance(cell, Formula):
-                cells.append(Text(cell.plain, formula=cell.latex))
-            else:
-                cells.append(Text(*cell_parts(cell, column.kind)))
+            bare = cell.cell if isinstance(cell, Marked) else cell
+            text = _text(bare, column.kind, longest, first=i == 0)
+            cells.append(text._replace(marked=True) if isinstance(cell, Marked) else text)
         rows.append(tuple(cells))
     return Grid(table.columns, tuple(rows))
+
+
+def _text(cell: Bare, kind: Kind, longest: int, *, first: bool) -> Text:
+    if isinstance(cell, str):
+        return Text(name(cell, longest)) if first else remark(cell)
+    if isinstance(cell, Formula):
+        return Text(cell.plain, formula=cell.latex)
+    return Text(*cell_parts(cell, kind))
 
 
 def remark(text: str) -> Text:
@@ -87,6 +116,26 @@ def _of_dots(dots: Dots, longest: int) -> Grid:
     ]
     if dots.whole is not None:
         rows.append((Text("all rows"), Text(*measured_parts(dots.whole)), Text("")))
+    return Grid(columns, tuple(rows))
+
+
+def _of_forest(forest: Forest, longest: int, *, drawn: bool) -> Grid:
+    low, high = span_of(forest)
+    columns = (
+        Column(name(forest.column, longest)),
+        Column("difference", Kind.DIFFERENCE),
+        Column(f"{low:+.2g} to {high:+.2g}", Kind.DRAWING, optional=True),
+        Column("told"),
+        Column("remark"),
+    )
+    strips = strips_of(forest) if drawn else [""] * len(forest.changes)
+    rows = []
+    for change, strip in zip(forest.changes, strips, strict=True):
+        outcome = change.outcome(forest.margin)
+        told = Text("" if outcome is Outcome.UNDEFINED else outcome.value)
+        called = Text(name(change.name, longest))
+        value = Text(*difference_parts(change.difference))
+        rows.append((called, value, Text(strip), told, remark(change.remark)))
     return Grid(columns, tuple(rows))
 
 

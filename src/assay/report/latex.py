@@ -182,7 +182,7 @@ def _row(row: tuple[Text, ...], *, folded: bool) -> Iterator[str]:
     if not folded or not any(cell.interval for cell in row):
         yield " & ".join(_cell(cell) for cell in row) + r" \\"
         return
-    yield " & ".join(_cell(Text(cell.value, "", cell.formula)) for cell in row) + r" \\*"
+    yield " & ".join(_cell(cell._replace(interval="")) for cell in row) + r" \\*"
     second = (rf"{{\scriptsize {cell.interval}}}" if cell.interval else "" for cell in row)
     yield " & ".join(second) + r" \\[2pt]"
 
@@ -191,4 +191,5 @@ def _cell(cell: Text) -> str:
     if cell.formula:
         return rf"{{\normalsize ${cell.formula}$}}"
     text = escaped(cell.value, LONGEST_REMARK)
+    text = rf"\textbf{{{text}}}" if cell.marked else text
     return f"{text} {cell.interval}" if cell.interval else text

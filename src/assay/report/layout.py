@@ -9,6 +9,8 @@ from assay.report.document import Kind
 from assay.report.grid import Grid, Text
 
 GAP = 2
+# Before a cell that stands out, where nothing is set in bold.
+MARK = "*"
 # What a column of text can be narrowed to: with ease, and at the worst.
 NARROW = (24, 18)
 # Words of the first column up to this long stay whole.
@@ -53,7 +55,8 @@ def _smaller(grid: Grid) -> Iterator[Grid]:
 def cell_text(cell: Text, *, folded: bool) -> str:
     """A cell with its interval beside or below its value."""
     between = "\n" if folded else " "
-    return f"{cell.value}{between}{cell.interval}" if cell.interval else cell.value
+    value = f"{MARK}{cell.value}" if cell.marked else cell.value
+    return f"{value}{between}{cell.interval}" if cell.interval else value
 
 
 def widths_of(

@@ -14,6 +14,7 @@ from assay.evaluation.findings import Finding
 from assay.report.document import (
     Document,
     Dots,
+    Forest,
     Kind,
     Matrix,
     Prose,
@@ -91,7 +92,7 @@ def _html(text: str) -> str:
     return apart.replace("\\", "&#92;")
 
 
-def _block(block: Table | Dots | Matrix) -> str:
+def _block(block: Table | Dots | Forest | Matrix) -> str:
     caption = prose(sentence(block.caption))
     if isinstance(block, Matrix) and len(block.labels) > _WIDEST_MATRIX:
         return f"{caption}: {len(block.labels)} classes are too many for a table here."
@@ -112,7 +113,8 @@ def _cell(cell: Text) -> str:
     if cell.formula:
         # A bar would end the cell.
         return "$" + cell.formula.replace("|", r"\vert ") + "$"
-    return f"{prose(cell.value)} {cell.interval}".strip()
+    value = f"**{prose(cell.value)}**" if cell.marked and cell.value else prose(cell.value)
+    return f"{value} {cell.interval}".strip()
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from assay.evaluation.words import count as count  # noqa: PLC0414 - one of these
 from assay.inference import Estimate
 from assay.inference.significance import p_text
-from assay.report.document import Cell, Formula, Kind
+from assay.report.document import Cell, Formula, Kind, Marked
 
 UNDEFINED = "undefined"
 
@@ -47,6 +47,25 @@ def measured_parts(found: Estimate) -> tuple[str, str]:
     if math.isnan(found.low):
         return value, ""
     return value, f"[{_written(found.low, digits)}, {_written(found.high, digits)}]"
+
+
+def difference_parts(found: float) -> tuple[str, str]:
+    """A difference and its interval apart, with signs.
+
+    >>> difference_parts(Estimate(0.0125, -0.002, 0.027)), difference_parts(-0.5)
+    (('+0.013', '[-0.002, +0.027]'), ('-0.500', ''))
+    """
+    low, high = (found.low, found.high) if isinstance(found, Estimate) else (math.nan, math.nan)
+    value, interval = (
+        measured_parts(found) if isinstance(found, Estimate) else (plain_number(found), "")
+    )
+    signed = f"+{value}" if found > 0 else value
+    if not interval:
+        return signed, ""
+    ends = interval.strip("[]").split(", ")
+    return signed, "[" + ", ".join(
+        f"+{text}" if end > 0 else text for end, text in zip((low, high), ends, strict=True)
+    ) + "]"
 
 
 def plain_number(value: float) -> str:
@@ -135,12 +154,16 @@ def p_value(p: float) -> str:
 
 def cell_parts(found: Cell, kind: Kind) -> tuple[str, str]:
     """A cell of a table as its value and its interval."""
+    if isinstance(found, Marked):
+        found = found.cell
     if found is None:
         return "", ""
     if isinstance(found, str | Formula):
         return (found if isinstance(found, str) else found.plain), ""
     if kind is Kind.DAILY:
         return daily_parts(found)
+    if kind is Kind.DIFFERENCE:
+        return difference_parts(found)
     if isinstance(found, Estimate):
         return measured_parts(found)
     return (count(found) if kind is Kind.COUNT else plain_number(found)), ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.report.document import Document
@@ -31,9 +32,13 @@ def to_csv(document: Document) -> str:
     """
     if not document.records:
         return ""
-    heads = list(document.records[0])
+    return csv_text(tuple(document.records[0]), document.records)
+
+
+def csv_text(heads: Sequence[str], records: Sequence[Mapping[str, Any]]) -> str:
+    """Records as lines of CSV, under their heads."""
     lines = [",".join(heads)]
-    lines += [",".join(_cell(record[head]) for head in heads) for record in document.records]
+    lines += [",".join(_cell(record[head]) for head in heads) for record in records]
     return "".join(f"{line}\r\n" for line in lines)
 
 

@@ -6,8 +6,18 @@ import io
 from typing import TYPE_CHECKING, Literal
 
 from assay.evaluation.words import listed
-from assay.report.document import Document, Dots, Kind, Matrix, Prose, Section, Table
+from assay.report.document import (
+    Document,
+    Dots,
+    Forest,
+    Kind,
+    Matrix,
+    Prose,
+    Section,
+    Table,
+)
 from assay.report.grid import Grid, grid_of
+from assay.report.grid import Text as Cell
 from assay.report.layout import GAP, Layout, cell_text, fitted
 from assay.report.names import name, sentence
 
@@ -22,7 +32,7 @@ _INDENT = 2
 # Labels of a matrix are cut as far as it takes, down to the latter.
 _LONGEST_LABEL, _SHORTEST_LABEL, _WIDEST_MATRIX = 30, 6, 12
 # What stands for a character that an encoding lacks; as wide, so that columns stay.
-_INSTEAD = {"…": "~", "─": "-"}
+_INSTEAD = {"…": "~", "─": "-", "│": "|", "┼": "+", "·": ".", "●": "#", "○": "o"}
 
 
 def render(
@@ -99,7 +109,7 @@ def _section(console: Console, section: Section) -> None:
             _block(console, block)
 
 
-def _block(console: Console, block: Table | Dots | Matrix) -> None:
+def _block(console: Console, block: Table | Dots | Forest | Matrix) -> None:
     from rich.padding import Padding
 
     _say(console, sentence(block.caption), "dim", indent=_INDENT)
@@ -112,7 +122,7 @@ def _block(console: Console, block: Table | Dots | Matrix) -> None:
             return
         drawn: RenderableType = _table(layout)
     else:
-        grid = grid_of(block)
+        grid = grid_of(block, drawn=True)
         layout = fitted(grid, room)
         drawn = _stacked(grid, room) if layout is None else _table(layout)
     console.print(Padding(drawn, (0, 0, 0, _INDENT)))
@@ -139,11 +149,18 @@ def _table(layout: Layout) -> RenderableType:
     drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, GAP - 1, 0, 0))
     for column, width in zip(layout.grid.columns, layout.widths, strict=True):
         head = Text(name(column.name), overflow="fold")
-        side: Literal["left", "right"] = "left" if column.kind is Kind.TEXT else "right"
+        left = column.kind in (Kind.TEXT, Kind.DRAWING)
+        side: Literal["left", "right"] = "left" if left else "right"
         drawn.add_column(head, justify=side, width=width, overflow="fold")
     for row in layout.grid.rows:
-        drawn.add_row(*(Text(cell_text(cell, folded=layout.folded)) for cell in row))
+        drawn.add_row(*(_cell(cell, folded=layout.folded) for cell in row))
     return drawn
+
+
+def _cell(cell: Cell, *, folded: bool) -> RenderableType:
+    from rich.text import Text
+
+    return Text(cell_text(cell, folded=folded), style="bold" if cell.marked else "")
 
 
 def _stacked(grid: Grid, room: int) -> RenderableType:

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from assay.inference import Estimate
-from assay.report.document import Block, Cell, Column, Dots, Kind, Matrix, Prose, Table
+from assay.report.document import (
+    Bare,
+    Block,
+    Cell,
+    Column,
+    Dots,
+    Forest,
+    Kind,
+    Marked,
+    Matrix,
+    Prose,
+    Table,
+)
 from assay.report.html.heat import Heat, heat_of
 from assay.report.html.limits import Limits
 from assay.report.html.scales import Scale, Strip, around
 from assay.report.html.text import Name, named, sentence
-from assay.report.numbers import cell_parts, count, measured_parts
+from assay.report.numbers import cell_parts, count, difference_parts, measured_parts
+from assay.report.strip import span_of
 
 UNDEFINED = "\u2013"
 
@@ -25,6 +38,7 @@ class Value:
     interval: str = ""
     title: str = ""
     strip: Strip | None = None
+    marked: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,6 +60,7 @@ class Line:
     value: Value
     remark: str = ""
     aside: str = ""
+    state: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,6 +77,19 @@ class Lines:
 
 
 @dataclass(frozen=True)
+class Differences:
+    """A forest plot: its lines, its ticks, where 0 is, and the band of the margin."""
+
+    caption: str
+    lines: tuple[Line, ...]
+    ticks: tuple[tuple[str, str], ...]
+    zero: str
+    band: tuple[str, str] | None
+    notes: tuple[str, ...]
+    kind: str = "forest"
+
+
+@dataclass(frozen=True)
 class Sentences:
     """Prose."""
 
@@ -69,7 +97,7 @@ class Sentences:
     kind: str = "prose"
 
 
-View: TypeAlias = Rows | Lines | Heat | Sentences
+View: TypeAlias = Rows | Lines | Differences | Heat | Sentences
 
 
 def block_of(block: Block, limits: Limits) -> View:
@@ -79,6 +107,8 @@ def block_of(block: Block, limits: Limits) -> View:
             return _table(block, limits)
         case Dots():
             return _dots(block, limits)
+        case Forest():
+            return _forest(block, limits)
         case Matrix():
             return heat_of(block, limits)
         case Prose(text):
@@ -137,7 +167,13 @@ def _classes(column: Column) -> str:
     return f"{kind} optional" if column.optional else kind
 
 
+def _bare(cell: Cell) -> Bare:
+    return cell.cell if isinstance(cell, Marked) else cell
+
+
 def _cell(cell: Cell, column: Column, limits: Limits, *, first: bool) -> Name | Value:
+    if isinstance(cell, Marked):
+        return replace(_cell(cell.cell, column, limits, first=first), marked=True)
     if column.kind is Kind.TEXT and (cell is None or isinstance(cell, str)):
         # A row may be named by an empty text; any other cell that is empty says nothing.
         return named(cell or "", 4 * limits.letters) if first or cell else Name("", "")
@@ -153,7 +189,8 @@ def _drawn(table: Table) -> int | None:
     found = [
         i
         for i, column in enumerate(table.columns)
-        if column.kind is Kind.SHARE and any(isinstance(row[i], Estimate) for row in table.rows)
+        if column.kind is Kind.SHARE
+        and any(isinstance(_bare(row[i]), Estimate) for row in table.rows)
     ]
     named_rows = bool(table.columns) and table.columns[0].kind is Kind.TEXT
     return found[0] if len(found) == 1 and named_rows else None
@@ -169,11 +206,12 @@ def _line(table: Table, row: tuple[Cell, ...], drawn: int, limits: Limits) -> Li
         text = cell_parts(cell, column.kind)[0]
         said = _said(text if column.kind is Kind.TEXT else f"{column.name} {text}", limits)
         (asides if column.optional else remarks).append(said)
-    found = row[drawn]
+    found = _bare(row[drawn])
     value = Value("")
     if isinstance(found, Estimate):
         value = value_of(found, limits, Scale() if not (found < 0 or found > 1) else None)
-    name = named(str(row[0] or ""), limits.letters)
+        value = replace(value, marked=isinstance(row[drawn], Marked))
+    name = named(str(_bare(row[0]) or ""), limits.letters)
     return Line(name, value, ", ".join(remarks), ", ".join(asides))
 
 
@@ -203,5 +241,39 @@ def _dots(dots: Dots, limits: Limits) -> Lines:
         ),
         scale.ticks(),
         None if dots.whole is None else value_of(dots.whole, limits, scale),
+        tuple(notes),
+    )
+
+
+# -- forest plots ----------------------------------------------------------------------------------
+
+
+def _forest(forest: Forest, limits: Limits) -> Differences:
+    shown = forest.changes[: limits.rows]
+    scale = Scale(*span_of(forest))
+    left = len(forest.changes) - len(shown)
+    notes = [sentence(note, limits) for note in forest.notes[: limits.lines]]
+    if left > 0:
+        notes.append(f"{count(left)} more are left out here; JSON and CSV hold them.")
+    lines = []
+    for change in shown:
+        found, outcome = change.difference, change.outcome(forest.margin)
+        text, interval = difference_parts(found)
+        strip = scale.strip(found)
+        if math.isnan(found):
+            text = UNDEFINED
+        value = Value(text, interval, behind(found, limits), strip)
+        name, remark = named(change.name, limits.letters), _said(change.remark, limits)
+        lines.append(Line(name, value, remark, outcome.value, outcome.name.lower()))
+    band = None
+    if forest.margin is not None:
+        start, end = scale.share(-forest.margin), scale.share(forest.margin)
+        band = (f"{100 * start:.2f}%", f"{100 * (end - start):.2f}%")
+    return Differences(
+        sentence(forest.caption, limits),
+        tuple(lines),
+        scale.ticks(),
+        scale.at(0.0),
+        band,
         tuple(notes),
     )

@@ -20,6 +20,7 @@ class Name:
 
     shown: str
     full: str
+    marked: bool = False
 
 
 def named(text: str, letters: int) -> Name:

@@ -8,7 +8,15 @@ from typing import Any
 
 from assay.errors import InputError
 
-SCHEMAS = ("assay.evaluation/1", "assay.measures/1")
+SCHEMAS = (
+    "assay.audit/1",
+    "assay.compare/1",
+    "assay.evaluation/1",
+    "assay.gate/1",
+    "assay.measures/1",
+    "assay.plan/1",
+    "assay.threshold/1",
+)
 
 
 def schema_of(document: str) -> dict[str, Any]:

@@ -1,12 +1,16 @@
 """Rows from files: text, Parquet, Arrow, NumPy, and queries on database files."""
 
 from assay.sources.files.inputs import inputs_of, paths_of
+from assay.sources.files.matched import Matched, Model, NeedsId, read_models
 from assay.sources.files.memory import default_limit, memory_limit
 from assay.sources.files.read import read
 from assay.sources.files.request import Input, Progress, Refused, Request, Rows, silent
 
 __all__ = [
     "Input",
+    "Matched",
+    "Model",
+    "NeedsId",
     "Progress",
     "Refused",
     "Request",
@@ -16,5 +20,6 @@ __all__ = [
     "memory_limit",
     "paths_of",
     "read",
+    "read_models",
     "silent",
 ]

@@ -113,6 +113,11 @@ class Codes:
         """The bytes taken."""
         return self._codes.nbytes + _NAME_BYTES * len(self._position)
 
+    @property
+    def distinct(self) -> int:
+        """How many names there are."""
+        return len(self._position)
+
     def reserve(self, more: int) -> None:
         """Make room for further values."""
         self._codes.reserve(more)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import EmptyInput, InputError
+from assay.errors import EmptyInput, InputError, ScoreError
 from assay.sources.columns import TEXT, native
 from assay.sources.files.builders import LabelCodes, NameCodes, Numbers
 from assay.sources.files.checks import Problem, check_names
 from assay.sources.files.days import DayCheck
+from assay.sources.files.ids import Texts, check_ids
 from assay.sources.files.label_check import LabelCheck
 from assay.sources.files.memory import Budget
 from assay.sources.files.number_checks import (
@@ -25,19 +26,17 @@ from assay.sources.files.number_checks import (
 )
 from assay.sources.files.request import Refused, Request
 from assay.sources.files.roles import Roles
+from assay.sources.files.said import NUMBER, VALUE, Said, check_said, not_a_number
 from assay.sources.files.table import Piece, Table
 
-if TYPE_CHECKING:
-    import polars as pl
-
 Array: TypeAlias = npt.NDArray[Any]
-Builder: TypeAlias = LabelCodes | NameCodes | Numbers
+Builder: TypeAlias = LabelCodes | NameCodes | Numbers | Said | Texts
 
 MOST_NAMES = 1000
 MOST_DAYS = 10_000
 LISTED = 100
-_WIDTHS = {"score": 8, "count": 8, "weight": 8, "cluster": 4}
-_ADVICE = "Correct the row, or leave such rows out with --on-bad-row skip"
+_WIDTHS = {"score": 8, "count": 8, "weight": 8, "cluster": 4, "id": 32}
+ADVICE = "Correct the row, or leave such rows out with --on-bad-row skip"
 
 
 class Store:
@@ -46,7 +45,7 @@ class Store:
     def __init__(self, roles: Roles, *, labelled: bool) -> None:
         self.rows = 0
         parts: dict[tuple[str, str], Builder] = {}
-        if labelled:
+        if labelled and roles.label is not None:
             parts["label", ""] = LabelCodes(roles.label, MOST_NAMES, "labels")
         if roles.decision is not None:
             parts["decision", ""] = LabelCodes(roles.decision, MOST_NAMES, "decisions")
@@ -58,6 +57,12 @@ class Store:
             parts["probability", label] = Numbers(np.float64)
         if labelled:
             parts |= self._of_labelled(roles)
+        if roles.models is not None:
+            parts["row", ""] = Numbers(np.int64)
+            for column in roles.models:
+                parts["model", column] = Said(column, MOST_NAMES)
+        if roles.id is not None:
+            parts["id", ""] = Texts()
         self._parts = parts
 
     @staticmethod
@@ -91,9 +96,15 @@ class Store:
         for key, part in self._parts.items():
             found = values[key]
             if kept is not None:
-                found = found.filter(kept) if isinstance(found, pl.Series) else found[kept]
+                of_polars = isinstance(found, pl.Series | pl.DataFrame)
+                found = found.filter(kept) if of_polars else found[kept]
             part.extend(found)
         self.rows += len(found)
+
+    def only_numbers(self, column: str) -> bool:
+        """Whether a model's column is known to hold scores."""
+        part = self._parts["model", column]
+        return isinstance(part, Said) and part.only_numbers
 
     def done(self, kind: str | None = None) -> dict[str, Any]:
         """The columns for :func:`assay.sources.from_arrays`, labels as coded columns."""
@@ -104,12 +115,14 @@ class Store:
             "count": "counts",
             "weight": "sample_weight",
             "cluster": "clusters",
+            "row": "rows",
+            "id": "ids",
         }
         columns: dict[str, Any] = {
             names[role]: part.done() for (role, _), part in self._parts.items() if role in names
         }
         kind = kind or (columns["y_true"].kind if "y_true" in columns else TEXT)
-        groups = {"probability": "y_proba", "slice": "slices"}
+        groups = {"probability": "y_proba", "slice": "slices", "model": "models"}
         for role, name in groups.items():
             found = {key: part.done() for (r, key), part in self._parts.items() if r == role}
             if role == "probability":
@@ -126,7 +139,9 @@ class Collector:
         self._roles = roles
         self._budget = budget
         self._stops = request.on_bad_row == "stop"
-        self._label = LabelCheck(roles.label, "label", may_be_missing=request.unlabelled)
+        self._label = None
+        if roles.label is not None:
+            self._label = LabelCheck(roles.label, "label", may_be_missing=request.unlabelled)
         self._decision = None if roles.decision is None else LabelCheck(roles.decision, "decision")
         self._days = None if roles.time is None else DayCheck(roles.time)
         self.labelled = Store(roles, labelled=True)
@@ -134,9 +149,12 @@ class Collector:
         self.rows_read = 0
         self.rows_refused = 0
         self.refused: list[Refused] = []
+        self.doubtful: dict[str, list[Refused]] = {column: [] for column in roles.models or ()}
+        self._before = 0
 
     def begin(self, table: Table) -> None:
         """Make room for a table, or refuse it where it can't fit."""
+        self._before = self.rows_read
         at_once = table.at_once(self._roles.columns)
         self._budget.must_hold(
             self.labelled.nbytes + (table.rows or 0) * self._width(table), at_once, name=table.name
@@ -148,6 +166,7 @@ class Collector:
         roles = self._roles
         width = 1 + len(roles.slices) + 8 * len(roles.probabilities)
         width += (roles.decision is not None) + (roles.time is not None)
+        width += 8 * (len(roles.models) + 1) if roles.models is not None else 0
         for role, column in roles.chosen.items():
             width += 4 if role == "score" and column in table.narrow else _WIDTHS.get(role, 0)
         return width
@@ -161,7 +180,7 @@ class Collector:
             return f"{name}, line {piece.line(i)}"
 
         with _named(name):
-            values, missing, problems = self._checked(piece.frame, place)
+            values, missing, problems = self._checked(piece, place)
         bad = np.zeros(piece.frame.height, bool)
         for problem in problems:
             if not problem.fatal:
@@ -170,8 +189,23 @@ class Collector:
         self.rows_read += piece.frame.height + len(piece.broken)
         with _named(name):
             self._keep(values, bad, missing)
+        self._doubt(piece, name, values, bad)
         held = self.labelled.nbytes + (self.unlabelled.nbytes if self.unlabelled else 0)
         self._budget.must_hold(held, name=name)
+
+    def _doubt(
+        self, piece: Piece, name: str, values: dict[tuple[str, str], Any], bad: Array
+    ) -> None:
+        """List what is no finite number; wrong only once the column is known to hold scores."""
+        for column, listed in self.doubtful.items():
+            found = values["model", column]
+            odd = ~np.isfinite(found[NUMBER].to_numpy()) & ~bad
+            for i in np.flatnonzero(odd)[: LISTED - len(listed)].tolist():
+                reason = not_a_number(column, found[VALUE][i])
+                line = None if piece.line is None else piece.line(i)
+                listed.append(Refused(int(piece.rows[i]), reason, name, line))
+            if listed and self._stops and self.labelled.only_numbers(column):
+                raise must_be_a_number(listed[0])
 
     def _keep(self, values: dict[tuple[str, str], Any], bad: Array, missing: Array) -> None:
         if not len(bad):
@@ -182,12 +216,15 @@ class Collector:
         self.labelled.extend(values, ~bad if bad.any() else None)
 
     def _checked(
-        self, frame: pl.DataFrame, place: Any
+        self, piece: Piece, place: Any
     ) -> tuple[dict[tuple[str, str], Any], Array, list[Problem]]:
-        roles = self._roles
+        roles, frame = self._roles, piece.frame
         values: dict[tuple[str, str], Any] = {}
-        labels, missing, problems = self._label.check(frame[roles.label], place)
-        values["label", ""] = labels
+        missing = np.zeros(frame.height, bool)
+        problems: list[Problem] = []
+        if self._label is not None:
+            labels, missing, problems = self._label.check(frame[self._label.column], place)
+            values["label", ""] = labels
         if self._decision is not None:
             found, _, odd = self._decision.check(frame[self._decision.column], place)
             values["decision", ""] = found
@@ -216,6 +253,14 @@ class Collector:
             days, odd = self._days.check(frame[self._days.column], place)
             values["slice", self._days.column] = days
             problems += odd
+        if roles.models is not None:
+            values["row", ""] = self._before + np.asarray(piece.rows, np.int64)
+            for column in roles.models:
+                values["model", column], odd = check_said(frame[column])
+                problems += odd
+        if roles.id is not None:
+            values["id", ""], odd = check_ids(frame[roles.id])
+            problems += odd
         return values, missing, problems
 
     def _judge(self, piece: Piece, name: str, problems: list[Problem], bad: Array) -> None:
@@ -227,12 +272,12 @@ class Collector:
             at, broken, error = listed[0]
             if first_fatal is None or at.row <= piece.rows[first_fatal]:
                 found = f"found {at.reason}" if broken else at.reason
-                raise error(f"{_where(at)}: {found}. {_ADVICE}")
+                raise error(f"{where(at)}: {found}. {ADVICE}")
         if first_fatal is not None:
             chosen = next(p for p in fatal if p.rows[first_fatal])
             line = None if piece.line is None else piece.line(first_fatal)
             at = Refused(int(piece.rows[first_fatal]), chosen.why(first_fatal), name, line)
-            raise chosen.error(f"{_where(at)}: {at.reason}")
+            raise chosen.error(f"{where(at)}: {at.reason}")
         self.rows_refused += int(bad.sum()) + len(piece.broken)
         self.refused += [at for at, _, _ in listed][: LISTED - len(self.refused)]
 
@@ -264,7 +309,7 @@ class Collector:
         first = self.refused[0]
         raise EmptyInput(
             f"{shown}: of {self.rows_read:,} rows {self.rows_refused:,} were refused and none is "
-            f"left. The first is {_where(first)}: {first.reason}"
+            f"left. The first is {where(first)}: {first.reason}"
         )
 
 
@@ -277,5 +322,11 @@ def _named(name: str) -> Iterator[None]:
         raise type(error)(f"{name}: {error}") from error
 
 
-def _where(at: Refused) -> str:
+def must_be_a_number(at: Refused) -> ScoreError:
+    """The error for a row of scores that holds none."""
+    return ScoreError(f"{where(at)}: {at.reason}. {ADVICE}")
+
+
+def where(at: Refused) -> str:
+    """The place of a row, in words."""
     return f"{at.file}, row {at.row}" if at.line is None else f"{at.file}, line {at.line}"

@@ -15,6 +15,7 @@ from assay.sources.files.request import Input, Request
 from assay.sources.files.sql import DUCKDB, SQLITE
 
 STDIN = "-"
+_STDIN_NAME = "standard input"
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,14 @@ def shown(name: str) -> str:
     return name if name.isprintable() else repr(name)
 
 
+def is_named(name: str, given: str) -> bool:
+    """Whether a source of this name is what was given."""
+    return name == (_STDIN_NAME if given == STDIN else shown(given))
+
+
 def _sources(given: str, request: Request) -> Iterator[Source]:
     if given == STDIN:
-        yield Source("standard input", None)
+        yield Source(_STDIN_NAME, None)
         return
     for engine in (SQLITE, DUCKDB):
         if given.startswith(f"{engine}:"):

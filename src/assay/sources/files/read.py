@@ -48,7 +48,7 @@ def read(
     notes: list[str] = []
     for source in found:
         with contextlib.ExitStack() as stack:
-            table = _opened(source, request, budget, meter, stdin, stack)
+            table = opened(source, request, budget, meter, stdin, stack)
             if collector is None:
                 roles, first = roles_of(table, request), table.name
                 collector = Collector(roles, request, budget)
@@ -74,6 +74,7 @@ def read(
         unlabelled=rest.done(columns["y_true"].kind) if rest is not None and rest.rows else None,
         family=roles.family,
         days=roles.time,
+        doubtful={column: tuple(rows) for column, rows in collector.doubtful.items()},
     )
 
 
@@ -98,7 +99,7 @@ def _total(found: Sequence[Source]) -> int | None:
     return sum(known) if len(known) == len(sizes) else None
 
 
-def _opened(
+def opened(
     source: Source,
     request: Request,
     budget: Budget,
@@ -106,6 +107,7 @@ def _opened(
     stdin: BinaryIO | None,
     stack: contextlib.ExitStack,
 ) -> Table:
+    """A source, opened by the format that its content, name or the request tells."""
     if source.engine is not None and source.path is not None:
         _must_be_text(source.name, "a query", request, "input_format")
         return sql_table(

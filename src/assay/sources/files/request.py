@@ -20,7 +20,10 @@ class Request:
 
     A column that is not named is recognised by its name where it is well known. ``probabilities``
     maps a label to its column; ``probability_pattern`` such as ``p_*`` names them all at once, the
-    label being what the star stands for. ``by_threshold`` says that scores are to be decided by a
+    label being what the star stands for. ``models`` are columns of what several models said of the
+    same rows, each scores or decisions; one written FILE:COL is in another file, unless there is a
+    column of that very name. ``id`` names the rows. ``label_if_there`` allows a file without
+    labels. ``by_threshold`` says that scores are to be decided by a
     threshold, so that no column of decisions is looked for beside them. ``batch_rows`` and
     ``chunk_bytes`` (of text) are how much is looked at in one go; they change nothing in the
     result.
@@ -37,6 +40,9 @@ class Request:
     count: str | None = None
     weight: str | None = None
     cluster: str | None = None
+    models: tuple[str, ...] | None = None
+    id: str | None = None
+    label_if_there: bool = False
     input_format: str | None = None
     encoding: str | None = None
     delimiter: str | None = None
@@ -76,7 +82,9 @@ class Rows:
     ``y_pred`` or ``y_proba``) and the ``counts`` of rows without a label, where those are allowed.
     ``chosen`` maps a role such as ``label`` to its
     column; ``refused`` lists the first hundred of ``rows_refused``. ``days`` and ``family`` are the
-    slices that are days and families.
+    slices that are days and families. Where several models were asked for, ``columns`` also has
+    ``models``, the ``rows`` (counted from 1, over all files) and the ``ids``; ``doubtful`` lists,
+    for each model's column, the first rows whose value is no finite number.
     """
 
     name: str
@@ -89,3 +97,4 @@ class Rows:
     unlabelled: Mapping[str, Any] | None = None
     family: str | None = None
     days: str | None = None
+    doubtful: Mapping[str, tuple[Refused, ...]] = field(default_factory=dict)

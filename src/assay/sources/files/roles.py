@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from assay.errors import InputError
+from assay.sources.files.inputs import is_named
 from assay.sources.files.request import Request
 from assay.sources.files.table import Table
 
@@ -24,9 +25,10 @@ class Roles:
     """The columns to read, by what they are.
 
     ``probabilities`` maps a label, as text, to its column. ``slices`` has the family in it.
+    ``models`` are columns of what several models said, None where one model is judged.
     """
 
-    label: str
+    label: str | None
     score: str | None = None
     decision: str | None = None
     probabilities: Mapping[str, str] = field(default_factory=dict)
@@ -36,12 +38,15 @@ class Roles:
     count: str | None = None
     weight: str | None = None
     cluster: str | None = None
+    models: tuple[str, ...] | None = None
+    id: str | None = None
 
     @property
     def columns(self) -> list[str]:
         """Every column once."""
         single = [self.label, self.score, self.decision, *self.probabilities.values()]
         single += [*self.slices, self.time, self.count, self.weight, self.cluster]
+        single += [*(self.models or ()), self.id]
         return list(dict.fromkeys(column for column in single if column is not None))
 
     @property
@@ -56,6 +61,7 @@ class Roles:
             "count": self.count,
             "weight": self.weight,
             "cluster": self.cluster,
+            "id": self.id,
         }
         return {role: column for role, column in named.items() if column is not None}
 
@@ -67,12 +73,16 @@ def roles_of(table: Table, request: Request) -> Roles:
     named = [request.label, request.score, request.decision, request.count, request.weight]
     named += request.probabilities.values()
     grouping = [*request.slices, request.family, request.time, request.cluster]
+    models = None if request.models is None else _models(table, request.models)
+    named += [*(models or ()), request.id]
     for column in (*named, *grouping):
-        if column is not None:
+        if column is not None and not (column == request.label and request.label_if_there):
             must_have(table, column)
     claimed, grouped = set(named), set(grouping)
     label = request.label or _recognised(table, LABEL, claimed, grouped)
-    if label is None:
+    if request.label_if_there and label not in table.columns:
+        label = None
+    elif label is None:
         raise InputError(
             f"{table.name}: no column is known to hold the labels, such as "
             f"{', '.join(WELL_KNOWN[LABEL])}. Say which with --label. {_listed(table)}"
@@ -84,7 +94,7 @@ def roles_of(table: Table, request: Request) -> Roles:
             **probabilities,
         }
     score, decision = request.score, request.decision
-    if score is None and decision is None and not probabilities:
+    if score is None and decision is None and not probabilities and models is None:
         score = _recognised(table, SCORE, claimed | {label}, grouped)
         if score is None or not request.by_threshold:
             decision = _recognised(table, DECISION, claimed | {label}, grouped)
@@ -94,8 +104,12 @@ def roles_of(table: Table, request: Request) -> Roles:
                 f"{', '.join((*WELL_KNOWN[SCORE], *WELL_KNOWN[DECISION]))}. Say which with "
                 f"--score, --decision or --probabilities. {_listed(table)}"
             )
-    for role, column in (("score", score), ("decision", decision), ("weight", request.weight)):
-        if column == label:
+    said = [("model's column", column) for column in models or ()]
+    for role, column in (
+        *(("score", score), ("decision", decision), ("weight", request.weight)),
+        *said,
+    ):
+        if column is not None and column == label:
             raise InputError(
                 f"{table.name}: column {label!r} can't be the label and the {role} at once; say "
                 f"which column is which"
@@ -115,7 +129,23 @@ def roles_of(table: Table, request: Request) -> Roles:
         count=request.count,
         weight=request.weight,
         cluster=request.cluster,
+        models=models,
+        id=request.id,
     )
+
+
+def _models(table: Table, wanted: Sequence[str]) -> tuple[str, ...]:
+    """The columns of models that a table has; others must say in which file they are."""
+    found: dict[str, None] = {}
+    for column in wanted:
+        file, _, rest = column.rpartition(":")
+        if column in table.columns or not file:
+            must_have(table, column)
+            found[column] = None
+        elif is_named(table.name, file):
+            must_have(table, rest)
+            found[rest] = None
+    return tuple(found)
 
 
 def must_have(table: Table, column: str) -> None:

@@ -1,0 +1,1 @@
+"""Claims with one mistake made on purpose, and whether the audit names it."""

@@ -1,0 +1,1 @@
+"""Does an interval at a chosen threshold hold what it promises?"""

@@ -1,0 +1,301 @@
+"""``assay compare``: is one model really better than another?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.cli import values
+from assay.cli.command import Command, Option
+from assay.cli.figures import FIGURES, check_figures, draw
+from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, judging, one_of_them
+from assay.cli.progress import Progress
+from assay.cli.provenance import must_not_replace, provenance
+from assay.cli.reading import files_or_none, named, reading_only, within_memory
+from assay.cli.reporting import TERMINAL, Reporting, reporting
+
+if TYPE_CHECKING:
+    from assay.decisions import Comparison
+    from assay.sources.files import Matched, Request
+
+RESAMPLES = 1000
+MARGIN = 0.01
+_TWO = "assay compare predictions.csv --model old=old_score --model new=score"
+EXAMPLES = (
+    ("two scores of the same rows", _TWO),
+    (
+        "each at 5% false alarms; what changed, by family, and which rows",
+        f"{_TWO} --at max-far=0.05 --family family --flips flips.csv",
+    ),
+    ("rows that come in hosts, as a page", f"{_TWO} --cluster host --out comparison.html"),
+    (
+        "a model in a file of its own, matched by id",
+        "assay compare new.csv --model new=score --model old=old.parquet:score --id flow",
+    ),
+    ("results of cross-validation", "assay compare --folds folds.csv"),
+)
+
+# Options that say nothing of folds.
+OF_ROWS = (
+    *("id_column", "label", "family", "count", "cluster", "positive", "negative", "labels"),
+    *("thresholds", "at", "interval", "resamples", "flips"),
+)
+
+_column = partial(click.option, cls=Option, section="Columns")
+
+
+@click.command(
+    cls=Command,
+    name="compare",
+    examples=EXAMPLES,
+    short_help="Is one model really better than another?",
+)
+@files_or_none
+@_column(
+    "--model",
+    "models",
+    type=values.model,
+    multiple=True,
+    metavar="NAME=COL",
+    help="What a model said: scores or decisions; NAME=FILE:COL in another file. Twice or more.",
+)
+@_column("--id", "id_column", metavar="COL", help="Names the rows: matches files, names flips.")
+@reading_only(
+    *("label", "family", "count", "cluster"),
+    *("input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory"),
+)
+@POSITIVE
+@NEGATIVE
+@LABELS
+@judging(
+    "--threshold",
+    "thresholds",
+    type=values.named_number,
+    multiple=True,
+    metavar="T|NAME=T",
+    help="Rows are flagged from this score on.  [default: 0.5 for scores in [0, 1]]",
+)
+@judging(
+    "--at",
+    type=values.rule,
+    metavar="RULE",
+    help="Where to compare: threshold=T, or max-far=X or max-fpr=X, chosen anew in each resample.",
+)
+@judging(
+    "--margin",
+    type=values.positive_number,
+    default=str(MARGIN),
+    show_default=True,
+    metavar="X",
+    help="Differences smaller than this don't matter.",
+)
+@judging(
+    "--interval",
+    type=click.Choice(("bootstrap",)),
+    help="Resample measures of scores too.  [default: by measure]",
+)
+@judging(
+    "--resamples",
+    type=click.IntRange(min=2),
+    default=RESAMPLES,
+    show_default=True,
+    metavar="N",
+    help="How often the bootstrap draws.",
+)
+@judging(
+    "--folds",
+    metavar="FILE",
+    help="Compare folds instead: columns model, repeat, fold, n_train, n_test, and measures.",
+)
+@judging(
+    "--flips",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the rows that flipped, as .csv, .jsonl or .parquet.",
+)
+@FIGURES
+@reporting
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    *,
+    files: tuple[str, ...],
+    models: tuple[tuple[str, str], ...],
+    id_column: str | None,
+    request: Request,
+    positive: str | None,
+    negative: str | None,
+    labels: tuple[str, ...] | None,
+    thresholds: tuple[tuple[str | None, float], ...],
+    at: Any,
+    margin: float,
+    interval: str | None,
+    resamples: int,
+    folds: str | None,
+    flips: Path | None,
+    figures: Path | None,
+    reporting: Reporting,
+) -> None:
+    """Tell whether one model is really better than another on the same rows.
+
+    Each --model names a model and the column of what it said: scores, or decisions. Every
+    difference comes with its paired interval, and each pair with a verdict.
+    """
+    one_of_them(positive, negative)
+    _must_make_sense(files, models, folds, at, thresholds)
+    reporting.check()
+    inputs = [*files, *([folds] if folds else [])]
+    check_figures(figures)
+    with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(inputs):
+        from assay.report import comparison_document
+
+        matched = None
+        if folds is not None:
+            _must_not_be_given(context)
+            must_not_replace(reporting.out, inputs, request)
+            comparison = _of_folds(folds, request, margin, reporting, progress)
+        else:
+            from assay.cli.flips import check_flips
+            from assay.decisions.matched import compare_matched
+
+            check_flips(flips)
+            matched = _read(files, models, request, id_column, labels, progress)
+            inputs += matched.files
+            for path in (reporting.out, flips):
+                must_not_replace(path, inputs, request)
+            comparison = compare_matched(
+                matched,
+                positive=positive,
+                negative=negative,
+                labels=labels,
+                threshold=_thresholds(thresholds, matched),
+                at=at,
+                level=reporting.level,
+                interval=interval,
+                resamples=resamples,
+                seed=reporting.seed,
+                margin=margin,
+                progress=progress.stage("resampling"),
+            )
+        made = provenance(context, inputs, request, reporting.face)
+        source = None if matched is None else _source(matched)
+        document = comparison_document(comparison, made=made, source=source)
+    for line in _said(comparison, matched, request, reporting):
+        reporting.say(line)
+    if flips is not None and matched is not None:
+        from assay.cli.flips import write_flips
+
+        written = write_flips(flips, comparison, matched)
+        reporting.say(f"wrote {written:,} rows that flipped to {flips}")
+    draw(comparison.plot, figures, reporting)
+    reporting.deliver(document)
+
+
+def _must_make_sense(
+    files: Sequence[str],
+    models: Sequence[tuple[str, str]],
+    folds: str | None,
+    at: Any,
+    thresholds: Sequence[tuple[str | None, float]],
+) -> None:
+    if folds is not None:
+        if files or models:
+            raise click.UsageError("give FILE and --model, or --folds, not both")
+        return
+    if not files:
+        raise click.UsageError("name a FILE, or --folds")
+    if len(models) < 2:
+        raise click.UsageError("name two models or more, each with --model NAME=COL")
+    names = [name for name, _ in models]
+    if len(set(names)) < len(names):
+        raise click.UsageError("--model gives two models the same name")
+    if at is not None and thresholds:
+        raise click.UsageError("give --at or --threshold, not both")
+    for name, _ in thresholds:
+        if name is not None and name not in names:
+            raise click.UsageError(f"--threshold names {name!r}, which no --model does")
+    given = [name for name, _ in thresholds]
+    if len(set(given)) < len(given) or (None in given and len(given) > 1):
+        raise click.UsageError("--threshold is one number, or one for each model")
+
+
+def _must_not_be_given(context: click.Context) -> None:
+    """Refuse options that say nothing of folds."""
+    for param in context.command.params:
+        source = context.get_parameter_source(param.name or "")
+        if param.name in OF_ROWS and source is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{param.opts[0]} says nothing of --folds; leave it out")
+
+
+def _of_folds(
+    folds: str, request: Request, margin: float, reporting: Reporting, progress: Progress
+) -> Comparison:
+    from assay.decisions import compare_folds
+    from assay.sources.files.fold_table import read_folds
+
+    table = read_folds(folds, request, progress)
+    return compare_folds(table, level=reporting.level, margin=margin)
+
+
+def _read(
+    files: Sequence[str],
+    models: Sequence[tuple[str, str]],
+    request: Request,
+    id_column: str | None,
+    labels: Sequence[str] | None,
+    progress: Progress,
+) -> Matched:
+    from assay.sources.files import Model, NeedsId, read_models
+
+    try:
+        return read_models(
+            files,
+            request,
+            [Model(name, column) for name, column in models],
+            id_column=id_column,
+            labels=labels or (),
+            progress=progress,
+        )
+    except NeedsId as missing:
+        raise click.UsageError(str(missing)) from missing
+
+
+def _thresholds(given: Sequence[tuple[str | None, float]], matched: Matched) -> Any:
+    if given and not matched.scores:
+        raise click.UsageError("--threshold decides by scores; these models hold decisions")
+    if not given:
+        return None
+    if given[0][0] is None:
+        return given[0][1]
+    return dict(given)
+
+
+def _source(matched: Matched) -> dict[str, Any]:
+    return {
+        "name": matched.name,
+        "files": list(matched.files),
+        "rows_read": matched.rows_read,
+        "rows_used": len(matched.rows),
+        "rows_refused": matched.rows_refused,
+        "refused": [asdict(refused) for refused in matched.refused],
+    }
+
+
+def _said(
+    comparison: Comparison, matched: Matched | None, request: Request, reporting: Reporting
+) -> Iterator[str]:
+    """What stands beside a report: what was guessed, and what to know before believing it."""
+    if matched is not None and request.label is None:
+        yield f"note: the label is column {matched.chosen['label']!r}, recognised by its name"
+    if reporting.out is None and reporting.face == TERMINAL:
+        return  # the report says the rest itself
+    if matched is not None and matched.rows_refused:
+        yield f"note: {matched.rows_refused:,} of {matched.rows_read:,} rows were refused"
+    for note in comparison.notes:
+        yield f"note: {note}"

@@ -1,0 +1,264 @@
+"""``assay gate``: fail the build when the new model does not keep the rules."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.cli import values
+from assay.cli.command import Command, Option
+from assay.cli.errors import NO
+from assay.cli.figures import FIGURES, check_figures, draw
+from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, judging, one_of_them
+from assay.cli.progress import Progress
+from assay.cli.provenance import must_not_replace, provenance
+from assay.cli.reading import named, reading_only, within_memory
+from assay.cli.reporting import Reporting, check_place, reporting, write
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.decisions import Gate, Rule
+    from assay.sources.files import Request
+
+_WITH_BASELINE = "assay gate new.csv --baseline old.csv --id flow --score score"
+EXAMPLES = (
+    (
+        "at most one point of detection may be lost, both models at 10% false alarms",
+        f"{_WITH_BASELINE} --rule 'new-old(detection_rate@max-far=0.1) >= -0.01'",
+    ),
+    (
+        "half of the alarms real where 1 row in 1,000 is an attack; no baseline is needed",
+        "assay gate new.csv --score score --rule 'new(precision@base-rate=0.001) >= 0.5'",
+    ),
+    (
+        "rules from a file, each family by itself, a report for the build server",
+        f"{_WITH_BASELINE} --family family --rules gate.toml --junit gate.xml",
+    ),
+    (
+        "a comment for the pull request",
+        f"{_WITH_BASELINE} --rule 'new-old(roc_auc) >= 0' --format markdown",
+    ),
+)
+
+_column = partial(click.option, cls=Option, section="Columns", metavar="COL")
+_rule = partial(click.option, cls=Option, section="Rules")
+
+
+@click.command(
+    cls=Command,
+    name="gate",
+    examples=EXAMPLES,
+    short_help="Fail the build when the new model is really worse.",
+)
+@click.argument("file", metavar="FILE")
+@_rule(
+    "--rule",
+    "rules",
+    multiple=True,
+    metavar="RULE",
+    help="What has to hold, as 'new(precision) >= 0.5' or 'new-old(f1) >= -1%'; may be repeated.",
+)
+@_rule(
+    "--rules",
+    "rule_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A file of rules: TOML, or one a line.",
+)
+@_rule("--allow-undecided", is_flag=True, help="End with 0 where the rows can't decide.")
+@_rule("--joint", is_flag=True, help="The level holds for all rules together, by Bonferroni.")
+@_rule(
+    "--junit",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write JUnit XML for a build server into this file.",
+)
+@_column("--score", required=True, help="What the new model said: scores, or decisions.")
+@_column("--baseline-score", help="What the old model said.  [default: as --score]")
+@_column("--id", "id_column", help="What names a row in both files.")
+@click.option(
+    "--baseline",
+    cls=Option,
+    section="Files and rows",
+    metavar="FILE",
+    help="The old model's predictions of the same rows; needed where a rule names old.",
+)
+@reading_only(
+    *("label", "family", "count", "cluster"),
+    *("input_format", "encoding", "delimiter", "on_bad_row", "max_memory"),
+)
+@POSITIVE
+@NEGATIVE
+@LABELS
+@judging(
+    "--threshold",
+    type=values.number,
+    metavar="T",
+    help="Of rules that set none themselves.  [default: 0.5 for scores in [0, 1]]",
+)
+@judging(
+    "--baseline-threshold",
+    type=values.number,
+    metavar="T",
+    help="The same for the old model.  [default: as --threshold]",
+)
+@judging(
+    "--resamples",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="How often a bootstrap draws.  [default: 1000, more where the level asks for it]",
+)
+@FIGURES
+@reporting
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    *,
+    file: str,
+    rules: tuple[str, ...],
+    rule_file: Path | None,
+    allow_undecided: bool,
+    joint: bool,
+    junit: Path | None,
+    score: str,
+    baseline_score: str | None,
+    id_column: str | None,
+    baseline: str | None,
+    request: Request,
+    positive: str | None,
+    negative: str | None,
+    labels: tuple[str, ...] | None,
+    threshold: float | None,
+    baseline_threshold: float | None,
+    resamples: int | None,
+    figures: Path | None,
+    reporting: Reporting,
+) -> None:
+    """Judge a new model's predictions by rules, beside a baseline on the same rows.
+
+    A rule bounds a measure of the new model, of the old one, or of their difference. It passes when
+    its whole interval keeps the bound, fails when none of it does, and is undecided otherwise. Ends
+    with 0 if all rules pass, and with 1 if any fails or is undecided.
+    """
+    started = time.monotonic()
+    inputs = [file] if baseline is None else [file, baseline]
+    reporting.check()
+    must_not_replace(reporting.out, inputs, request)
+    if junit is not None:
+        _check_junit(junit, reporting.out, [*inputs, *([] if rule_file is None else [rule_file])])
+        from assay.report.junit import broken_off
+
+        # Whatever happens now, nobody takes an older verdict for this one.
+        write(junit, broken_off())
+    one_of_them(positive, negative)
+    check_figures(figures)
+    asked = _rules(rules, rule_file)
+    has_old = baseline is not None or baseline_score is not None
+    _check_needs(
+        asked, has_old=has_old, has_family=request.family is not None or negative is not None
+    )
+    if baseline is not None and id_column is None:
+        raise click.UsageError(
+            "--baseline needs --id, the column that names a row in both files: rows are matched "
+            "by it, never by their order"
+        )
+    with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(inputs):
+        from assay import gate_files
+        from assay.report import gate_document
+
+        found = gate_files(
+            file,
+            request,
+            rules=asked,
+            score=score,
+            baseline=baseline,
+            baseline_score=baseline_score,
+            id_column=id_column,
+            positive=positive,
+            negative=negative,
+            labels=labels,
+            threshold=threshold,
+            baseline_threshold=baseline_threshold,
+            level=reporting.level,
+            joint=joint,
+            resamples=resamples,
+            seed=reporting.seed,
+            progress=progress,
+            resampling=_resampling(progress),
+        )
+        made = provenance(context, inputs, request, reporting.face)
+        document = gate_document(found, made=made)
+    for line in _said(found, request.label):
+        reporting.say(line)
+    if junit is not None:
+        from assay.report.junit import junit as in_xml
+
+        seconds = time.monotonic() - started
+        write(junit, in_xml(found, allow_undecided=allow_undecided, seconds=seconds))
+        reporting.say(f"wrote {junit} (JUnit)")
+    draw(found.plot, figures, reporting)
+    reporting.deliver(document)
+    if found.outcome == "fail" or (found.outcome == "undecided" and not allow_undecided):
+        context.exit(NO)
+
+
+def _rules(written: tuple[str, ...], path: Path | None) -> tuple[Rule, ...]:
+    """The rules of the command line, which may be mistyped, or of a file, which may be wrong."""
+    if bool(written) == (path is not None):
+        raise click.UsageError("give --rule, once for each, or --rules with a file of them")
+    from assay.decisions import parse_rule, read_rules
+
+    if path is not None:
+        return read_rules(path)
+    try:
+        return tuple(parse_rule(text) for text in written)
+    except InputError as odd:
+        raise click.UsageError(f"--rule: {odd}") from odd
+
+
+def _check_needs(rules: tuple[Rule, ...], *, has_old: bool, has_family: bool) -> None:
+    for rule in rules:
+        if "old" in rule.models and not has_old:
+            raise click.UsageError(
+                f"the rule {rule.text!r} needs --baseline, or --baseline-score for another column "
+                f"of the same file"
+            )
+        if (rule.family is not None or rule.every_family) and not has_family:
+            raise click.UsageError(f"the rule {rule.text!r} needs --family, the column of families")
+
+
+def _resampling(progress: Progress) -> Callable[[int, int], None]:
+    """Progress of the resamples, a stage of its own from the first on."""
+    begun: list[Progress] = []
+
+    def told(done: int, total: int) -> None:
+        if not begun:
+            begun.append(progress.stage("resampling"))
+        progress(done, total)
+
+    return told
+
+
+def _check_junit(junit: Path, out: Path | None, inputs: list[Any]) -> None:
+    """Refuse a place for the XML where something else is or goes."""
+    check_place(junit)
+    if out is not None and out.resolve() == junit.resolve():
+        raise click.UsageError(f"--junit and --out are both {junit}; name two files")
+    for path in map(Path, inputs):
+        if junit.exists() and path.exists() and junit.samefile(path):
+            raise click.UsageError(f"--junit {junit} is an input, which it would replace")
+
+
+def _said(found: Gate, label: str | None) -> Iterator[str]:
+    """What stands beside a report: what was guessed, and what was left out."""
+    source = found.source
+    if label is None and "label" in source["chosen"]:
+        yield f"note: the label is column {source['chosen']['label']!r}, recognised by its name"
+    if source["rows_refused"]:
+        yield f"note: {source['rows_refused']:,} of {source['rows_read']:,} rows were refused"

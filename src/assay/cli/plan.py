@@ -1,0 +1,167 @@
+"""``assay plan``: how many labelled rows are needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from assay import __version__
+from assay.cli import values
+from assay.cli.command import TYPED, Command
+from assay.cli.goals import CONFIDENCE, MAX_FAR, MAX_FPR, MIN_DR, detection_rates, goal
+from assay.cli.judging import BASE_RATE, judging
+from assay.cli.provenance import TELL_HOW
+from assay.cli.reporting import Reporting, reporting
+
+if TYPE_CHECKING:
+    from assay.report import Provenance
+
+EXAMPLES = (
+    (
+        "negatives that show a false positive rate of at most 1 in 10,000",
+        "assay plan --max-fpr 1/10000",
+    ),
+    (
+        "and positives that show a detection rate of 90%, where 95% is expected",
+        "assay plan --max-fpr 1/10000 --min-dr 0.9 --expected-fpr 2e-5 --expected-dr 0.95",
+    ),
+    (
+        "one alarm in ten false at most, where 1 row in 10,000 is an attack",
+        "assay plan --max-far 0.1 --base-rate 1e-4",
+    ),
+    ("an interval of a precision near 0.9", "assay plan --width 0.05 --expected 0.9"),
+    (
+        "two models, of which one is right on 1% more of the rows",
+        "assay plan --difference 1% --discordant 5% --power 0.9",
+    ),
+)
+
+
+@click.command(
+    cls=Command,
+    name="plan",
+    examples=EXAMPLES,
+    short_help="How many labelled rows are needed.",
+)
+@MAX_FAR
+@MAX_FPR
+@MIN_DR
+@goal(
+    "--width",
+    type=values.share,
+    metavar="W",
+    help="An interval at most this wide, from end to end.",
+)
+@goal(
+    "--difference",
+    type=values.share,
+    metavar="D",
+    help="How much more often one of two models is right; needs --discordant.",
+)
+@goal(
+    "--discordant",
+    type=values.share,
+    metavar="S",
+    help="Share of rows on which only one of two models is right.",
+)
+@CONFIDENCE
+@goal(
+    "--power",
+    type=values.share,
+    default="0.8",
+    show_default=True,
+    metavar="SHARE",
+    help="The chance of success to plan for.",
+)
+@BASE_RATE
+@judging(
+    "--expected-fpr",
+    type=values.share,
+    metavar="X",
+    help="The false positive rate that the detector is thought to have.",
+)
+@judging(
+    "--expected-dr",
+    type=values.share,
+    metavar="X",
+    help="The detection rate that the detector is thought to have.",
+)
+@judging(
+    "--expected",
+    type=values.share,
+    metavar="X",
+    help="The share that the interval of --width will be about.  [default: 0.5, the widest]",
+)
+@reporting
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    *,
+    max_far: float | None,
+    max_fpr: float | None,
+    min_dr: tuple[tuple[str | None, float], ...],
+    width: float | None,
+    difference: float | None,
+    discordant: float | None,
+    confidence: float,
+    power: float,
+    base_rate: float | None,
+    expected_fpr: float | None,
+    expected_dr: float | None,
+    expected: float | None,
+    reporting: Reporting,
+) -> None:
+    """Tell how many labelled rows it takes to know something, before they are labelled.
+
+    Each goal may be given alone or with others. Limits of rates hold together with the confidence;
+    they share the error. Intervals and differences are at --level.
+    """
+    of_all, of_families = detection_rates(min_dr)
+    if max_far is not None and base_rate is None:
+        raise click.UsageError("--max-far needs --base-rate, the share of attacks in deployment")
+    if (difference is None) != (discordant is None):
+        raise click.UsageError("--difference and --discordant go together")
+    if difference is not None and discordant is not None and difference > discordant:
+        raise click.UsageError(
+            f"models that differ on {difference:g} of rows disagree on at least as many; "
+            f"--discordant is {discordant:g}"
+        )
+    if expected is not None and width is None:
+        raise click.UsageError("--expected is the share of an interval, so --width is needed")
+    if all(each is None for each in (max_far, max_fpr, width, difference)) and not min_dr:
+        raise click.UsageError(
+            "say what to know: --max-fpr, --min-dr, --max-far with --base-rate, --width, or "
+            "--difference with --discordant"
+        )
+    reporting.check()
+    from assay.decisions.plan import plan
+    from assay.report import plan_document
+
+    found = plan(
+        max_fpr=max_fpr,
+        min_dr=of_all,
+        min_dr_families=of_families,
+        max_far=max_far,
+        base_rate=base_rate,
+        width=width,
+        difference=difference,
+        discordant=discordant,
+        expected_fpr=expected_fpr,
+        expected_dr=expected_dr,
+        expected=expected,
+        power=power,
+        confidence=confidence,
+        level=reporting.level,
+    )
+    reporting.deliver(plan_document(found, made=_made(context, reporting.face)))
+
+
+def _made(context: click.Context, face: str) -> Provenance | None:
+    """How the plan is made, where its format tells it; it has no input."""
+    if face not in TELL_HOW:
+        return None
+    from assay.report import Provenance
+
+    return Provenance(__version__, context.meta.get(TYPED, ""))

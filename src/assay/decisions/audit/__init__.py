@@ -1,0 +1,20 @@
+"""Can these numbers be true? Reported numbers against what the counts allow."""
+
+from assay.decisions.audit.audit import audit, audit_files
+from assay.decisions.audit.claim import Calculation, Claim
+from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.reading import read_claims
+from assay.decisions.audit.result import Audit, AuditedClaim, Explanation, Judged
+
+__all__ = [
+    "Audit",
+    "AuditedClaim",
+    "Calculation",
+    "Claim",
+    "Explanation",
+    "Judged",
+    "Printed",
+    "audit",
+    "audit_files",
+    "read_claims",
+]

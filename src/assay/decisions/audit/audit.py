@@ -1,0 +1,256 @@
+"""Can these numbers be true? Each reported number against what the counts allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from assay.decisions.audit.arithmetic import judge_calculation
+from assay.decisions.audit.building import build
+from assay.decisions.audit.claim import Claim, Key, key_of
+from assay.decisions.audit.derived import Table, derivations
+from assay.decisions.audit.findings import findings_of
+from assay.decisions.audit.folds import folds_of, hold_mean, in_folds, judge_sd
+from assay.decisions.audit.intervals import judge_interval
+from assay.decisions.audit.judge import ORDER, same_digits, spellings
+from assay.decisions.audit.mistakes import explain
+from assay.decisions.audit.percents import with_percents
+from assay.decisions.audit.points import judge_point, judged, undetermined
+from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.ranking import judge_ranking
+from assay.decisions.audit.reading import read_claims
+from assay.decisions.audit.result import Audit, AuditedClaim, Judged, Verdict
+from assay.decisions.audit.search import judge_without_matrix
+from assay.decisions.audit.sizes import filled, judge_sizes
+from assay.decisions.audit.standard_errors import judge_error
+from assay.errors import InputError
+
+GOOD = (Verdict.CONSISTENT, Verdict.ROUNDING)
+Given = Claim | Mapping[str, Any]
+
+
+def audit(claims: Given | Iterable[Given]) -> Audit:
+    """Judge the numbers of claims, given as :func:`read_claims` reads them or as plain tables.
+
+    >>> claim = {"confusion": {"tn": 7743, "fp": 167, "fn": 324, "tp": 6635}}
+    >>> found = audit(claim | {"reported": {"accuracy": "96.70%", "mcc": "0.9333"}})
+    >>> [(number.key, str(number.verdict)) for number in found.claims[0].numbers]
+    [('accuracy', 'consistent'), ('mcc', 'inconsistent')]
+    """
+    given: Any = [claims] if isinstance(claims, Claim | Mapping) else claims
+    if isinstance(given, str | bytes | Path):
+        raise InputError("claims are tables; to read a file, use audit_files")
+    return Audit(
+        tuple(
+            audited(claim if isinstance(claim, Claim) else build(claim, position=position))
+            for position, claim in enumerate(given, 1)
+        )
+    )
+
+
+def audit_files(
+    paths: Iterable[str | Path],
+    *,
+    input_format: str | None = None,
+    progress: Callable[[int, int | None], None] = lambda done, total: None,  # noqa: ARG005
+) -> Audit:
+    r"""Judge the claims of files; ``-`` is standard input. ``progress`` counts claims.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "claims.toml")
+    ...     _ = path.write_text("[[claim]]\nsupport = { ham = 2412, spam = 481 }\nn = 2893\n")
+    ...     audit_files([path]).consistent
+    True
+    """
+    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    if not given:
+        raise InputError("no claims file was given: name a file, or - for standard input")
+    claims = [claim for path in given for claim in read_claims(path, input_format=input_format)]
+    found = []
+    for done, claim in enumerate(claims):
+        progress(done, len(claims))
+        found.append(audited(claim))
+    progress(len(claims), len(claims))
+    return Audit(tuple(found))
+
+
+def audited(claim: Claim) -> AuditedClaim:
+    """One claim, each of its numbers judged and the wrong ones explained."""
+    full = filled(with_percents(claim))
+    claim = full.claim
+    judging = _Judging(claim)
+    numbers = [
+        *judging.reported(),
+        *judge_sizes(claim, full.used),
+        *map(judge_calculation, claim.arithmetic),
+    ]
+    return AuditedClaim(
+        name=claim.name,
+        source=claim.source,
+        numbers=tuple(_explained(claim, numbers)),
+        findings=findings_of(claim),
+        notes=(*claim.notes, *judging.notes),
+        file=claim.file,
+    )
+
+
+def _explained(claim: Claim, numbers: Sequence[Judged]) -> Sequence[Judged]:
+    if all(number.verdict is not Verdict.INCONSISTENT for number in numbers):
+        return numbers
+    return explain(claim, numbers)
+
+
+class _Judging:
+    """Judges the reported numbers of one claim: values first, then what rests on them."""
+
+    def __init__(self, claim: Claim) -> None:
+        self._claim = claim
+        self._keys = {text: key_of(text) for text in claim.reported}
+        self._found: dict[str, Judged] = {}
+        self.notes: tuple[str, ...] = ()
+
+    def reported(self) -> list[Judged]:
+        """The verdict on each number, in the order of the claim."""
+        self._values()
+        self._derive()
+        self._spreads()
+        return [self._found[text] for text in self._claim.reported if text in self._found]
+
+    def _of(self, *statistics: str | None) -> list[tuple[Key, Printed]]:
+        pairs = ((key, self._claim.reported[text]) for text, key in self._keys.items())
+        return [
+            (key, number)
+            for key, number in pairs
+            if key.statistic in statistics and isinstance(number, Printed)
+        ]
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def _values(self) -> None:
+        undecided: list[tuple[Key, Printed]] = []
+        for key, reported in self._of(None, "mean"):
+            found = self._value(key, reported)
+            if found is None:
+                undecided.append((key, reported))
+            else:
+                self._found[key.text] = found
+        if undecided:
+            self._search(undecided)
+
+    def _value(self, key: Key, reported: Printed) -> Judged | None:
+        """A value against the folds, the matrix, or the bounds of the matrix; None if neither."""
+        by_folds = self._by_folds(key, reported)
+        if by_folds is not None and _is_mean(key, self._claim):
+            return by_folds
+        pooled = self._pooled(key, reported)
+        if by_folds is None or self._claim.aggregate == "pooled":
+            return pooled
+        if pooled is None:
+            return by_folds if by_folds.verdict in GOOD else None
+        return min((pooled, by_folds), key=lambda each: ORDER.index(each.verdict))
+
+    def _by_folds(self, key: Key, reported: Printed) -> Judged | None:
+        folds = folds_of(key, self._claim)
+        if not folds:
+            return None
+        return judged(key, reported, hold_mean(key, reported, folds, self._claim))
+
+    def _pooled(self, key: Key, reported: Printed) -> Judged | None:
+        """A value against the pooled counts, as far as they decide a mean of folds."""
+        claim, value = self._claim, key.value
+        if key.measure.formula is None and key.measure.classes is None:
+            # The bounds of an operating point are not those of a mean over several.
+            known = replace(claim, matrix=None) if _may_be_mean(key, claim) else claim
+            return replace(judge_ranking(value, reported, known), key=key.text)
+        found = judge_point(value, reported, claim)
+        if found is None:
+            return None
+        if found.verdict is Verdict.INCONSISTENT and _may_be_mean(key, claim):
+            found = in_folds(value, found, reported, claim)
+        return replace(found, key=key.text)
+
+    def _search(self, undecided: Sequence[tuple[Key, Printed]]) -> None:
+        """Numbers that no matrix decides: whether any matrix could give them together."""
+        found, self.notes = judge_without_matrix(self._claim)
+        for key, reported in undecided:
+            known = found.get(key.text) or undetermined(key, reported, "nothing decides it")
+            if known.verdict is Verdict.INCONSISTENT and _may_be_mean(key, self._claim):
+                known = undetermined(key, reported, "means of folds need not fit each other")
+            self._found[key.text] = known
+
+    # -- what rests on other numbers ---------------------------------------------------------------
+
+    def _table(self) -> Table:
+        """The printed numbers that can be right."""
+        good = [
+            (key, self._as_meant(key, reported))
+            for key, reported in self._of(None, "se")
+            if key.text in self._found and self._trusted(self._found[key.text])
+        ]
+        return Table.of(self._claim, good)
+
+    def _as_meant(self, key: Key, reported: Printed) -> Printed:
+        """The reading of the digits that is nearest to what they were held against."""
+        exact = self._found[key.text].recomputed
+        if exact is None or isinstance(exact, tuple):
+            return reported
+        tried = spellings(reported, key, self._claim)
+        return min(tried, key=lambda spelled: abs(float(spelled.value) - exact))
+
+    def _trusted(self, found: Judged) -> bool:
+        """Whether a number can be built on; without a matrix, also what nothing contradicts."""
+        allowed = GOOD if self._claim.matrix is not None else (*GOOD, Verdict.UNDETERMINED)
+        measure = found.measure is not None and found.measure.startswith("roc_auc")
+        return found.verdict in allowed or (measure and found.verdict is Verdict.UNDETERMINED)
+
+    def _derive(self) -> None:
+        """Numbers that the counts do not quite give, but other printed numbers do."""
+        if self._claim.matrix is None:
+            return
+        tried = {Verdict.INCONSISTENT, Verdict.ROUNDING}
+        changed = True
+        while changed:
+            changed = False
+            table = self._table()
+            for key, reported in self._of(None):
+                before = self._found[key.text]
+                if before.verdict in tried and self._derived(key, reported, table):
+                    changed |= before.verdict is Verdict.INCONSISTENT
+            # What is less than one unit off is right already; how it came about is said once.
+            tried = {Verdict.INCONSISTENT}
+
+    def _derived(self, key: Key, reported: Printed, table: Table) -> bool:
+        for value, how in derivations(key, table.without(key)):
+            for spelled in spellings(reported, key, self._claim):
+                if same_digits(spelled, value):
+                    before = self._found[key.text]
+                    said = f"{before.said.rpartition(', ')[0]}; it follows from {how}"
+                    self._found[key.text] = replace(before, verdict=Verdict.ROUNDING, said=said)
+                    return True
+        return False
+
+    def _spreads(self) -> None:
+        claim = self._claim
+        for key, reported in self._of("sd"):
+            self._found[key.text] = judge_sd(key, reported, claim)
+        table = self._table()
+        for key, reported in self._of("se"):
+            self._found[key.text] = judge_error(key, reported, claim, table)
+        table = self._table()
+        for text, key in self._keys.items():
+            pair = claim.reported[text]
+            if isinstance(pair, tuple):
+                self._found[text] = judge_interval(key, pair, claim, table)
+
+
+def _is_mean(key: Key, claim: Claim) -> bool:
+    """Whether a number is said to be a mean of folds."""
+    return key.statistic == "mean" or claim.aggregate == "fold-mean"
+
+
+def _may_be_mean(key: Key, claim: Claim) -> bool:
+    """Whether a number may be one: it is said to be, or folds are listed and nothing is said."""
+    return _is_mean(key, claim) or (claim.aggregate is None and bool(claim.folds))

@@ -1,0 +1,134 @@
+"""Intervals that may have been printed for a key of a claim."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from assay.decisions.audit.claim import Claim, Key
+from assay.decisions.audit.derived import Table
+from assay.decisions.audit.folds import folds_of, mean_of, sd_of
+from assay.decisions.audit.methods import (
+    LEVELS,
+    Candidate,
+    around,
+    hanley_mcneil,
+    quantiles,
+    share_intervals,
+)
+from assay.decisions.audit.points import readings
+from assay.decisions.audit.shares import printed_value, shares_of
+from assay.decisions.audit.sizes import rows_of
+from assay.inference import Bootstrap, Delta, Quantity, estimate
+from assay.inference.bootstrap import interval
+from assay.inference.delta import variance
+from assay.inference.quantiles import student
+from assay.inference.quantity import squares_of, table_of
+from assay.measures import Interval
+from assay.tally import Confusion
+
+# Beyond this many rows nothing is resampled.
+_MOST_RESAMPLED = 1 << 62
+
+
+def levels_of(claim: Claim) -> tuple[float, ...]:
+    """The levels that an interval may have: the stated one, or the usual three."""
+    return LEVELS if claim.level is None else (claim.level,)
+
+
+def candidates(key: Key, claim: Claim, table: Table) -> Iterator[Candidate]:
+    """Intervals of the exact values, by all methods or by the named one."""
+    levels, method = levels_of(claim), claim.interval
+    for share in shares_of(key, claim, table):
+        exactly = share.low == share.high
+        for found in share_intervals(float(share.value * share.trials), share.trials, levels):
+            if method in (None, found.method) and exactly:
+                yield found
+    if claim.matrix is not None:
+        yield from _smooth(key, claim, levels)
+    yield from _of_folds(key, claim, levels)
+    if key.measure.name == "roc_auc":
+        yield from _of_auc(key, claim, table, levels)
+
+
+def _smooth(key: Key, claim: Claim, levels: tuple[float, ...]) -> Iterator[Candidate]:
+    """The delta method, plain and on the scale of the range."""
+    matrix = claim.matrix
+    if matrix is None or not matrix.total:
+        return
+    for reading in readings(key.value, claim):
+        quantity = reading.quantity
+        value = quantity.value(matrix)
+        if math.isnan(value):
+            continue
+        if claim.interval in (None, "delta", "wald"):
+            error = delta_error(quantity, matrix)
+            for level, z, named in quantiles(levels):
+                yield Candidate("delta", level, *around(value, z * error), named)
+        for level in levels:
+            yield from _own(key, quantity, matrix, level, claim.interval)
+
+
+def _own(
+    key: Key, quantity: Quantity, matrix: Confusion, level: float, method: str | None
+) -> Iterator[Candidate]:
+    """What this project itself would print."""
+    by_jaccard = key.measure.interval is Interval.BY_JACCARD
+    if method in (None, "wilson") and by_jaccard:
+        ends = estimate(quantity, matrix, key.measure.range, level=level, default=by_shape(key))
+        yield Candidate("wilson", level, ends.low, ends.high)
+    if method in (None, "delta"):
+        ends = estimate(quantity, matrix, key.measure.range, level=level, method=Delta(level))
+        yield Candidate("delta", level, ends.low, ends.high)
+
+
+def by_shape(key: Key) -> Interval:
+    """How the default interval of a measure of counts is found."""
+    jaccard = key.measure.interval is Interval.BY_JACCARD
+    return Interval.BY_JACCARD if jaccard else Interval.BY_SHAPE
+
+
+def bootstraps(key: Key, claim: Claim) -> Iterator[Candidate]:
+    """Percentile intervals of resamples, drawn as this project draws them."""
+    matrix = claim.matrix
+    if matrix is None or not 0 < matrix.total < _MOST_RESAMPLED:
+        return
+    if claim.interval not in (None, "bootstrap"):
+        return
+    for reading in readings(key.value, claim):
+        for level in levels_of(claim):
+            ends = interval(reading.quantity, matrix, Bootstrap(level))
+            if not math.isnan(ends.low):
+                yield Candidate("bootstrap", level, ends.low, ends.high)
+
+
+def delta_error(quantity: Quantity, matrix: Confusion) -> float:
+    """The standard error of a formula by the delta method."""
+    return math.sqrt(max(variance(quantity, table_of(matrix), squares_of(matrix)), 0.0))
+
+
+def _of_folds(key: Key, claim: Claim, levels: tuple[float, ...]) -> Iterator[Candidate]:
+    folds = folds_of(key, claim)
+    spread = sd_of(folds)
+    if spread is None or claim.interval not in (None, "wald"):
+        return
+    mean, error = float(mean_of(folds)), float(spread) / math.sqrt(len(folds))
+    for level, z, named in quantiles(levels):
+        yield Candidate("fold", level, *around(mean, z * error), named)
+    for level in levels:
+        yield Candidate("fold t", level, *around(mean, student(level, len(folds) - 1) * error))
+
+
+def _of_auc(key: Key, claim: Claim, table: Table, levels: tuple[float, ...]) -> Iterator[Candidate]:
+    """Hanley and McNeil's interval, which needs only the AUC and the sizes."""
+    printed, rows = printed_value(key, table), rows_of(claim)
+    if printed is None or not claim.binary or len(rows) != 2 or not all(rows.values()):
+        return
+    auc = float(printed.value)
+    if not 0 <= auc <= 1 or claim.interval is not None:
+        return
+    error = hanley_mcneil(auc, rows[claim.labels[1]], rows[claim.labels[0]])
+    for level, z, named in quantiles(levels):
+        found = Candidate("Hanley-McNeil", level, *around(auc, z * error), named)
+        yield found
+        yield found.cut()

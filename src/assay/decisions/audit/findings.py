@@ -1,0 +1,234 @@
+"""What a claim shows beyond its numbers: coded findings.
+
+A001  the decisions look inverted: turned over they would be right far more often.
+A002  the counts are not those of the test set that is named.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from assay.decisions.audit.claim import Claim, key_of
+from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.sizes import rows_of, total_of
+from assay.decisions.audit.test_sets import (
+    EITHER,
+    TEST,
+    TRAIN,
+    WHOLE,
+    Part,
+    TestSet,
+    fits,
+    named_in,
+    parts_with,
+    role_in,
+)
+from assay.evaluation.findings import Finding
+from assay.sources.labelling import NEGATIVE_WORDS
+
+# One in a thousand: a model that is only bad must not be called inverted.
+_BELOW_CHANCE = -3.0902
+_SPLITS = (10, 15, 20, 25, 30, 33, 40, 50, 60, 67, 70, 75, 80, 85, 90)
+_SIGNED = frozenset({"informedness", "mcc", "kappa", "markedness"})
+
+
+def findings_of(claim: Claim) -> tuple[Finding, ...]:
+    """All findings of a claim, in the order of their codes."""
+    found = (_inverted(claim), _not_that_set(claim))
+    return tuple(finding for finding in found if finding is not None)
+
+
+# -- A001 ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Cells:
+    tn: int
+    fp: int
+    fn: int
+    tp: int
+
+    @property
+    def n(self) -> int:
+        return self.tn + self.fp + self.fn + self.tp
+
+    @property
+    def below_chance(self) -> bool:
+        """Whether attacks are flagged less often than harmless rows, beyond what chance does."""
+        positives, negatives = self.tp + self.fn, self.fp + self.tn
+        flagged = self.tp + self.fp
+        if not positives or not negatives or not 0 < flagged < self.n:
+            return False
+        # Counts jump by one: the correction keeps small tables from being accused.
+        each = 1 / positives + 1 / negatives
+        gap = self.tp / positives - self.fp / negatives + each / 2
+        pooled = flagged / self.n
+        return gap < _BELOW_CHANCE * math.sqrt(pooled * (1 - pooled) * each)
+
+
+def _inverted(claim: Claim) -> Finding | None:
+    found = _cells(claim)
+    if not found or not all(each.below_chance for each in found):
+        return None
+    cells = found[len(found) // 2]
+    right = (cells.tp + cells.tn) / cells.n
+    return Finding(
+        "A001",
+        "warning",
+        f"The model looks inverted: it is right on {right:.1%} of {cells.n:,} rows and flags "
+        f"harmless rows more often than attacks. Flipping the decisions gives {1 - right:.1%}: "
+        f"check which label is positive and the direction of the score.",
+    )
+
+
+def _cells(claim: Claim) -> list[_Cells]:
+    """The cells of a binary claim: its matrix, or those that its numbers leave."""
+    if not claim.binary:
+        return []
+    if claim.matrix is not None:
+        (tn, fp), (fn, tp) = claim.matrix.cells
+        return [_Cells(int(tn), int(fp), int(fn), int(tp))]
+    if not _looks_bad(claim):
+        return []
+    from assay.decisions.audit.search import matrices_of
+
+    return [_Cells(each["TN"], each["FP"], each["FN"], each["TP"]) for each in matrices_of(claim)]
+
+
+def _looks_bad(claim: Claim) -> bool:
+    """Whether a reported number is on the wrong side of chance, so that a search is worth it."""
+    for text, reported in claim.reported.items():
+        key = key_of(text)
+        if key.statistic is not None or not isinstance(reported, Printed):
+            continue
+        name = key.measure.name
+        chance = 0 if name in _SIGNED else 0.5
+        if name in (*_SIGNED, "accuracy", "balanced_accuracy") and reported.value < chance:
+            return True
+    return False
+
+
+# -- A002 ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of a claim, by class where that is told."""
+
+    negatives: int | None
+    positives: int | None
+    total: int
+
+    @property
+    def said(self) -> str:
+        if self.negatives is None or self.positives is None:
+            return f"{self.total:,} rows"
+        return f"{self.total:,} rows ({self.negatives:,} and {self.positives:,})"
+
+
+def _not_that_set(claim: Claim) -> Finding | None:
+    text = claim.dataset or f"{claim.name} {claim.source}"
+    known = named_in(text)
+    rows = _rows(claim)
+    if known is None or rows is None:
+        return None
+    role = role_in(text)
+    asked = [
+        part for part in known.parts if role in (None, part.role) or part.role in (WHOLE, EITHER)
+    ]
+    if any(_same(part, rows) for part in asked):
+        return None
+    elsewhere = next((part for part in known.parts if _same(part, rows)), None)
+    if elsewhere is not None:
+        message = (
+            f"The claim speaks of a {role} part of {known.name}, but {rows.said} are those of "
+            f"{elsewhere.name}: this is not that test set."
+        )
+        return Finding("A002", "warning", message)
+    usual = _usual(known, role)
+    hints = "; ".join(_hints(known, rows))
+    share = not known.split and rows.total < max(part.total for part in known.parts)
+    message = (
+        f"These {rows.said} are not the {usual.total:,} rows of {known.name} ({_counted(usual)}): "
+        f"this is not that test set{', but may be a part of it' if share else ''}."
+    )
+    message += f" {hints[0].upper()}{hints[1:]}." if hints else ""
+    return Finding("A002", "info" if share else "warning", message)
+
+
+def _counted(part: Part) -> str:
+    if part.negatives is None or part.positives is None:
+        return part.name
+    return f"{part.name}: {part.negatives:,} and {part.positives:,}"
+
+
+def _usual(known: TestSet, role: str | None) -> Part:
+    """The part that is most likely meant."""
+    for wanted in (role, TEST, EITHER, WHOLE):
+        for part in known.parts:
+            if part.role == wanted:
+                return part
+    return known.parts[0]
+
+
+def _rows(claim: Claim) -> _Rows | None:
+    total = total_of(claim)
+    if total is None:
+        return None
+    by_label = rows_of(claim)
+    if set(by_label) != set(claim.labels) or not by_label:
+        return _Rows(None, None, total)
+    if claim.binary and claim.positive in by_label:
+        positives = by_label[claim.positive]
+        return _Rows(total - positives, positives, total)
+    quiet = [label for label in by_label if label.casefold() in NEGATIVE_WORDS]
+    if len(quiet) != 1:
+        return _Rows(None, None, total)
+    return _Rows(by_label[quiet[0]], total - by_label[quiet[0]], total)
+
+
+def _same(part: Part, rows: _Rows) -> bool:
+    return fits(part, rows.negatives, rows.positives, rows.total)
+
+
+def _hints(known: TestSet, rows: _Rows) -> Iterator[str]:
+    """What the rows may be instead; the first that is found."""
+    for part in known.parts:
+        if fits(part, rows.positives, rows.negatives, rows.total):
+            yield f"they are those of {part.name} with the classes exchanged"
+            return
+        if part.total == rows.total:
+            yield f"there are as many as in {part.name}, but the classes are of another size"
+            return
+    whole = sum(part.total for part in _largest(known))
+    if len(known.parts) > 1 and rows.total == whole:
+        yield "they are its training and test parts together"
+        return
+    for other, part in parts_with(rows.negatives, rows.positives, rows.total):
+        yield f"they are as many as in {part.name} of {other.name}"
+        return
+    for part in known.parts:
+        if rows.negatives is not None and rows.negatives == part.negatives:
+            yield f"the harmless rows are as many as in {part.name}, the others are not"
+            return
+        if rows.positives is not None and rows.positives == part.positives:
+            yield f"the attacks are as many as in {part.name}, the others are not"
+            return
+    for part in known.parts:
+        for percent in _SPLITS:
+            if abs(rows.total - part.total * percent / 100) <= 1:
+                yield f"they would be {percent}% of {part.name}, as a random split gives"
+                return
+    if rows.total > max(part.total for part in known.parts):
+        yield "there are more rows than in any part of it"
+
+
+def _largest(known: TestSet) -> Iterator[Part]:
+    """The largest training and the largest test part; both where nobody agrees which is which."""
+    yield from (part for part in known.parts if part.role == EITHER)
+    for role in (TRAIN, TEST):
+        parts = [part for part in known.parts if part.role == role]
+        if parts:
+            yield max(parts, key=lambda part: part.total)

@@ -1,0 +1,216 @@
+"""Reported intervals: consistent if any known method, or the one that is named, gives them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from assay.decisions.audit.candidates import bootstraps, candidates, levels_of
+from assay.decisions.audit.claim import Claim, Key
+from assay.decisions.audit.derived import Table
+from assay.decisions.audit.judge import ORDER, judge, worst
+from assay.decisions.audit.methods import (
+    LEVELS,
+    Candidate,
+    around,
+    quantiles,
+    resampled_range,
+    share_intervals,
+)
+from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.result import Judged, Verdict
+from assay.decisions.audit.shares import Share, printed_value, shares_of
+from assay.decisions.audit.values import Exact
+
+Pair = tuple[Printed, Printed]
+# Methods that the counts alone do not give.
+_WITHOUT_FORMULA = ("delta", "bca", "delong", "newcombe")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found of an interval, and the ends that it was held against, if any."""
+
+    verdict: Verdict
+    said: str
+    ends: tuple[float, float] | None = None
+
+
+def judge_interval(key: Key, reported: Pair, claim: Claim, table: Table) -> Judged:
+    """An interval, as it stands or, where that may be meant, in percent."""
+    pairs = [reported]
+    if key.bounded and not reported[0].percent and not reported[1].percent:
+        beyond = max(abs(end.value) for end in reported) > 1
+        if claim.percents or beyond:
+            pairs.append((reported[0].as_percent(), reported[1].as_percent()))
+    found = [_judged(key, pair, claim, table) for pair in pairs]
+    chosen = min(found, key=lambda each: ORDER.index(each.verdict))
+    said = chosen.said if chosen is found[0] else f"{chosen.said} (read as percentages)"
+    texts = reported[0].text, reported[1].text
+    return Judged(key.text, key.measure.name, texts, chosen.ends, chosen.verdict, said)
+
+
+def _judged(key: Key, pair: Pair, claim: Claim, table: Table) -> Found:
+    if pair[0].value > pair[1].value:
+        return Found(Verdict.INCONSISTENT, "the lower end is above the upper one")
+    direct = _best(_match(pair, each) for each in candidates(key, claim, table))
+    if direct is not None:
+        return direct
+    derived = _best(_from_printed(key, pair, claim, table))
+    if derived is not None:
+        return derived
+    resampled = _best(_match(pair, each) for each in bootstraps(key, claim))
+    if resampled is not None and resampled.verdict is Verdict.CONSISTENT:
+        return resampled
+    shares = list(shares_of(key, claim, table))
+    return _by_resampling(pair, claim, shares) or _unmatched(key, pair, claim, table, shares)
+
+
+def _best(matches: Iterator[Found]) -> Found | None:
+    """The first match that is correctly rounded, else the first that is off by less than a unit."""
+    second = None
+    for match in matches:
+        if match.verdict is Verdict.CONSISTENT:
+            return match
+        if second is None and match.verdict is Verdict.ROUNDING:
+            second = match
+    return second
+
+
+def _match(pair: Pair, candidate: Candidate, slack: Fraction = Fraction(0)) -> Found:
+    ends = candidate.low, candidate.high
+    verdict = worst(
+        [judge(p, Exact.near(end).widened(slack)) for p, end in zip(pair, ends, strict=True)]
+    )
+    said = f"the {candidate.words}"
+    if verdict is Verdict.ROUNDING:
+        said += ", less than one unit of the last digit off"
+    return Found(verdict, said, ends)
+
+
+# -- from the printed value ------------------------------------------------------------------------
+
+
+def _from_printed(key: Key, pair: Pair, claim: Claim, table: Table) -> Iterator[Found]:
+    """Intervals that the claim's own rounded value, and its rounded error, give."""
+    printed = printed_value(key, table)
+    if printed is None:
+        return
+    shares = list(shares_of(key, claim, table))
+    value, levels = float(printed.value), levels_of(claim)
+    for share in shares:
+        if 0 <= value <= 1 and abs(printed.value - share.value) <= 2 * printed.unit:
+            for each in share_intervals(value * share.trials, share.trials, levels):
+                if claim.interval in (None, each.method):
+                    yield _said(_match(pair, each), "value", claim)
+        if share.low != share.high:
+            yield from _about(pair, share, claim)
+    if claim.interval in (None, "wald"):
+        for error in table.errors(key):
+            for level, z, named in quantiles(levels):
+                for start in (value, *(float(share.value) for share in shares)):
+                    each = Candidate("wald", level, *around(start, z * error), named)
+                    for shown in (each, each.cut()):
+                        yield _said(_match(pair, shown), "standard error", claim)
+
+
+def _said(match: Found, what: str, claim: Claim) -> Found:
+    """Beside a matrix, what only rounded numbers give is rounding."""
+    verdict = match.verdict
+    if claim.matrix is not None and verdict is Verdict.CONSISTENT:
+        verdict = Verdict.ROUNDING
+    return Found(verdict, f"{match.said}, from the printed {what}", match.ends)
+
+
+def _about(pair: Pair, share: Share, claim: Claim) -> Iterator[Found]:
+    """Intervals of every count that may have been printed so; of some of them, if they are many."""
+    low = max(math.ceil(share.low), 0)
+    high = min(math.floor(share.high), share.trials)
+    step = max(1, (high - low) // 50)
+    slack = Fraction(2 * (step - 1), share.trials)
+    for k in (*range(low, high, step), high):
+        for each in share_intervals(k, share.trials, levels_of(claim)):
+            if claim.interval in (None, each.method):
+                yield _said(_match(pair, each, slack), "value", claim)
+
+
+# -- what no formula gives -------------------------------------------------------------------------
+
+
+def _by_resampling(pair: Pair, claim: Claim, shares: list[Share]) -> Found | None:
+    """A bootstrap's ends differ from run to run: named, it is consistent; else it may be one."""
+    if claim.interval not in (None, "bootstrap", "bca"):
+        return None
+    for share in shares:
+        if _resampled(pair, share, claim):
+            ends, _ = _nearest(pair, share, claim)
+            if claim.interval is not None:
+                return Found(Verdict.CONSISTENT, "within the noise of a bootstrap", ends)
+            said = "no formula gives it, but a bootstrap may"
+            return Found(Verdict.UNDETERMINED, said, ends)
+    return None
+
+
+def _resampled(pair: Pair, share: Share, claim: Claim) -> bool:
+    """Whether both ends lie where a percentile bootstrap at the stated level puts them."""
+    level = LEVELS[0] if claim.level is None else claim.level
+    ranges = resampled_range(float(share.value * share.trials), share.trials, level)
+    slack = (share.high - share.low) / share.trials / 2
+    return all(
+        judge(end, Exact(Fraction(low) - slack, Fraction(high) + slack)) is not Verdict.INCONSISTENT
+        for end, (low, high) in zip(pair, ranges, strict=True)
+    )
+
+
+def _nearest(pair: Pair, share: Share, claim: Claim) -> tuple[tuple[float, float], str]:
+    """The interval to hold against one that nothing gives: Wald if it is as even, else Wilson."""
+    level = LEVELS[0] if claim.level is None else claim.level
+    known = share_intervals(float(share.value * share.trials), share.trials, (level,))
+    found = {each.method: each for each in reversed(list(known))}
+    centre = (pair[0].value + pair[1].value) / 2
+    even = abs(centre - share.value) <= pair[0].unit + pair[1].unit
+    chosen = found.get(claim.interval or "", found["wald" if even else "wilson"])
+    return (chosen.low, chosen.high), chosen.words
+
+
+def _unmatched(key: Key, pair: Pair, claim: Claim, table: Table, shares: list[Share]) -> Found:
+    """What is said of an interval that no method gives."""
+    printed = printed_value(key, table)
+    missed = printed is not None and not _holds(pair, printed, key)
+    if shares and (missed or not _may_be_another(claim)):
+        ends, words = _nearest(pair, shares[0], claim)
+        why = "no known method gives it"
+        if missed:
+            why = "it does not hold its own reported value"
+        elif claim.interval is not None:
+            why = f"the named method ({claim.interval}) does not give it"
+        shown = f"[{ends[0]:.5g}, {ends[1]:.5g}]"
+        return Found(Verdict.INCONSISTENT, f"{why}; the {words} is {shown}", ends)
+    if missed:
+        return Found(Verdict.INCONSISTENT, "it does not hold its own reported value")
+    low, high = key.measure.range
+    # A share plus and minus its error may leave the range; whoever prints that means well.
+    if not key.measure.is_proportion and (pair[0].value < low or pair[1].value > high):
+        return Found(Verdict.INCONSISTENT, f"it leaves the range of {key.measure.name}")
+    return Found(Verdict.UNDETERMINED, "nothing decides it")
+
+
+def _may_be_another(claim: Claim) -> bool:
+    """Whether a method that the counts do not give may have been used."""
+    by_folds = claim.aggregate == "fold-mean" or bool(claim.folds)
+    return by_folds or claim.interval in _WITHOUT_FORMULA
+
+
+def _holds(pair: Pair, value: Printed, key: Key) -> bool:
+    """Whether a value lies within its interval.
+
+    The equal tails of Jeffreys' interval leave 0 and 1 out, by less than a tenth.
+    """
+    low, high = pair
+    edge = key.measure.is_proportion and value.value in (0, 1)
+    slack = value.unit + (Fraction(1, 10) if edge else 0)
+    return (
+        low.value - low.unit < value.value + slack and value.value - slack < high.value + high.unit
+    )

@@ -1,0 +1,149 @@
+"""Which mistakes explain the inconsistent numbers of a claim, the likeliest first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from assay.decisions.audit.claim import Claim
+from assay.decisions.audit.mistakes.candidate import Candidate, Fit, Tier
+from assay.decisions.audit.mistakes.chance import (
+    Floats,
+    chance,
+    guess,
+    spans,
+    spans_of_floats,
+    together,
+)
+from assay.decisions.audit.mistakes.matrices import Variant, variants
+from assay.decisions.audit.mistakes.order import Group, grouped, sentence
+from assay.decisions.audit.mistakes.scores import from_decisions, is_area
+from assay.decisions.audit.mistakes.swaps import swaps
+from assay.decisions.audit.mistakes.table import Table, table_of
+from assay.decisions.audit.mistakes.trial import Number, alone, number_of
+from assay.decisions.audit.mistakes.twice import LEAST_DIGITS, twice
+from assay.decisions.audit.mistakes.whole import GUESS, measured, of_swaps, of_variant
+from assay.decisions.audit.result import Explanation, Judged, Verdict
+
+_AREA_DIGITS = 3
+_RIGHT = (Verdict.CONSISTENT, Verdict.ROUNDING)
+
+
+@dataclass
+class _Trial:
+    """A number and all that was tried with it."""
+
+    number: Number
+    tried: list[Candidate]
+    wrong: bool
+    swapped: Floats | None = None
+
+    def found(self) -> list[tuple[Candidate, Fit]]:
+        """The mistakes that give its digits."""
+        # What nothing contradicts is told only where the digits are exactly those of a mistake.
+        allowed = tuple(Fit) if self.wrong else (Fit.ROUNDED,)
+        fits = ((candidate, self.number.fits(candidate)) for candidate in self.tried)
+        return [(candidate, fit) for candidate, fit in fits if fit is not None and fit in allowed]
+
+    def chance(self, tier: Tier) -> float:
+        """How often a random number would be explained by a mistake as simple as this tier."""
+        reported = self.number.reported[0]
+        right = self.number.right
+        values = [
+            candidate.value
+            for candidate in self.tried
+            if candidate.tier <= tier and float(candidate.value) != right
+        ]
+        parts = [spans(values, reported)]
+        if self.swapped is not None and tier >= Tier.SWAP:
+            parts.append(spans_of_floats(self.swapped.ravel(), reported))
+        return chance(together(parts), reported, self.number.bounds)
+
+
+def explain(claim: Claim, judged: Sequence[Judged]) -> tuple[Judged, ...]:
+    """The same numbers; those that are inconsistent with the mistakes that would give them.
+
+    An area under a curve that nothing decides is told to be that of the hard decisions where its
+    digits say so.
+    """
+    table = table_of(claim)
+    numbers = {i: number_of(claim, one) for i, one in enumerate(judged)}
+    trials = {}
+    right = []
+    for i, number in numbers.items():
+        if number is not None and judged[i].verdict in _RIGHT:
+            right.append(number)
+        elif number is not None:
+            tried = _tried(claim, number, judged[i], table)
+            trials[i] = _Trial(number, tried, judged[i].verdict is Verdict.INCONSISTENT)
+    changed: list[Variant] = []
+    if table is not None and any(trial.wrong for trial in trials.values()):
+        changed = list(variants(claim, table))
+        _try_whole(table, changed, trials, measured(right, table))
+    for trial in trials.values():
+        _try_twice(trial, changed)
+    wrong = sum(one.verdict is Verdict.INCONSISTENT for one in judged)
+    found = {i: trial.found() for i, trial in trials.items()}
+    explains = Counter(
+        mistake for fits in found.values() for mistake in {c.mistake for c, _ in fits}
+    )
+    explained = {
+        i: tuple(
+            _written(trial, group, explains, wrong)
+            for group in grouped(found[i], trial.number.reported[0], explains)
+        )
+        for i, trial in trials.items()
+    }
+    return tuple(replace(one, explanations=explained.get(i, ())) for i, one in enumerate(judged))
+
+
+def _tried(claim: Claim, number: Number, one: Judged, table: Table | None) -> list[Candidate]:
+    """What may have been done with this number alone; of what is undecided, only with an area."""
+    if one.verdict is Verdict.INCONSISTENT:
+        return list(alone(claim, number, table))
+    key = number.key
+    if table is None or key is None or not is_area(key):
+        return []
+    return list(from_decisions(key, table)) if number.reported[0].digits >= _AREA_DIGITS else []
+
+
+def _try_whole(
+    table: Table, changed: Iterable[Variant], trials: dict[int, _Trial], right: Sequence[Number]
+) -> None:
+    """Add what mistakes with the whole matrix give for each number."""
+    given = measured([trial.number for trial in trials.values()], table)
+    wrong = {i: t.number for i, t in trials.items() if t.wrong and t.number in given}
+    for variant in changed:
+        for i, candidate in of_variant(variant, table, wrong, right):
+            trials[i].tried.append(candidate)
+    values, found = of_swaps(swaps(table), wrong, right)
+    for i, of_number in values.items():
+        trials[i].swapped = of_number
+    for i, candidate in found:
+        trials[i].tried.append(candidate)
+
+
+def _try_twice(trial: _Trial, changed: Sequence[Variant]) -> None:
+    """Add pairs of mistakes where no single one is found and the digits can tell."""
+    number, reported = trial.number, trial.number.reported[0]
+    few = reported.digits < LEAST_DIGITS
+    if few or not trial.wrong or number.right is None or trial.found():
+        return
+    pairs = list(twice(number, trial.tried, changed))
+    if pairs and guess(spans([c.value for c in pairs], reported), reported, number.right) <= GUESS:
+        trial.tried += pairs
+
+
+def _written(trial: _Trial, group: Group, explains: Mapping[str, int], wrong: int) -> Explanation:
+    chance = trial.chance(group.first.tier)
+    return Explanation(
+        group.first.mistake,
+        float(group.first.value),
+        sentence(
+            group, trial.number.like(group.first), explains[group.first.mistake], wrong, chance
+        ),
+        explains[group.first.mistake],
+        chance,
+        group.also,
+    )

@@ -1,0 +1,127 @@
+"""Claims files: TOML or JSON, from a path or standard input."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NoReturn
+
+from assay.decisions.audit.building import build, unknown_keys
+from assay.decisions.audit.claim import Claim
+from assay.errors import InputError
+from assay.sources.files.inputs import STDIN, shown
+
+LARGEST_FILE = 8 << 20
+FORMATS = ("toml", "json")
+
+
+def read_claims(
+    path: str | Path, *, text: str | bytes | None = None, input_format: str | None = None
+) -> tuple[Claim, ...]:
+    """The claims of a file, ``-`` for standard input; or of a ``text``, which ``path`` then names.
+
+    The format is told by ``input_format``, else by the suffix, else by the content.
+
+    >>> (claim,) = read_claims("claims.json", text='{"claim": [{"reported": {"f1": 0.90}}]}')
+    >>> claim.reported["f1"].unit
+    Fraction(1, 100)
+    """
+    given = str(path)
+    name = "standard input" if given == STDIN else shown(given)
+    if text is None:
+        content = _bytes_of(given, name)
+    else:
+        content = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+    if len(content) > LARGEST_FILE:
+        raise InputError(
+            f"{name} has more than {LARGEST_FILE >> 20} MB; a claims file holds a few numbers. "
+            f"Is this the right file?"
+        )
+    found = _parsed(_decoded(content, name), name, _format(given, content, input_format, name))
+    return tuple(
+        build(raw, file=name, position=position)
+        for position, raw in enumerate(_claims(found, name), 1)
+    )
+
+
+def _bytes_of(given: str, name: str) -> bytes:
+    try:
+        if given == STDIN:
+            return sys.stdin.buffer.read(LARGEST_FILE + 1)
+        with Path(given).open("rb") as file:
+            return file.read(LARGEST_FILE + 1)
+    except FileNotFoundError as missing:
+        raise InputError(f"there is no file {name}") from missing
+    except (OSError, ValueError) as odd:
+        why = odd.strerror if isinstance(odd, OSError) else str(odd)
+        raise InputError(f"{name} can't be read: {why}") from odd
+
+
+def _decoded(content: bytes, name: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as odd:
+        raise InputError(
+            f"{name}: byte {odd.start + 1} is not UTF-8; save the claims file as UTF-8"
+        ) from odd
+
+
+def _format(given: str, content: bytes, asked: str | None, name: str) -> str:
+    if asked is not None:
+        if asked not in FORMATS:
+            raise InputError(f"{name}: a claims file is {' or '.join(FORMATS)}; found {asked!r}")
+        return asked
+    suffix = Path(given).suffix.lower().removeprefix(".")
+    if suffix in FORMATS:
+        return suffix
+    return "json" if content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" else "toml"
+
+
+def _parsed(text: str, name: str, kind: str) -> Any:
+    try:
+        if kind == "toml":
+            # Newlines as TOML wants them; a lone carriage return is an error there.
+            return tomllib.loads(text, parse_float=Decimal)
+        return json.loads(
+            text, parse_float=Decimal, parse_constant=_no_constant, object_pairs_hook=_no_repeats
+        )
+    except RecursionError as odd:
+        raise InputError(f"{name} is nested too deeply for a claims file") from odd
+    except ValueError as odd:
+        raise InputError(f"{name} is no {kind.upper()} that can be read: {odd}") from odd
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _no_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice[:40]!r} stands twice in one object")
+    return found
+
+
+def _claims(found: Any, name: str) -> Sequence[Any]:
+    expected = 'expected [[claim]] tables, or {"claim": [...]} in JSON'
+    if not isinstance(found, dict):
+        raise InputError(f"{name}: found {_kind(found)}; {expected}")
+    unknown_keys(found, ("claim", "schema"), f"{name}: at the top")
+    claims = found.get("claim")
+    if isinstance(claims, dict):
+        return [claims]
+    if not isinstance(claims, list) or not claims:
+        what = "no claim" if not claims else f"claim = {_kind(claims)}"
+        raise InputError(f"{name}: found {what}; {expected}")
+    return claims
+
+
+def _kind(value: Any) -> str:
+    names = {list: "a list", str: "a text", dict: "a table", type(None): "nothing"}
+    return names.get(type(value), f"the value {str(value)[:40]}")

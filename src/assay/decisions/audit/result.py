@@ -1,0 +1,142 @@
+"""What an audit found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from assay.evaluation.findings import Finding
+
+if TYPE_CHECKING:
+    from assay.decisions.audit.plotting import AuditPlots
+
+SCHEMA = "assay.audit/1"
+
+
+class Verdict(StrEnum):
+    """Whether a reported number can be right."""
+
+    CONSISTENT = "consistent"
+    ROUNDING = "rounding"
+    INCONSISTENT = "inconsistent"
+    UNDETERMINED = "undetermined"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A mistake that gives the printed digits.
+
+    ``explains`` is how many of the claim's inconsistent numbers the same mistake gives, ``chance``
+    how likely a random number of so few digits would be explained by some mistake too. ``also``
+    names mistakes that the digits can't tell from this one.
+    """
+
+    mistake: str
+    value: float
+    text: str
+    explains: int = 1
+    chance: float = 0.0
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A reported number, what it should be, and what is said of it.
+
+    ``key`` is the key as reported, ``n`` for the stated size, or the expression of a calculation.
+    ``recomputed`` is a pair for an interval and None where nothing decides it. ``said`` is a plain
+    sentence: what it was held against, and why it is so.
+    """
+
+    key: str
+    measure: str | None
+    reported: str | tuple[str, str]
+    recomputed: float | tuple[float, float] | None
+    verdict: Verdict
+    said: str = ""
+    explanations: tuple[Explanation, ...] = ()
+
+
+@dataclass(frozen=True)
+class AuditedClaim:
+    """A claim and the verdict on each of its numbers."""
+
+    name: str
+    source: str
+    numbers: tuple[Judged, ...]
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    file: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Inconsistent if any number is; undetermined if nothing could be judged."""
+        found = {number.verdict for number in self.numbers}
+        if Verdict.INCONSISTENT in found:
+            return Verdict.INCONSISTENT
+        if found & {Verdict.CONSISTENT, Verdict.ROUNDING}:
+            return Verdict.CONSISTENT
+        return Verdict.UNDETERMINED
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Claims and what was found of each."""
+
+    claims: tuple[AuditedClaim, ...]
+
+    @property
+    def consistent(self) -> bool:
+        """Whether no number is inconsistent."""
+        return all(claim.verdict is not Verdict.INCONSISTENT for claim in self.claims)
+
+    @property
+    def plot(self) -> AuditPlots:
+        """Figures by matplotlib: ``audit.plot.numbers()``; needs the extra ``plot``."""
+        from assay.decisions.audit.plotting import AuditPlots
+
+        return AuditPlots(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The audit as the plain values of the contract, ready for JSON."""
+        return {"schema": SCHEMA, "claims": [_claim(claim) for claim in self.claims]}
+
+
+def _claim(claim: AuditedClaim) -> dict[str, Any]:
+    return {
+        "name": claim.name,
+        "source": claim.source,
+        "file": claim.file,
+        "verdict": str(claim.verdict),
+        "numbers": [_number(number) for number in claim.numbers],
+        "findings": [
+            {"code": f.code, "severity": f.severity, "message": f.message} for f in claim.findings
+        ],
+        "notes": list(claim.notes),
+    }
+
+
+def _number(number: Judged) -> dict[str, Any]:
+    paired = isinstance(number.reported, tuple)
+    return {
+        "key": number.key,
+        "measure": number.measure,
+        "reported": list(number.reported) if paired else number.reported,
+        "recomputed": list(number.recomputed)
+        if isinstance(number.recomputed, tuple)
+        else number.recomputed,
+        "verdict": str(number.verdict),
+        "said": number.said,
+        "explanations": [
+            {
+                "mistake": found.mistake,
+                "value": found.value,
+                "text": found.text,
+                "explains": found.explains,
+                "chance": found.chance,
+                "also": list(found.also),
+            }
+            for found in number.explanations
+        ],
+    }

@@ -1,0 +1,264 @@
+"""Is B really better than A? Two or more models on the same rows."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from assay.decisions.compare.models import Models, Pair
+from assay.decisions.compare.verdicts import MARGIN, Size, checked_margin, verdict
+from assay.decisions.comparison import Comparison, Difference
+from assay.decisions.flips import Said, flips
+from assay.errors import InputError, LengthMismatch, MethodError
+from assay.inference import BCa, Bootstrap, Significance, holm, method_of
+from assay.inference.chosen import Chosen, Progress, ScoredRows, choose_anew
+from assay.inference.operating import AtThreshold, Rule, parse_rule
+from assay.sources import FAMILY, Batch, common_labels, from_arrays
+from assay.sources.columns import array_of, labels_of, names_of
+
+CLUSTERED_NOTE = (
+    "rows come in clusters, so McNemar's, Cochran's and DeLong's tests, which take rows as "
+    "independent, are left out"
+)
+CHOSEN_NOTE = (
+    "the thresholds were chosen from these rows, so each resample chose them anew; McNemar's and "
+    "Cochran's tests, which would take them as given and then cover about half of what they say, "
+    "are left out"
+)
+
+PINNED_NOTE = (
+    "{rule} holds in every resample, so the interval of the rate that it limits says nothing of "
+    "new rows, on which it will be broken about half of the time"
+)
+
+
+def compare(
+    y_true: Any,
+    *,
+    scores: Mapping[str, Any] | None = None,
+    decisions: Mapping[str, Any] | None = None,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    threshold: float | Mapping[str, float] | None = None,
+    at: Rule | str | None = None,
+    counts: Any = None,
+    clusters: Any = None,
+    families: Any = None,
+    ids: Any = None,
+    level: float | None = None,
+    resamples: int = 1000,
+    seed: int = 42,
+    interval: str | None = None,
+    margin: float = MARGIN,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare models on the same rows.
+
+    Give ``scores`` (name to column), flagged from ``threshold`` on (one number, or one a model), or
+    ``decisions``. ``at`` is a rule that chooses the threshold of each model, such as
+    ``"max-far=0.1"``; then every resample chooses all thresholds anew, and the detection rate
+    decides which model is better. Differences are B less A: of count measures by the paired
+    bootstrap, of AUC by DeLong, of other score measures by each row's influence, or with
+    ``interval="bootstrap"`` by the paired bootstrap too. With ``clusters``, clusters take the place
+    of rows. ``families`` and ``ids`` tell which rows flipped. The verdict calls a pair equivalent
+    when the whole interval lies within ``margin``.
+
+    >>> truth = ["attack", "normal"] * 30
+    >>> good, poor = [0.9, 0.1] * 30, [0.9, 0.1, 0.4, 0.6] * 15
+    >>> compare(truth, scores={"poor": poor, "good": good}).verdicts[0].text
+    'good is better than poor: roc_auc is higher by 0.250 [0.121, 0.379].'
+    """
+    columns = _columns(scores, decisions)
+    rule = parse_rule(at) if isinstance(at, str) else at
+    _must_be_scores(rule, scores, threshold)
+    method, level = method_of(interval or "bootstrap", level)
+    if not isinstance(method, Bootstrap) or isinstance(method, BCa):
+        raise MethodError(f"differences are resampled by bootstrap; found {interval!r}")
+    method = replace(method, resamples=resamples, seed=seed)
+    margin = checked_margin(margin)
+    if decisions is not None and labels is None:
+        labels = common_labels(y_true, decisions)
+    # Coded once, not once a model.
+    truth = labels_of(y_true, "y_true")
+    shared = {
+        "counts": counts,
+        "clusters": None if clusters is None else names_of(clusters, "clusters"),
+        "slices": None if families is None else {FAMILY: names_of(families, "families")},
+    }
+    batches = {}
+    for name, column in columns.items():
+        said = {"y_pred": column}
+        if scores is not None:
+            said = {"y_score": column, "threshold": _threshold(name, threshold, rule)}
+        try:
+            batches[name] = from_arrays(
+                truth, positive=positive, negative=negative, labels=labels, **shared, **said
+            )
+        except LengthMismatch as mismatch:
+            raise LengthMismatch(f"model {name!r}: {mismatch}") from mismatch
+    first = next(iter(batches.values()))
+    if first.clusters is not None and len(np.unique(first.clusters.codes)) < 2:
+        raise MethodError("one cluster tells nothing about the spread between clusters")
+    rows, names = _kept(first, counts, ids)
+    chosen = _chosen(batches, rule, method, progress)
+    batches = {name: _decided(batch, name, chosen) for name, batch in batches.items()}
+    models = Models(batches, level, method, resample=interval is not None, chosen=chosen)
+    said_of_all = Said.of(batches, rows, names)
+    pairs = [Pair(models, *two) for two in itertools.combinations(columns, 2)]
+    differences = _adjusted([found for pair in pairs for found in pair.differences()])
+    tests = [found for pair in pairs for found in pair.tests()] + list(models.tests_of_all())
+    deciding = _deciding(differences, rule)
+    size = Size(models.units, models.unit, models.resting(deciding))
+    return Comparison(
+        models=tuple(columns),
+        differences=tuple(differences),
+        tests=tuple(_holm(tests)),
+        verdicts=tuple(
+            verdict(found, margin=margin, pairs=len(pairs), size=size, at=rule)
+            for found in differences
+            if found.measure == deciding
+        ),
+        notes=tuple(_notes(batches, rule)),
+        at=rule,
+        level=level,
+        margin=margin,
+        thresholds=_thresholds(batches),
+        estimates=models.estimates(),
+        flips=tuple(flip for pair in pairs for flip in flips(said_of_all, pair.a, pair.b)),
+        said=said_of_all,
+    )
+
+
+def _columns(
+    scores: Mapping[str, Any] | None, decisions: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    if (scores is None) == (decisions is None):
+        raise InputError("give scores= or decisions=, a mapping from model name to column")
+    given = scores if scores is not None else decisions
+    if not isinstance(given, Mapping):
+        raise InputError("models are a mapping from name to column, such as {'old': a, 'new': b}")
+    if len(given) < 2:
+        raise InputError(f"a comparison needs two models or more; found {', '.join(given)}")
+    return dict(given)
+
+
+def _must_be_scores(rule: Rule | None, scores: Any, threshold: Any) -> None:
+    if rule is None:
+        return
+    if scores is None:
+        raise InputError(f"{rule} needs scores; there are only decisions, which are taken as given")
+    if threshold is not None:
+        raise InputError(f"give threshold= or at=, not both; found {threshold!r} and {rule}")
+
+
+def _threshold(
+    name: str, threshold: float | Mapping[str, float] | None, rule: Rule | None
+) -> float | None:
+    if isinstance(rule, AtThreshold):
+        return rule.threshold
+    if rule is not None:
+        return 0.0  # until one is chosen
+    return threshold.get(name) if isinstance(threshold, Mapping) else threshold
+
+
+def _kept(batch: Batch, counts: Any, ids: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """The positions of the rows that were kept, and their ids."""
+    rows = np.arange(batch.rows)
+    if len(batch.truth) < batch.rows:
+        rows = np.flatnonzero(array_of(counts, "counts"))
+    if ids is None:
+        return rows, None
+    names = array_of(ids, "ids")
+    if len(names) != batch.rows:
+        raise LengthMismatch(f"ids has {len(names)} rows and y_true {batch.rows}")
+    return rows, names[rows]
+
+
+def _chosen(
+    batches: Mapping[str, Batch],
+    rule: Rule | None,
+    method: Bootstrap,
+    progress: Progress | None,
+) -> dict[str, Chosen]:
+    """What each model gives at the threshold that the rule chooses, by model."""
+    if rule is None or isinstance(rule, AtThreshold):
+        return {}
+    first = next(iter(batches.values()))
+    rows = ScoredRows(
+        truth=first.truth == 1,
+        scores={name: batch.score for name, batch in batches.items() if batch.score is not None},
+        counts=first.counts,
+        clusters=None if first.clusters is None else first.clusters.codes,
+    )
+    found = choose_anew(rows, [rule], method, progress=progress)
+    return {name: each for (name, _), each in found.items()}
+
+
+def _decided(batch: Batch, name: str, chosen: Mapping[str, Chosen]) -> Batch:
+    """The batch at its chosen threshold; where there is none, nothing is flagged."""
+    if name not in chosen:
+        return batch
+    threshold = chosen[name].threshold
+    return replace(batch, threshold=math.inf if threshold is None else threshold)
+
+
+def _thresholds(batches: Mapping[str, Batch]) -> dict[str, float | None]:
+    return {
+        name: None if batch.threshold == math.inf else batch.threshold
+        for name, batch in batches.items()
+        if batch.score is not None
+    }
+
+
+def _notes(batches: Mapping[str, Batch], rule: Rule | None) -> Iterator[str]:
+    first = next(iter(batches.values()))
+    yield from first.notes
+    if first.clusters is not None:
+        yield CLUSTERED_NOTE
+    elif not isinstance(rule, AtThreshold | None):
+        yield CHOSEN_NOTE
+    if not isinstance(rule, AtThreshold | None):
+        yield PINNED_NOTE.format(rule=rule)
+    for name, batch in batches.items():
+        if batch.threshold == math.inf:
+            yield f"no threshold of {name} keeps {rule}: it flags nothing there"
+
+
+def _deciding(differences: Sequence[Difference], rule: Rule | None) -> str:
+    """The measure that verdicts are about.
+
+    Where a rule holds false alarms down, the detection rate; without one the ranking, or of plain
+    decisions the share that is right.
+    """
+    if rule is not None:
+        return "accuracy" if isinstance(rule, AtThreshold) else "recall"
+    return "roc_auc" if any(d.measure == "roc_auc" for d in differences) else "accuracy"
+
+
+def _adjusted(differences: Sequence[Difference]) -> list[Difference]:
+    """Differences with Holm's p over the pairs of models, measure by measure.
+
+    Measures say much the same of one pair, so they are not counted against each other.
+    """
+    families: dict[str, Iterator[float]] = {}
+    adjusted = []
+    for found in differences:
+        if found.measure not in families:
+            like = [d.p for d in differences if d.measure == found.measure]
+            families[found.measure] = iter(holm([p for p in like if not math.isnan(p)]))
+        known = families[found.measure]
+        adjusted.append(found if math.isnan(found.p) else replace(found, p_adjusted=next(known)))
+    return adjusted
+
+
+def _holm(tests: Sequence[Significance]) -> Iterator[Significance]:
+    """Tests with Holm's p over all of them."""
+    known = iter(holm([found.p for found in tests if not math.isnan(found.p)]))
+    for found in tests:
+        yield found if math.isnan(found.p) else found.adjusted(next(known))

@@ -1,0 +1,273 @@
+"""Several models on the same rows, counted together: differences, tests, and estimates of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay import engines
+from assay.decisions.comparison import Difference
+from assay.evaluation.judge import Judge
+from assay.formula import of_classes
+from assay.inference import (
+    Bootstrap,
+    Estimate,
+    Quantity,
+    Significance,
+    cochran_q,
+    delong_of,
+    friedman,
+    mcnemar_of,
+    nemenyi,
+    paired_bootstrap,
+    paired_influence,
+    paired_score_bootstrap,
+    resampled_clusters,
+    resampled_pairs,
+)
+from assay.inference.chosen import Chosen
+from assay.measures import Measure, catalogue
+from assay.sources import Batch
+from assay.tally import ClusterTally, PairTally, Sample
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+RANKED = ("roc_auc", "partial_auc", "average_precision")
+LOSSES = ("log_loss", "brier")
+
+
+@dataclass(frozen=True, eq=False)
+class Models:
+    """What all models said of the same rows.
+
+    ``chosen`` holds the models whose threshold a rule chose; ``resample`` asks for the bootstrap of
+    measures of scores too.
+    """
+
+    batches: Mapping[str, Batch]
+    level: float
+    method: Bootstrap
+    resample: bool = False
+    chosen: Mapping[str, Chosen] = field(default_factory=dict)
+
+    @property
+    def first(self) -> Batch:
+        """Any of them: all have the same rows."""
+        return next(iter(self.batches.values()))
+
+    @property
+    def unit(self) -> str:
+        """What is resampled."""
+        return "rows" if self.first.clusters is None else "clusters"
+
+    @property
+    def units(self) -> int:
+        """How many of them there are."""
+        if self.first.clusters is not None:
+            return len(np.unique(self.first.clusters.codes))
+        counts = self.first.counts
+        return len(self.first.truth) if counts is None else int(counts.sum())
+
+    def resting(self, measure: str) -> int:
+        """Of how many of them a measure is."""
+        if self.first.clusters is not None or measure not in ("recall", "roc_auc"):
+            return self.units
+        sides = np.bincount(self.first.truth, self.first.counts, minlength=2)
+        return int(sides[1] if measure == "recall" else sides.min())
+
+    @property
+    def resampled(self) -> str:
+        """The name of the bootstrap."""
+        return "bootstrap" if self.first.clusters is None else "cluster bootstrap"
+
+    def pairs(self, *names: str) -> PairTally:
+        """Label by decision by decision."""
+        return PairTally.of_codes(
+            self.first.labels,
+            self.first.truth,
+            {name: engines.decide(self.batches[name]) for name in names},
+            counts=self.first.counts,
+        )
+
+    def tests_of_all(self) -> Iterator[Significance]:
+        """Tests of more than two models at once: is one of them right more often?
+
+        Friedman's test of who is right on a row is Cochran's; Nemenyi's follows on it.
+        """
+        if len(self.batches) < 3 or self.first.clusters is not None or self.chosen:
+            return
+        names = list(self.batches)
+        pairs = self.pairs(*names)
+        right, counts, level = pairs.correct(), pairs.counts, self.level
+        yield friedman(right, counts=counts, level=level, names=names, of="rows")
+        yield from nemenyi(right, counts=counts, level=level, names=names, ties=True)
+        yield cochran_q(right, counts, level=level, names=names)
+
+    def estimates(self) -> dict[str, dict[str, Estimate]]:
+        """Every measure of every model on its own, with its interval."""
+        return {name: dict(self._estimates(name)) for name in self.batches}
+
+    def _estimates(self, name: str) -> Iterator[tuple[str, Estimate]]:
+        batch = replace(self.batches[name], slices={})
+        judge = Judge(engines.count(batch), self.level, self.method if self.resample else None)
+        for key, measure, quantity in counted(binary=batch.binary):
+            if batch.binary:
+                found = judge.of_label(measure, 1)
+            elif measure.classes is not None:
+                found = judge.of_classes(measure)
+            else:
+                found = judge.averaged(measure, "macro")
+            yield key, self._anew(found, quantity, name) if name in self.chosen else found
+        for key in scored([batch]):
+            yield key, judge.scored(catalogue.find(key))
+
+    def _anew(self, found: Estimate, quantity: Quantity, name: str) -> Estimate:
+        """The estimate with the interval that carries the choice of the threshold."""
+        drawn = quantity.of_tables(self.chosen[name].tables)
+        ends = self.method.ends(drawn, float(found), None)
+        if math.isnan(found):
+            return found
+        return found.changed(
+            low=min(ends.low, found),
+            high=max(ends.high, found),
+            method=self.resampled,
+            note=ends.note,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two of the models."""
+
+    models: Models
+    a: str
+    b: str
+
+    @property
+    def _batches(self) -> tuple[Batch, Batch]:
+        return self.models.batches[self.a], self.models.batches[self.b]
+
+    @cached_property
+    def tally(self) -> PairTally:
+        """Label by decision by decision."""
+        return self.models.pairs(self.a, self.b)
+
+    @cached_property
+    def sample(self) -> Sample | None:
+        """The rows with both scores, where both classes have some."""
+        first = self._batches[0]
+        if first.score is None or first.truth.min() == first.truth.max():
+            return None
+        clusters = first.clusters
+        scores = zip((self.a, self.b), (batch.score for batch in self._batches), strict=True)
+        return Sample.of_rows(
+            first.labels,
+            first.truth,
+            {name: score for name, score in scores if score is not None},
+            cluster=None if clusters is None else clusters.codes,
+            clusters=() if clusters is None else clusters.names,
+            counts=first.counts,
+        )
+
+    def differences(self) -> Iterator[Difference]:
+        """Every measure's difference, B less A."""
+        tables = self._tables()
+        for name, _, quantity in counted(binary=self.models.first.binary):
+            found = paired_bootstrap(
+                self.tally, quantity, name=name, method=self.models.method, tables=tables
+            )
+            yield _difference(name, found, self.models.resampled)
+        if self.sample is None:
+            return
+        for name in scored(self._batches):
+            if self.models.resample:
+                found = paired_score_bootstrap(self.sample, name, method=self.models.method)
+                yield _difference(name, found, self.models.resampled)
+            elif name == "roc_auc" and self._delong is not None:
+                yield _difference(name, self._delong)
+            else:
+                yield _difference(
+                    name, paired_influence(self.sample, name, level=self.models.level)
+                )
+
+    def _tables(self) -> tuple[Floats, Floats]:
+        """Resampled tables of both models, from one draw."""
+        if self.models.chosen:
+            return self.models.chosen[self.a].tables, self.models.chosen[self.b].tables
+        clusters = self.models.first.clusters
+        if clusters is None:
+            return resampled_pairs(self.tally, self.models.method)
+        both = [
+            ClusterTally.of_codes(
+                batch.labels,
+                batch.truth,
+                engines.decide(batch),
+                clusters.codes,
+                clusters.names,
+                amounts=batch.counts,
+            )
+            for batch in self._batches
+        ]
+        return resampled_clusters(both[0], both[1], self.models.method)
+
+    @cached_property
+    def _delong(self) -> Significance | None:
+        if self.sample is None or self.sample.clusters:
+            return None
+        return delong_of(self.sample, level=self.models.level)
+
+    def tests(self) -> Iterator[Significance]:
+        """McNemar's test on all rows, on positives and on negatives; DeLong's.
+
+        McNemar's takes decisions as given, so there is none where thresholds were chosen.
+        """
+        if self.models.first.clusters is not None:
+            return
+        if not self.models.chosen:
+            yield mcnemar_of(self.tally, level=self.models.level)
+            if self.models.first.binary:
+                for label, on in ((1, "positives"), (0, "negatives")):
+                    found = mcnemar_of(self.tally.of_label(label), level=self.models.level)
+                    yield replace(found, on=on, sentence=f"On {on}, {found.sentence}")
+        if self._delong is not None:
+            yield self._delong
+
+
+def counted(*, binary: bool) -> Iterator[tuple[str, Measure, Quantity]]:
+    """Measures of decisions: the name, the measure, and what is read of a table."""
+    for measure in catalogue.CATALOGUE:
+        if measure.formula is None:
+            continue
+        if binary:
+            yield measure.name, measure, Quantity(measure.formula, label=1)
+        elif measure.classes is not None:
+            yield measure.name, measure, Quantity(measure.classes)
+        elif measure.averages:
+            averaged = of_classes(measure.formula, "macro")
+            yield f"{measure.name}.macro", measure, Quantity(averaged)
+
+
+def scored(batches: tuple[Batch, ...] | list[Batch]) -> tuple[str, ...]:
+    """Measures of scores that all of these models have."""
+    if any(batch.score is None for batch in batches):
+        return ()
+    return (*RANKED, *LOSSES) if all(batch.is_probability for batch in batches) else RANKED
+
+
+def _difference(name: str, found: Significance, method: str | None = None) -> Difference:
+    assert found.effect is not None  # noqa: S101 - tests of two models have one
+    return Difference(
+        measure=name,
+        a=found.models[0],
+        b=found.models[1],
+        value_a=found.table["a"],
+        value_b=found.table["b"],
+        difference=found.effect if method is None else found.effect.changed(method=method),
+        p=found.p,
+    )

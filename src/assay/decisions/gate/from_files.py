@@ -1,0 +1,100 @@
+"""From files to a gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from assay.decisions.gate.gate import gate
+from assay.decisions.gate.result import Gate
+from assay.decisions.gate.rule import NEW, OLD, Rule
+from assay.inference.bootstrap import SEED
+from assay.sources import FAMILY
+from assay.sources.columns import native
+from assay.sources.files import Model, Progress, Request, read_models, silent
+
+
+def gate_files(
+    file: str,
+    request: Request | None = None,
+    *,
+    rules: str | Rule | Iterable[str | Rule],
+    score: str,
+    baseline: str | None = None,
+    baseline_score: str | None = None,
+    id_column: str | None = None,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    threshold: float | None = None,
+    baseline_threshold: float | None = None,
+    level: float = 0.95,
+    joint: bool = False,
+    resamples: int | None = None,
+    seed: int = SEED,
+    progress: Progress = silent,
+    resampling: Callable[[int, int], None] | None = None,
+) -> Gate:
+    r"""Judge the predictions of a file by rules, beside those of a baseline on the same rows.
+
+    The baseline is another file, matched by ``id_column``, or another column of the same file.
+    A column whose values are all labels holds decisions instead of scores.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "new.csv")
+    ...     _ = path.write_text("label,score\n" + "attack,0.9\nnormal,0.2\n" * 50)
+    ...     gate_files(str(path), score="score", rules="new(recall) >= 0.9").outcome.value
+    'pass'
+    """
+    models = [Model(NEW, score, file)]
+    if baseline is not None or baseline_score is not None:
+        models.append(Model(OLD, baseline_score or score, baseline or file))
+    found = read_models(
+        [file],
+        request or Request(),
+        models,
+        id_column=id_column,
+        labels=[str(label) for label in labels or ()],
+        progress=progress,
+    )
+    columns = dict(found.columns)
+    kind = columns["y_true"].kind
+
+    def typed(label: Any) -> Any:
+        return native(label, kind) if isinstance(label, str) else label
+
+    sliced = columns.get("slices", {})
+    family = found.family or FAMILY
+    judged = gate(
+        columns["y_true"],
+        rules=rules,
+        new=found.scores.get(NEW),
+        old=found.scores.get(OLD),
+        new_decision=found.decisions.get(NEW),
+        old_decision=found.decisions.get(OLD),
+        positive=typed(positive),
+        negative=typed(negative),
+        labels=None if labels is None else [typed(label) for label in labels],
+        families=sliced.get(family),
+        clusters=columns.get("clusters"),
+        counts=columns.get("counts"),
+        threshold=threshold,
+        old_threshold=baseline_threshold,
+        level=level,
+        joint=joint,
+        resamples=resamples,
+        seed=seed,
+        progress=resampling,
+    )
+    source = {
+        "name": found.name,
+        "baseline": found.files[0] if found.files else None,
+        "rows_read": found.rows_read,
+        "rows_used": found.rows_read - found.rows_refused,
+        "rows_refused": found.rows_refused,
+        "refused": [asdict(refused) for refused in found.refused],
+        "chosen": dict(found.chosen),
+    }
+    return replace(judged, source=source, notes=(*found.notes, *judged.notes))

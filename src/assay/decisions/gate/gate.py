@@ -1,0 +1,256 @@
+"""Judge rules: does the new model keep them, with confidence?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from assay.decisions.gate import differences, single
+from assay.decisions.gate.grammar import EXAMPLE, parse_rule
+from assay.decisions.gate.result import Gate, Judged, reason_of
+from assay.decisions.gate.rows import Rows
+from assay.decisions.gate.rule import NEW, OLD, Operating, Rule
+from assay.errors import InputError, LengthMismatch, MethodError
+from assay.inference import Bootstrap, Estimate
+from assay.inference.bootstrap import RESAMPLES, SEED
+from assay.inference.chosen import Chosen, choose_anew
+from assay.inference.operating import AtThreshold
+from assay.inference.quantiles import check_level
+from assay.sources import FAMILY, Batch, common_labels, from_arrays
+
+# So many resamples lie beyond each end of an interval, where nobody said how many to draw.
+_BEYOND = 5
+# What floating point may add to a difference of shares, or to any other number.
+_NOISE, _RELATIVE_NOISE = 1e-14, 1e-12
+
+
+def gate(
+    y_true: Any,
+    *,
+    rules: str | Rule | Iterable[str | Rule],
+    new: Any = None,
+    old: Any = None,
+    new_decision: Any = None,
+    old_decision: Any = None,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    families: Any = None,
+    clusters: Any = None,
+    counts: Any = None,
+    threshold: float | None = None,
+    old_threshold: float | None = None,
+    level: float = 0.95,
+    joint: bool = False,
+    resamples: int | None = None,
+    seed: int = SEED,
+    progress: Callable[[int, int], None] | None = None,
+) -> Gate:
+    """Judge a new model, alone or beside an old one on the same rows, by rules.
+
+    ``new`` and ``old`` are scores; ``new_decision`` and ``old_decision`` take their place where
+    there are only decisions. A rule such as ``new-old(detection_rate@max-far=0.1) >= -0.01``
+    passes when the whole interval keeps it, fails when none of it does, and is undecided
+    otherwise. Rules that name no threshold are judged at ``threshold`` (by default 0.5 for scores
+    in [0, 1]), the old model at ``old_threshold`` where that differs. With ``joint``, the level
+    holds for all rules together.
+
+    >>> truth = ["attack", "normal"] * 200
+    >>> judged = gate(truth, new=[0.9, 0.1] * 200, rules="new(precision) >= 0.9")
+    >>> judged.outcome.value, judged.rules[0].estimate
+    ('pass', 1.000 [0.981, 1.000])
+    """
+    asked = _parsed(rules)
+    columns = {NEW: (new, new_decision), OLD: (old, old_decision)}
+    batches = _batches(
+        y_true,
+        columns,
+        {
+            "positive": positive,
+            "negative": negative,
+            "counts": counts,
+            "clusters": clusters,
+            "slices": None if families is None else {FAMILY: families},
+        },
+        labels,
+    )
+    for rule in asked:
+        for model in rule.models:
+            if model not in batches:
+                raise InputError(f"the rule {rule.text!r} needs the {model} model: give {model}=")
+    thresholds = {NEW: threshold, OLD: threshold if old_threshold is None else old_threshold}
+    level = check_level(level)
+    rows = Rows(batches, thresholds, level)
+    each = tuple(_expanded(asked, rows))
+    rule_level = 1 - (1 - level) / len(each) if joint else level
+    rows = Rows(batches, thresholds, rule_level)
+    method = Bootstrap(rule_level, _resamples(resamples, rule_level), seed)
+    chosen = _chosen(rows, each, method, progress)
+    negatives, positives = rows.sizes
+    assert rows.first.positive is not None  # noqa: S101 - the rows see to it
+    return Gate(
+        rules=tuple(_judged(rows, rule, chosen, method) for rule in each),
+        level=level,
+        rule_level=rule_level,
+        joint=joint,
+        resamples=method.resamples,
+        seed=seed,
+        labels=rows.first.labels,
+        positive=rows.first.positive,
+        rows={"rows": negatives + positives, "positives": positives, "negatives": negatives},
+        notes=rows.first.notes,
+    )
+
+
+def _parsed(rules: str | Rule | Iterable[str | Rule]) -> tuple[Rule, ...]:
+    many = [rules] if isinstance(rules, str | Rule) else list(rules)
+    if not many:
+        raise InputError(f"a gate needs a rule, such as {EXAMPLE!r}; found none")
+    found = (rule if isinstance(rule, Rule) else parse_rule(rule) for rule in many)
+    return tuple(rule if rule.text else replace(rule, text=rule.canonical()) for rule in found)
+
+
+def _batches(
+    y_true: Any,
+    columns: Mapping[str, tuple[Any, Any]],
+    shared: Mapping[str, Any],
+    labels: Sequence[Any] | None,
+) -> dict[str, Batch]:
+    """The rows of each model that was given."""
+    decisions = {model: said for model, (_, said) in columns.items() if said is not None}
+    if decisions and labels is None:
+        labels = common_labels(y_true, decisions)
+    found = {}
+    for model, (score, decision) in columns.items():
+        if score is not None and decision is not None:
+            raise InputError(f"give {model}= (scores) or {model}_decision=, not both")
+        if score is None and decision is None:
+            continue
+        # Each rule sets its own threshold; this one decides nothing.
+        said = {"y_score": score, "threshold": 0.0} if decision is None else {"y_pred": decision}
+        try:
+            found[model] = from_arrays(y_true, labels=labels, **shared, **said)
+        except LengthMismatch as mismatch:
+            raise LengthMismatch(f"the {model} model: {mismatch}") from mismatch
+    if NEW not in found:
+        raise InputError("give new=, the scores of the new model, or new_decision=")
+    if OLD in found and (found[NEW].score is None) != (found[OLD].score is None):
+        raise InputError("give scores of both models or decisions of both, not one of each")
+    return found
+
+
+def _expanded(rules: Iterable[Rule], rows: Rows) -> Iterator[Rule]:
+    """Rules for each family become one a family."""
+    for rule in rules:
+        of_family = rule.every_family or rule.family is not None
+        if of_family and FAMILY not in rows.first.slices:
+            raise InputError(f"the rule {rule.text!r} is about families: give families=")
+        if not rule.every_family:
+            yield rule
+            continue
+        if not rows.families:
+            raise InputError(f"the rule {rule.text!r} has no family to judge: no row is positive")
+        yield from (rule.of_family(name) for name in rows.families)
+
+
+def _resamples(asked: int | None, level: float) -> int:
+    if asked is None:
+        return max(RESAMPLES, math.ceil(2 * _BEYOND / (1 - level)))
+    needed = math.ceil(2 / (1 - level) - 1e-9)
+    if asked < needed:
+        raise MethodError(
+            f"at a level of {level:.6g} an interval needs {needed} resamples or more; found {asked}"
+        )
+    return asked
+
+
+# -- judging ---------------------------------------------------------------------------------------
+
+
+def _is_anew(rows: Rows, rule: Rule, point: Operating) -> bool:
+    """Whether a rule needs resamples of the rows themselves."""
+    if not isinstance(point, AtThreshold):
+        return True
+    return rows.clusters is not None and (rule.compares or rule.family is not None)
+
+
+def _chosen(
+    rows: Rows,
+    rules: Iterable[Rule],
+    method: Bootstrap,
+    progress: Callable[[int, int], None] | None,
+) -> Mapping[tuple[str, Any], Chosen]:
+    """Every point that some rule needs, from one set of resamples."""
+    points: dict[Operating, None] = {}
+    for rule in rules:
+        if rule.of_scores:
+            continue
+        for model in rule.models:
+            point = rows.point(model, rule)
+            if _is_anew(rows, rule, point):
+                points[point] = None
+    if not points:
+        return {}
+    return choose_anew(rows.scored(), list(points), method, progress=progress)
+
+
+def _judged(
+    rows: Rows, rule: Rule, chosen: Mapping[tuple[str, Any], Chosen], method: Bootstrap
+) -> Judged:
+    if rule.of_scores:
+        each = {model: float(single.of_scores(rows, rule, model)) for model in rule.models}
+        found = (
+            differences.of_both_scores(rows, rule)
+            if rule.compares
+            else single.of_scores(rows, rule, rule.subject)
+        )
+        return _verdict(rule, found, each, {})
+    points = {model: rows.point(model, rule) for model in rule.models}
+    at: dict[str, float | None]
+    if any(_is_anew(rows, rule, point) for point in points.values()):
+        taken = {model: chosen[model, point] for model, point in points.items()}
+        found = (
+            differences.between(rows, rule, taken, method)
+            if rule.compares
+            else single.anew(rows, rule, taken[rule.subject], method)
+        )
+    elif rule.compares:
+        fixed = {m: p.threshold for m, p in points.items() if isinstance(p, AtThreshold)}
+        taken = differences.at_given(rows, rule, fixed, method)
+        found = differences.between(rows, rule, taken, method)
+    else:
+        found = single.given(rows, rule, rule.subject)
+        point = points[rule.subject]
+        assert isinstance(point, AtThreshold)  # noqa: S101 - others are chosen anew
+        return _verdict(rule, found, {rule.subject: float(found)}, {rule.subject: point.threshold})
+    each = {model: single.values(rows, rule, taken[model])[0] for model in rule.models}
+    at = {model: taken[model].threshold for model in rule.models}
+    return _verdict(rule, found, each, at)
+
+
+def _verdict(
+    rule: Rule,
+    found: Estimate,
+    values: Mapping[str, float],
+    thresholds: Mapping[str, float | None],
+) -> Judged:
+    scale = max([1.0, *(abs(v) for v in values.values() if math.isfinite(v))])
+    noise = _NOISE * scale if rule.compares else 0.0
+
+    def exact(number: float) -> float:
+        """An end that is the bound but for the noise of floating point is the bound."""
+        near = math.isclose(number, rule.bound, rel_tol=_RELATIVE_NOISE, abs_tol=noise)
+        return rule.bound if near else number
+
+    found = found.changed(exact(float(found)), low=exact(found.low), high=exact(found.high))
+    outcome = rule.outcome(found.low, found.high)
+    said = [] if found.note is None else [found.note]
+    said += [
+        f"no threshold of the {model} model keeps {rule.at}, so it flags nothing"
+        for model, at in thresholds.items()
+        if at is None and not math.isnan(found)
+    ]
+    found = found.changed(note="; ".join(said) or None)
+    return Judged(rule, outcome, found, reason_of(rule, found, outcome), values, thresholds)

@@ -1,0 +1,309 @@
+r"""Rules from text, by a small parser that says where it stopped understanding.
+
+::
+
+    RULE      = SUBJECT "(" MEASURE [ "." SUFFIX ] [ "@" CONDITION { "," CONDITION } ] ")" OP NUMBER
+    SUBJECT   = "new" | "old" | "new" "-" "old"
+    SUFFIX    = "macro" | "micro" | "weighted" | NAME
+    CONDITION = "threshold" "=" NUMBER | "max-far" "=" NUMBER | "max-fpr" "=" NUMBER
+              | "base-rate" "=" NUMBER | "volume" "=" NUMBER | "family" "=" ( NAME | "*" )
+    OP        = ">=" | ">" | "<=" | "<"
+    NUMBER    = 0.5 | 50% | -0.01 | 1/100 | 1e-3
+    NAME      = letters, digits and the like; anything else in quotes, \ before a quote
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple, NoReturn
+
+from assay.decisions.gate.rule import (
+    DIFFERENCE,
+    EVERY,
+    HELD_BY,
+    NEW,
+    OF_FAMILIES,
+    OLD,
+    Operating,
+    Rule,
+)
+from assay.errors import InputError, UnknownMeasure
+from assay.evaluation.deployment import PER_DAY
+from assay.inference.operating import AtThreshold, MaxFar, MaxFpr
+from assay.measures import AVERAGES, Measure, names, parse
+
+EXAMPLE = "new(precision@base-rate=0.001) >= 0.5"
+LONGEST = 2000
+
+_OPERATORS = {">=": ">=", ">": ">", "<=": "<=", "<": "<", "≥": ">=", "≤": "<="}
+_OPERATING = ("threshold", "max-far", "max-fpr")
+CONDITIONS = (*_OPERATING, "base-rate", "family", "volume")
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<operator>>=|<=|==?|!=|>|<|≥|≤)
+    |(?P<sign>[()@,*])
+    |(?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    |(?P<word>[^\s()@,=<>≤≥"'*]+)
+    |(?P<odd>.))""",
+    re.VERBOSE | re.DOTALL,
+)
+_DIGITS = r"(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,3})?"
+_NUMBER = re.compile(rf"([+-]?{_DIGITS})(?:(%)|/({_DIGITS}))?", re.ASCII)
+_END = "the end"
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def parse_rule(text: str, *, name: str | None = None, why: str | None = None) -> Rule:
+    """A rule from its text.
+
+    >>> rule = parse_rule("new-old(detection_rate@max-far=0.1) >= -0.01")
+    >>> rule.subject, rule.measure.name, str(rule.at), rule.operator, rule.bound
+    ('new-old', 'recall', 'max-far=0.1', '>=', -0.01)
+    """
+    if not isinstance(text, str):
+        raise InputError(f"a rule is text such as {EXAMPLE!r}; found {type(text).__name__}")
+    if len(text) > LONGEST:
+        raise InputError(f"a rule is at most {LONGEST} characters long; found {len(text)}")
+    found = _Parser(text).rule()
+    return replace(found, name=name, why=why)
+
+
+class _Parser:
+    """Reads one rule from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = []
+        for found in _TOKEN.finditer(text.rstrip()):
+            kind = found.lastgroup or ""
+            self._tokens.append(_Token(kind, found[kind], *found.span(kind)))
+        self._at = 0
+
+    # -- tokens ------------------------------------------------------------------------------------
+
+    @property
+    def _next(self) -> _Token:
+        if self._at < len(self._tokens):
+            return self._tokens[self._at]
+        end = len(self._text.rstrip())
+        return _Token("end", _END, end, end)
+
+    def _take(self) -> _Token:
+        found = self._next
+        self._at += 1
+        return found
+
+    def _fail(self, token: _Token, why: str) -> NoReturn:
+        start = token.start
+        here = self._text[start : start + 20]
+        near = f" (at {here!r})" if here else " (at the end)"
+        shown = self._text if len(self._text) <= 200 else f"{self._text[:200]}..."
+        raise InputError(f"the rule {shown!r} is wrong at character {start + 1}{near}: {why}")
+
+    def _expected(self, token: _Token, what: str, known: Iterable[str] = ()) -> NoReturn:
+        found = token.text if token.kind == "end" else repr(token.text)
+        hint = _near(token.text.replace("_", "-"), known) or "."
+        self._fail(token, f"expected {what}, found {found}{hint} A rule is such as {EXAMPLE}")
+
+    def _sign(self, sign: str) -> None:
+        token = self._take()
+        if token.text != sign or token.kind == "quoted":
+            self._expected(token, repr(sign))
+
+    def _is_next(self, sign: str) -> bool:
+        return self._next.kind == "sign" and self._next.text == sign
+
+    # -- the parts of a rule -----------------------------------------------------------------------
+
+    def rule(self) -> Rule:
+        """The whole rule."""
+        subject = self._subject()
+        self._sign("(")
+        start = self._next
+        rule = self._measure(subject)
+        if self._is_next("@"):
+            self._take()
+            rule = self._conditions(rule)
+        if rule.per_day and rule.volume is None:
+            self._fail(start, f"{rule.written} needs the rows a day: write @volume=1000000")
+        self._sign(")")
+        operator = self._take()
+        if operator.text not in _OPERATORS or operator.kind != "operator":
+            self._expected(operator, "one of >=, >, <= and <")
+        bound = self._number("a number such as 0.5, 50%, -0.01 or 1/100")
+        if self._next.kind != "end":
+            self._expected(self._next, "nothing after the number")
+        return replace(
+            rule, operator=_OPERATORS[operator.text], bound=bound, text=self._text.strip()
+        )
+
+    def _subject(self) -> str:
+        token = self._take()
+        written = token.text if token.kind == "word" else ""
+        if written in (NEW, f"{NEW}-") and self._next.kind == "word":
+            # "new - old", "new- old" and "new -old" are the same as "new-old".
+            joined = written
+            while self._next.kind == "word" and len(joined) < len(DIFFERENCE):
+                joined += self._take().text
+            written = joined
+        if written in (NEW, OLD, DIFFERENCE):
+            return written
+        if written == f"{OLD}-{NEW}":
+            self._fail(token, "the difference is new-old: turn the rule around")
+        return self._expected(token, "new(...), old(...) or new-old(...)", (NEW, OLD, DIFFERENCE))
+
+    def _measure(self, subject: str) -> Rule:
+        token = self._take()
+        if token.kind != "word":
+            self._expected(token, "a measure such as precision or detection_rate")
+        written, label, average = token.text, None, None
+        if written.endswith(".") and self._next.kind == "quoted":
+            if self._next.start != token.end:
+                self._expected(self._next, f"the name of a class right after {written!r}")
+            label = _unquoted(self._take().text)
+            written = written[:-1]
+        if written in PER_DAY and label is None:
+            return Rule(subject, written, None, "", 0.0)
+        measure, suffix = self._found(token, written)
+        if suffix is not None and label is not None:
+            self._fail(token, f"{written!r} is no measure")
+        if suffix in AVERAGES:
+            average = suffix
+        elif suffix is not None:
+            label = suffix
+        if average is not None and (measure.formula is None or not measure.averages):
+            self._fail(token, f"{measure.name} has no average over classes")
+        name = written if suffix is None else written[: -len(suffix) - 1]
+        return Rule(subject, name, measure, "", 0.0, label=label, average=average)
+
+    def _found(self, token: _Token, written: str) -> tuple[Measure, str | None]:
+        try:
+            return parse(written)
+        except UnknownMeasure:
+            head = written.partition(".")[0]
+            hint = _near(head.replace("-", "_"), [*names(), *PER_DAY])
+            self._fail(token, f"there is no measure {head!r}{hint or '.'} See `assay measures`")
+
+    def _conditions(self, rule: Rule) -> Rule:
+        seen: dict[str, _Token] = {}
+        limits: dict[str, float] = {}
+        while True:
+            token = self._take()
+            key = token.text.replace("_", "-")
+            if token.kind != "word" or key not in CONDITIONS:
+                self._expected(token, f"one of {', '.join(CONDITIONS)}", CONDITIONS)
+            if key in seen:
+                self._fail(token, f"{key} is given twice")
+            equals = self._take()
+            if equals.text != "=":
+                self._expected(equals, f"'=' after {key}")
+            seen[key] = token
+            self._may_stand(rule, token, key, seen)
+            if key == "family":
+                rule = self._family(rule)
+            elif key == "volume":
+                rule = replace(rule, volume=self._volume())
+            else:
+                limits[key] = self._limit(key)
+            if not self._is_next(","):
+                break
+            self._take()
+        rule = replace(rule, base_rate=limits.get("base-rate"))
+        for key in _OPERATING:
+            if key in limits:
+                rule = replace(rule, at=_operating(key, limits[key], rule.base_rate))
+                self._must_tell(rule, seen[key])
+        return rule
+
+    def _may_stand(self, rule: Rule, token: _Token, key: str, seen: Iterable[str]) -> None:
+        """Refuse a condition that says nothing about the measure."""
+        if rule.of_scores:
+            self._fail(token, f"{rule.written} is of scores at all thresholds: it takes no {key}")
+        others = [other for other in _OPERATING if other in seen]
+        if len(others) > 1:
+            self._fail(token, f"{' and '.join(others)} are two ways to set one threshold; keep one")
+        if key == "volume" and not rule.per_day:
+            self._fail(token, f"volume is for {', '.join(PER_DAY)}, not for {rule.written}")
+        if key == "base-rate" and rule.average is not None:
+            self._fail(token, "a base rate is the share of the positive label, not of an average")
+        if key == "family":
+            of_family = rule.measure is not None and rule.measure.name in OF_FAMILIES
+            if not of_family or rule.label is not None or rule.average is not None:
+                self._fail(token, "of a family there are detection_rate and miss_rate, no others")
+
+    def _must_tell(self, rule: Rule, token: _Token) -> None:
+        held = HELD_BY.get(type(rule.at), ())
+        if rule.measure is not None and rule.label is None and rule.measure.name in held:
+            self._fail(
+                token,
+                f"{token.text} keeps {rule.written} where it is, so the rule could not fail; "
+                f"`assay threshold` tells how sure that is on new data",
+            )
+
+    def _family(self, rule: Rule) -> Rule:
+        if self._is_next(EVERY):
+            self._take()
+            return replace(rule, every_family=True)
+        return replace(rule, family=self._name("a family, or * for each of them"))
+
+    def _name(self, what: str) -> str:
+        token = self._take()
+        if token.kind == "quoted":
+            return _unquoted(token.text)
+        if token.kind != "word":
+            self._expected(token, what)
+        return token.text
+
+    def _limit(self, key: str) -> float:
+        token = self._next
+        if key == "threshold":
+            return self._number("a score")
+        found = self._number("a share such as 0.001, 0.1% or 1/1000")
+        if not 0 < found < 1:
+            self._fail(token, f"{key} is a share between 0 and 1; found {token.text}")
+        return found
+
+    def _volume(self) -> float:
+        token = self._next
+        found = self._number("the rows a day")
+        if found <= 0:
+            self._fail(token, f"volume is above 0; found {token.text}")
+        return found
+
+    def _number(self, what: str) -> float:
+        token = self._take()
+        written = token.text.replace("\N{MINUS SIGN}", "-")
+        if written in ("-", "+") and self._next.kind == "word":
+            written += self._take().text
+        found = _NUMBER.fullmatch(written) if token.kind == "word" else None
+        if found is None:
+            self._expected(token, what)
+        below = Fraction(100) if found[2] else Fraction(found[3] or 1)
+        try:
+            return float(Fraction(found[1]) / below)
+        except (ZeroDivisionError, OverflowError):
+            self._fail(token, f"{written} is no finite number")
+
+
+def _operating(key: str, limit: float, base_rate: float | None) -> Operating:
+    if key == "threshold":
+        return AtThreshold(limit)
+    return MaxFpr(limit) if key == "max-fpr" else MaxFar(limit, base_rate)
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
+
+
+def _near(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word.lower(), list(known), n=2, cutoff=0.6)
+    return f"; did you mean {' or '.join(close)}?" if close else ""

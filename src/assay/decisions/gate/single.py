@@ -1,0 +1,153 @@
+"""The estimate of one model."""
+
+from __future__ import annotations
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.decisions.gate.quantities import position, quantity_of
+from assay.decisions.gate.rows import Rows
+from assay.decisions.gate.rule import Rule
+from assay.evaluation.deployment import daily
+from assay.inference import Bootstrap, ClopperPearson, Estimate, estimate
+from assay.inference.chosen import Chosen
+from assay.inference.operating import AtThreshold, MaxFar
+from assay.sources import FAMILY
+from assay.tally import Confusion
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+NO_FAMILY = "no row of this family is positive"
+
+
+def given(rows: Rows, rule: Rule, model: str) -> Estimate:
+    """One model at a fixed threshold, or its scores: what an evaluation says of it."""
+    if rule.of_scores:
+        return of_scores(rows, rule, model)
+    point = rows.point(model, rule)
+    assert isinstance(point, AtThreshold)  # noqa: S101 - others are chosen anew
+    judge = rows.judge(model, point.threshold)
+    if rule.measure is None:
+        assert rule.volume is not None  # noqa: S101 - the parser asks for it
+        return dict(daily(judge, rule.volume, rule.base_rate))[rule.written]
+    if rule.family is not None:
+        if rows.family(rule.family) is None:
+            return Estimate(math.nan, level=rows.level, undefined=NO_FAMILY)
+        return judge.of_slice(rule.measure, (FAMILY, rule.family))
+    if rule.average is not None:
+        return judge.averaged(rule.measure, rule.average)
+    label = position(rule, rows)
+    if rule.base_rate is not None:
+        return judge.at_base_rate(rule.measure, rule.base_rate)
+    return judge.of_label(rule.measure, label)
+
+
+def of_scores(rows: Rows, rule: Rule, model: str) -> Estimate:
+    """A measure of one model's scores."""
+    assert rule.measure is not None  # noqa: S101 - only measures are of scores
+    if rule.label is not None and rows.label(rule.label) != 1:
+        return Estimate(
+            math.nan,
+            level=rows.level,
+            undefined=f"scores rank {rows.first.positive!r}, not {rule.label!r}",
+        )
+    return rows.judge(model).scored(rule.measure)
+
+
+def anew(rows: Rows, rule: Rule, found: Chosen, method: Bootstrap) -> Estimate:
+    """One model where the threshold is chosen anew in each resample.
+
+    Never narrower than the interval that takes the threshold as given.
+    """
+    value, draws = values(rows, rule, found)
+    if math.isnan(value):
+        return Estimate(value, level=rows.level, undefined=undefined(rows, rule, found))
+    if rule.family is not None:
+        where = rows.family(rule.family)
+        hits, size = found.hits[where], found.sizes[where]
+        low, high = (float(end) for end in ClopperPearson(rows.level)(hits, size))
+        assert rule.measure is not None  # noqa: S101 - families have a measure
+        ends = (low, high) if rule.measure.name == "recall" else (1 - high, 1 - low)
+        n = float(size)
+    else:
+        quantity, bounds = quantity_of(rule, rows)
+        floor = estimate(quantity, confusion_of(rows, found.table), bounds, level=rows.level)
+        ends, n = (floor.low, floor.high), floor.n
+    return resampled(value, draws, ends, method, n, clustered=rows.clusters is not None)
+
+
+def values(rows: Rows, rule: Rule, found: Chosen) -> tuple[float, Floats]:
+    """The value on the data, and on each resample; nan where undefined."""
+    if rule.family is not None:
+        where = rows.family(rule.family)
+        if where is None:
+            return math.nan, np.full(len(found.tables), math.nan)
+        assert rule.measure is not None  # noqa: S101 - families have a measure
+        missed = rule.measure.name != "recall"
+        share = float(found.hits[where]) / float(found.sizes[where])
+        with np.errstate(invalid="ignore"):
+            shares = found.group_hits[:, where] / found.group_sizes[:, where]
+        value, draws = (1 - share, 1 - shares) if missed else (share, shares)
+    else:
+        quantity, _ = quantity_of(rule, rows)
+        value = quantity.value(confusion_of(rows, found.table))
+        draws = quantity.of_tables(found.tables)
+    if not isinstance(rule.at, AtThreshold | None):
+        # Without both classes there is no rate to choose a threshold by.
+        value = math.nan if not all(rows.sizes) else value
+        draws = np.where(found.tables.sum(axis=2).all(axis=1), draws, math.nan)
+    return value, draws
+
+
+def undefined(rows: Rows, rule: Rule, found: Chosen) -> str:
+    """Why there is no value."""
+    if rule.family is not None and rows.family(rule.family) is None:
+        return NO_FAMILY
+    if not all(rows.sizes):
+        return f"there are no {'negatives' if rows.sizes[1] else 'positives'}"
+    quantity, _ = quantity_of(rule, rows)
+    why = quantity.reason(confusion_of(rows, found.table)) or "it has no value"
+    if found.threshold is None and isinstance(rule.at, MaxFar):
+        return f"no threshold keeps {rule.at}, so {why}"
+    return why
+
+
+def confusion_of(rows: Rows, table: Floats) -> Confusion:
+    """A table of counts as a confusion matrix."""
+    cells = tuple(tuple(round(cell) for cell in row) for row in table.tolist())
+    return Confusion(rows.first.labels, cells)
+
+
+def resampled(
+    value: float,
+    draws: Floats,
+    floor: tuple[float, float],
+    method: Bootstrap,
+    n: float,
+    *,
+    clustered: bool,
+) -> Estimate:
+    """The percentile interval of resampled values, at least as wide as ``floor``.
+
+    Where more resamples are undefined than lie beyond an end, nobody knows where that end is.
+    """
+    ends = method.ends(draws, value, None)
+    name = f"cluster {method.name}" if clustered else method.name
+    left_out = f"undefined in {ends.undefined} of {ends.drawn} resamples"
+    if ends.undefined > (1 - method.level) / 2 * ends.drawn:
+        note = f"{left_out}: the interval is not known"
+        return Estimate(value, n=n, level=method.level, note=note)
+    lows = [end for end in (ends.low, floor[0], value) if not math.isnan(end)]
+    highs = [end for end in (ends.high, floor[1], value) if not math.isnan(end)]
+    return Estimate(
+        value,
+        min(lows),
+        max(highs),
+        method=name,
+        n=n,
+        level=method.level,
+        note=f"{left_out}, which were left out" if ends.undefined else None,
+    )

@@ -1,0 +1,122 @@
+"""What a plan says: the goals, and the rows that reach each."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+SCHEMA = "assay.plan/1"
+
+
+@dataclass(frozen=True)
+class Need:
+    """Rows that reach a goal, and how many errors they may hold.
+
+    ``rows`` are rows of any kind (those that an interval or a comparison is about). ``chance`` is
+    how likely it is to succeed, where the detector's expected rates are known.
+    ``detection_rate`` and ``false_positive_rate`` are the bounds that are shown on the way to a
+    false alarm rate. ``expected`` and ``method`` belong to an interval or a test.
+    """
+
+    negatives: int | None = None
+    positives: int | None = None
+    alerts: int | None = None
+    rows: int | None = None
+    false_alarms: int | None = None
+    misses: int | None = None
+    detection_rate: float | None = None
+    false_positive_rate: float | None = None
+    expected: float | None = None
+    method: str | None = None
+    chance: float | None = None
+
+    @property
+    def total(self) -> int:
+        """All rows to label."""
+        return sum(each or 0 for each in (self.negatives, self.positives, self.alerts, self.rows))
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One thing to know: what was asked, how sure, and what it takes.
+
+    ``confidence`` is this goal's own, after the error was shared: that of a bound, or the level of
+    an interval or a test. ``needs`` are ways to reach it; ``enough`` is the smallest that succeeds
+    with the power asked for, given the expected rates. ``hopeless`` tells why nothing does.
+    """
+
+    name: str
+    target: float
+    confidence: float
+    needs: tuple[Need, ...]
+    enough: Need | None = None
+    hopeless: str | None = None
+    family: str | None = None
+    discordant: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The goal as plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many labelled rows are needed, for each goal.
+
+    >>> from assay import plan
+    >>> plan(max_fpr=1e-4)["max_fpr"].needs[0].negatives
+    23025
+    """
+
+    goals: tuple[Goal, ...]
+    confidence: float
+    level: float
+    power: float
+    base_rate: float | None = None
+    expected_fpr: float | None = None
+    expected_dr: float | None = None
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> Goal:
+        """The first goal of a name, such as ``max_fpr``."""
+        for goal in self.goals:
+            if goal.name == name:
+                return goal
+        raise KeyError(f"there is no goal {name!r}; there are {[g.name for g in self.goals]}")
+
+    @property
+    def certified(self) -> tuple[Goal, ...]:
+        """The goals that share the confidence."""
+        return tuple(goal for goal in self.goals if goal.name in CERTIFIED)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as plain values, ready for JSON."""
+        return {
+            "schema": SCHEMA,
+            "confidence": self.confidence,
+            "level": self.level,
+            "power": self.power,
+            "base_rate": self.base_rate,
+            "expected": {"fpr": self.expected_fpr, "dr": self.expected_dr},
+            "goals": [goal.to_dict() for goal in self.goals],
+            "notes": list(self.notes),
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Every need as a row of a table."""
+        columns = [field.name for field in fields(Need)]
+        return [
+            {
+                "goal": goal.name,
+                "family": goal.family,
+                "target": goal.target,
+                "confidence": goal.confidence,
+                **{name: getattr(need, name) for name in columns},
+                "enough": need == goal.enough,
+            }
+            for goal in self.goals
+            for need in dict.fromkeys((*goal.needs, *((goal.enough,) if goal.enough else ())))
+        ]
+
+
+CERTIFIED = ("max_fpr", "min_dr", "max_far")

@@ -1,0 +1,315 @@
+"""From columns to a choice of threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from assay.decisions.threshold import infeasible, words
+from assay.decisions.threshold.candidates import candidates_of
+from assay.decisions.threshold.estimates import Drawn, estimates_at
+from assay.decisions.threshold.findings import findings_of
+from assay.decisions.threshold.holdout import judge
+from assay.decisions.threshold.plotting import thinned
+from assay.decisions.threshold.result import Choice, Point
+from assay.decisions.threshold.rules import Rule, empirical_rule, guaranteed_rule
+from assay.decisions.threshold.sweep import MODEL, Swept
+from assay.decisions.threshold.wanted import Wanted, wanted
+from assay.errors import InputError, LabelError
+from assay.inference import Bootstrap
+from assay.inference.chosen import Chooser, Progress, choose_anew
+from assay.inference.operating import NOTHING
+from assay.sources import FAMILY, Batch, from_arrays
+
+ANEW = (
+    "Intervals choose the threshold anew in each resample, and tell what this threshold would do "
+    "on new rows."
+)
+_HOLDOUT = ("y_true", "y_score", "families", "counts", "clusters")
+
+
+def choose_threshold(
+    y_true: Any,
+    *,
+    y_score: Any,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    max_far: float | None = None,
+    max_fpr: float | None = None,
+    min_dr: float | None = None,
+    min_dr_families: Mapping[str, float] | float | None = None,
+    max_alerts: float | None = None,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
+    base_rate: float | None = None,
+    volume: float | None = None,
+    confidence: float = 0.9,
+    families: Any = None,
+    counts: Any = None,
+    clusters: Any = None,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 42,
+    holdout: Any = None,
+    progress: Progress | None = None,
+) -> Choice:
+    """Choose the score from which on a row is flagged.
+
+    Constraints, alone or together: ``max_far`` (false alarm rate, at ``base_rate``), ``max_fpr``,
+    ``min_dr`` (detection rate), ``min_dr_families`` (of each family, or of those that a mapping
+    names; ``families`` is their column), ``max_alerts`` a day among ``volume`` rows. ``cost_fp``
+    and ``cost_fn`` are what a false alarm and a missed attack cost. The detection rate is made as
+    high as the constraints allow; with detection rates alone the FAR as low; with costs the cost.
+    Without any of these the usual points stand side by side.
+
+    ``choice.empirical`` is the best threshold on these rows, ``choice.guaranteed`` the one that
+    keeps all constraints on new rows with the chance ``confidence``, and ``choice.infeasible`` why
+    there is none. ``level`` is that of the intervals, from ``resamples`` that each choose anew.
+    ``holdout`` are unseen rows that judge the choice: a pair of truth and scores, or a mapping with
+    ``y_true``, ``y_score`` and perhaps ``families``, ``counts`` and ``clusters``. ``progress``
+    hears how many resamples are done, and how many there will be.
+
+    >>> truth = ["normal"] * 300 + ["attack"] * 100
+    >>> scores = [i / 400 for i in range(300)] + [0.5 + i / 200 for i in range(100)]
+    >>> choice = choose_threshold(truth, y_score=scores, max_fpr=0.1, resamples=50)
+    >>> choice.empirical.threshold, choice.guaranteed.threshold
+    (0.675, 0.695)
+    >>> choice.empirical["detection_rate"].value
+    0.65
+    """
+    said: dict[str, Any] = {"positive": positive, "negative": negative, "labels": labels}
+    batch = _batch(
+        {"y_true": y_true, "y_score": y_score, "families": families, "counts": counts}
+        | {"clusters": clusters},
+        said,
+    )
+    unseen = None
+    if holdout is not None:
+        unseen = _batch(_holdout(holdout), said)
+    return choose_of_batches(
+        batch,
+        {
+            "max_far": max_far,
+            "max_fpr": max_fpr,
+            "min_dr": min_dr,
+            "min_dr_families": min_dr_families,
+            "max_alerts": max_alerts,
+            "cost_fp": cost_fp,
+            "cost_fn": cost_fn,
+            "base_rate": base_rate,
+            "volume": volume,
+            "confidence": confidence,
+        },
+        family=FAMILY,
+        method=Bootstrap(level, resamples, seed),
+        source={"name": "arrays", "rows_read": batch.rows},
+        holdout=unseen,
+        holdout_source={"name": "arrays", "rows_read": 0 if unseen is None else unseen.rows},
+        progress=progress,
+    )
+
+
+def choose_of_batches(
+    batch: Batch,
+    asked: Mapping[str, Any],
+    *,
+    family: str,
+    method: Bootstrap,
+    source: Mapping[str, Any],
+    holdout: Batch | None = None,
+    holdout_source: Mapping[str, Any] | None = None,
+    notes: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Choice:
+    """Choose on rows that were checked; ``family`` names the slice that holds families."""
+    swept = Swept.of(batch, batch.slices.get(family))
+    want = wanted(**asked, families=tuple(each.name for each in swept.families))
+    unseen = None
+    if holdout is not None:
+        if holdout.labels != batch.labels:
+            raise LabelError(
+                f"the holdout has the labels {list(holdout.labels)}, but the threshold is chosen "
+                f"on {list(batch.labels)}: both must be labelled alike"
+            )
+        unseen = Swept.of(holdout, holdout.slices.get(family))
+    choosing = _Choosing(swept, want, method, progress)
+    empirical, guaranteed, candidates = choosing.points()
+    why = choosing.infeasible(empirical, guaranteed)
+    chosen = guaranteed or empirical
+    judged = None
+    if unseen is not None and chosen is not None:
+        judged = judge(
+            unseen,
+            chosen,
+            promised=guaranteed is not None,
+            wanted=want,
+            level=method.level,
+            source=_counted(holdout_source or {}, unseen),
+        )
+    return Choice(
+        constraints=want.constraints,
+        objective=want.objective,
+        empirical=empirical,
+        guaranteed=guaranteed,
+        infeasible=why,
+        candidates=candidates,
+        holdout=judged,
+        positive=batch.positive or "",
+        labels=batch.labels,
+        confidence=float(want.confidence),
+        level=method.level,
+        base_rate=None if want.base_rate is None else float(want.base_rate),
+        volume=None if want.volume is None else float(want.volume),
+        family=family if swept.families else None,
+        findings=findings_of(swept, want, chosen, unseen, judged),
+        notes=(*notes, *batch.notes, *_notes(swept, want)),
+        source=_counted(source, swept),
+        sweep=thinned(swept, (empirical, guaranteed, *candidates)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Choosing:
+    """All points of one data set, from one set of resamples."""
+
+    swept: Swept
+    wanted: Wanted
+    method: Bootstrap
+    progress: Progress | None
+
+    @cached_property
+    def empirical(self) -> Rule:
+        """What is best on the rows at hand."""
+        return empirical_rule(self.wanted, self.swept.families)
+
+    @cached_property
+    def guaranteed(self) -> Rule:
+        """What is best of what can be promised."""
+        return guaranteed_rule(self.wanted, self.swept.families)
+
+    def points(self) -> tuple[Point | None, Point | None, tuple[Point, ...]]:
+        """The empirical and the guaranteed point and the usual ones, where there are such."""
+        usual = {} if self.wanted.size else candidates_of(self.wanted)
+        rules: dict[str, Chooser] = {name: rule for name, (rule, _) in usual.items()}
+        if self.wanted.constraints:
+            rules["empirical"] = self.empirical
+        if self.wanted.size and self.swept.batch.clusters is None:
+            rules["guaranteed"] = self.guaranteed
+        counts = self.swept.counts
+        held = (counts.tp, counts.fp, counts.positives, counts.negatives)
+        found = {name: rule for name, rule in rules.items() if rule.choose(*held) != NOTHING}
+        drawn = (
+            {}
+            if not found
+            else choose_anew(
+                self.swept.rows,
+                list(dict.fromkeys(found.values())),
+                self.method,
+                progress=self.progress,
+            )
+        )
+
+        def point(name: str, said: str, confidence: float | None = None) -> Point | None:
+            if name not in found:
+                return None
+            chosen = drawn[MODEL, found[name]]
+            threshold = float(self.swept.thresholds[found[name].choose(*held)])
+            resampled = Drawn(self.swept, chosen, self.method)
+            estimates = estimates_at(
+                self.swept, threshold, self.wanted, self.method.level, resampled
+            )
+            return Point(threshold, said, confidence, estimates, name)
+
+        families = self.swept.families
+        guaranteed = None
+        if "guaranteed" in found:
+            said = words.guaranteed(self.wanted, counts, families)
+            guaranteed = point("guaranteed", said, float(self.wanted.confidence))
+        candidates = [
+            point(name, f"{said[0].upper()}{said[1:]} on these rows; nothing is promised.")
+            for name, (_, said) in usual.items()
+        ]
+        return (
+            point("empirical", words.empirical(self.wanted)),
+            guaranteed,
+            tuple(each for each in candidates if each is not None),
+        )
+
+    def infeasible(self, empirical: Point | None, guaranteed: Point | None) -> str | None:
+        """Why nothing was found, or nothing can be promised."""
+        if not self.wanted.size:
+            return None
+        said = []
+        if empirical is None:
+            said.append(infeasible.not_found(self.swept, self.wanted, self.empirical))
+        if self.swept.batch.clusters is not None:
+            said.append(infeasible.CLUSTERS)
+        elif guaranteed is None:
+            found = empirical is not None
+            said.append(
+                infeasible.not_promised(self.swept, self.wanted, self.guaranteed, found=found)
+            )
+        return " ".join(filter(None, said)) or None
+
+
+def _notes(swept: Swept, want: Wanted) -> list[str]:
+    found = [ANEW]
+    if want.size > 1:
+        found.append(
+            f"The confidence of {float(want.confidence):g} is for all {want.size} constraints "
+            f"together: they share the error (Bonferroni)."
+        )
+    if want.max_alerts is not None:
+        found.append(
+            "The budget bounds the expected number of alerts a day; the share of days above it "
+            "takes rows as independent of each other."
+        )
+    if swept.batch.counts is not None:
+        found.append("A row that is counted n times is taken as n independent rows.")
+    return found
+
+
+def _counted(source: Mapping[str, Any], swept: Swept) -> dict[str, Any]:
+    read, refused = source.get("rows_read", 0), source.get("rows_refused", 0)
+    return {
+        "name": source.get("name", ""),
+        "rows_read": read,
+        "rows_used": read - refused,
+        "rows_refused": refused,
+        "refused": list(source.get("refused", ())),
+        "positives": swept.counts.positives,
+        "negatives": swept.counts.negatives,
+        **({"chosen": source["chosen"]} if "chosen" in source else {}),
+    }
+
+
+def _holdout(given: Any) -> dict[str, Any]:
+    if isinstance(given, Mapping):
+        odd = [name for name in given if name not in _HOLDOUT]
+        if odd or not {"y_true", "y_score"} <= set(given):
+            raise InputError(
+                f"a holdout has y_true and y_score, and may have {', '.join(_HOLDOUT[2:])}; found "
+                f"{', '.join(map(str, given)) or 'nothing'}"
+            )
+        return dict(given)
+    if isinstance(given, tuple | list) and len(given) == 2:
+        return {"y_true": given[0], "y_score": given[1]}
+    raise InputError(
+        "a holdout is a pair of truth and scores, or a mapping with y_true and y_score"
+    )
+
+
+def _batch(columns: Mapping[str, Any], said: Mapping[str, Any]) -> Batch:
+    slices = None if columns.get("families") is None else {FAMILY: columns["families"]}
+    return from_arrays(
+        columns["y_true"],
+        y_score=columns["y_score"],
+        counts=columns.get("counts"),
+        clusters=columns.get("clusters"),
+        slices=slices,
+        threshold=0.0,  # any: thresholds are what is looked for
+        **said,
+    )

@@ -1,0 +1,173 @@
+"""What a reader of a chosen threshold must know, each with a code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from assay.decisions.threshold.result import Point
+from assay.decisions.threshold.sweep import Swept
+from assay.decisions.threshold.wanted import Wanted
+from assay.decisions.threshold.words import rate
+from assay.evaluation.findings import Finding
+from assay.evaluation.words import count, listed, name, percent, some
+
+# Below this many a share moves by more than three points with a single row.
+FEWEST = 30
+# Where most scores differ, rows of two data sets with equal scores are the same rows.
+_MOST_DIFFER = 0.9
+
+
+def findings_of(
+    swept: Swept,
+    wanted: Wanted,
+    chosen: Point | None,
+    holdout: Swept | None,
+    judged: Mapping[str, Any] | None,
+) -> tuple[Finding, ...]:
+    """All findings, in the order of their codes."""
+    found = [
+        *_same_rows(swept, holdout),
+        *_few(swept, wanted),
+        *_base_rate(swept, wanted),
+        *_extreme(swept, chosen),
+        *_nothing_is_cheaper(swept, wanted, chosen),
+        *_broken(judged),
+    ]
+    return tuple(found)
+
+
+def _same_rows(swept: Swept, holdout: Swept | None) -> Iterator[Finding]:
+    if holdout is None:
+        yield Finding(
+            "T001",
+            "info",
+            "The threshold was chosen and judged on the same rows. Intervals carry the choice, but "
+            "not a change of the data: judge it on rows that it has not seen (a holdout).",
+        )
+        return
+    shared = _shared(swept, holdout)
+    if shared:
+        all_ = "All" if shared == holdout.counts.rows else count(shared)
+        yield Finding(
+            "T002",
+            "warning",
+            f"{all_} of the {count(holdout.counts.rows)} rows of the holdout are in the rows that "
+            f"the threshold was chosen on, so it judges nothing new. Give rows that were kept "
+            f"aside.",
+        )
+
+
+def _shared(swept: Swept, holdout: Swept) -> int:
+    """How many rows of the holdout are rows that the threshold was chosen on."""
+
+    def table(of: Swept) -> Any:
+        return np.diff(np.stack([of.counts.tp, of.counts.fp]), axis=1, prepend=0)
+
+    if np.array_equal(swept.thresholds, holdout.thresholds) and np.array_equal(
+        table(swept), table(holdout)
+    ):
+        return holdout.counts.rows
+    distinct = [len(part.thresholds) / part.counts.rows for part in (swept, holdout)]
+    if min(distinct) < _MOST_DIFFER:
+        return 0
+    _, here, there = np.intersect1d(
+        swept.thresholds, holdout.thresholds, assume_unique=True, return_indices=True
+    )
+    both = np.minimum(table(swept)[:, here], table(holdout)[:, there])
+    shared = int(both.sum())
+    return shared if 2 * shared > holdout.counts.rows else 0
+
+
+def _few(swept: Swept, wanted: Wanted) -> Iterator[Finding]:
+    positives, negatives = swept.counts.positives, swept.counts.negatives
+    few = [f"{count(positives)} positives"] if positives < FEWEST else []
+    few += [f"{count(negatives)} negatives"] if negatives < FEWEST else []
+    few += [
+        f"{count(family.size)} of {name(family.name)}"
+        for family in swept.families
+        if family.name in wanted.families and family.size < FEWEST
+    ]
+    if few:
+        yield Finding(
+            "T003",
+            "warning",
+            f"There are only {some(few)}: a single row moves such a share by more than three "
+            f"points, so the threshold is a matter of chance.",
+        )
+
+
+def _base_rate(swept: Swept, wanted: Wanted) -> Iterator[Finding]:
+    if wanted.base_rate is not None:
+        return
+    asked = ["the FAR"] if wanted.max_far is not None else []
+    asked += ["the number of alerts"] if wanted.volume is not None else []
+    asked += ["the cost"] if wanted.cost_fp is not None else []
+    if asked:
+        share = swept.counts.positives / swept.counts.rows
+        verb = "are" if len(asked) > 1 else "is"
+        yield Finding(
+            "T004",
+            "warning",
+            f"No base rate was given, so {listed(asked)} {verb} at the share of attacks in these "
+            f"rows, {percent(share)}. Where attacks are rarer the same threshold does far worse: "
+            f"say the base rate of deployment.",
+        )
+
+
+def _extreme(swept: Swept, chosen: Point | None) -> Iterator[Finding]:
+    if chosen is None or chosen.threshold is None:
+        return
+    position = int(swept.positions(chosen.threshold))
+    if not swept.counts.tp[position]:
+        yield Finding(
+            "T005",
+            "warning",
+            f"The threshold {chosen.threshold:.6g} keeps what was asked by detecting nothing: "
+            f"negatives have the highest scores.",
+        )
+    elif position == len(swept.thresholds) - 1:
+        yield Finding(
+            "T006",
+            "warning",
+            f"The threshold {chosen.threshold:.6g} is the lowest score: it flags every row.",
+        )
+
+
+def _nothing_is_cheaper(swept: Swept, wanted: Wanted, chosen: Point | None) -> Iterator[Finding]:
+    if wanted.cost_fp is None or wanted.cost_fn is None or chosen is None:
+        return
+    counts = swept.counts
+    share = float(wanted.base_rate or counts.positives / counts.rows)
+    without = share * float(wanted.cost_fn)
+    if chosen["expected_cost"] > without:
+        yield Finding(
+            "T007",
+            "warning",
+            f"Without any alert a row would cost {rate(without)}, less than the "
+            f"{rate(chosen['expected_cost'])} of this threshold: at these costs the detector does "
+            f"not pay.",
+        )
+
+
+def _broken(judged: Mapping[str, Any] | None) -> Iterator[Finding]:
+    broken = [each for each in judged["constraints"] if each["held"] is False] if judged else []
+    if broken:
+        said = listed(
+            [
+                f"{each['constraint']} ({rate(each['value'])} where {rate(each['limit'])} was "
+                f"asked)"
+                for each in broken
+            ]
+        )
+        if any(each["sure"] for each in broken):
+            yield Finding("T008", "warning", f"On the holdout the threshold breaks {said}.")
+        else:
+            yield Finding(
+                "T008",
+                "info",
+                f"On the holdout the threshold does not keep {said}, by no more than chance "
+                f"allows.",
+            )

@@ -1,0 +1,137 @@
+"""From files to a choice of threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from assay.decisions.threshold.choose import choose_of_batches
+from assay.decisions.threshold.result import Choice
+from assay.errors import CountError, InputError, ScoreError
+from assay.inference import Bootstrap
+from assay.inference.chosen import Progress as Resampled
+from assay.sources import FAMILY, Batch, from_arrays
+from assay.sources.columns import native
+from assay.sources.files import Progress, Request, Rows, read, silent
+
+
+def choose_threshold_files(
+    inputs: str | Sequence[str],
+    request: Request | None = None,
+    *,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    max_far: float | None = None,
+    max_fpr: float | None = None,
+    min_dr: float | None = None,
+    min_dr_families: Mapping[str, float] | float | None = None,
+    max_alerts: float | None = None,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
+    base_rate: float | None = None,
+    volume: float | None = None,
+    confidence: float = 0.9,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 42,
+    holdout: str | Sequence[str] | None = None,
+    progress: Progress = silent,
+    resampled: Resampled | None = None,
+) -> Choice:
+    r"""Choose a threshold on scores that are in files; see :func:`choose_threshold`.
+
+    ``inputs`` and ``holdout`` are paths, ``-`` for standard input, or ``sqlite:FILE?QUERY``.
+    ``request`` says which columns to read and how, its ``family`` which tells the kind of attack.
+    ``progress`` hears how much was read, ``resampled`` how many resamples are done.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "predictions.csv")
+    ...     _ = path.write_text("label,score\n" + "attack,0.9\nnormal,0.2\n" * 50)
+    ...     choice = choose_threshold_files(str(path), max_fpr=0.1, resamples=20)
+    >>> choice.guaranteed.threshold
+    0.9
+    """
+    request = replace(request or Request(), by_threshold=True)
+    if request.weight is not None:
+        raise CountError(
+            f"column {request.weight!r} holds sampling weights: a threshold is chosen, and its "
+            f"promise made, by counting rows. Leave the weight out, or say --count where a row "
+            f"stands for many"
+        )
+    if request.decision is not None:
+        raise InputError("a threshold decides on scores: name the score, not a decision")
+    said = {"positive": positive, "negative": negative, "labels": labels}
+    rows = read(_listed(inputs), request, progress)
+    batch = _batch(rows, said)
+    unseen = judged = None
+    if holdout is not None:
+        unseen = read(_listed(holdout), request, progress)
+        judged = _batch(unseen, said)
+    return choose_of_batches(
+        batch,
+        {
+            "max_far": max_far,
+            "max_fpr": max_fpr,
+            "min_dr": min_dr,
+            "min_dr_families": min_dr_families,
+            "max_alerts": max_alerts,
+            "cost_fp": cost_fp,
+            "cost_fn": cost_fn,
+            "base_rate": base_rate,
+            "volume": volume,
+            "confidence": confidence,
+        },
+        family=rows.family or FAMILY,
+        method=Bootstrap(level, resamples, seed),
+        source=_source(rows),
+        holdout=judged,
+        holdout_source=None if unseen is None else _source(unseen),
+        notes=rows.notes,
+        progress=resampled,
+    )
+
+
+def _listed(inputs: str | Sequence[str]) -> Sequence[str]:
+    return [inputs] if isinstance(inputs, str) else inputs
+
+
+def _batch(rows: Rows, said: Mapping[str, Any]) -> Batch:
+    columns = dict(rows.columns)
+    if "y_score" not in columns and "y_proba" not in columns:
+        raise ScoreError(
+            f"{rows.name}: a threshold is chosen on scores, and only decisions were found. Say "
+            f"which column holds the scores with --score"
+        )
+    kind = columns["y_true"].kind
+
+    def typed(label: Any) -> Any:
+        return native(label, kind) if isinstance(label, str) else label
+
+    positive, negative, labels = typed(said["positive"]), typed(said["negative"]), said["labels"]
+    if len(columns.get("y_proba", ())) == 1:
+        # The probability of one class is a score for it.
+        ((of, score),) = columns.pop("y_proba").items()
+        if negative is not None or positive not in (None, of):
+            raise ScoreError(f"the only probability is that of {of!r}, so that is the positive")
+        positive, columns["y_score"] = of, score
+    columns.pop("y_pred", None)
+    return from_arrays(
+        **columns,
+        positive=positive,
+        negative=negative,
+        labels=None if labels is None else [typed(label) for label in labels],
+        threshold=0.0,  # any: thresholds are what is looked for
+    )
+
+
+def _source(rows: Rows) -> dict[str, Any]:
+    return {
+        "name": rows.name,
+        "rows_read": rows.rows_read,
+        "rows_refused": rows.rows_refused,
+        "refused": [asdict(refused) for refused in rows.refused],
+        "chosen": dict(rows.chosen),
+    }

@@ -1,0 +1,229 @@
+"""Why nothing can be promised or found, how much could be, and what would help."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+
+from assay.decisions.plan.certifying import rows_needed
+from assay.decisions.threshold.binomial import least_shown, most_allowed, tail
+from assay.decisions.threshold.guaranteed import (
+    ON_DETECTION,
+    AlertsPromised,
+    DrPromised,
+    FamilyPromised,
+    FarPromised,
+    FprPromised,
+    margin,
+    ranks,
+)
+from assay.decisions.threshold.limits import FarAtMost, Limit, up_to
+from assay.decisions.threshold.rules import LowestFar, Rule
+from assay.decisions.threshold.sweep import Counts, Swept
+from assay.decisions.threshold.wanted import Wanted
+from assay.decisions.threshold.words import asked, at, rate
+from assay.errors import InputError
+from assay.evaluation.words import count, listed, name
+
+CLUSTERS = (
+    "Nothing can be promised: rows come in clusters, and the exact promise counts independent "
+    "rows. Keep one row of each cluster and leave the clusters out, or judge the empirical "
+    "threshold on a holdout."
+)
+
+
+def not_found(swept: Swept, wanted: Wanted, rule: Rule) -> str:
+    """Why no threshold keeps the constraints on the rows at hand."""
+    counts = swept.counts
+    alone = [limit for limit in rule.limits if limit.kept(counts).empty]
+    lead = f"Not possible on this data: no threshold keeps {listed(asked(wanted))}"
+    for limit in alone:
+        if isinstance(limit, FarAtMost):
+            best = LowestFar().best(counts, Rule((), LowestFar()).kept(counts))
+            found = _far(counts, best, limit.base_rate)
+            return (
+                f"{lead}: the lowest FAR {at(limit.base_rate)} is {rate(found)}, at the threshold "
+                f"{swept.thresholds[best]:.6g}. A better detector would help, more rows would not."
+            )
+    if alone:
+        return f"{lead}: even the highest score flags too many rows."
+    return f"{lead}. {_apart(swept, rule)}"
+
+
+def not_promised(swept: Swept, wanted: Wanted, rule: Rule, *, found: bool) -> str:
+    """Why no threshold is promised to keep the constraints, and what would help.
+
+    ``found`` is whether one keeps them on the rows at hand.
+    """
+    counts = swept.counts
+    said = [_why(limit, counts) for limit in rule.limits if limit.kept(counts).empty]
+    if not found:
+        return " ".join(said)
+    if not said:
+        said = [f"Each constraint alone can be promised, all together can't. {_apart(swept, rule)}"]
+    if wanted.size > 1:
+        said.append(
+            f"The {wanted.size} constraints share the error, so that each has a risk of "
+            f"{rate(wanted.risk)}."
+        )
+    lead = f"Not possible on this data with a confidence of {float(wanted.confidence):g}."
+    return " ".join([lead, *said])
+
+
+def _why(limit: Limit, counts: Counts) -> str:
+    """Why one constraint alone can't be promised."""
+    if isinstance(limit, FprPromised):
+        return _too_high("negatives", counts.negatives, limit.limit, limit.risk)
+    if isinstance(limit, DrPromised):
+        return _too_low("", counts.positives, limit.limit, limit.risk)
+    if isinstance(limit, FamilyPromised):
+        whose = f" of {name(limit.family.name)}"
+        return _too_low(whose, limit.family.size, limit.limit, limit.risk)
+    if isinstance(limit, FarPromised):
+        return _far_not_shown(limit, counts)
+    assert isinstance(limit, AlertsPromised)  # noqa: S101 - there is no other promise
+    return _alerts_not_shown(limit, counts)
+
+
+def _too_high(what: str, rows: int, limit: Fraction, risk: Fraction) -> str:
+    said = "A false positive rate" if what == "negatives" else "An alert rate"
+    lead = f"{said} of at most {rate(limit)} can't be promised from {count(rows)} {what}"
+    if most_allowed(rows, limit, risk) is not None:
+        return f"{lead}: too many of them share the highest score, and no score lies above it."
+    return (
+        f"{lead}: even with none of them flagged they show no less than "
+        f"{rate(least_shown(rows, float(risk)))}. It takes {_needed(limit, risk)} {what} with none "
+        f"flagged."
+    )
+
+
+def _too_low(whose: str, rows: int, limit: Fraction, risk: Fraction) -> str:
+    return (
+        f"A detection rate{whose} of at least {rate(limit)} can't be promised from {count(rows)} "
+        f"positives: even with all of them flagged they show no more than "
+        f"{rate(1 - least_shown(rows, float(risk)))}. It takes {_needed(1 - limit, risk)} "
+        f"positives with all flagged."
+    )
+
+
+def _far_not_shown(limit: FarPromised, counts: Counts) -> str:
+    rate_ = limit.base_rate or Fraction(counts.positives, counts.rows)
+    lead = f"A FAR of at most {rate(limit.limit)} {at(limit.base_rate)} can't be promised"
+    risk = limit.risk * (1 - ON_DETECTION)
+    shown = 1 - margin(counts.positives, limit.risk)
+    if shown <= 0:
+        needed = math.ceil(-2 * math.log(float(limit.risk * ON_DETECTION)))
+        return (
+            f"{lead} from {count(counts.positives)} positives: they show nothing about the "
+            f"detection rate. It takes {count(needed)} at least."
+        )
+    allowed = min(float(limit.odds(counts)) * shown, 1.0)
+    if allowed < 1 and float(tail(0, counts.negatives, allowed)) > float(risk):
+        least = least_shown(counts.negatives, float(risk))
+        best = _far_of(least, shown, float(rate_))
+        return (
+            f"{lead} from {count(counts.negatives)} negatives and {count(counts.positives)} "
+            f"positives: it needs a false positive rate of at most {rate(allowed)} even if every "
+            f"attack is detected. The lowest FAR that so many rows can show is {rate(best)}. It "
+            f"takes {_needed(Fraction(allowed), risk)} negatives without one false alarm."
+        )
+    return (
+        f"{lead}: at no threshold are there few enough false alarms. Looked at one by one, none "
+        f"shows a FAR below {rate(_best_far(limit, counts))}. {_clean(limit, counts, risk)}"
+    )
+
+
+def _clean(limit: FarPromised, counts: Counts, risk: Fraction) -> str:
+    """How many negatives would do at the threshold above all of these."""
+    place = up_to(counts.fp, 0)
+    detected = int(counts.tp[place]) if place >= 0 else 0
+    allowed = float(limit.allowed_fpr(counts, np.array(detected)))
+    if allowed <= 0:
+        return "A better detector would help: too few attacks score above all negatives."
+    return (
+        f"The threshold above all negatives detects {rate(detected / counts.positives)}: with so "
+        f"much it takes {_needed(Fraction(allowed), risk)} negatives without one false alarm. A "
+        f"better detector takes fewer."
+    )
+
+
+def _best_far(limit: FarPromised, counts: Counts) -> float:
+    """The lowest FAR that any threshold shows by itself."""
+    from scipy.special import betainccinv
+
+    places = ranks(counts)
+    fp = np.minimum(counts.fp[places], counts.negatives - 1)
+    high = betainccinv(fp + 1, counts.negatives - fp, float(limit.risk * (1 - ON_DETECTION)))
+    shown = counts.tp[places] / counts.positives - margin(counts.positives, limit.risk)
+    share = float(limit.base_rate or Fraction(counts.positives, counts.rows))
+    return min(map(_far_of, high.tolist(), np.maximum(shown, 0).tolist(), [share] * len(fp)))
+
+
+def _far_of(fpr: float, dr: float, base_rate: float) -> float:
+    false = (1 - base_rate) * fpr
+    return false / (false + base_rate * dr)
+
+
+def _far(counts: Counts, position: int, base_rate: Fraction | None) -> float:
+    share = base_rate or Fraction(counts.positives, counts.rows)
+    fpr = int(counts.fp[position]) / counts.negatives
+    return _far_of(fpr, int(counts.tp[position]) / counts.positives, float(share))
+
+
+def _alerts_not_shown(limit: AlertsPromised, counts: Counts) -> str:
+    if limit.base_rate is None:
+        return _too_high("rows", counts.rows, limit.limit, limit.risk)
+    risk = limit.risk * (1 - ON_DETECTION)
+    # At the highest score of an attack next to none of them is detected.
+    left = float(limit.left_for_negatives(counts, np.array(1)))
+    lead = f"The budget ({rate(limit.limit)} of all rows) can't be promised {at(limit.base_rate)}"
+    if left <= 0:
+        return (
+            f"{lead}: {count(counts.positives)} positives can't show that few enough attacks are "
+            f"flagged. More positives or a larger budget would help."
+        )
+    if left < 1 and float(tail(0, counts.negatives, left)) > float(risk):
+        return (
+            f"{lead} from {count(counts.negatives)} negatives: even with none of them flagged they "
+            f"show a false positive rate of no less than "
+            f"{rate(least_shown(counts.negatives, float(risk)))}, and it has to be "
+            f"{rate(left)}. It takes {_needed(Fraction(left), risk)} negatives with none flagged."
+        )
+    return f"{lead}: too many negatives score as high as the highest attack."
+
+
+def _apart(swept: Swept, rule: Rule) -> str:
+    """Which thresholds the constraints ask for, where they don't meet."""
+    counts, ends = swept.counts, len(swept.thresholds) - 1
+    lows, highs = [], []
+    for limit in rule.limits:
+        kept = limit.kept(counts)
+        lowest, highest = kept.lowest, kept.first if kept.among is None else int(kept.positions[0])
+        if lowest < ends:
+            lows.append(float(swept.thresholds[lowest]))
+        if highest > 0 and kept.among is None:
+            highs.append(float(swept.thresholds[highest]))
+    if not (lows and highs and max(lows) > min(highs)):
+        return "No threshold keeps them all."
+    low, high = max(lows), min(highs)
+    position = int(swept.positions(low))
+    detected = int(counts.tp[position]) / counts.positives
+    return (
+        f"Few enough false alarms need a threshold of at least {low:.6g}, where "
+        f"{rate(detected)} of the attacks are detected; enough detection needs one of at most "
+        f"{high:.6g}. A better detector would help, or asking for less."
+    )
+
+
+def _needed(limit: Fraction, risk: Fraction) -> str:
+    with localcontext() as context:
+        context.prec = 40
+        share = Decimal(limit.numerator) / Decimal(limit.denominator)
+        left = Decimal(risk.numerator) / Decimal(risk.denominator)
+    try:
+        return count(rows_needed(share, 0, left))
+    except InputError:  # more than anybody counts
+        return "more rows than can be counted"

@@ -1,0 +1,237 @@
+"""The document of an audit: what can't be right, what it should be, and the likely mistake."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay.decisions.audit.printed import printed
+from assay.decisions.audit.result import Audit, AuditedClaim, Judged, Verdict
+from assay.evaluation.findings import Finding
+from assay.evaluation.words import listed
+from assay.report.document import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Prose,
+    Provenance,
+    Section,
+    Table,
+    Tier,
+)
+from assay.report.names import name
+from assay.report.words import plural, quoted
+
+NO_MISTAKE = "no single mistake found"
+
+
+def audit_document(audit: Audit, *, made: Provenance | None = None) -> Document:
+    """What a report says of an audit."""
+    said = tuple(_headline(audit))
+    return Document(
+        title=_title(audit),
+        headline=said,
+        sections=(*map(_section, audit.claims), *_every_number(audit)),
+        findings=tuple(_findings(audit)),
+        notes=tuple(_notes(audit)),
+        plain={**audit.to_dict(), "headline": list(said)},
+        made=made,
+        records=tuple(_records(audit)),
+    )
+
+
+def _title(audit: Audit) -> str:
+    if len(audit.claims) == 1:
+        return f"Audit of {name(audit.claims[0].name)}"
+    return f"Audit of {len(audit.claims)} claims"
+
+
+def _headline(audit: Audit) -> Iterator[str]:
+    numbers = [number for claim in audit.claims for number in claim.numbers]
+    found = Counter(number.verdict for number in numbers)
+    wrong = found[Verdict.INCONSISTENT]
+    of = f"{len(numbers)} {plural(len(numbers), 'number', 'numbers')}"
+    if wrong:
+        yield f"{wrong} of {of} can't be right."
+    elif found[Verdict.CONSISTENT] + found[Verdict.ROUNDING]:
+        yield f"Nothing contradicts these {of}."
+    else:
+        yield f"None of {of} could be judged: there are no counts to hold them against."
+    parts = [
+        f"{found[verdict]} {words}"
+        for verdict, words in (
+            (Verdict.CONSISTENT, "consistent"),
+            (Verdict.ROUNDING, "off by rounding alone"),
+            (Verdict.UNDETERMINED, "can't be told from what is given"),
+        )
+        if found[verdict]
+    ]
+    if parts:
+        yield f"{'The others' if wrong else 'They are'}: {listed(parts)}."
+
+
+def _section(claim: AuditedClaim) -> Section:
+    wrong = [number for number in claim.numbers if number.verdict is Verdict.INCONSISTENT]
+    blocks: list[Block] = [Prose(_nothing_wrong(claim))]
+    if wrong:
+        blocks = [_table(f"What can't be right{_of(claim)}", wrong)]
+        blocks += [Prose(text) for text in _further(wrong)]
+    return Section(name(claim.name), tuple(blocks), Tier.MAIN)
+
+
+def _every_number(audit: Audit) -> Iterator[Section]:
+    """All numbers of all claims; in a short report only where there is one claim."""
+    tables = tuple(
+        _full_table(f"{name(claim.name)}{_of(claim)}", claim.numbers)
+        for claim in audit.claims
+        if claim.numbers
+    )
+    if tables:
+        yield Section("Every number", tables, Tier.APPENDIX, detail=len(audit.claims) > 1)
+
+
+def _of(claim: AuditedClaim) -> str:
+    return f" ({name(claim.source)})" if claim.source else ""
+
+
+def _nothing_wrong(claim: AuditedClaim) -> str:
+    found = Counter(number.verdict for number in claim.numbers)
+    if not claim.numbers:
+        return "It reports no number."
+    unknown = found[Verdict.UNDETERMINED]
+    judged = len(claim.numbers) - unknown
+    rest = f"; {unknown} can't be told from what is given" if unknown else ""
+    if not judged:
+        return f"Nothing could be judged{rest}."
+    rounded = found[Verdict.ROUNDING]
+    note = f", {rounded} of them off by rounding alone" if rounded else ""
+    return f"{judged} {plural(judged, 'number agrees', 'numbers agree')}{note}{rest}."
+
+
+def _table(caption: str, numbers: list[Judged]) -> Table:
+    columns = (
+        Column("number"),
+        Column("reported"),
+        Column("should be"),
+        Column("likely mistake"),
+    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (_called(number), _reported(number), _should_be(number), _mistake(number))
+        for number in numbers
+    )
+    return Table(caption, columns, rows)
+
+
+def _full_table(caption: str, numbers: tuple[Judged, ...]) -> Table:
+    columns = (
+        Column("number"),
+        Column("reported"),
+        Column("recomputed"),
+        Column("verdict"),
+        Column("because", optional=True),
+    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            _called(number),
+            _reported(number),
+            _should_be(number),
+            str(number.verdict),
+            number.said,
+        )
+        for number in numbers
+    )
+    return Table(caption, columns, rows)
+
+
+def _called(number: Judged) -> str:
+    return name(number.key)
+
+
+def _reported(number: Judged) -> str:
+    if isinstance(number.reported, tuple):
+        return f"[{', '.join(number.reported)}]"
+    return number.reported
+
+
+def _should_be(number: Judged) -> str:
+    """The recomputed value, written as the reported one is."""
+    value = number.recomputed
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        reported = number.reported
+        texts = reported if isinstance(reported, tuple) else (reported, reported)
+        return f"[{', '.join(map(written_like, texts, value))}]"
+    text = number.reported if isinstance(number.reported, str) else number.reported[0]
+    return written_like(text, value)
+
+
+def written_like(reported: str, value: float) -> str:
+    """A value with the digits, the percent sign and the separators of a reported one.
+
+    >>> written_like("93.33%", 0.93380575), written_like("51,324,897", 51320697.0)
+    ('93.38%', '51,320,697')
+    """
+    found = printed(reported)
+    percent = reported.rstrip().endswith("%")
+    comma = "," if "," in reported else ""
+    if "e" in reported.lower():
+        return f"{value * 100 if percent else value:.{max(found.digits - 1, 0)}e}"
+    digits = reported.rstrip("% ").partition(".")[2]
+    # A percentage without its sign stands among shares as 96.7.
+    scale = 100 if percent or (abs(value) <= 1 < abs(found.value)) else 1
+    text = f"{value * scale:{comma}.{len(digits)}f}"
+    return f"{text}%" if percent else text
+
+
+def _mistake(number: Judged) -> str:
+    """The likeliest mistake, or why it is wrong."""
+    if not number.explanations:
+        return f"{number.said.rstrip('.')}; {NO_MISTAKE}" if number.said else NO_MISTAKE
+    return number.explanations[0].text
+
+
+def _further(wrong: list[Judged]) -> Iterator[str]:
+    """Other mistakes that give the same digits."""
+    for number in wrong:
+        others = [found.text.rstrip(".") for found in number.explanations[1:3]]
+        if others:
+            yield f"{quoted(number.key)} may also be: {'; or '.join(others)}."
+
+
+def _findings(audit: Audit) -> Iterator[Finding]:
+    many = len(audit.claims) > 1
+    for claim in audit.claims:
+        for found in claim.findings:
+            told = f"{quoted(claim.name)}: {found.message}" if many else found.message
+            yield Finding(found.code, found.severity, told)
+
+
+def _notes(audit: Audit) -> Iterator[str]:
+    many = len(audit.claims) > 1
+    for claim in audit.claims:
+        for note in claim.notes:
+            yield f"{quoted(claim.name)}: {note}" if many else note
+
+
+def _records(audit: Audit) -> Iterator[Mapping[str, Any]]:
+    """One row a number, for the CSV table."""
+    for claim in audit.claims:
+        for number in claim.numbers:
+            first = number.explanations[0] if number.explanations else None
+            recomputed = number.recomputed
+            ends = recomputed if isinstance(recomputed, tuple) else (recomputed, None)
+            yield {
+                "claim": claim.name,
+                "key": number.key,
+                "measure": number.measure,
+                "reported": _reported(number),
+                "recomputed": ends[0],
+                "recomputed_high": ends[1],
+                "verdict": str(number.verdict),
+                "said": number.said,
+                "mistake": None if first is None else first.mistake,
+                "explanation": None if first is None else first.text,
+            }

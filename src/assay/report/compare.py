@@ -1,0 +1,359 @@
+"""The document of a comparison."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay.decisions.comparison import Comparison, Difference
+from assay.decisions.flips import Flip
+from assay.decisions.plotting import MAIN
+from assay.errors import UnknownMeasure
+from assay.evaluation.words import listed
+from assay.inference import Significance
+from assay.inference.operating import AtThreshold
+from assay.measures import Better, parse
+from assay.report.document import (
+    Cell,
+    Change,
+    Column,
+    Document,
+    Forest,
+    Kind,
+    Marked,
+    Prose,
+    Provenance,
+    Section,
+    Table,
+    Tier,
+)
+from assay.report.names import name
+from assay.report.numbers import p_value, plain_number
+from assay.report.refused import refused_rows
+from assay.report.words import measure_name, quoted
+
+TESTS = {
+    "mcnemar": "McNemar",
+    "delong": "DeLong, ROC AUC",
+    "cochran_q": "Cochran's Q",
+    "friedman": "Friedman",
+    "nemenyi": "Nemenyi",
+    "paired_t": "paired t",
+    "nadeau_bengio": "Nadeau-Bengio",
+    "5x2cv_t": "5x2cv t",
+    "5x2cv_f": "5x2cv F",
+}
+MARKED = "Marked: significantly better than every other model, with Holm's correction."
+# So many verdicts stand on top, and so many pairs get a plot of their own.
+_FIRST, _PAIRS = 6, 3
+
+
+def comparison_document(
+    comparison: Comparison,
+    *,
+    made: Provenance | None = None,
+    source: Mapping[str, Any] | None = None,
+) -> Document:
+    """What a report says of a comparison; ``source`` tells what was read, as in the JSON."""
+    said = tuple(_headline(comparison))
+    plain = {**comparison.to_dict(), "headline": list(said)}
+    return Document(
+        title=f"Comparison of {listed([name(model) for model in comparison.models])}",
+        headline=said,
+        sections=(
+            *_side_by_side(comparison),
+            *_differences(comparison),
+            *_tests(comparison),
+            *_flips(comparison),
+            *_thresholds(comparison),
+            *(() if source is None else refused_rows(source)),
+        ),
+        notes=comparison.notes,
+        plain=plain if source is None else {**plain, "source": dict(source)},
+        made=made,
+        records=tuple(found.to_dict() for found in comparison.differences),
+    )
+
+
+def _headline(comparison: Comparison) -> Iterator[str]:
+    verdicts = [verdict.text for verdict in comparison.verdicts]
+    yield from verdicts[:_FIRST]
+    if len(verdicts) > _FIRST:
+        yield f"The other {len(verdicts) - _FIRST} pairs are among the differences below."
+
+
+# -- models side by side ---------------------------------------------------------------------------
+
+
+def _side_by_side(comparison: Comparison) -> Iterator[Section]:
+    measures = list(dict.fromkeys(found.measure for found in comparison.differences))
+    main = [m for m in (*_deciding(comparison), *MAIN) if m in measures]
+    main = list(dict.fromkeys(main)) or measures
+    others = [measure for measure in measures if measure not in main]
+    percent = f"{100 * comparison.level:.10g}% intervals"
+    caption = f"Each model by itself, {percent}{_chosen(comparison)}"
+    yield Section("Models side by side", (_table(comparison, main, caption),), Tier.MAIN)
+    if others:
+        table = _table(comparison, others, caption)
+        yield Section("Further measures", (table,), Tier.APPENDIX, detail=True)
+
+
+def _chosen(comparison: Comparison) -> str:
+    if comparison.at is None or isinstance(comparison.at, AtThreshold):
+        return ""
+    return f"; thresholds by {comparison.at}, chosen anew in each resample"
+
+
+def _deciding(comparison: Comparison) -> list[str]:
+    return list(dict.fromkeys(verdict.measure for verdict in comparison.verdicts))
+
+
+def _table(comparison: Comparison, measures: list[str], caption: str) -> Table:
+    columns = (
+        Column("measure"),
+        *(Column(name(model), Kind.SHARE) for model in comparison.models),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    marked = False
+    for measure in measures:
+        best = comparison.best(measure)
+        marked = marked or best is not None
+        cells: list[Cell] = []
+        for model in comparison.models:
+            found = comparison.estimates.get(model, {}).get(measure)
+            cells.append(Marked(found) if model == best else found)
+        rows.append((_called(measure), *cells))
+    none = "No model is significantly best in any of these measures."
+    return Table(caption, columns, tuple(rows), (MARKED if marked else none,))
+
+
+def _called(measure: str) -> str:
+    """A measure in words, with an arrow where less is better."""
+    try:
+        found, suffix = parse(measure)
+    except UnknownMeasure:
+        return measure
+    words = measure_name(found.name, suffix)
+    return f"{words} ↓" if found.better is Better.LOWER else words
+
+
+def _better(measure: str) -> Better:
+    try:
+        return parse(measure)[0].better
+    except UnknownMeasure:
+        return Better.HIGHER
+
+
+# -- differences -----------------------------------------------------------------------------------
+
+
+def _differences(comparison: Comparison) -> Iterator[Section]:
+    pairs = [(verdict.a, verdict.b) for verdict in comparison.verdicts]
+    measures = {found.measure for found in comparison.differences}
+    wanted = [m for m in dict.fromkeys([*_deciding(comparison), *MAIN]) if m in measures]
+    wanted = wanted or sorted(measures)
+    if len(pairs) > _PAIRS:
+        yield Section("Differences", (_of_all(comparison, wanted[0]),), Tier.MAIN)
+    plots = tuple(_of_pair(comparison, a, b, wanted) for a, b in pairs)
+    if len(pairs) <= _PAIRS:
+        yield Section("Differences", plots, Tier.MAIN)
+    else:
+        yield Section("Differences of each pair", plots, Tier.ADVANCED, detail=True)
+    yield Section("All differences", (_all_differences(comparison),), Tier.APPENDIX, detail=True)
+
+
+def _of_pair(comparison: Comparison, a: str, b: str, wanted: list[str]) -> Forest:
+    found = {d.measure: d for d in comparison.differences if (d.a, d.b) == (a, b)}
+    changes = tuple(_change(comparison, found[m], _called(m)) for m in wanted if m in found)
+    caption = f"{name(b)} less {name(a)}"
+    return Forest(
+        f"{caption}, {_intervals(comparison)}", changes, comparison.margin, _keys(changes)
+    )
+
+
+def _of_all(comparison: Comparison, measure: str) -> Forest:
+    changes = tuple(
+        _change(comparison, d, f"{name(d.b)} less {name(d.a)}")
+        for d in comparison.differences
+        if d.measure == measure
+    )
+    caption = f"{_called(measure)}: {_intervals(comparison)}"
+    return Forest(caption, changes, comparison.margin, _keys(changes), column="models")
+
+
+def _change(comparison: Comparison, found: Difference, called: str) -> Change:
+    """A line of the plot; of several pairs Holm's p has to bear out what an interval tells."""
+    shown = len(comparison.verdicts) == 1 or (
+        found.p_adjusted is not None and found.p_adjusted < 1 - comparison.level
+    )
+    return Change(called, found.difference, _better(found.measure), _p(found), shown)
+
+
+def _intervals(comparison: Comparison) -> str:
+    return f"paired {100 * comparison.level:.10g}% intervals; the margin is {comparison.margin:g}"
+
+
+def _keys(changes: tuple[Change, ...]) -> tuple[str, ...]:
+    lower = any(change.better is Better.LOWER for change in changes)
+    return ("↓ less is better.",) if lower else ()
+
+
+def _p(found: Difference) -> str:
+    if math.isnan(found.p):
+        return ""
+    adjusted = found.p_adjusted
+    if adjusted is None or adjusted == found.p:
+        return f"p {_equals(found.p)}"
+    return f"p {_equals(found.p)}, Holm {_equals(adjusted)}"
+
+
+def _equals(p: float) -> str:
+    text = p_value(p)
+    return text if text.startswith("<") else f"= {text}"
+
+
+def _all_differences(comparison: Comparison) -> Table:
+    pair = len(comparison.models) == 2
+    a, b = (name(model) for model in comparison.models[:2])
+    columns = (
+        Column("measure"),
+        *(() if pair else (Column("models"),)),
+        Column(a if pair else "A", Kind.SHARE, optional=True),
+        Column(b if pair else "B", Kind.SHARE, optional=True),
+        Column("difference", Kind.DIFFERENCE),
+        Column("p"),
+        Column("p by Holm"),
+        Column("method", optional=True),
+    )
+    rows = tuple(
+        (
+            _called(d.measure),
+            *(() if pair else (f"{name(d.b)} less {name(d.a)}",)),
+            d.value_a,
+            d.value_b,
+            d.difference,
+            _p_cell(d.p),
+            _p_cell(d.p_adjusted),
+            d.difference.method,
+        )
+        for d in comparison.differences
+    )
+    note = "Holm's correction is over the pairs of models, measure by measure."
+    return Table("Differences with their paired intervals", columns, rows, () if pair else (note,))
+
+
+def _p_cell(p: float | None) -> str:
+    return "" if p is None or math.isnan(p) else p_value(p)
+
+
+# -- tests, flips, thresholds ----------------------------------------------------------------------
+
+
+def _tests(comparison: Comparison) -> Iterator[Section]:
+    tests = comparison.tests
+    if not tests:
+        return
+    of_measure = any(test.measure for test in tests)
+    with_df = any(test.df for test in tests)
+    columns = (
+        Column("test"),
+        *((Column("measure"),) if of_measure else ()),
+        Column("models"),
+        Column("on", optional=True),
+        Column("statistic"),
+        *((Column("df", optional=True),) if with_df else ()),
+        Column("p"),
+        Column("p by Holm"),
+        Column("method", optional=True),
+    )
+    rows = tuple(
+        (
+            TESTS.get(test.test, test.test),
+            *((_called(test.measure) if test.measure else "",) if of_measure else ()),
+            _models(test),
+            test.on,
+            "" if test.statistic is None else plain_number(test.statistic),
+            *((", ".join(f"{df:g}" for df in test.df),) if with_df else ()),
+            _p_cell(test.p),
+            _p_cell(test.p_adjusted),
+            test.method,
+        )
+        for test in tests
+    )
+    yield Section("Tests", (Table("Raw p, and adjusted by Holm", columns, rows),), Tier.ADVANCED)
+    told = tuple(Prose(test.sentence) for test in tests)
+    yield Section("Tests in words", told, Tier.APPENDIX, detail=True)
+
+
+def _models(test: Significance) -> str:
+    if len(test.models) == 2:
+        return f"{name(test.models[1])} against {name(test.models[0])}"
+    return "all models"
+
+
+def _flips(comparison: Comparison) -> Iterator[Section]:
+    """How many rows flipped; of many pairs the labels and families stand apart."""
+    flips = [flip for flip in comparison.flips if not _repeats(flip, comparison.flips)]
+    if not flips:
+        return
+    title = "Rows that flipped"
+    if len(comparison.verdicts) > _PAIRS:
+        all_rows = [flip for flip in flips if flip.label is None and flip.family is None]
+        yield Section(title, (_flip_table(comparison, all_rows),), Tier.ADVANCED)
+        title = f"{title}, by label and family"
+        yield Section(title, (_flip_table(comparison, flips),), Tier.APPENDIX, detail=True)
+        return
+    yield Section(title, (_flip_table(comparison, flips),), Tier.ADVANCED)
+
+
+def _flip_table(comparison: Comparison, flips: list[Flip]) -> Table:
+    many = len(comparison.models) > 2
+    moved = any(flip.moved for flip in flips)
+    columns = (
+        Column("rows"),
+        *((Column("models"),) if many else ()),
+        Column("of", Kind.COUNT),
+        Column("fixed", Kind.COUNT),
+        Column("broken", Kind.COUNT),
+        *((Column("moved", Kind.COUNT),) if moved else ()),
+    )
+    rows = tuple(
+        (
+            _of(flip),
+            *((f"{name(flip.b)} after {name(flip.a)}",) if many else ()),
+            flip.rows,
+            flip.fixed,
+            flip.broken,
+            *((flip.moved,) if moved else ()),
+        )
+        for flip in flips
+    )
+    pair = "" if many else f" by {name(comparison.models[1])} after {name(comparison.models[0])}"
+    caption = f"Rows decided differently{pair}: from wrong to right, and from right to wrong"
+    notes = ("Moved rows went from one wrong class to another.",) if moved else ()
+    return Table(caption, columns, rows, notes)
+
+
+def _repeats(flip: Flip, flips: tuple[Flip, ...]) -> bool:
+    """Whether a family is what a label says already, as that of harmless rows."""
+    same = (flip.a, flip.b, flip.family, flip.rows)
+    return flip.family is not None and any((f.a, f.b, f.label, f.rows) == same for f in flips)
+
+
+def _of(flip: Flip) -> str:
+    if flip.label is not None:
+        return quoted(flip.label)
+    return "all" if flip.family is None else f"family {quoted(flip.family)}"
+
+
+def _thresholds(comparison: Comparison) -> Iterator[Section]:
+    if not comparison.thresholds:
+        return
+    rows = tuple(
+        (model, "nothing is flagged" if at is None else f"{at:.6g}")
+        for model, at in comparison.thresholds.items()
+    )
+    caption = f"Rows are flagged from this score on{_chosen(comparison)}"
+    table = Table(caption, (Column("model"), Column("threshold")), rows)
+    yield Section("Thresholds", (table,), Tier.APPENDIX)

@@ -1,0 +1,327 @@
+"""The document of a plan: how many labelled rows are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from assay.decisions.plan import Goal, Need, Plan
+from assay.decisions.plan.planning import WORST
+from assay.evaluation.words import listed
+from assay.report.document import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Kind,
+    Prose,
+    Provenance,
+    Section,
+    Table,
+    Tier,
+)
+from assay.report.numbers import count, exact_percent, percent
+from assay.report.words import quoted
+
+_UNLIKELY = 1e-4
+_METHODS = {"wilson": "Wilson", "clopper-pearson": "Clopper-Pearson", "connor": "Connor's formula"}
+
+
+def plan_document(plan: Plan, *, made: Provenance | None = None) -> Document:
+    """What a report says of a plan."""
+    said = tuple(_headline(plan))
+    return Document(
+        title="How many labelled rows are needed",
+        headline=said,
+        sections=tuple(_section(plan, goal) for goal in plan.goals),
+        notes=(*plan.notes, *_notes(plan)),
+        plain={**plan.to_dict(), "headline": list(said)},
+        made=made,
+        records=tuple(plan.records()),
+    )
+
+
+def _headline(plan: Plan) -> Iterator[str]:
+    for goal in plan.goals:
+        if goal.hopeless is not None:
+            yield f"Not possible: {goal.hopeless}."
+    for goal in plan.goals:
+        yield f"{_asked(plan, goal)} takes {_least(goal)}{_enough(plan, goal)}."
+    shared = plan.certified
+    if len(shared) > 1:
+        yield (
+            f"The {len(shared)} goals share the error in equal parts (Bonferroni): each holds with "
+            f"{_share(shared[0].confidence)} confidence, all together with "
+            f"{exact_percent(plan.confidence)}."
+        )
+
+
+def _asked(plan: Plan, goal: Goal) -> str:
+    """A goal, as the start of a sentence."""
+    target, sure = exact_percent(goal.target), f"with {_share(goal.confidence)} confidence"
+    match goal.name:
+        case "max_fpr":
+            return f"To show a false positive rate of at most {target} {sure}"
+        case "min_dr":
+            of = "" if goal.family is None else f" of {quoted(goal.family)}"
+            return f"To show a detection rate{of} of at least {target} {sure}"
+        case "max_far":
+            where = f"at a base rate of {exact_percent(plan.base_rate or 0)}"
+            return f"To show a false alarm rate (FAR) of at most {target} {where} {sure}"
+        case "width":
+            return f"A {_share(goal.confidence)} interval that is at most {goal.target:g} wide"
+        case _:
+            return (
+                f"To tell two models apart, of which one is right on {target} more of the rows and "
+                f"which disagree on {exact_percent(goal.discordant or 0)},"
+            )
+
+
+def _least(goal: Goal) -> str:
+    """What it takes at the least."""
+    needs = goal.needs
+    match goal.name:
+        case "max_fpr":
+            return f"{count(needs[0].negatives or 0)} negatives {_errors(needs[0])}"
+        case "min_dr":
+            return f"{count(needs[0].positives or 0)} positives {_errors(needs[0])}"
+        case "max_far":
+            both = [need for need in needs if need.positives is not None]
+            alerts = next(need for need in needs if need.alerts is not None)
+            or_alerts = f"{count(alerts.alerts or 0)} labelled alerts {_errors(alerts)}"
+            if not both:
+                return or_alerts
+            least = min(both, key=lambda need: need.total)
+            return (
+                f"{count(least.negatives or 0)} negatives {_errors(least)} and "
+                f"{count(least.positives or 0)} positives, {_missed(least)}; or {or_alerts}"
+            )
+        case "width":
+            worst = next(need for need in needs if need.expected == WORST)
+            said = f"{count(worst.rows or 0)} rows, whatever the share is"
+            if needs[0].expected != WORST:
+                share = exact_percent(needs[0].expected or 0)
+                usual = f"{count(needs[0].rows or 0)} rows where the share is {share}"
+                said = f"{usual}, {count(worst.rows or 0)} whatever it is"
+            return said
+        case _:
+            enough = goal.enough or needs[0]
+            return (
+                f"{count(enough.rows or 0)} rows for a chance of {percent(enough.chance or 0)} "
+                f"(McNemar's test at {_share(goal.confidence)})"
+            )
+
+
+def _errors(need: Need) -> str:
+    if need.false_alarms is not None:
+        return _allowed(need.false_alarms, "false alarm")
+    return _allowed(need.misses or 0, "miss")
+
+
+def _allowed(errors: int, what: str) -> str:
+    if errors == 0:
+        return f"without one {what}"
+    many = "misses" if what == "miss" else "false alarms"
+    return f"with {count(errors)} {what if errors == 1 else many} at most"
+
+
+def _missed(need: Need) -> str:
+    return "all detected" if not need.misses else f"of which {count(need.misses)} may be missed"
+
+
+def _enough(plan: Plan, goal: Goal) -> str:
+    """What succeeds with the power, given the expected rates."""
+    found = goal.enough
+    if found is None or goal.name == "difference":
+        return ""
+    rows = [
+        f"{count(number)} {what}"
+        for number, what in ((found.negatives, "negatives"), (found.positives, "positives"))
+        if number is not None
+    ]
+    allowed = [
+        f"{count(number)} {what}"
+        for number, what in ((found.false_alarms, "false alarms"), (found.misses, "misses"))
+        if number is not None
+    ]
+    return (
+        f"; to succeed with a chance of {exact_percent(plan.power)} take {listed(rows)}, with at "
+        f"most {listed(allowed)}"
+    )
+
+
+# -- sections --------------------------------------------------------------------------------------
+
+
+def _section(plan: Plan, goal: Goal) -> Section:
+    makers: dict[str, Callable[[Plan, Goal], tuple[str, list[Block]]]] = {
+        "max_fpr": _certified,
+        "min_dr": _certified,
+        "max_far": _far,
+        "width": _width,
+        "difference": _difference,
+    }
+    title, blocks = makers[goal.name](plan, goal)
+    return Section(title, tuple(blocks), Tier.MAIN)
+
+
+def _certified(plan: Plan, goal: Goal) -> tuple[str, list[Block]]:
+    negatives = goal.name == "max_fpr"
+    rows, errors = ("negatives", "false alarms") if negatives else ("positives", "misses")
+    columns = [Column(f"{errors} allowed", Kind.COUNT), Column(f"{rows} needed", Kind.COUNT)]
+    needs = _sorted(goal)
+    chance = any(need.chance is not None for need in needs)
+    columns += [Column("chance of success", Kind.SHARE)] * chance
+    table = []
+    for need in needs:
+        allowed = need.false_alarms if negatives else need.misses
+        cells: list[Cell] = [allowed, need.negatives if negatives else need.positives]
+        table.append((*cells, *([_chance(need)] * chance)))
+    sign = "at most" if negatives else "at least"
+    what = "False positive rate" if negatives else "Detection rate"
+    of = "" if goal.family is None else f" of {quoted(goal.family)}"
+    caption = f"{_share(goal.confidence)} confidence; exact binomial bounds"
+    blocks: list[Block] = [Table(caption, tuple(columns), tuple(table), _expected(plan, goal))]
+    if plan.base_rate is not None and not negatives:
+        blocks.append(Prose(_as_they_come(plan.base_rate, goal)))
+    return f"{what}{of} {sign} {exact_percent(goal.target)}", blocks
+
+
+def _sorted(goal: Goal) -> list[Need]:
+    """The needs, with what is enough among them, the fewest rows first."""
+    found = dict.fromkeys((*goal.needs, *((goal.enough,) if goal.enough else ())))
+    return sorted(found, key=lambda need: need.total)
+
+
+def _expected(plan: Plan, goal: Goal) -> tuple[str, ...]:
+    rate = plan.expected_fpr if goal.name == "max_fpr" else plan.expected_dr
+    if rate is None or goal.family is not None:
+        return ()
+    called = "false positive rate" if goal.name == "max_fpr" else "detection rate"
+    return (
+        f"The chance of success is that of a detector with a {called} of {exact_percent(rate)}.",
+    )
+
+
+def _as_they_come(base_rate: float, goal: Goal) -> str:
+    least = goal.enough or goal.needs[0]
+    rows = (least.positives or 0) / base_rate
+    return (
+        f"Labelled as they come, at a base rate of {exact_percent(base_rate)}, "
+        f"{count(least.positives or 0)} positives take about {count(round(rows))} rows."
+    )
+
+
+def _far(plan: Plan, goal: Goal) -> tuple[str, list[Block]]:
+    both = [need for need in goal.needs if need.positives is not None]
+    errors = list(dict.fromkeys(need.false_alarms for need in both))
+    columns = (
+        Column("positives", Kind.COUNT),
+        Column("misses allowed", Kind.COUNT),
+        Column("DR shown", Kind.SHARE),
+        *(
+            Column(f"{count(k or 0)} false alarms", Kind.COUNT, optional=i > 2)
+            for i, k in enumerate(errors)
+        ),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for positives in dict.fromkeys(need.positives for need in both):
+        same = [need for need in both if need.positives == positives]
+        negatives = [need.negatives for need in same]
+        rows.append((positives, same[0].misses, same[0].detection_rate, *negatives))
+    blocks: list[Block] = []
+    if rows:
+        assumed = (
+            "every positive is detected"
+            if plan.expected_dr is None
+            else f"the detection rate is {exact_percent(plan.expected_dr)}"
+        )
+        caption = f"Negatives needed with so many false alarms at most, where {assumed}"
+        blocks.append(Table(caption, columns, tuple(rows)))
+    blocks += [
+        Prose(
+            "Positives bound the detection rate from below and negatives the false positive rate "
+            "from above; both bounds share the error, a tenth of it for the detection rate."
+        )
+    ]
+    alerts = [need for need in goal.needs if need.alerts is not None]
+    chance = any(need.chance is not None for need in alerts)
+    heads = [Column("false alarms allowed", Kind.COUNT), Column("alerts needed", Kind.COUNT)]
+    heads += [Column("chance of success", Kind.SHARE)] * chance
+    cells = tuple((n.false_alarms, n.alerts, *([_chance(n)] * chance)) for n in alerts)
+    caption = "Or label alerts where the detector runs, picked at random"
+    blocks.append(Table(caption, tuple(heads), cells))
+    target, rate = exact_percent(goal.target), exact_percent(plan.base_rate or 0)
+    return f"False alarm rate at most {target} at a base rate of {rate}", blocks
+
+
+def _width(_: Plan, goal: Goal) -> tuple[str, list[Block]]:
+    columns = (
+        Column("expected share", Kind.SHARE),
+        Column("method"),
+        Column("rows needed", Kind.COUNT),
+        Column("chance that it is as narrow", Kind.SHARE),
+    )
+    rows = tuple(
+        (need.expected, _METHODS[need.method or ""], need.rows, _chance(need))
+        for need in goal.needs
+    )
+    caption = "Rows of the denominator: negatives of a false positive rate, alerts of a precision"
+    said = (
+        "The share that is seen differs from the expected one, and the interval with it: the "
+        "second number of rows of each method allows for that."
+    )
+    notes = (said,) if any(need.expected != WORST for need in goal.needs) else ()
+    title = f"{_share(goal.confidence)} interval at most {goal.target:g} wide"
+    return title, [Table(caption, columns, rows, notes)]
+
+
+def _difference(_: Plan, goal: Goal) -> tuple[str, list[Block]]:
+    columns = (
+        Column("rows needed", Kind.COUNT),
+        Column("of them discordant", Kind.COUNT),
+        Column("chance to show it", Kind.SHARE),
+        Column("by"),
+    )
+    share = goal.discordant or 0.0
+    rows = tuple(
+        (
+            need.rows,
+            round((need.rows or 0) * share),
+            _chance(need),
+            _METHODS.get(need.method or "", ""),
+        )
+        for need in _sorted(goal)
+    )
+    caption = (
+        f"McNemar's test at {_share(goal.confidence)}, exact power; {exact_percent(share)} of rows "
+        f"are right with one model only"
+    )
+    notes = (
+        "Rows are those that are compared: all, or positives alone where detection is compared.",
+    )
+    return f"Difference of {exact_percent(goal.target)}", [Table(caption, columns, rows, notes)]
+
+
+def _chance(need: Need) -> Cell:
+    """A chance; beyond four nines digits tell nothing."""
+    if need.chance is None:
+        return None
+    if 0 < need.chance < _UNLIKELY:
+        return f"under {exact_percent(_UNLIKELY)}"
+    if 1 - _UNLIKELY < need.chance < 1:
+        return f"over {exact_percent(1 - _UNLIKELY)}"
+    return percent(need.chance)
+
+
+def _share(share: float) -> str:
+    """A confidence with no more digits than it takes."""
+    return f"{100 * share:.6g}%"
+
+
+def _notes(plan: Plan) -> Iterator[str]:
+    if plan.certified:
+        yield (
+            "The same rows choose a threshold: the number of errors allowed is what the guaranteed "
+            "threshold lets through."
+        )
+        yield "Rows are independent of each other: flows of one host count for less."

@@ -1,0 +1,29 @@
+"""The rows that were left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay.report.document import Column, Section, Table
+from assay.report.numbers import count
+
+
+def refused_rows(source: Mapping[str, Any]) -> tuple[Section, ...]:
+    """The rows that were left out, as far as they are listed."""
+    refused, listed_rows = source["rows_refused"], source["refused"]
+    if not refused:
+        return ()
+    said = f"{count(refused)} of {count(source['rows_read'])} rows were refused"
+    if len(listed_rows) < refused:
+        said += f"; the first {count(len(listed_rows))} are listed"
+    columns = (Column("file"), Column("line or row"), Column("reason"))
+    rows = tuple(
+        (
+            each.get("file", ""),
+            f"line {each['line']}" if each.get("line") else f"row {each['row']}",
+            each["reason"],
+        )
+        for each in listed_rows
+    )
+    return (Section("Refused rows", (Table(said, columns, rows),)),)

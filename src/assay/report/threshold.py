@@ -1,0 +1,438 @@
+"""The document of a choice of threshold: what is promised beside what looks best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay.decisions.threshold.result import (
+    DAYS_OVER_BUDGET,
+    EXPECTED_COST,
+    Choice,
+    Point,
+    Shown,
+)
+from assay.decisions.threshold.words import BREAKS, OPTIMISTIC
+from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED
+from assay.evaluation.words import listed
+from assay.inference import Estimate
+from assay.report.document import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Kind,
+    Prose,
+    Provenance,
+    Section,
+    Table,
+    Tier,
+)
+from assay.report.names import name
+from assay.report.numbers import count, daily, exact_percent, percent, plain_number
+from assay.report.refused import refused_rows
+from assay.report.words import measure_name, positives, quoted
+
+NOT_POSSIBLE = "Not possible on this data"
+# What stands side by side, in this order, as far as it was computed.
+_RATES = ("recall", "false_positive_rate", "false_discovery_rate", "precision")
+_DAILY = (ALERTS, FALSE_ALARMS, MISSED)
+_CALLED = {
+    EXPECTED_COST: "expected cost a row",
+    DAYS_OVER_BUDGET: "days with more alerts than allowed",
+}
+_ASKED = {
+    "max_far": "false alarm rate (FAR) at most",
+    "max_fpr": "false positive rate at most",
+    "min_dr": "detection rate at least",
+    "max_alerts": "alerts a day at most",
+}
+# Whether it held, and whether its whole interval is on the same side.
+_HELD = {
+    (True, True): "held, with all of the interval",
+    (True, False): "held, but the interval reaches beyond",
+    (False, True): "NOT held, with all of the interval",
+    (False, False): "NOT held, but the interval reaches within",
+}
+_COSTS = ("cost_fp", "cost_fn")
+# The worst so many families are shown.
+_FAMILIES = 50
+
+
+def threshold_document(choice: Choice, *, made: Provenance | None = None) -> Document:
+    """What a report says of a choice of threshold."""
+    said = tuple(_headline(choice))
+    return Document(
+        title=f"Threshold for {name(choice.source.get('name', 'scores'))}",
+        headline=said,
+        sections=(
+            *_side_by_side(choice),
+            *_candidates(choice),
+            *_constraints(choice),
+            *_holdout(choice),
+            *_families(choice),
+            *(refused_rows(choice.source) if choice.source.get("rows_refused") else ()),
+        ),
+        findings=choice.findings,
+        # How the confidence is shared stands with the constraints.
+        notes=tuple(note for note in choice.notes if "(Bonferroni)" not in note),
+        plain={**choice.to_dict(), "headline": list(said)},
+        made=made,
+        records=tuple(_records(choice)),
+    )
+
+
+# -- the headline ----------------------------------------------------------------------------------
+
+
+def _headline(choice: Choice) -> Iterator[str]:
+    if choice.infeasible is not None:
+        told = choice.infeasible
+        yield told if told.startswith(NOT_POSSIBLE) else f"{NOT_POSSIBLE}. {told}"
+    if choice.guaranteed is not None:
+        yield (
+            f"Flag from a score of {_threshold(choice.guaranteed)} on: with "
+            f"{exact_percent(choice.confidence)} confidence new data keep "
+            f"{_what_is_kept(choice)}."
+        )
+        yield _means(choice, choice.guaranteed)
+    if choice.empirical is not None:
+        worth = _worth(choice)
+        if choice.guaranteed is None:
+            yield (
+                f"{'All that is left is the empirical optimum: ' if choice.infeasible else ''}"
+                f"{'flag' if choice.infeasible else 'Flag'} from a score of "
+                f"{_threshold(choice.empirical)} on, the {choice.objective} on these rows. {worth}"
+            )
+            yield _means(choice, choice.empirical)
+        else:
+            yield (
+                f"On these rows the {choice.objective} is at {_threshold(choice.empirical)}. "
+                f"{worth}"
+            )
+    elif choice.candidates:
+        yield (
+            "No constraint was given, so the usual thresholds stand side by side. They fit these "
+            "rows, and nothing is promised of new ones."
+        )
+    if choice.holdout is not None:
+        yield _on_the_holdout(choice.holdout)
+    yield _rows(choice)
+
+
+def _worth(choice: Choice) -> str:
+    """What the empirical optimum is worth; it is never shown without it."""
+    return BREAKS if _limits(choice) else OPTIMISTIC
+
+
+def _what_is_kept(choice: Choice) -> str:
+    found = len(_limits(choice))
+    return "the constraint" if found == 1 else f"all {found} constraints together"
+
+
+def _means(choice: Choice, point: Point) -> str:
+    detected, false = point["recall"], point["false_discovery_rate"]
+    parts = [f"It catches {percent(detected)} of {positives(choice.positive)}"]
+    if math.isnan(false):
+        parts.append("it raises no alarm on these rows")
+    else:
+        parts.append(f"{percent(false)} of its alarms are false {_where(choice)}")
+    if choice.volume is not None:
+        parts.append(
+            f"a day brings {daily(point[ALERTS])} alerts, {daily(point[FALSE_ALARMS])} of them "
+            f"false, and {daily(point[MISSED])} are missed"
+        )
+    return "; ".join(parts) + "."
+
+
+def _where(choice: Choice) -> str:
+    if choice.base_rate is None:
+        return "at the share of attacks in these rows"
+    return f"at a base rate of {exact_percent(choice.base_rate)}"
+
+
+def _on_the_holdout(holdout: Mapping[str, Any]) -> str:
+    kept = [each for each in holdout["constraints"] if each["held"]]
+    broken = [each for each in holdout["constraints"] if each["held"] is False]
+    where = (
+        f"On the holdout {name(holdout['source'].get('name', ''))} the {holdout['of']} threshold"
+    )
+    if not holdout["constraints"]:
+        return f"{where} was judged too."
+    if not broken:
+        what = "its constraint" if len(kept) == 1 else f"all {len(kept)} constraints"
+        return f"{where} kept {what}."
+    return f"{where} broke {listed([_constraint(each['constraint']) for each in broken])}."
+
+
+def _rows(choice: Choice) -> str:
+    source = choice.source
+    found, harmless = source.get("positives", 0), source.get("negatives", 0)
+    others = [label for label in choice.labels if label != choice.positive]
+    negative = quoted(others[0]) if others else "others"
+    return (
+        f"{count(found + harmless)} rows: {count(found)} {quoted(choice.positive)}, "
+        f"{count(harmless)} {negative}."
+    )
+
+
+# -- side by side ----------------------------------------------------------------------------------
+
+
+def _side_by_side(choice: Choice) -> Iterator[Section]:
+    points = [point for point in (choice.guaranteed, choice.empirical) if point is not None]
+    if not points:
+        return
+    columns = (
+        Column("measure"),
+        *(Column(point.name or point.rule, Kind.SHARE) for point in points),
+    )
+    promised = [
+        "nothing" if point.confidence is None else f"{exact_percent(point.confidence)} confidence"
+        for point in points
+    ]
+    rows: list[tuple[Cell, ...]] = [
+        ("threshold", *map(_threshold, points)),
+        ("promised for new data", *promised),
+        *((called, *cells) for called, cells in _compared(points)),
+    ]
+    caption = f"{_level(choice.level)} intervals, {_where(choice)}"
+    if choice.volume is not None:
+        caption += f", {count(choice.volume)} rows a day"
+    notes = (f"Empirical: {_worth(choice)}",) if choice.empirical is not None else ()
+    blocks: list[Block] = [Table(caption, columns, tuple(rows), notes)]
+    blocks += [Prose(_rule(point)) for point in points]
+    title = "Guaranteed and empirical" if len(points) == 2 else _upper(points[0].name)
+    yield Section(title, tuple(blocks), Tier.MAIN)
+
+
+def _rule(point: Point) -> str:
+    """How a point was found; what the empirical one is worth stands with its numbers."""
+    told = point.rule.removesuffix(BREAKS).removesuffix(OPTIMISTIC).strip()
+    return f"{_upper(point.name)}: {told}"
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _compared(points: list[Point]) -> Iterator[tuple[str, list[Cell]]]:
+    """Rates, then numbers a day, then what no measure is: each of all points."""
+    for measure in (*_RATES, EXPECTED_COST, *_DAILY, DAYS_OVER_BUDGET):
+        found = [_find(point.estimates, measure) for point in points]
+        if all(estimate is None for estimate in found):
+            continue
+        yield _called(measure), [_cell(measure, estimate) for estimate in found]
+
+
+def _cell(measure: str, found: Estimate | None) -> Cell:
+    if found is None or measure not in (*_DAILY, DAYS_OVER_BUDGET):
+        return found
+    # A column has one way to write numbers, and rates are the rule.
+    return percent(found) if measure == DAYS_OVER_BUDGET else daily(found)
+
+
+def _called(measure: str) -> str:
+    return _CALLED.get(measure) or measure_name(measure)
+
+
+def _find(estimates: tuple[Shown, ...], measure: str) -> Estimate | None:
+    """The estimate over all rows, at the base rate where there is one."""
+    found = [e.estimate for e in estimates if e.measure == measure and e.family is None]
+    return found[-1] if found else None
+
+
+def _threshold(point: Point) -> str:
+    """With all its digits: a threshold that is rounded down flags more rows."""
+    return "none" if point.threshold is None else repr(float(point.threshold))
+
+
+def _level(level: float) -> str:
+    return f"{100 * level:.10g}%"
+
+
+# -- constraints -----------------------------------------------------------------------------------
+
+
+def _limits(choice: Choice) -> dict[str, float]:
+    """The constraints; costs are none."""
+    return {key: limit for key, limit in choice.constraints.items() if key not in _COSTS}
+
+
+def _constraint(key: str) -> str:
+    """A constraint in words.
+
+    >>> _constraint("max_fpr"), _constraint("min_dr.dos")
+    ('false positive rate at most', "detection rate of 'dos' at least")
+    """
+    if key in _ASKED:
+        return _ASKED[key]
+    return f"detection rate of {quoted(key.partition('.')[2])} at least"
+
+
+def _asked(key: str, limit: float) -> str:
+    return count(limit) if key == "max_alerts" else exact_percent(limit)
+
+
+def _constraints(choice: Choice) -> Iterator[Section]:
+    limits = _limits(choice)
+    if not limits:
+        return
+    risk = (1 - choice.confidence) / len(limits)
+    promised = choice.guaranteed is not None
+    columns = (
+        Column("constraint"),
+        Column("asked", Kind.SHARE),
+        Column("chance to fail" if promised else "share of the error", Kind.SHARE),
+    )
+    at_most = "at most " if promised else ""
+    rows = tuple(
+        (_constraint(key), _asked(key, limit), f"{at_most}{100 * risk:.3g}%")
+        for key, limit in limits.items()
+    )
+    caption = f"What was asked; objective: {choice.objective}"
+    said = (
+        f"The confidence of {exact_percent(choice.confidence)} is for all {len(limits)} together: "
+        f"they share the error in equal parts (Bonferroni)."
+    )
+    notes = (said,) if len(limits) > 1 else ()
+    yield Section("Constraints", (Table(caption, columns, rows, notes),), Tier.ADVANCED)
+
+
+# -- the holdout -----------------------------------------------------------------------------------
+
+
+def _holdout(choice: Choice) -> Iterator[Section]:
+    holdout = choice.holdout
+    if holdout is None:
+        return
+    blocks: list[Block] = []
+    if holdout["constraints"]:
+        columns = (
+            Column("constraint"),
+            Column("asked", Kind.SHARE),
+            Column("on the holdout", Kind.SHARE),
+            Column("held"),
+        )
+        rows = tuple(_held(each) for each in holdout["constraints"])
+        caption = f"The {holdout['of']} threshold on rows that it has not seen"
+        blocks.append(Table(caption, columns, rows))
+    chosen = choice.guaranteed if holdout["of"] == "guaranteed" else choice.empirical
+    compared = Point(holdout["threshold"], "", None, tuple(holdout["estimates"]))
+    points = [compared, *([chosen] if chosen is not None else [])]
+    heads = [Column("on the holdout", Kind.SHARE)]
+    heads += [Column("where it was chosen", Kind.SHARE)] * (chosen is not None)
+    cells = tuple((called, *found) for called, found in _compared(points))
+    caption = f"Flagged from a score of {_threshold(compared)} on"
+    blocks.append(Table(caption, (Column("measure"), *heads), cells))
+    yield Section("Holdout", tuple(blocks), Tier.ADVANCED)
+
+
+def _held(each: Mapping[str, Any]) -> tuple[Cell, ...]:
+    key, value = each["constraint"], each["value"]
+    value, low, high = (
+        math.nan if end is None else end for end in (value, each["low"], each["high"])
+    )
+    found = Estimate(value, low, high)
+    if each["held"] is None:
+        said = "can't be told: undefined"
+    else:
+        said = _HELD[each["held"], bool(each["sure"])]
+    shown = daily(found) if key == "max_alerts" else percent(found)
+    return _constraint(key), _asked(key, each["limit"]), shown, said
+
+
+# -- families and candidates -----------------------------------------------------------------------
+
+
+def _families(choice: Choice) -> Iterator[Section]:
+    points = [point for point in (choice.guaranteed, choice.empirical) if point is not None]
+    points = points or list(choice.candidates)
+    if not points:
+        return
+    found = [
+        {e.family: e.estimate for e in point.estimates if e.family is not None} for point in points
+    ]
+    if not any(found):
+        return
+    first = found[0]
+    ordered = sorted(first, key=lambda family: (float(first[family]), family))
+    asked = {key.partition(".")[2]: limit for key, limit in _limits(choice).items() if "." in key}
+    columns = (
+        Column(choice.family or "family"),
+        Column("rows", Kind.COUNT),
+        *(Column(point.name, Kind.SHARE) for point in points),
+        *([Column("asked", Kind.SHARE)] if asked else []),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for family in ordered[:_FAMILIES]:
+        limit = f"at least {exact_percent(asked[family])}" if family in asked else None
+        cells = [each.get(family) for each in found]
+        rows.append((family, first[family].n, *cells, *([limit] if asked else [])))
+    left = len(ordered) - len(rows)
+    notes = (f"{count(left)} more are better than these.",) * (left > 0)
+    caption = f"Detection rate of {positives(choice.positive)} by family, worst first"
+    table = Table(caption, columns, tuple(rows), notes)
+    # Many candidates by many families are for looking up.
+    yield Section("Families", (table,), Tier.APPENDIX, detail=len(points) > 2)
+
+
+def _candidates(choice: Choice) -> Iterator[Section]:
+    if not choice.candidates:
+        return
+    points = list(choice.candidates)
+    caption = f"{_level(choice.level)} intervals, {_where(choice)}; nothing is promised"
+    rates = [measure for measure in _RATES if measure != "precision"]
+    blocks: list[Block] = [_points(points, rates, caption, Kind.SHARE)]
+    if choice.volume is not None:
+        caption = f"A day with {count(choice.volume)} rows, {_where(choice)}"
+        blocks.append(_points(points, list(_DAILY), caption, Kind.DAILY))
+    if "cost_fp" in choice.constraints:
+        blocks.append(_points(points, [EXPECTED_COST], f"Costs, {_where(choice)}", Kind.SHARE))
+    said = " ".join(f"{_upper(p.name)}: {p.rule.partition(';')[0].rstrip('.')}." for p in points)
+    yield Section("Candidates", (*blocks, Prose(said)), Tier.MAIN)
+
+
+def _points(points: list[Point], measures: list[str], caption: str, kind: Kind) -> Table:
+    """Points as rows."""
+    known = [m for m in measures if any(_find(p.estimates, m) is not None for p in points)]
+    columns = (
+        Column("candidate"),
+        *([Column("threshold", Kind.SHARE)] if kind is Kind.SHARE else []),
+        *(Column(_called(measure), kind) for measure in known),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for point in points:
+        at = "none" if point.threshold is None else plain_number(point.threshold)
+        cells = [_find(point.estimates, measure) for measure in known]
+        rows.append((point.name, *([at] if kind is Kind.SHARE else []), *cells))
+    return Table(caption, columns, tuple(rows))
+
+
+# -- records ---------------------------------------------------------------------------------------
+
+
+def _records(choice: Choice) -> Iterator[dict[str, Any]]:
+    """One row an estimate: of both points, of candidates, of the holdout."""
+    points = [point for point in (choice.guaranteed, choice.empirical) if point is not None]
+    for point in (*points, *choice.candidates):
+        for shown in point.estimates:
+            yield _record(point.name, point.threshold, point.confidence, shown, choice.family)
+    if choice.holdout is not None:
+        for shown in choice.holdout["estimates"]:
+            yield _record("holdout", choice.holdout["threshold"], None, shown, choice.family)
+
+
+def _record(
+    point: str, threshold: float | None, confidence: float | None, shown: Shown, column: str | None
+) -> dict[str, Any]:
+    plain = shown.to_dict(column)
+    kept = ("measure", "label", "base_rate", "value", "low", "high", "method", "n", "undefined")
+    return {
+        "point": point,
+        "threshold": threshold,
+        "confidence": confidence,
+        "family": shown.family,
+        **{key: plain[key] for key in (*kept, "note")},
+    }

@@ -1,0 +1,147 @@
+"""``assay audit``: claims files from the command line."""
+
+import json
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.cli.audit import EXAMPLES
+
+CLAIMS = Path(__file__).resolve().parents[2] / "examples/claims"
+RIGHT = """
+[[claim]]
+name = "a detector"
+positive = "attack"
+confusion = { tn = 90, fp = 10, fn = 5, tp = 95 }
+reported = { accuracy = "92.5%", recall = "0.95" }
+"""
+WRONG = RIGHT.replace("92.5%", "91.5%")
+
+
+@pytest.fixture
+def right(tmp_path: Path) -> Path:
+    path = tmp_path / "right.toml"
+    path.write_text(RIGHT, "utf-8")
+    return path
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> Path:
+    path = tmp_path / "wrong.toml"
+    path.write_text(WRONG, "utf-8")
+    return path
+
+
+def test_numbers_that_can_be_right_end_with_0(cli: Callable[..., Any], right: Path) -> None:
+    found = cli("audit", right)
+    assert (found.code, found.err) == (0, "")
+    assert "Nothing contradicts these 2 numbers." in found.out
+
+
+def test_a_number_that_cannot_be_right_ends_with_1(cli: Callable[..., Any], wrong: Path) -> None:
+    found = cli("audit", wrong)
+    assert (found.code, found.err) == (1, "")
+    assert "1 of 2 numbers can't be right." in found.out
+
+
+@pytest.mark.parametrize("face", ["json", "csv", "markdown", "latex", "html"])
+def test_every_format_is_written_also_when_the_answer_is_no(
+    cli: Callable[..., Any], wrong: Path, tmp_path: Path, face: str
+) -> None:
+    out = tmp_path / "report"
+    found = cli("audit", wrong, "--format", face, "--out", out, "--quiet")
+    assert (found.code, found.out) == (1, "")
+    assert "accuracy" in out.read_text("utf-8")
+
+
+def test_json_is_one_document(cli: Callable[..., Any], wrong: Path, right: Path) -> None:
+    plain = json.loads(cli("audit", wrong, right, "--format", "json").out)
+    assert plain["schema"] == "assay.audit/1"
+    assert [claim["verdict"] for claim in plain["claims"]] == ["inconsistent", "consistent"]
+
+
+def test_json_claims_are_read(cli: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "claims.json"
+    claim = {
+        "name": "a",
+        "positive": "attack",
+        "confusion": {"tn": 90, "fp": 10, "fn": 5, "tp": 95},
+        "reported": {"accuracy": "92.5%"},
+    }
+    path.write_text(json.dumps({"claim": [claim]}), "utf-8")
+    assert cli("audit", path).code == 0
+
+
+def test_claims_come_from_standard_input(shell: Callable[..., Any]) -> None:
+    found = shell("audit", "-", "--input-format", "toml", input=WRONG.encode(), stdin=None)
+    assert found.code == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "claim"),
+        ("not toml [", "line 1"),
+        (RIGHT.replace("tp = 95", "tp = -95"), "tp"),
+        (RIGHT.replace("tp = 95", 'tp = "x"'), "tp"),
+        (RIGHT.replace("recall =", "recal ="), "recall"),
+        (RIGHT.replace('"0.95"', '"about a half"'), "about a half"),
+        (RIGHT.replace("positive =", "positve ="), "positive"),
+    ],
+)
+def test_malformed_claims_are_refused_with_their_place(
+    cli: Callable[..., Any], tmp_path: Path, text: str, told: str
+) -> None:
+    path = tmp_path / "claims.toml"
+    path.write_text(text, "utf-8")
+    found = cli("audit", path)
+    assert (found.code, found.out) == (3, "")
+    assert "claims.toml" in found.err
+    assert told in found.err
+    assert "Traceback" not in found.err
+
+
+def test_missing_file_is_refused(cli: Callable[..., Any], tmp_path: Path) -> None:
+    found = cli("audit", tmp_path / "none.toml")
+    assert found.code == 3
+    assert "none.toml" in found.err
+
+
+def test_report_never_replaces_its_claims(cli: Callable[..., Any], wrong: Path) -> None:
+    found = cli("audit", wrong, "--out", wrong, "--format", "json")
+    assert found.code == 2
+    assert wrong.read_text("utf-8") == WRONG
+
+
+def test_claims_of_the_documents_are_audited_at_once(cli: Callable[..., Any]) -> None:
+    found = cli("audit", *sorted(CLAIMS.glob("*.toml")), "--format", "json")
+    assert found.code == 1
+    assert len(json.loads(found.out)["claims"]) > 20
+
+
+def test_examples_of_the_help_parse(right: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "claims"
+    folder.mkdir()
+    for name in ("paper.toml", "claims/one.toml"):
+        (tmp_path / name).write_text(RIGHT, "utf-8")
+    claim = {"name": "a", "support": {"x": 1, "y": 2}, "positive": "x", "reported": {}}
+    (tmp_path / "paper.json").write_text(json.dumps({"claim": [claim]}), "utf-8")
+    for _, line in EXAMPLES:
+        assert "assay audit" in line
+        done = subprocess.run(
+            ["bash", "-c", line.replace("assay", f"{shlex.quote(_python())} -m assay")],
+            cwd=tmp_path,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, (line, done.stderr.decode())
+
+
+def _python() -> str:
+    import sys
+
+    return sys.executable

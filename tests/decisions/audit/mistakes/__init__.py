@@ -1,0 +1,1 @@
+"""Tests of the explanations; `claims` holds what they share."""

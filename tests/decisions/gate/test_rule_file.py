@@ -1,0 +1,81 @@
+"""Rules from files: TOML and plain text, and what is said of files that are neither."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.decisions.gate import read_rules
+from assay.errors import InputError
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples/gate.toml"
+
+
+def test_the_example_file_is_read() -> None:
+    rules = read_rules(EXAMPLE)
+    assert len(rules) >= 3
+    assert all(rule.name and rule.why for rule in rules)
+
+
+def test_toml_holds_a_list_and_tables(tmp_path: Path) -> None:
+    path = tmp_path / "gate.toml"
+    path.write_text(
+        'rules = ["new(f1) >= 0.5", "new-old(f1) >= 0"]\n'
+        '[[rule]]\nname = "alarms"\nrule = "new(precision) >= 90%"\nreason = "we read them all"\n'
+    )
+    rules = read_rules(path)
+    assert [rule.text for rule in rules] == [
+        "new(f1) >= 0.5",
+        "new-old(f1) >= 0",
+        "new(precision) >= 90%",
+    ]
+    assert (rules[2].name, rules[2].why) == ("alarms", "we read them all")
+    assert (rules[0].name, rules[0].why) == (None, None)
+
+
+def test_text_holds_a_rule_a_line_and_comments(tmp_path: Path) -> None:
+    path = tmp_path / "gate.rules"
+    path.write_text(
+        "\ufeff# what must hold\n\nnew(f1) >= 0.5   # for now\r\n"
+        'new(recall@family="a # b") >= 0.5 # quoted\n'
+        "new(recall@family=\"it's\") >= 0.5 # another's\n",
+        "utf-8",
+    )
+    rules = read_rules(path)
+    assert rules[0].text == "new(f1) >= 0.5"
+    assert [rule.family for rule in rules] == [None, "a # b", "it's"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("gate.toml", "rules = [", "this is no TOML"),
+        ("gate.toml", "", "there is no rule in it"),
+        ("gate.toml", 'rules = "new(f1) >= 0"', "rules is a list"),
+        ("gate.toml", "rules = [3]", "rule 1: a rule is text"),
+        ("gate.toml", 'rules = ["new(f1) >= 0", "new(f) >= 0"]', "rule 2: the rule 'new(f) >= 0'"),
+        ("gate.toml", 'rule = ["new(f1) >= 0"]', "expected a table [[rule]]"),
+        ("gate.toml", '[rule]\nrule = "new(f1) >= 0"', "rule is a list"),
+        ("gate.toml", '[[rule]]\nname = "x"', "rule 1: there is no rule in it"),
+        ("gate.toml", '[[rule]]\nrule = "new(f1) >= 0"\nname = 3', "name is text; found 3"),
+        ("gate.toml", '[[rule]]\nrules = "new(f1) >= 0"', "'rules' is not read"),
+        ("gate.toml", "limit = 3", "'limit' is not read; there are rules, rule"),
+        ("gate.txt", "# nothing\n\n", "there is no rule in it"),
+        ("gate.txt", "new(f1) >= 0\n\nnew(f1) > x\n", "gate.txt, line 3: the rule"),
+    ],
+)
+def test_a_malformed_file_is_told_by_its_name_and_place(
+    name: str, text: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(InputError) as refused:
+        read_rules(path)
+    assert str(refused.value).startswith(str(path))
+    assert said in str(refused.value)
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "gate.txt"
+    path.write_bytes(b"new(f1) >= 0\n\xff\xfe")
+    with pytest.raises(InputError, match="UTF-8 text; byte 13 is not"):
+        read_rules(path)

@@ -1,0 +1,165 @@
+"""The document of an audit. After a wanted change, renew its texts with
+
+RENEW_GOLDEN=1 python -m pytest tests/report/test_audit.py
+"""
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from assay.decisions.audit.result import Audit, AuditedClaim, Explanation, Judged, Verdict
+from assay.evaluation.findings import Finding
+from assay.report import FORMATS, audit_document, render
+from assay.report.audit import NO_MISTAKE, written_like
+from assay.report.schemas import schema_of
+
+from .hostile import NAMES
+
+GOLDEN = Path(__file__).parent / "golden_audit"
+SHIFT = Explanation("decimal-shift", 0.0459, "the decimal point is one place too far left", 1, 0.05)
+SWAP = Explanation("cells-swapped:fn,tp", 0.0736, "fn and tp are exchanged", 2, 0.6)
+
+
+def network() -> AuditedClaim:
+    return AuditedClaim(
+        "Network",
+        "section 1",
+        (
+            Judged("n", None, "14,869", 14869.0, Verdict.CONSISTENT, "the cells add up to it"),
+            Judged(
+                "accuracy",
+                "accuracy",
+                "4.59%",
+                0.459,
+                Verdict.INCONSISTENT,
+                "6,825/14,869",
+                (SHIFT,),
+            ),
+            Judged(
+                "error_rate",
+                "error_rate",
+                "0.926",
+                0.541,
+                Verdict.INCONSISTENT,
+                "8,044/14,869",
+                (SWAP, SHIFT),
+            ),
+            Judged("mcc", "mcc", "-0.1667", -0.0527, Verdict.INCONSISTENT, "it is -0.0527", ()),
+            Judged(
+                "accuracy.ci",
+                "accuracy",
+                ("95.80%", "97.60%"),
+                (0.9641, 0.9699),
+                Verdict.INCONSISTENT,
+                "no known method gives it",
+            ),
+            Judged("roc_auc", "roc_auc", "0.4812", None, Verdict.UNDETERMINED, "no scores", ()),
+        ),
+        (Finding("A001", "warning", "the model is inverted"),),
+        ("read as percent",),
+    )
+
+
+def forest() -> AuditedClaim:
+    rounded = Judged("f1", "f1", "0.928", 0.9286, Verdict.ROUNDING, "from the rounded ones")
+    right = Judged(
+        "accuracy", "accuracy", "0.967", 0.96698, Verdict.CONSISTENT, "correctly rounded"
+    )
+    return AuditedClaim("Forest", "", (right, rounded))
+
+
+BOTH = Audit((network(), forest()))
+
+
+def test_headline_counts_what_cannot_be_right() -> None:
+    assert audit_document(BOTH).headline == (
+        "4 of 8 numbers can't be right.",
+        "The others: 2 consistent, 1 off by rounding alone and 1 can't be told from what is given.",
+    )
+
+
+def test_headline_of_what_nothing_contradicts() -> None:
+    said = audit_document(Audit((forest(),))).headline
+    assert said[0] == "Nothing contradicts these 2 numbers."
+
+
+def test_headline_says_when_nothing_could_be_judged() -> None:
+    unknown = Judged("roc_auc", "roc_auc", "0.9", None, Verdict.UNDETERMINED)
+    said = audit_document(Audit((AuditedClaim("x", "", (unknown,)),))).headline
+    assert said[0].startswith("None of 1 number could be judged")
+
+
+def test_a_number_without_explanation_says_so() -> None:
+    text = render(audit_document(BOTH), "markdown")
+    assert f"it is -0.0527; {NO_MISTAKE}" in text
+
+
+def test_one_claim_shows_every_number_in_the_terminal() -> None:
+    text = render(audit_document(Audit((network(),))), "terminal", width=100)
+    assert "Every number" in text
+    assert "14,869" in text
+
+
+@pytest.mark.parametrize(
+    ("reported", "value", "shown"),
+    [
+        ("0.9333", 0.93380575, "0.9338"),
+        ("93.33%", 0.93380575, "93.38%"),
+        ("96.7", 0.96698, "96.7"),
+        ("51,324,897", 51320697.0, "51,320,697"),
+        ("-0.1667", -0.05265, "-0.0527"),
+        ("1.2e-3", 0.00046, "4.6e-04"),
+        ("150", 151.0, "151"),
+    ],
+)
+def test_a_value_is_written_like_the_reported_one(reported: str, value: float, shown: str) -> None:
+    assert written_like(reported, value) == shown
+
+
+def test_json_is_as_the_schema_says() -> None:
+    plain = json.loads(render(audit_document(BOTH), "json"))
+    jsonschema.Draft202012Validator(schema_of("assay.audit/1")).validate(plain)
+    assert [claim["verdict"] for claim in plain["claims"]] == ["inconsistent", "consistent"]
+    numbers = {number["key"]: number for number in plain["claims"][0]["numbers"]}
+    assert numbers["accuracy.ci"]["recomputed"] == [0.9641, 0.9699]
+    assert numbers["roc_auc"]["recomputed"] is None
+    assert numbers["error_rate"]["explanations"][0]["mistake"] == "cells-swapped:fn,tp"
+
+
+def test_csv_has_a_row_for_each_number() -> None:
+    rows = list(csv.DictReader(io.StringIO(render(audit_document(BOTH), "csv"))))
+    assert len(rows) == 8
+    assert rows[1]["mistake"] == "decimal-shift"
+    assert rows[4]["recomputed_high"] == "0.9699"
+
+
+@pytest.mark.parametrize("face", FORMATS)
+@pytest.mark.parametrize("hostile", NAMES[:20])
+def test_hostile_names_are_written_in_every_face(face: str, hostile: str) -> None:
+    number = Judged(hostile, None, "0.5", 0.4, Verdict.INCONSISTENT, hostile, ())
+    text = render(audit_document(Audit((AuditedClaim(hostile, hostile, (number,)),))), face)
+    assert text
+    if face in ("html", "markdown") and hostile.startswith("<"):
+        assert hostile not in text
+
+
+@pytest.mark.parametrize(
+    ("file", "face", "width"),
+    [
+        ("both_84.txt", "terminal", 84),
+        ("both.md", "markdown", None),
+        ("both.tex", "latex", None),
+    ],
+)
+def test_report_is_the_golden_one(file: str, face: str, width: int | None) -> None:
+    text = render(audit_document(BOTH), face, width=width)
+    path = GOLDEN / file
+    if os.environ.get("RENEW_GOLDEN"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, "utf-8")
+    assert text == path.read_text("utf-8")

@@ -1,0 +1,306 @@
+"""The document of a comparison. After a wanted change, renew its texts with
+
+RENEW_GOLDEN=1 python -m pytest tests/report/test_compare.py
+"""
+
+import csv
+import io
+import itertools
+import json
+import math
+import os
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from assay.decisions.comparison import Comparison, Difference, Verdict
+from assay.decisions.flips import Flip
+from assay.inference import Estimate, Significance
+from assay.inference.operating import AtThreshold, MaxFar
+from assay.report import FORMATS, comparison_document, render
+from assay.report.compare import MARKED
+from assay.report.document import Forest, Marked, Table
+from assay.report.schemas import schema_of
+
+from .hostile import NAMES
+
+GOLDEN = Path(__file__).parent / "golden_compare"
+VALIDATOR = jsonschema.Draft202012Validator(schema_of("assay.compare/1"))
+VALUES = {
+    "roc_auc": 0.97,
+    "accuracy": 0.93,
+    "recall": 0.8,
+    "false_discovery_rate": 0.12,
+    "mcc": 0.7,
+}
+SOURCE = {
+    "name": "flows.csv",
+    "files": ["old.csv"],
+    "rows_read": 1001,
+    "rows_used": 1000,
+    "rows_refused": 1,
+    "refused": [{"row": 7, "reason": "the score is missing", "file": "flows.csv", "line": 8}],
+}
+
+
+def estimate(value: float, reach: float = 0.01) -> Estimate:
+    return Estimate(value, value - reach, value + reach, method="delta", n=1000)
+
+
+def difference(measure: str, a: str, b: str, gap: float, p: float, pairs: int) -> Difference:
+    value = VALUES[measure]
+    found = Estimate(gap, gap - 0.01, gap + 0.01, method="bootstrap", n=1000)
+    return Difference(measure, a, b, value, value + gap, found, p, min(1.0, pairs * p))
+
+
+def compared(*models: str, gap: float = 0.03, at: MaxFar | AtThreshold | None = None) -> Comparison:
+    """Each model is better than the one before by a gap, and raises fewer false alarms."""
+    pairs = list(itertools.combinations(range(len(models)), 2))
+    sign = {"false_discovery_rate": -1}
+    differences = [
+        difference(m, models[i], models[j], sign.get(m, 1) * gap * (j - i), 0.004, len(pairs))
+        for i, j in pairs
+        for m in VALUES
+    ]
+    tests = [
+        Significance(
+            test="mcnemar",
+            statistic=9.8,
+            df=(1,),
+            p=0.0017,
+            method="corrected",
+            sentence=f"{models[j]} is right where {models[i]} is wrong.",
+            table={"b": 12, "c": 40},
+            models=(models[i], models[j]),
+            p_adjusted=0.0034,
+        )
+        for i, j in pairs
+    ]
+    outcome = "better" if gap > 0.01 else "undecided"
+    return Comparison(
+        models=models,
+        differences=tuple(differences),
+        tests=tuple(tests),
+        verdicts=tuple(
+            Verdict(models[i], models[j], f"{models[j]} against {models[i]}.", outcome, "roc_auc")
+            for i, j in pairs
+        ),
+        notes=("'attack' was taken as the positive label",),
+        at=at,
+        thresholds=dict.fromkeys(models, 0.5),
+        estimates={
+            model: {m: estimate(v + i * gap * sign.get(m, 1)) for m, v in VALUES.items()}
+            for i, model in enumerate(models)
+        },
+        flips=tuple(
+            Flip(models[i], models[j], label, family, rows, 9, 3)
+            for i, j in pairs
+            for label, family, rows in (
+                (None, None, 1000),
+                ("normal", None, 900),
+                ("attack", None, 100),
+                (None, "normal", 900),
+                (None, "dos", 100),
+            )
+        ),
+    )
+
+
+TWO = compared("old", "new")
+THREE = compared("old", "new", "next", at=MaxFar(0.1))
+FIVE = compared("a", "b", "c", "d", "e")
+
+
+def tables(comparison: Comparison) -> dict[str, list[Table]]:
+    document = comparison_document(comparison)
+    return {
+        section.title: [block for block in section.blocks if isinstance(block, Table)]
+        for section in document.sections
+    }
+
+
+# -- what it says ----------------------------------------------------------------------------------
+
+
+def test_the_headline_is_the_verdict_of_each_pair() -> None:
+    assert comparison_document(THREE).headline == tuple(v.text for v in THREE.verdicts)
+    many = comparison_document(FIVE).headline
+    assert len(many) == 7
+    assert many[-1] == "The other 4 pairs are among the differences below."
+
+
+def test_only_the_significantly_best_is_marked() -> None:
+    (table,) = tables(THREE)["Models side by side"]
+    for row in table.rows:
+        assert [isinstance(cell, Marked) for cell in row] == [False, False, False, True]
+    assert table.notes == (MARKED,)
+    (table,) = tables(compared("old", "new", gap=0.005))["Models side by side"]
+    assert not any(isinstance(cell, Marked) for row in table.rows for cell in row)
+    assert "No model is significantly best" in table.notes[0]
+
+
+def test_a_model_that_wins_one_pair_only_is_not_marked() -> None:
+    """Holm's p is what counts: of three models one pair that is open leaves none marked."""
+    opened = tuple(
+        replace(d, difference=estimate(0.001)) if (d.a, d.b) == ("new", "next") else d
+        for d in THREE.differences
+    )
+    (table,) = tables(replace(THREE, differences=opened))["Models side by side"]
+    assert not any(isinstance(cell, Marked) for row in table.rows for cell in row)
+
+
+def test_measures_of_which_less_is_better_have_an_arrow() -> None:
+    names = [row[0] for row in tables(TWO)["Models side by side"][0].rows]
+    assert "false alarm rate (FAR) ↓" in names
+    assert "ROC AUC" in names
+
+
+def test_few_pairs_are_drawn_each_and_many_by_the_measure_that_decides() -> None:
+    for comparison, drawn in ((TWO, 1), (THREE, 3), (FIVE, 1)):
+        sections = {section.title: section for section in comparison_document(comparison).sections}
+        plots = [b for b in sections["Differences"].blocks if isinstance(b, Forest)]
+        assert len(plots) == drawn
+    assert len(sections["Differences of each pair"].blocks) == 10
+    assert [change.name for change in plots[0].changes][:2] == ["b less a", "c less a"]
+
+
+def test_raw_and_adjusted_p_stand_side_by_side() -> None:
+    plots = [
+        block
+        for section in comparison_document(THREE).sections
+        for block in section.blocks
+        if isinstance(block, Forest)
+    ]
+    assert plots[0].changes[0].remark == "p = 0.004, Holm = 0.012"
+    assert "p = 0.004" in render(comparison_document(TWO), "terminal", width=100)
+
+
+def test_of_several_pairs_holms_p_has_to_bear_out_what_an_interval_tells() -> None:
+    weak = tuple(replace(d, p=0.02, p_adjusted=0.06) for d in THREE.differences)
+    text = render(comparison_document(replace(THREE, differences=weak)), "terminal", width=100)
+    assert "undecided" in text
+    assert "better " not in text.replace("better than", "").replace("is better", "")
+
+
+def test_a_rule_that_chose_thresholds_is_named_and_a_given_threshold_is_not_called_chosen() -> None:
+    assert "chosen anew" in tables(THREE)["Thresholds"][0].caption
+    fixed = replace(TWO, at=AtThreshold(0.5))
+    assert "chosen" not in tables(fixed)["Thresholds"][0].caption
+    nothing = replace(THREE, thresholds={"old": None})
+    assert tables(nothing)["Thresholds"][0].rows == (("old", "nothing is flagged"),)
+
+
+def test_families_that_repeat_a_label_are_not_listed_twice() -> None:
+    names = [row[0] for row in tables(TWO)["Rows that flipped"][0].rows]
+    assert names == ["all", "'normal'", "'attack'", "family 'dos'"]
+
+
+def test_refused_rows_are_listed() -> None:
+    document = comparison_document(TWO, source=SOURCE)
+    assert document.plain["source"] == SOURCE
+    text = render(document, "terminal", width=100)
+    assert "1 of 1,001 rows were refused" in text
+    assert "line 8" in text
+
+
+def test_undefined_differences_are_told_as_such() -> None:
+    none = Estimate(math.nan, undefined="nothing was flagged (TP + FP = 0)")
+    found = tuple(
+        replace(d, difference=none, p=math.nan, p_adjusted=None, value_a=math.nan)
+        for d in TWO.differences
+    )
+    document = comparison_document(replace(TWO, differences=found))
+    for face in FORMATS:
+        assert render(document, face)
+    assert "undefined" in render(document, "terminal", width=100)
+
+
+# -- faces -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("comparison", [TWO, THREE, FIVE], ids=["two", "three", "five"])
+def test_json_is_the_comparison_with_its_headline(comparison: Comparison) -> None:
+    found = json.loads(render(comparison_document(comparison), "json"))
+    assert [e.message for e in VALIDATOR.iter_errors(found)] == []
+    assert found.pop("headline") == [v.text for v in comparison.verdicts][:6] + [
+        "The other 4 pairs are among the differences below."
+    ] * (len(comparison.verdicts) > 6)
+    assert found == json.loads(json.dumps(comparison.to_dict()))
+
+
+def test_csv_holds_the_differences() -> None:
+    rows = list(csv.DictReader(io.StringIO(render(comparison_document(THREE), "csv"))))
+    assert len(rows) == len(THREE.differences)
+    assert rows[0]["measure"] == "roc_auc"
+    assert float(rows[0]["difference"]) == float(THREE.differences[0].difference)
+
+
+def test_the_best_is_bold_in_every_face() -> None:
+    document = comparison_document(TWO)
+    assert "*0.960 [0.950" in render(document, "terminal", width=100)
+    assert "\x1b[1m" in render(document, "terminal", width=100, color=True)
+    assert "| **0.960** [0.950, 0.970] |" in render(document, "markdown")
+    assert r"\textbf{0.960} [0.950, 0.970]" in render(document, "latex")
+    assert "<strong>0.960</strong>" in render(document, "html")
+
+
+def test_a_page_draws_the_differences_without_a_script() -> None:
+    page = render(comparison_document(TWO), "html")
+    assert page.count('<li class="line better">') == 5
+    assert '<rect class="band"' in page
+    assert page.count('class="zero"') == 5
+    assert "assay-data" not in page
+
+
+@pytest.mark.parametrize("hostile", NAMES)
+def test_no_model_can_do_harm(hostile: str) -> None:
+    document = comparison_document(compared(hostile, "other"))
+    for face in FORMATS:
+        text = render(document, face)
+        assert text
+        if face in ("html", "markdown") and hostile.startswith("<"):
+            assert hostile not in text
+    list(csv.reader(io.StringIO(render(document, "csv"), newline="")))
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex")
+def test_latex_compiles_with_hostile_names(tmp_path: Path) -> None:
+    models = [name for name in NAMES if name.strip() and len(name) < 30][:40]
+    for i in range(0, len(models), 5):
+        document = comparison_document(compared(*models[i : i + 5]))
+        (tmp_path / f"c{i}.tex").write_text(render(document, "latex"), "utf-8")
+        done = subprocess.run(
+            ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", f"c{i}"],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+
+
+@pytest.mark.parametrize(
+    ("file", "comparison", "face", "width"),
+    [
+        ("two_100.txt", TWO, "terminal", 100),
+        ("two_60.txt", TWO, "terminal", 60),
+        ("three_100.txt", THREE, "terminal", 100),
+        ("five_80.txt", FIVE, "terminal", 80),
+        ("three.md", THREE, "markdown", None),
+        ("three.tex", THREE, "latex", None),
+        ("two.csv", TWO, "csv", None),
+    ],
+)
+def test_report_is_the_golden_one(
+    file: str, comparison: Comparison, face: str, width: int | None
+) -> None:
+    text = render(comparison_document(comparison, source=SOURCE), face, width=width)
+    path = GOLDEN / file
+    if os.environ.get("RENEW_GOLDEN"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, "utf-8", newline="")
+    with path.open(encoding="utf-8", newline="") as stream:
+        assert text == stream.read()
