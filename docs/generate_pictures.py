@@ -7,7 +7,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import assay
+from assay.decisions import read_rules
+from assay.decisions.threshold import choose_threshold
 from assay.learn.scenarios import make_flows
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 def comparison() -> Any:
@@ -21,8 +25,39 @@ def comparison() -> Any:
     ).plot
 
 
+def gate() -> Any:
+    """The new model against the old one, by the rules of the example."""
+    flows = make_flows()
+    return assay.gate(
+        flows.label,
+        new=flows.new,
+        old=flows.old,
+        families=flows.family,
+        rules=[rule.text for rule in read_rules(EXAMPLES / "gate.toml")],
+    ).plot
+
+
+def audit() -> Any:
+    """The network of the first document, with its cells as printed."""
+    claims = assay.read_claims(EXAMPLES / "claims/safelink-network.toml")
+    return assay.audit(claims[0]).plot
+
+
+def threshold() -> Any:
+    """Where to set the alarm of the new model, at most 1 false positive in 500."""
+    flows = make_flows()
+    return choose_threshold(
+        flows.label, y_score=flows.new, max_fpr=0.002, base_rate=0.001, families=flows.family
+    ).plot
+
+
 # File: what draws it, and which of its figures.
-PICTURES = {"compare-forest.svg": (comparison, "forest.svg")}
+PICTURES = {
+    "audit.svg": (audit, "numbers.svg"),
+    "compare-forest.svg": (comparison, "forest.svg"),
+    "gate.svg": (gate, "rules.svg"),
+    "threshold.svg": (threshold, "roc.svg"),
+}
 
 
 def write_pictures(folder: Path) -> None:

@@ -95,7 +95,7 @@ def test_every_command_has_the_options_that_all_share(name: str) -> None:
     ("typed", "said"),
     [
         (["evalute"], "there is no command 'evalute'; did you mean evaluate?"),
-        (["xyz"], "there is no command 'xyz'; there are evaluate, measures, demo."),
+        (["xyz"], f"there is no command 'xyz'; there are {', '.join(COMMANDS)}."),
         (["--colour"], "No such option"),
         (["evaluate"], "Missing argument 'FILE...'."),
         (["evaluate", "x", "--treshold", "1"], "Did you mean '--threshold'?"),

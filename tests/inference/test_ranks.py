@@ -197,3 +197,8 @@ def test_one_combination_is_all_ties() -> None:
 def test_counts_of_another_length_are_refused() -> None:
     with pytest.raises(LengthMismatch, match="4 rows and 2 counts"):
         friedman(COMBINATIONS, counts=[1, 2])
+
+
+def test_text_is_refused() -> None:
+    with pytest.raises(MethodError, match="a table of numbers is needed"):
+        friedman([["good", "bad"], ["bad", "good"]])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import random
 from fractions import Fraction
 
@@ -77,10 +76,9 @@ def test_a_class_without_rows_has_no_recall() -> None:
 
 def test_too_many_hits_to_search_are_left_open() -> None:
     hits = Hits(LABELS, (10**6 + 3, 10**6 + 7, 10**6 + 9))
-    hits.ask("recall.macro", window(read("0.123456789012345"), rounded=True))
-    hits.ask("accuracy", window(read("0.123456789012346"), rounded=True))
-    assert hits.possible() in (None, True, False)
-    assert math.isfinite(sum(b for _, b in hits.spans))
+    hits.ask("recall.macro", window(read("0.1234567890"), rounded=True))
+    hits.ask("accuracy", window(read("0.4"), rounded=True))
+    assert hits.possible() is None
 
 
 SUPPORT = {"A": 50, "B": 45, "C": 55}

@@ -16,7 +16,7 @@ from assay.decisions.audit.identities import identities_of
 from assay.decisions.audit.result import AuditedClaim, Verdict
 from assay.decisions.audit.search import judge_without_matrix
 from assay.decisions.audit.search.network import Impossible, Relation, settle
-from assay.decisions.audit.search.quantity import BASE
+from assay.decisions.audit.search.quantity import BASE, Classes
 from assay.measures import find
 
 from .brute_force import Cells, measured, printed
@@ -72,7 +72,7 @@ def test_settling_finds_a_contradiction() -> None:
 
 def test_rates_leave_little_room_for_each_other() -> None:
     wanted = ["attack|precision", "attack|recall", "attack|f1"]
-    found = identities_of(["normal", "attack"], wanted)
+    found = identities_of(Classes(("normal", "attack")), wanted)
     box = {**found.ranges, "attack|precision": (0.9753, 0.9755), "attack|recall": (0.9533, 0.9535)}
     low, high = settle(box, found.relations)["attack|f1"]
     assert 0.9641 < low < high < 0.9645
@@ -163,8 +163,8 @@ def test_macro_averages_follow_from_the_printed_classes() -> None:
 def test_honest_rates_of_random_matrices_break_no_identity() -> None:
     rng = random.Random(3)
     keys = ("accuracy", "precision", "recall", "specificity", "f1", "mcc", "kappa", "npv",
-            "jaccard", "f1.macro", "precision.weighted", "g_mean", "prevalence", "diagnostic_odds_ratio",
-            "f1.normal", "alert_rate", "markedness")  # fmt: skip
+            "jaccard", "f1.macro", "precision.weighted", "g_mean", "prevalence", "f1.normal",
+            "diagnostic_odds_ratio", "alert_rate", "markedness")  # fmt: skip
     for _ in range(40):
         cells = Cells(*(int(10 ** (rng.random() * 5)) - rng.randint(0, 1) for _ in range(4)))
         digits, how = rng.randint(2, 12), rng.choice(["up", "even", "cut"])

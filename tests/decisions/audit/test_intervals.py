@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, norm
 from statsmodels.stats.proportion import proportion_confint
@@ -41,6 +41,7 @@ def shown(ends, digits=4):
         ("jeffreys", "jeffreys"),
     ],
 )
+@settings(max_examples=25)
 @given(st.integers(1, 300), st.data())
 def test_intervals_are_those_of_statsmodels(ours, theirs, n, data) -> None:
     k = data.draw(st.integers(1, n))

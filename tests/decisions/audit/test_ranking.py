@@ -29,6 +29,13 @@ def test_an_area_that_no_scores_can_give_is_inconsistent() -> None:
     assert verdict("ap", "1.000", (7743, 167, 324, 6635)) == "inconsistent"
 
 
+def test_an_area_of_hard_decisions_is_left_open_and_told() -> None:
+    confusion = {"tn": 7743, "fp": 167, "fn": 324, "tp": 6635}
+    found = audit({"confusion": confusion, "reported": {"auc": "0.9662"}}).claims[0].numbers[0]
+    assert str(found.verdict) == "undetermined"
+    assert "the decisions alone" in found.said
+
+
 def test_the_bounds_are_read_to_the_printed_digits() -> None:
     # At most 1 - 1/10 * 1/10 = 0.99.
     cells = (9, 1, 1, 9)

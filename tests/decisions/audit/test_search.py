@@ -20,6 +20,7 @@ from assay.decisions.audit.search.bonds import Bonds
 from assay.decisions.audit.search.known import Known
 from assay.decisions.audit.search.number import number_of
 from assay.decisions.audit.search.plane import Plane
+from assay.decisions.audit.search.quantity import Classes
 from assay.decisions.audit.search.space import Space
 from assay.measures import CATALOGUE
 
@@ -35,7 +36,7 @@ Reported = list[tuple[str, str]]
 def space_of(reported: Reported, known: Known) -> Space:
     given = [(key_of(key), read(text)) for key, text in reported]
     numbers = [number_of(key, number, CLAIM) for key, number in given]
-    return Space(known, numbers, Bonds.of(CLAIM, given, LABELS, "attack"))
+    return Space(known, numbers, Bonds.of(CLAIM, given, Classes(LABELS), "attack"))
 
 
 def random_claim(rng: random.Random, truths: Sequence[Cells], honest: float) -> Reported:
@@ -191,7 +192,7 @@ def test_false_alarm_rate_is_read_as_either_rate_and_says_which() -> None:
 
 
 def test_f1_worked_out_from_rounded_numbers_is_rounding() -> None:
-    # 2PR/(P+R) of the printed ones is 0.57143; of the counts, 4/7 for no matrix with this recall.
+    # The printed ones give 0.4422; two of six attacks found with one false alarm give 0.4444.
     claim = judged({"precision": "0.67", "recall": "0.33", "f1": "0.4422"}, support={
         "normal": 5, "attack": 6})  # fmt: skip
     assert verdicts(claim)["f1"] == "rounding"

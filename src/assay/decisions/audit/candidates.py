@@ -20,15 +20,16 @@ from assay.decisions.audit.points import readings
 from assay.decisions.audit.shares import printed_value, shares_of
 from assay.decisions.audit.sizes import rows_of
 from assay.inference import Bootstrap, Delta, Quantity, estimate
-from assay.inference.bootstrap import interval
+from assay.inference.bootstrap import resampled
 from assay.inference.delta import variance
 from assay.inference.quantiles import student
 from assay.inference.quantity import squares_of, table_of
 from assay.measures import Interval
 from assay.tally import Confusion
 
-# Beyond this many rows nothing is resampled.
+# Beyond this many rows or classes nothing is resampled.
 _MOST_RESAMPLED = 1 << 62
+_MOST_CLASSES = 30
 
 
 def levels_of(claim: Claim) -> tuple[float, ...]:
@@ -93,13 +94,13 @@ def bootstraps(key: Key, claim: Claim) -> Iterator[Candidate]:
     matrix = claim.matrix
     if matrix is None or not 0 < matrix.total < _MOST_RESAMPLED:
         return
-    if claim.interval not in (None, "bootstrap"):
+    if claim.interval not in (None, "bootstrap") or len(matrix.labels) > _MOST_CLASSES:
         return
     for reading in readings(key.value, claim):
-        for level in levels_of(claim):
-            ends = interval(reading.quantity, matrix, Bootstrap(level))
-            if not math.isnan(ends.low):
-                yield Candidate("bootstrap", level, ends.low, ends.high)
+        for method in map(Bootstrap, levels_of(claim)):
+            values = reading.quantity.of_tables(resampled(matrix, method))
+            ends = method.ends(values, reading.quantity.value(matrix), None)
+            yield Candidate("bootstrap", method.level, ends.low, ends.high)
 
 
 def delta_error(quantity: Quantity, matrix: Confusion) -> float:

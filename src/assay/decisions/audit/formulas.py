@@ -37,13 +37,16 @@ def geometric(*values: float) -> float:
     return float(math.prod(max(value, 0.0) for value in values) ** (1 / len(values)))
 
 
-def micro(measure: str, classes: int) -> Function | None:
-    """The micro average of a measure as a function of the accuracy; None where it is none."""
+def micro(measure: str, classes: int | None) -> Function | None:
+    """The micro average of a measure as a function of the accuracy; None where it is none.
+
+    ``classes`` is how many there are, None where that is not told.
+    """
     if measure in (R, P, "fowlkes_mallows") or F_BETA.fullmatch(measure):
         return lambda a: a
     if measure == "jaccard":
         return lambda a: a / (2 - a)
-    if measure in (S, V) and classes > 1:
+    if measure in (S, V) and classes is not None and classes > 1:
         return lambda a: (classes - 2 + a) / (classes - 1)
     return None
 

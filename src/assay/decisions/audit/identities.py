@@ -25,7 +25,7 @@ from assay.decisions.audit.formulas import (
     signed_root,
 )
 from assay.decisions.audit.search.network import Function, Range, Relation
-from assay.decisions.audit.search.quantity import BASE, PI, SOME_AVERAGE, A, P, Q, R, S, named
+from assay.decisions.audit.search.quantity import BASE, PI, SOME_AVERAGE, A, Classes, P, Q, R, S
 
 
 @dataclass(frozen=True)
@@ -37,21 +37,15 @@ class Identities:
 
 
 def identities_of(
-    labels: Sequence[str],
-    wanted: Sequence[str],
-    shares: Mapping[str, float] | None = None,
-    *,
-    all_told: bool = True,
+    classes: Classes, wanted: Sequence[str], shares: Mapping[str, float] | None = None
 ) -> Identities:
     """The identities among the wanted quantities; ``shares`` of the classes where they are known.
 
-    Unless ``all_told`` there may be more classes than these.
-
-    >>> found = identities_of(["normal", "attack"], ["attack|f1"])
+    >>> found = identities_of(Classes(("normal", "attack")), ["attack|f1"])
     >>> found.relations[-1].words
     'F1 is the harmonic mean of precision and recall'
     """
-    web = _Web(tuple(labels), all_told=all_told)
+    web = _Web(classes)
     web.begin(shares or {})
     for name in dict.fromkeys(wanted):
         web.add(name)
@@ -61,10 +55,9 @@ def identities_of(
 class _Web:
     """Quantities and relations as they are added one after the other."""
 
-    def __init__(self, labels: tuple[str, ...], *, all_told: bool) -> None:
-        self.labels = labels
-        self.all_told = all_told
-        self.two = len(labels) == 2
+    def __init__(self, classes: Classes) -> None:
+        self.classes = classes
+        self.labels = classes.labels
         self.ranges: dict[str, Range] = {A: (0.0, 1.0)}
         self.relations: list[Relation] = []
 
@@ -87,18 +80,18 @@ class _Web:
         """The rates of each class, and what binds them."""
         for label in self.labels:
             for base in BASE:
-                self.ranges.setdefault(named(label, base, self.labels), (0.0, 1.0))
+                self.ranges.setdefault(self._named(label, base), (0.0, 1.0))
         for label, share in shares.items():
             self.ranges[f"{label}|{PI}"] = (share, share)
-        for label in self.labels[1:] if self.two else self.labels:
+        for label in self.labels[1:] if self.classes.two else self.labels:
             for of, args, low, words in OF_RATES:
                 self.bind(self._named(label, of), self._all_named(label, args), low, words)
-        if self.two:
+        if self.classes.two:
             negative, positive = self.labels
             words = "the shares of two classes sum to 1"
             for base in (PI, Q):
                 self.bind(f"{negative}|{base}", [f"{positive}|{base}"], _rest, words)
-        elif self.labels and self.all_told and set(shares) == set(self.labels):
+        elif self.labels and self.classes.all_told and set(shares) == set(self.labels):
             words = "accuracy is the mean of the recalls, weighed by the rows of each class"
             self.bind(A, self._of_each(R), self._weighed(), words, rising=True)
 
@@ -113,7 +106,7 @@ class _Web:
         elif dot and average in (*AVERAGES, SOME_AVERAGE):
             self.ranges[name] = (0.0, 1.0)
             self._average(name, base, average)
-        elif self.two:
+        elif self.classes.two:
             self._composite(name, self.labels[1], name)
         else:
             self._over_classes(name)
@@ -153,7 +146,8 @@ class _Web:
     def _average(self, name: str, base: str, average: str) -> None:
         said = "F1" if base == "f1" else base.replace("_", " ")
         if average == "micro":
-            function = micro(base, len(self.labels))
+            told = self.classes.all_told
+            function = micro(base, len(self.labels) if told else None)
             if function is not None:
                 words = f"the micro average of {said} follows from the accuracy"
                 self.bind(name, [A], function, words, composite=True)
@@ -162,7 +156,7 @@ class _Web:
             self.bind(name, [A], _same, "weighted recall is the accuracy", composite=True)
         if F_BETA.fullmatch(base):
             self._f_of_averages(name, float(base[1:]), average)
-        if not self.labels or not self.all_told:
+        if not self.labels or not self.classes.all_told:
             return
         parts = self._of_each(base)
         if average == "macro":
@@ -171,7 +165,7 @@ class _Web:
         elif all(low == high for low, high in self._shares()):
             words = f"the weighted average of {said} weighs each class by its rows"
             self.bind(name, parts, self._weighed(), words, composite=True, rising=True)
-        elif self.two:
+        elif self.classes.two:
             words = f"the weighted average of {said} lies between the values of the classes"
             self.bind(name, [f"{self.labels[1]}|{PI}", *parts], _mixed, words)
 
@@ -196,7 +190,7 @@ class _Web:
     def _over_classes(self, name: str) -> None:
         """A symmetric measure of more than two classes."""
         self.ranges[name] = (0.0, 1.0)
-        if not self.labels or not self.all_told:
+        if not self.labels or not self.classes.all_told:
             return
         recalls = self._of_each(R)
         if name == "balanced_accuracy":
@@ -207,7 +201,7 @@ class _Web:
             self.bind(name, recalls, geometric, words, composite=True, rising=True)
 
     def _named(self, label: str, measure: str) -> str:
-        return named(label, measure, self.labels)
+        return self.classes.named(label, measure)
 
     def _all_named(self, label: str, measures: Sequence[str]) -> list[str]:
         return [self._named(label, measure) for measure in measures]

@@ -81,6 +81,8 @@ def _best(matches: Iterator[Found]) -> Found | None:
 
 def _match(pair: Pair, candidate: Candidate, slack: Fraction = Fraction(0)) -> Found:
     ends = candidate.low, candidate.high
+    if not all(map(math.isfinite, ends)):
+        return Found(Verdict.INCONSISTENT, f"the {candidate.words} is not defined")
     verdict = worst(
         [judge(p, Exact.near(end).widened(slack)) for p, end in zip(pair, ends, strict=True)]
     )

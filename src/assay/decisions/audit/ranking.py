@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from assay.decisions.audit.claim import Claim, Key
-from assay.decisions.audit.judge import decimal, spellings
+from assay.decisions.audit.judge import decimal, judge, spellings
 from assay.decisions.audit.points import undetermined
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.result import Judged, Verdict
@@ -27,9 +27,12 @@ def judge_ranking(key: Key, reported: Printed, claim: Claim) -> Judged:
     if not any(_reaches(spelled, bounds) for spelled in readings):
         why = f"no scores with this operating point can give it: they give values in {shown}"
         return _impossible(key, reported, why)
-    return undetermined(
-        key, reported, f"it needs the scores; the operating point allows values in {shown}"
-    )
+    said = f"it needs the scores; the operating point allows values in {shown}"
+    # The middle of the bounds of the AUC is the balanced accuracy: the area of one point.
+    hard = key.measure.name == "roc_auc" and bounds.low < bounds.high
+    if hard and any(judge(s, Exact.of(bounds.middle)) is Verdict.CONSISTENT for s in readings):
+        said += "; the decisions alone, taken as scores, would give it"
+    return undetermined(key, reported, said)
 
 
 def _reaches(reported: Printed, allowed: Exact) -> bool:

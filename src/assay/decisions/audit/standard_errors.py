@@ -56,8 +56,9 @@ def _known(
     matrix = claim.matrix
     if matrix is not None and matrix.total:
         for reading in readings(key.value, claim):
-            if not math.isnan(reading.quantity.value(matrix)):
-                yield Exact.near(delta_error(reading.quantity, matrix)), "the delta method"
+            error = delta_error(reading.quantity, matrix)
+            if math.isfinite(error) and not math.isnan(reading.quantity.value(matrix)):
+                yield Exact.near(error), "the delta method"
     folds = folds_of(key, claim)
     spread = sd_of(folds)
     if spread is not None:

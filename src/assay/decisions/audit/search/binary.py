@@ -17,6 +17,7 @@ from assay.decisions.audit.search.judging import Fit, Given, judge_together, tog
 from assay.decisions.audit.search.known import known_of
 from assay.decisions.audit.search.matrices import Matrices
 from assay.decisions.audit.search.number import Choice, Number, number_of
+from assay.decisions.audit.search.quantity import Classes
 from assay.decisions.audit.search.space import Space
 from assay.decisions.audit.search.tested import by_identities, range_in_words, why_of_identities
 from assay.decisions.audit.values import exact
@@ -32,7 +33,7 @@ def judge_binary(claim: Claim, given: Given) -> tuple[dict[str, Judged], tuple[s
     if known.n and known.positives is not None and known.negatives is not None:
         rows = (known.negatives, known.positives)
         shares = {label: r / known.n for label, r in zip(claim.labels, rows, strict=True)}
-    bonds = Bonds.of(claim, given, claim.labels, claim.positive, shares=shares)
+    bonds = Bonds.of(claim, given, Classes(claim.labels), claim.positive, shares)
     judge = _Binary(Space(known, numbers, bonds), given)
     judged, _, kept = judge_together(claim, given, judge)
     return judged, (*notes, *judge.notes(kept))
@@ -187,7 +188,7 @@ def matrices_of(claim: Claim) -> list[dict[str, int]]:
     numbers = [number for number in numbers if number.choices]
     if known.positives is None or known.negatives is None or not numbers:
         return []
-    space = Space(known, numbers, Bonds.of(claim, given, claim.labels, claim.positive))
+    space = Space(known, numbers, Bonds.of(claim, given, Classes(claim.labels), claim.positive))
     found = space.search(frozenset(range(len(numbers))), rounded=False)
     if not found.complete or len(found.matrices) > _COMPARED:
         return []

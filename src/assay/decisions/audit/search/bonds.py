@@ -14,7 +14,7 @@ from assay.decisions.audit.judge import spellings
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.search.network import WIDER, Impossible, Range, Relation, settle
 from assay.decisions.audit.search.number import Window, window
-from assay.decisions.audit.search.quantity import PI, Quantity, quantities_of
+from assay.decisions.audit.search.quantity import PI, Classes, Quantity, quantities_of
 
 _MOST_CHOICES = 32
 
@@ -43,38 +43,35 @@ class Bonds:
     classes. ``shares`` are those of the classes where they are known.
     """
 
-    labels: tuple[str, ...]
+    classes: Classes
     positive: str | None
     meanings: Sequence[Sequence[Meaning]]
     shares: Mapping[str, float]
-    all_told: bool = True
 
     @classmethod
     def of(
         cls,
         claim: Claim,
         numbers: Sequence[tuple[Key, Printed]],
-        labels: tuple[str, ...],
+        classes: Classes,
         positive: str | None,
-        *,
         shares: Mapping[str, float] | None = None,
-        all_told: bool = True,
     ) -> Bonds:
         """The numbers of a claim."""
         meanings = [
             tuple(
                 Meaning(quantity, _range(spelled, quantity), spelled)
-                for quantity in quantities_of(key, labels, positive)
+                for quantity in quantities_of(key, classes, positive)
                 for spelled in spellings(reported, key, claim)
             )
             for key, reported in numbers
         ]
-        return cls(labels, positive, meanings, shares or {}, all_told)
+        return cls(classes, positive, meanings, shares or {})
 
     @cached_property
     def _identities(self) -> Identities:
         wanted = [each.quantity.name for found in self.meanings for each in found]
-        return identities_of(self.labels, wanted, self.shares, all_told=self.all_told)
+        return identities_of(self.classes, wanted, self.shares)
 
     @cached_property
     def _found(self) -> dict[frozenset[int], list[dict[str, Range]]]:

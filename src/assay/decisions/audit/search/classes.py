@@ -15,7 +15,7 @@ from assay.decisions.audit.search.integers import multiples
 from assay.decisions.audit.search.judging import Fit, Given, judge_together, together
 from assay.decisions.audit.search.known import Known
 from assay.decisions.audit.search.number import number_of
-from assay.decisions.audit.search.quantity import A, R
+from assay.decisions.audit.search.quantity import A, Classes, R
 from assay.decisions.audit.search.space import Space
 from assay.decisions.audit.search.tested import by_identities, range_in_words, why_of_identities
 from assay.decisions.audit.sizes import total_of
@@ -42,9 +42,8 @@ class _Classes:
         shares = {}
         if told and self._n:
             shares = {label: claim.support[label] / self._n for label in claim.labels}
-        self._bonds = Bonds.of(
-            claim, given, self._labels, None, shares=shares, all_told=bool(claim.labels)
-        )
+        classes = Classes(self._labels, all_told=bool(claim.labels))
+        self._bonds = Bonds.of(claim, given, classes, None, shares)
         self._spaces = self._against_rest(claim) if told else {}
 
     def _against_rest(self, claim: Claim) -> Mapping[str, tuple[Space, dict[int, int]]]:
@@ -59,7 +58,7 @@ class _Classes:
             numbers = [number_of(key, reported, two) for key, reported in given]
             known = Known(positives=rows, negatives=sum(self._rows) - rows).completed()
             if len(members) > 1 and known is not None:
-                bonds = Bonds.of(two, given, two.labels, label)
+                bonds = Bonds.of(two, given, Classes(two.labels), label)
                 places = {i: k for k, i in enumerate(members)}
                 found[label] = Space(known, numbers, bonds), places
         return found

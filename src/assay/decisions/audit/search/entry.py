@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from assay.decisions.audit.claim import Claim, Key, key_of
+from assay.decisions.audit.points import undetermined
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.result import Judged, Verdict
 from assay.decisions.audit.search.binary import judge_binary
 from assay.decisions.audit.search.classes import judge_classes
-from assay.decisions.audit.search.judging import Given, nothing_decides, outside
+from assay.decisions.audit.search.judging import Given, outside
 
 SCORED = frozenset({"roc_auc"})
 AN_AVERAGE = "for one class this would be a contradiction, for an average over classes it is none"
@@ -30,7 +31,7 @@ def judge_without_matrix(claim: Claim) -> tuple[dict[str, Judged], tuple[str, ..
         if wrong is not None:
             judged[text] = wrong
         elif key.measure.formula is None and key.measure.name not in SCORED:
-            judged[text] = nothing_decides(key, reported, "no counts decide a measure of scores")
+            judged[text] = undetermined(key, reported, "no counts decide a measure of scores")
         else:
             given.append((key, reported))
     found, notes = _judge(claim, given)
@@ -66,7 +67,7 @@ def _averages(claim: Claim, given: Given) -> tuple[dict[str, Judged], tuple[str,
     found, _ = judge_classes(bare, [pair for pair in given if pair[0].label is None])
     for key, reported in given:
         if key.text not in found:
-            found[key.text] = nothing_decides(key, reported, "a mean of folds")
+            found[key.text] = undetermined(key, reported, "a mean of folds")
     return found, ("means of folds were only held against each other",)
 
 

@@ -10,7 +10,6 @@ from typing import Protocol
 from assay.decisions.audit.claim import Claim, Key
 from assay.decisions.audit.derived import Table, derivations
 from assay.decisions.audit.judge import same_digits, spellings
-from assay.decisions.audit.points import undetermined
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.result import Judged, Verdict
 from assay.decisions.audit.search.conflict import Conflict, Numbers, conflicts
@@ -148,8 +147,3 @@ def outside(key: Key, reported: Printed, claim: Claim) -> Judged | None:
     if math.isinf(high):
         shown = f"{key.measure.name} is never below {low:g}"
     return Judged(key.text, key.measure.name, reported.text, None, Verdict.INCONSISTENT, shown)
-
-
-def nothing_decides(key: Key, reported: Printed, why: str) -> Judged:
-    """A number that no count and no other number decides."""
-    return undetermined(key, reported, why)

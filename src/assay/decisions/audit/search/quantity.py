@@ -6,7 +6,7 @@ the recall of one is the specificity of the other, and bears one name only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assay.decisions.audit.claim import AVERAGES, Key
@@ -58,21 +58,33 @@ class Quantity:
     of: str = ""
 
 
-def named(label: str, measure: str, labels: Sequence[str]) -> str:
-    """The one name of a measure of a class.
+@dataclass(frozen=True)
+class Classes:
+    """The labels of a claim; unless ``all_told`` there may be more classes than these."""
 
-    >>> named("normal", "recall", ["normal", "attack"])
-    'attack|specificity'
-    """
-    if len(labels) == 2:
-        if measure in _SYMMETRIC:
-            return measure
-        if label == labels[0] and measure in _SEEN_FROM_THE_OTHER:
-            return f"{labels[1]}|{_SEEN_FROM_THE_OTHER[measure]}"
-    return f"{label}|{measure}"
+    labels: tuple[str, ...] = ()
+    all_told: bool = True
+
+    @property
+    def two(self) -> bool:
+        """Whether there are just two, [negative, positive]."""
+        return self.all_told and len(self.labels) == 2
+
+    def named(self, label: str, measure: str) -> str:
+        """The one name of a measure of a class.
+
+        >>> Classes(("normal", "attack")).named("normal", "recall")
+        'attack|specificity'
+        """
+        if self.two:
+            if measure in _SYMMETRIC:
+                return measure
+            if label == self.labels[0] and measure in _SEEN_FROM_THE_OTHER:
+                return f"{self.labels[1]}|{_SEEN_FROM_THE_OTHER[measure]}"
+        return f"{label}|{measure}"
 
 
-def quantities_of(key: Key, labels: Sequence[str], positive: str | None) -> tuple[Quantity, ...]:
+def quantities_of(key: Key, classes: Classes, positive: str | None) -> tuple[Quantity, ...]:
     """What a key may mean; several where it does not say, none where nothing binds it.
 
     Without any labels a bare one-sided key is some average over classes.
@@ -80,7 +92,7 @@ def quantities_of(key: Key, labels: Sequence[str], positive: str | None) -> tupl
     measure = key.measure.name
     flipped = measure in COMPLEMENTS
     base = COMPLEMENTS.get(measure, measure)
-    if key.label is not None and key.label not in labels:
+    if key.label is not None and key.label not in classes.labels:
         return ()
     if key.average is not None:
         return (Quantity(f"{base}.{key.average}", flipped),) if key.measure.averages else ()
@@ -88,17 +100,17 @@ def quantities_of(key: Key, labels: Sequence[str], positive: str | None) -> tupl
     if label is not None:
         return tuple(
             Quantity(
-                named(label, COMPLEMENTS.get(meant.name, meant.name), labels),
+                classes.named(label, COMPLEMENTS.get(meant.name, meant.name)),
                 meant.name in COMPLEMENTS,
                 words,
             )
             for meant, words in meant_by(key)
         )
-    if base in _OVER_CLASSES or (base in _SYMMETRIC and len(labels) == 2):
+    if base in _OVER_CLASSES or (base in _SYMMETRIC and classes.two):
         return (Quantity(base, flipped),)
     if base in _SYMMETRIC or not key.measure.averages:
         return ()
-    if not labels:
+    if not classes.labels:
         return (Quantity(f"{base}.{SOME_AVERAGE}", flipped),)
     return tuple(
         Quantity(f"{base}.{average}", flipped, f"the {average} average") for average in AVERAGES

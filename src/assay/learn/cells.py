@@ -1,0 +1,167 @@
+"""The values of a feature: numbers where all of them are numbers, else text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.errors import InputError
+from assay.sources.columns import label_text
+from assay.sources.files.checks import plain
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_EXACT = 2.0**53
+_WORDS = {"true": 1.0, "false": 0.0}
+
+
+def cells_of(values: pl.Series) -> pl.Series:
+    """A column as numbers, booleans or text; objects become text, empty text becomes missing."""
+    import polars as pl
+
+    values = plain(values)
+    kind = values.dtype
+    if kind == pl.Object:
+        # None and nested values inside a mixed column are told apart value by value.
+        texts = [_text(value, values.name) for value in values.to_list()]
+        values = pl.Series(values.name, texts, dtype=pl.String)
+    elif kind.is_nested():
+        raise InputError(
+            f"column {values.name!r} holds {kind}, which is not one value a row. Leave it out with "
+            f"--drop {values.name!r}"
+        )
+    elif kind == pl.Duration:
+        return values.dt.total_microseconds() / 1e6
+    elif kind.is_temporal():
+        return values.cast(pl.String)
+    elif kind.is_float():
+        return values.cast(pl.Float64).fill_nan(None)
+    if values.dtype == pl.String:
+        return values.set(values == "", None)
+    return values
+
+
+def numbers_in(cells: pl.Series) -> pl.Series:
+    """Cells as float64, null where there is none or where it is no number.
+
+    Booleans are 0 and 1, however they are written; nan is missing; infinity stays.
+    """
+    import polars as pl
+
+    if cells.dtype != pl.String:
+        return cells.cast(pl.Float64)
+    found = cells.cast(pl.Float64, strict=False)
+    if found.null_count() > cells.null_count():
+        trimmed = cells.str.strip_chars(" \t")
+        words = trimmed.str.to_lowercase().replace_strict(
+            _WORDS, default=None, return_dtype=pl.Float64
+        )
+        found = found.fill_null(trimmed.cast(pl.Float64, strict=False)).fill_null(words)
+    return found
+
+
+def not_numbers(cells: pl.Series, numbers: pl.Series) -> pl.Series:
+    """Which cells hold something that is no number."""
+    return cells.is_not_null() & numbers.is_null()
+
+
+def texts_in(cells: pl.Series) -> pl.Series:
+    """Cells as text; whole numbers have no point, so that every format writes them alike."""
+    import polars as pl
+
+    if cells.dtype == pl.String:
+        return cells
+    if cells.dtype == pl.Float64:
+        whole = cells.floor().eq(cells) & (cells.abs() < _EXACT)
+        plainly = cells.set(~whole.fill_null(value=False), 0.0).cast(pl.Int64).cast(pl.String)
+        return plainly.zip_with(whole.fill_null(value=False), cells.cast(pl.String))
+    return cells.cast(pl.String)
+
+
+def loses_digits(cells: pl.Series, numbers: pl.Series) -> bool:
+    """Whether whole numbers among the cells are too large to be exact as float64."""
+    import polars as pl
+
+    if not (cells.dtype.is_integer() or cells.dtype == pl.String):
+        return False
+    large = (numbers.abs() >= _EXACT) & numbers.is_finite()
+    if not large.any():
+        return False
+    exact = cells.filter(large).cast(pl.Int128, strict=False)
+    kept = numbers.filter(large).cast(pl.Int128, strict=False)
+    return bool((exact != kept).fill_null(value=False).any())
+
+
+class Cells:
+    """A column that grows piece by piece, of which only all rows tell what it holds."""
+
+    def __init__(self, column: str) -> None:
+        self.column = column
+        self._pieces: list[pl.Series] = []
+        self.nbytes = 0
+        self.times = False
+        self.inexact = False
+
+    def extend(self, values: pl.Series) -> None:
+        """Add values at the end."""
+        cells = cells_of(values)
+        self.times |= values.dtype.is_temporal() and not cells.dtype.is_numeric()
+        self._pieces.append(cells)
+        self.nbytes += int(cells.estimated_size())
+
+    def release(self) -> None:
+        """Let go of what was read."""
+        self._pieces = []
+
+    def done(self) -> pl.Series:
+        """Float64 where every value is a number or missing, else text."""
+        import polars as pl
+
+        numbers: list[pl.Series] = []
+        for cells in self._pieces:
+            found = numbers_in(cells)
+            if not_numbers(cells, found).any():
+                return self.texts()
+            self.inexact |= loses_digits(cells, found)
+            numbers.append(found.fill_nan(None))
+        return _joined(numbers, self.column, pl.Float64)
+
+    def texts(self) -> pl.Series:
+        """All values as text, whatever they are."""
+        import polars as pl
+
+        self.inexact = False
+        return _joined([texts_in(cells) for cells in self._pieces], self.column, pl.String)
+
+    def as_read(self) -> pl.Series:
+        """The values of the type that all pieces share, else as text."""
+        kinds = {cells.dtype for cells in self._pieces if cells.null_count() < len(cells)}
+        if len(kinds) != 1:
+            return self.texts()
+        kind = next(iter(kinds))
+        return _joined([cells.cast(kind) for cells in self._pieces], self.column, kind)
+
+
+def _joined(pieces: list[pl.Series], name: str, kind: Any) -> pl.Series:
+    import polars as pl
+
+    if not pieces:
+        return pl.Series(name, [], dtype=kind)
+    return pl.concat(pieces).alias(name).rechunk()
+
+
+def _text(value: Any, column: str) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        if np.isnan(value):
+            return None
+        return label_text(value) if value.is_integer() and abs(value) < _EXACT else repr(value)
+    if isinstance(value, bool | int):
+        return label_text(value)
+    raise InputError(
+        f"column {column!r} holds {type(value).__name__} beside other values. Leave it out with "
+        f"--drop {column!r}"
+    )
