@@ -15,8 +15,17 @@ from assay.decisions.threshold.result import (
 )
 from assay.decisions.threshold.words import BREAKS, OPTIMISTIC
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED
-from assay.evaluation.words import listed
 from assay.inference import Estimate
+from assay.report.chosen import (
+    all_of,
+    constraint_text,
+    headline,
+    limit_text,
+    limits_of,
+    threshold_text,
+    where,
+    worth,
+)
 from assay.report.document import (
     Block,
     Cell,
@@ -32,21 +41,14 @@ from assay.report.document import (
 from assay.report.names import name
 from assay.report.numbers import count, daily, exact_percent, percent, plain_number
 from assay.report.refused import refused_rows
-from assay.report.words import measure_name, positives, quoted
+from assay.report.words import measure_name, positives
 
-NOT_POSSIBLE = "Not possible on this data"
 # What stands side by side, in this order, as far as it was computed.
 _RATES = ("recall", "false_positive_rate", "false_discovery_rate", "precision")
 _DAILY = (ALERTS, FALSE_ALARMS, MISSED)
 _CALLED = {
     EXPECTED_COST: "expected cost a row",
     DAYS_OVER_BUDGET: "days with more alerts than allowed",
-}
-_ASKED = {
-    "max_far": "false alarm rate (FAR) at most",
-    "max_fpr": "false positive rate at most",
-    "min_dr": "detection rate at least",
-    "max_alerts": "alerts a day at most",
 }
 # Whether it held, and whether its whole interval is on the same side.
 _HELD = {
@@ -55,14 +57,13 @@ _HELD = {
     (False, True): "NOT held, with all of the interval",
     (False, False): "NOT held, but the interval reaches within",
 }
-_COSTS = ("cost_fp", "cost_fn")
 # The worst so many families are shown.
 _FAMILIES = 50
 
 
 def threshold_document(choice: Choice, *, made: Provenance | None = None) -> Document:
     """What a report says of a choice of threshold."""
-    said = tuple(_headline(choice))
+    said = tuple(headline(choice))
     return Document(
         title=f"Threshold for {name(choice.source.get('name', 'scores'))}",
         headline=said,
@@ -83,100 +84,6 @@ def threshold_document(choice: Choice, *, made: Provenance | None = None) -> Doc
     )
 
 
-# -- the headline ----------------------------------------------------------------------------------
-
-
-def _headline(choice: Choice) -> Iterator[str]:
-    if choice.infeasible is not None:
-        told = choice.infeasible
-        yield told if told.startswith(NOT_POSSIBLE) else f"{NOT_POSSIBLE}. {told}"
-    if choice.guaranteed is not None:
-        yield (
-            f"Flag from a score of {_threshold(choice.guaranteed)} on: with "
-            f"{exact_percent(choice.confidence)} confidence new data keep "
-            f"{_what_is_kept(choice)}."
-        )
-        yield _means(choice, choice.guaranteed)
-    if choice.empirical is not None:
-        worth = _worth(choice)
-        if choice.guaranteed is None:
-            yield (
-                f"{'All that is left is the empirical optimum: ' if choice.infeasible else ''}"
-                f"{'flag' if choice.infeasible else 'Flag'} from a score of "
-                f"{_threshold(choice.empirical)} on, the {choice.objective} on these rows. {worth}"
-            )
-            yield _means(choice, choice.empirical)
-        else:
-            yield (
-                f"On these rows the {choice.objective} is at {_threshold(choice.empirical)}. "
-                f"{worth}"
-            )
-    elif choice.candidates:
-        yield (
-            "No constraint was given, so the usual thresholds stand side by side. They fit these "
-            "rows, and nothing is promised of new ones."
-        )
-    if choice.holdout is not None:
-        yield _on_the_holdout(choice.holdout)
-    yield _rows(choice)
-
-
-def _worth(choice: Choice) -> str:
-    """What the empirical optimum is worth; it is never shown without it."""
-    return BREAKS if _limits(choice) else OPTIMISTIC
-
-
-def _what_is_kept(choice: Choice) -> str:
-    found = len(_limits(choice))
-    return "the constraint" if found == 1 else f"all {found} constraints together"
-
-
-def _means(choice: Choice, point: Point) -> str:
-    detected, false = point["recall"], point["false_discovery_rate"]
-    parts = [f"It catches {percent(detected)} of {positives(choice.positive)}"]
-    if math.isnan(false):
-        parts.append("it raises no alarm on these rows")
-    else:
-        parts.append(f"{percent(false)} of its alarms are false {_where(choice)}")
-    if choice.volume is not None:
-        parts.append(
-            f"a day brings {daily(point[ALERTS])} alerts, {daily(point[FALSE_ALARMS])} of them "
-            f"false, and {daily(point[MISSED])} are missed"
-        )
-    return "; ".join(parts) + "."
-
-
-def _where(choice: Choice) -> str:
-    if choice.base_rate is None:
-        return "at the share of attacks in these rows"
-    return f"at a base rate of {exact_percent(choice.base_rate)}"
-
-
-def _on_the_holdout(holdout: Mapping[str, Any]) -> str:
-    kept = [each for each in holdout["constraints"] if each["held"]]
-    broken = [each for each in holdout["constraints"] if each["held"] is False]
-    where = (
-        f"On the holdout {name(holdout['source'].get('name', ''))} the {holdout['of']} threshold"
-    )
-    if not holdout["constraints"]:
-        return f"{where} was judged too."
-    if not broken:
-        what = "its constraint" if len(kept) == 1 else f"all {len(kept)} constraints"
-        return f"{where} kept {what}."
-    return f"{where} broke {listed([_constraint(each['constraint']) for each in broken])}."
-
-
-def _rows(choice: Choice) -> str:
-    source = choice.source
-    found, harmless = source.get("positives", 0), source.get("negatives", 0)
-    others = [label for label in choice.labels if label != choice.positive]
-    negative = quoted(others[0]) if others else "others"
-    return (
-        f"{count(found + harmless)} rows: {count(found)} {quoted(choice.positive)}, "
-        f"{count(harmless)} {negative}."
-    )
-
-
 # -- side by side ----------------------------------------------------------------------------------
 
 
@@ -193,14 +100,14 @@ def _side_by_side(choice: Choice) -> Iterator[Section]:
         for point in points
     ]
     rows: list[tuple[Cell, ...]] = [
-        ("threshold", *map(_threshold, points)),
+        ("threshold", *map(threshold_text, points)),
         ("promised for new data", *promised),
         *((called, *cells) for called, cells in _compared(points)),
     ]
-    caption = f"{_level(choice.level)} intervals, {_where(choice)}"
+    caption = f"{_level(choice.level)} intervals, {where(choice)}"
     if choice.volume is not None:
         caption += f", {count(choice.volume)} rows a day"
-    notes = (f"Empirical: {_worth(choice)}",) if choice.empirical is not None else ()
+    notes = (f"Empirical: {worth(choice)}",) if choice.empirical is not None else ()
     blocks: list[Block] = [Table(caption, columns, tuple(rows), notes)]
     blocks += [Prose(_rule(point)) for point in points]
     title = "Guaranteed and empirical" if len(points) == 2 else _upper(points[0].name)
@@ -243,11 +150,6 @@ def _find(estimates: tuple[Shown, ...], measure: str) -> Estimate | None:
     return found[-1] if found else None
 
 
-def _threshold(point: Point) -> str:
-    """With all its digits: a threshold that is rounded down flags more rows."""
-    return "none" if point.threshold is None else repr(float(point.threshold))
-
-
 def _level(level: float) -> str:
     return f"{100 * level:.10g}%"
 
@@ -255,28 +157,8 @@ def _level(level: float) -> str:
 # -- constraints -----------------------------------------------------------------------------------
 
 
-def _limits(choice: Choice) -> dict[str, float]:
-    """The constraints; costs are none."""
-    return {key: limit for key, limit in choice.constraints.items() if key not in _COSTS}
-
-
-def _constraint(key: str) -> str:
-    """A constraint in words.
-
-    >>> _constraint("max_fpr"), _constraint("min_dr.dos")
-    ('false positive rate at most', "detection rate of 'dos' at least")
-    """
-    if key in _ASKED:
-        return _ASKED[key]
-    return f"detection rate of {quoted(key.partition('.')[2])} at least"
-
-
-def _asked(key: str, limit: float) -> str:
-    return count(limit) if key == "max_alerts" else exact_percent(limit)
-
-
 def _constraints(choice: Choice) -> Iterator[Section]:
-    limits = _limits(choice)
+    limits = limits_of(choice)
     if not limits:
         return
     risk = (1 - choice.confidence) / len(limits)
@@ -288,13 +170,13 @@ def _constraints(choice: Choice) -> Iterator[Section]:
     )
     at_most = "at most " if promised else ""
     rows = tuple(
-        (_constraint(key), _asked(key, limit), f"{at_most}{100 * risk:.3g}%")
+        (constraint_text(key), limit_text(key, limit), f"{at_most}{100 * risk:.3g}%")
         for key, limit in limits.items()
     )
     caption = f"What was asked; objective: {choice.objective}"
     said = (
-        f"The confidence of {exact_percent(choice.confidence)} is for all {len(limits)} together: "
-        f"they share the error in equal parts (Bonferroni)."
+        f"The confidence of {exact_percent(choice.confidence)} is for {all_of(len(limits))} "
+        f"together: they share the error in equal parts (Bonferroni)."
     )
     notes = (said,) if len(limits) > 1 else ()
     yield Section("Constraints", (Table(caption, columns, rows, notes),), Tier.ADVANCED)
@@ -324,7 +206,7 @@ def _holdout(choice: Choice) -> Iterator[Section]:
     heads = [Column("on the holdout", Kind.SHARE)]
     heads += [Column("where it was chosen", Kind.SHARE)] * (chosen is not None)
     cells = tuple((called, *found) for called, found in _compared(points))
-    caption = f"Flagged from a score of {_threshold(compared)} on"
+    caption = f"Flagged from a score of {threshold_text(compared)} on"
     blocks.append(Table(caption, (Column("measure"), *heads), cells))
     yield Section("Holdout", tuple(blocks), Tier.ADVANCED)
 
@@ -340,7 +222,7 @@ def _held(each: Mapping[str, Any]) -> tuple[Cell, ...]:
     else:
         said = _HELD[each["held"], bool(each["sure"])]
     shown = daily(found) if key == "max_alerts" else percent(found)
-    return _constraint(key), _asked(key, each["limit"]), shown, said
+    return constraint_text(key), limit_text(key, each["limit"]), shown, said
 
 
 # -- families and candidates -----------------------------------------------------------------------
@@ -358,7 +240,7 @@ def _families(choice: Choice) -> Iterator[Section]:
         return
     first = found[0]
     ordered = sorted(first, key=lambda family: (float(first[family]), family))
-    asked = {key.partition(".")[2]: limit for key, limit in _limits(choice).items() if "." in key}
+    asked = {key.partition(".")[2]: limit for key, limit in limits_of(choice).items() if "." in key}
     columns = (
         Column(choice.family or "family"),
         Column("rows", Kind.COUNT),
@@ -382,14 +264,14 @@ def _candidates(choice: Choice) -> Iterator[Section]:
     if not choice.candidates:
         return
     points = list(choice.candidates)
-    caption = f"{_level(choice.level)} intervals, {_where(choice)}; nothing is promised"
+    caption = f"{_level(choice.level)} intervals, {where(choice)}; nothing is promised"
     rates = [measure for measure in _RATES if measure != "precision"]
     blocks: list[Block] = [_points(points, rates, caption, Kind.SHARE)]
     if choice.volume is not None:
-        caption = f"A day with {count(choice.volume)} rows, {_where(choice)}"
+        caption = f"A day with {count(choice.volume)} rows, {where(choice)}"
         blocks.append(_points(points, list(_DAILY), caption, Kind.DAILY))
     if "cost_fp" in choice.constraints:
-        blocks.append(_points(points, [EXPECTED_COST], f"Costs, {_where(choice)}", Kind.SHARE))
+        blocks.append(_points(points, [EXPECTED_COST], f"Costs, {where(choice)}", Kind.SHARE))
     said = " ".join(f"{_upper(p.name)}: {p.rule.partition(';')[0].rstrip('.')}." for p in points)
     yield Section("Candidates", (*blocks, Prose(said)), Tier.MAIN)
 

@@ -49,6 +49,15 @@ class LowestThreshold:
 
 
 @dataclass(frozen=True)
+class HighestThreshold:
+    """The highest threshold: no other that is kept raises fewer alarms."""
+
+    def best(self, counts: Counts, kept: Kept) -> int:  # noqa: ARG002 - as the protocol has it
+        """The position of the best threshold."""
+        return kept.place(0)
+
+
+@dataclass(frozen=True)
 class LowestFar:
     """The lowest false alarm rate; of equal ones the one that detects most, then the highest."""
 
@@ -125,15 +134,19 @@ def first_best(near: Array, counts: Counts, exact: Any) -> int:
 
 def empirical_rule(wanted: Wanted, families: tuple[Family, ...]) -> Rule:
     """What is best on the rows at hand."""
-    return Rule(limits_of(wanted, families), _objective(wanted, HighestDetection()))
+    return Rule(limits_of(wanted, families), _objective(wanted, HighestDetection(), LowestFar()))
 
 
 def guaranteed_rule(wanted: Wanted, families: tuple[Family, ...]) -> Rule:
-    """What is best among the thresholds that are promised to keep the constraints."""
-    return Rule(promises_of(wanted, families), _objective(wanted, LowestThreshold()))
+    """The end of the promised range that serves the objective: it is an order statistic.
+
+    Which one is fixed before the scores are seen; for costs, what is best inside the range.
+    """
+    promised = promises_of(wanted, families)
+    return Rule(promised, _objective(wanted, LowestThreshold(), HighestThreshold()))
 
 
-def _objective(wanted: Wanted, detection: Objective) -> Objective:
+def _objective(wanted: Wanted, detection: Objective, far: Objective) -> Objective:
     if wanted.objective == LOWEST_COST and wanted.cost_fp and wanted.cost_fn:
         return LowestCost(wanted.cost_fp, wanted.cost_fn, wanted.base_rate)
-    return detection if wanted.objective == HIGHEST_DR else LowestFar()
+    return detection if wanted.objective == HIGHEST_DR else far

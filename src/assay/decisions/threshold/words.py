@@ -68,7 +68,9 @@ def guaranteed(wanted: Wanted, counts: Counts, families: tuple[Family, ...]) -> 
             f"a chance of at most {rate(wanted.risk)} (Bonferroni)."
         )
     best = "the lowest of these thresholds, which detects most"
-    if wanted.objective in (LOWEST_FAR, LOWEST_COST):
+    if wanted.objective == LOWEST_FAR:
+        best = "the highest of these thresholds, which raises the fewest alarms"
+    if wanted.objective == LOWEST_COST:
         best = f"of these thresholds the one with the {wanted.objective} on these rows"
     return (
         f"{'; '.join(said)}; {best}. Fixed by the number of rows before scores are seen.{together}"

@@ -16,7 +16,7 @@ from assay.decisions.audit.search.network import WIDER, Impossible, Range, Relat
 from assay.decisions.audit.search.number import Window, window
 from assay.decisions.audit.search.quantity import PI, Classes, Quantity, quantities_of
 
-_MOST_CHOICES = 32
+_MOST_CHOICES = 4
 
 
 @dataclass(frozen=True)

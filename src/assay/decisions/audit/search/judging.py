@@ -92,6 +92,18 @@ def _listed(words: Sequence[str]) -> str:
 
 # -- what a report may have worked out from its own rounded numbers --------------------------------
 
+_RATES = frozenset(
+    {"precision", "recall", "specificity", "negative_predictive_value", "prevalence", "alert_rate"}
+)
+_COMPLEMENTS = frozenset(
+    {
+        "error_rate",
+        "false_positive_rate",
+        "false_negative_rate",
+        "false_discovery_rate",
+        "false_omission_rate",
+    }
+)
 _FROM_RATES = frozenset(
     {
         "jaccard",
@@ -108,18 +120,19 @@ _FROM_RATES = frozenset(
 
 def _rank(key: Key) -> int:
     """Numbers are worked out from those of lower rank, never the other way round."""
-    name = key.measure.name
-    if key.average is not None:
-        return 5
-    if name in ("mcc", "diagnostic_odds_ratio", "kappa"):
-        return 4
-    if name in _FROM_RATES:
-        return 3
-    if name.startswith("f") and name[1:2].isdecimal():
-        return 2
-    if name in ("false_positive_rate", "false_negative_rate", "false_discovery_rate"):
+    return 2 * _rank_of(key.measure.name) + (key.average is not None)
+
+
+def _rank_of(name: str) -> int:
+    if name in _RATES:
+        return 0
+    if name == "accuracy":
         return 1
-    return 1 if name in ("false_omission_rate", "error_rate") else 0
+    if name in _COMPLEMENTS:
+        return 2
+    if name.startswith("f") and name[1:2].isdecimal():
+        return 3
+    return 4 if name in _FROM_RATES else 5
 
 
 def _derived(claim: Claim, given: Given) -> dict[int, str]:

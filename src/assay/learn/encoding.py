@@ -1,0 +1,308 @@
+"""From columns to numbers: what scikit-learn's models need of a table, learned from training rows.
+
+Everything that is kept after fitting is a list, a text or a NumPy array, so that a saved model
+holds no types but these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from assay.errors import EmptyInput, InputError
+from assay.learn.cells import cells_of, not_numbers, numbers_in, texts_in
+from assay.sources.columns import MISSING
+from assay.sources.files.checks import value_shown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+# Far beyond any measurement, and safe to be squared or to become float32.
+_LARGEST = 1e30
+_LISTED = 10
+
+
+class Columns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A frame as a matrix: numbers as they are, text as codes in sorted order.
+
+    A missing number (infinity too) becomes the median of the training rows with
+    ``numbers="median"``, and nan with ``"nan"``; a column without any number in training is 0. With
+    ``texts="code"`` a missing text has a code of its own, K for K categories, and one that was not
+    seen in training K + 1; with ``"most frequent"`` both become the most frequent category. With
+    ``one_hot`` each text of at most that many categories becomes one column of 0 and 1 a category,
+    and one for what is missing; a value not seen in training is 0 in all of them.
+
+    Columns may come in any order, and further ones are left out; a missing one is refused.
+    """
+
+    def __init__(
+        self,
+        *,
+        numbers: Literal["median", "nan"] = "median",
+        texts: Literal["code", "most frequent"] = "code",
+        one_hot: int = 0,
+    ) -> None:
+        self.numbers = numbers
+        self.texts = texts
+        self.one_hot = one_hot
+
+    def fit(self, X: Any, y: Any = None) -> Columns:  # noqa: ARG002 - scikit-learn's form
+        """Learn names, kinds, categories and what stands for a missing number."""
+        import polars as pl
+
+        frame = frame_of(X)
+        if not frame.height:
+            raise EmptyInput("there are no rows to learn from")
+        self.names_: list[str] = list(frame.columns)
+        self.numbers_: list[str] = []
+        self.categories_: list[list[str]] = []
+        fills: list[float] = []
+        for name in self.names_:
+            cells = cells_of(frame[name])
+            if cells.dtype == pl.String:
+                texts = cells.drop_nulls()
+                categories = sorted(texts.unique().to_list())
+                self.categories_.append(categories)
+                fills.append(_most_frequent(texts, categories))
+            else:
+                self.numbers_.append(name)
+                self.categories_.append([])
+                known = _clamped(numbers_in(cells))
+                known = known[~np.isnan(known)]
+                fills.append(float(np.median(known)) if len(known) else 0.0)
+        self.fills_: Floats = np.array(fills)
+        self.n_features_in_ = len(self.names_)
+        return self
+
+    @property
+    def feature_names_in_(self) -> npt.NDArray[Any]:
+        """The columns, as scikit-learn calls them."""
+        return np.array(self.names_, object)
+
+    def transform(self, X: Any) -> Floats:
+        """The matrix of a frame, a row a row, in the order of the columns learned."""
+        check_is_fitted(self)
+        frame = frame_of(X)
+        must_have_columns(frame, self.names_)
+        numeric = frozenset(self.numbers_)
+        found = np.empty((frame.height, len(self._outputs())))
+        at = 0
+        for name, categories, fill in zip(self.names_, self.categories_, self.fills_, strict=True):
+            cells = cells_of(frame[name])
+            if name not in numeric and self._spread(categories):
+                width = len(categories) + 1
+                found[:, at : at + width] = _indicators(texts_in(cells), categories)
+                at += width
+                continue
+            if name in numeric:
+                found[:, at] = self._number(cells, fill)
+            else:
+                found[:, at] = self._codes(texts_in(cells), categories, fill)
+            at += 1
+        return found
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:  # noqa: ARG002
+        """The name of each column of the matrix."""
+        return np.array([name for name, _ in self._outputs()], object)
+
+    def sources_out(self) -> list[str]:
+        """The column that each column of the matrix comes from."""
+        return [source for _, source in self._outputs()]
+
+    def _outputs(self) -> list[tuple[str, str]]:
+        check_is_fitted(self)
+        numeric = frozenset(self.numbers_)
+        found: list[tuple[str, str]] = []
+        for name, categories in zip(self.names_, self.categories_, strict=True):
+            if name not in numeric and self._spread(categories):
+                found += [(f"{name}={category}", name) for category in (*categories, MISSING)]
+            else:
+                found.append((name, name))
+        return found
+
+    def _spread(self, categories: list[str]) -> bool:
+        return 0 < len(categories) <= self.one_hot
+
+    def _number(self, cells: pl.Series, fill: float) -> Floats:
+        numbers = numbers_in(cells)
+        odd = not_numbers(cells, numbers)
+        if odd.any():
+            shown = value_shown(cells.filter(odd)[0])
+            raise InputError(f"column {cells.name!r}: found {shown}, expected a number or nothing")
+        found = _clamped(numbers)
+        return np.where(np.isnan(found), fill, found) if self.numbers == "median" else found
+
+    def _codes(self, texts: pl.Series, categories: list[str], fill: float) -> Floats:
+        codes = _coded(texts, categories)
+        if self.texts == "most frequent":
+            codes = np.where(codes >= len(categories), fill, codes)
+        return codes
+
+
+class Text(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """One column of a frame as an array of texts; what is missing is an empty text."""
+
+    def __init__(self, column: str | None = None) -> None:
+        self.column = column
+
+    def fit(self, X: Any, y: Any = None) -> Text:  # noqa: ARG002 - scikit-learn's form
+        """Check that the column is there."""
+        if self.column is None:
+            raise InputError("a column of texts is needed: say which with --text")
+        frame = frame_of(X)
+        must_have_columns(frame, [self.column])
+        if not frame.height:
+            raise EmptyInput("there are no rows to learn from")
+        self.names_: list[str] = [self.column]
+        self.numbers_: list[str] = []
+        self.n_features_in_ = 1
+        return self
+
+    def transform(self, X: Any) -> npt.NDArray[Any]:
+        """The texts."""
+        check_is_fitted(self)
+        frame = frame_of(X)
+        must_have_columns(frame, self.names_)
+        texts = texts_in(cells_of(frame[self.names_[0]])).fill_null("")
+        found = np.empty(len(texts), object)
+        found[:] = texts.to_list()
+        return found
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:  # noqa: ARG002
+        """The column."""
+        return np.array(self.names_, object)
+
+
+class Standard(StandardScaler):  # type: ignore[misc]
+    """z = (x - mean) / sd with the sd of the population, held within what float32 can hold."""
+
+    def transform(self, X: Any, copy: bool | None = None) -> Floats:  # noqa: FBT001 - as inherited
+        """The standardised matrix."""
+        found: Floats = np.clip(super().transform(X, copy=copy), -_LARGEST, _LARGEST)
+        return found
+
+
+class ChiSquare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The ``k`` columns with the largest chi-square against the class.
+
+    For a column x >= 0 and classes c: the sum of (o_c - e_c)^2 / e_c, where o_c is the sum of x
+    over the rows of c, and e_c the sum over all rows times the share of c. It is nan for a column
+    of zeros. For counts this is Pearson's statistic; for values scaled to [0, 1] it ranks columns,
+    and is no test.
+    """
+
+    def __init__(self, k: int = 20) -> None:
+        self.k = k
+
+    def fit(self, X: Any, y: Any) -> ChiSquare:
+        """Compute the statistic of each column and choose."""
+        values = np.asarray(X, np.float64)
+        if self.k < 1:
+            raise InputError(f"k, how many columns are kept, must be 1 or more; found {self.k}")
+        if values.size and values.min() < 0:
+            raise InputError("chi-square needs values that are not negative; scale them first")
+        self.scores_: Floats = chi_square(values, np.asarray(y))
+        # Undefined ones last, ties in the order of the columns.
+        order = np.argsort(-np.nan_to_num(self.scores_, nan=-1.0), kind="stable")
+        self.chosen_: npt.NDArray[np.intp] = np.sort(order[: self.k])
+        self.n_features_in_ = values.shape[1]
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """The chosen columns, in their order."""
+        check_is_fitted(self)
+        found: Floats = np.asarray(X, np.float64)[:, self.chosen_]
+        return found
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+        """The names of the chosen columns."""
+        check_is_fitted(self)
+        names = input_features
+        if names is None:
+            names = [f"x{i}" for i in range(self.n_features_in_)]
+        return np.array(names, object)[self.chosen_]
+
+
+def chi_square(values: Floats, classes: npt.NDArray[Any]) -> Floats:
+    """The chi-square of each column against the classes; nan where a column sums to 0.
+
+    >>> chi_square(np.array([[1.0], [1.0], [0.0], [0.0]]), np.array([1, 1, 0, 0])).tolist()
+    [2.0]
+    """
+    names, codes = np.unique(classes, return_inverse=True)
+    shares = np.bincount(codes, minlength=len(names)) / len(codes)
+    observed = np.vstack([values[codes == code].sum(axis=0) for code in range(len(names))])
+    expected = shares[:, None] * values.sum(axis=0)[None, :]
+    with np.errstate(invalid="ignore"):
+        found: Floats = ((observed - expected) ** 2 / expected).sum(axis=0)
+    return found
+
+
+def frame_of(X: Any) -> pl.DataFrame:
+    """A polars frame of a frame of any library, or of a matrix, whose columns are x0, x1, ..."""
+    import polars as pl
+
+    if isinstance(X, pl.DataFrame):
+        return X
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        return pl.DataFrame(X, schema=[f"x{i}" for i in range(X.shape[1])])
+    import narwhals as nw
+
+    try:
+        found: pl.DataFrame = nw.from_native(X, eager_only=True).to_polars()
+    except TypeError as odd:
+        raise InputError(f"expected a dataframe; found {type(X).__name__}") from odd
+    return found
+
+
+def must_have_columns(frame: pl.DataFrame, names: list[str]) -> None:
+    """Refuse a frame without the columns that were learned."""
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        shown = ", ".join(map(repr, absent[:_LISTED]))
+        more = f" and {len(absent) - _LISTED} more" if len(absent) > _LISTED else ""
+        raise InputError(
+            f"the rows lack {len(absent)} of the {len(names)} columns learned: {shown}{more}"
+        )
+
+
+def _clamped(numbers: pl.Series) -> Floats:
+    """Numbers with nan for missing ones and infinity, others within bounds."""
+    found: Floats = numbers.to_numpy().astype(np.float64)
+    found[np.isinf(found)] = np.nan
+    np.clip(found, -_LARGEST, _LARGEST, out=found)
+    return found
+
+
+def _coded(texts: pl.Series, categories: list[str]) -> Floats:
+    """Places among the categories; K for what is missing, K + 1 for what is not among them."""
+    import polars as pl
+
+    unseen, missing = len(categories) + 1.0, float(len(categories))
+    if not categories:
+        found = pl.Series(np.full(len(texts), unseen))
+    else:
+        codes = np.arange(len(categories), dtype=np.float64)
+        found = texts.replace_strict(categories, codes, default=unseen, return_dtype=pl.Float64)
+    coded: Floats = found.set(texts.is_null(), missing).to_numpy()
+    return coded
+
+
+def _indicators(texts: pl.Series, categories: list[str]) -> Floats:
+    codes = _coded(texts, categories)[:, None]
+    return (codes == np.arange(len(categories) + 1)).astype(np.float64)
+
+
+def _most_frequent(texts: pl.Series, categories: list[str]) -> float:
+    """The code of the most frequent category, the first of them on a tie."""
+    if not categories:
+        return 0.0
+    counts = np.bincount(_coded(texts, categories).astype(np.intp), minlength=len(categories))
+    return float(counts.argmax())

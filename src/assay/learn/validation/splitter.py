@@ -1,0 +1,81 @@
+"""What all splitters have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay.errors import LengthMismatch
+from assay.learn.validation.rows import Codes, Positions, Rows
+from assay.learn.validation.split import Split
+
+
+class Splitter(ABC):
+    """Divides rows, once or several times; usable wherever scikit-learn takes a ``cv``.
+
+    ``groups`` is the column that the split goes by, where it goes by one.
+    """
+
+    def split(
+        self, X: Any = None, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[Positions, Positions]]:
+        """Positions to learn from and positions to judge, once a split."""
+        for found in self.splits(Rows.of_arrays(X, y, groups)):
+            yield found.train, found.test
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many splits there are."""
+        return len(self.splits(Rows.of_arrays(X, y, groups)))
+
+    @abstractmethod
+    def splits(self, rows: Rows) -> tuple[Split, ...]:
+        """All splits of some rows; refuses rows that can't be divided so."""
+
+    def together(self, rows: Rows) -> Codes | None:  # noqa: ARG002 - some splits keep none
+        """The group of each row, where groups are kept on one side."""
+        return None
+
+    def lasting(self, rows: Rows, splits: Sequence[Split]) -> tuple[Positions, str]:
+        """The rows that the model to keep learns from, and which they are."""
+        if len(splits) == 1:
+            return splits[0].train, "the training part"
+        return np.arange(len(rows)), "all rows"
+
+
+@dataclass(frozen=True, eq=False)
+class BoundSplitter:
+    """A splitter with the rows that it divides: ``split()`` needs no arguments."""
+
+    splitter: Splitter
+    rows: Rows
+
+    def split(
+        self,
+        X: Any = None,
+        y: Any = None,
+        groups: Any = None,  # noqa: ARG002 - scikit-learn gives it
+    ) -> Iterator[tuple[Positions, Positions]]:
+        """Positions to learn from and positions to judge, once a split."""
+        for given in (X, y):
+            size = None if given is None else getattr(given, "shape", [len(self.rows)])[0]
+            if size not in (None, len(self.rows)):
+                raise LengthMismatch(f"this splits {len(self.rows):,} rows; found {size:,}")
+        for found in self.splits():
+            yield found.train, found.test
+
+    def get_n_splits(
+        self,
+        X: Any = None,  # noqa: ARG002 - scikit-learn gives them
+        y: Any = None,  # noqa: ARG002
+        groups: Any = None,  # noqa: ARG002
+    ) -> int:
+        """How many splits there are."""
+        return len(self.splits())
+
+    def splits(self) -> tuple[Split, ...]:
+        """All splits, with their names and counts."""
+        return self.splitter.splits(self.rows)
