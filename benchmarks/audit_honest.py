@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from scipy.special import betaincinv, ndtri, stdtrit
@@ -388,14 +389,23 @@ def counts(rng: random.Random, claim: dict[str, Any], rows: Rows, labels: Sequen
         claim["negative"] = labels[0]
 
 
+def whole(claim: dict[str, Any]) -> bool:
+    """Whether a claim tells all cells, or enough to fill them in."""
+    return "matrix" in claim or "confusion" in claim
+
+
 def accused(
-    seed: int, many_claims: int, audit: Callable[[Any], Any], verdicts: Counter[str]
+    seed: int,
+    many_claims: int,
+    audit: Callable[[Any], Any],
+    verdicts: Counter[str],
+    keep: Callable[[dict[str, Any]], bool] = lambda claim: True,  # noqa: ARG005
 ) -> list[tuple[dict[str, Any], Any]]:
     """Honest claims that were called inconsistent, with what was found; counts all verdicts."""
     rng = random.Random(seed)
     wrong = []
-    for _ in range(many_claims):
-        claim = honest(rng)
+    made = (honest(rng) for _ in iter(int, 1))
+    for claim in islice(filter(keep, made), many_claims):
         found = audit(claim).claims[0]
         verdicts.update(str(number.verdict) for number in found.numbers)
         if str(found.verdict) == "inconsistent":

@@ -27,6 +27,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 # Far beyond any measurement, and safe to be squared or to become float32.
 _LARGEST = 1e30
 _LISTED = 10
+_WORD = r"\w\w"
 
 
 class Columns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -158,8 +159,8 @@ class Text(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("a column of texts is needed: say which with --text")
         frame = frame_of(X)
         must_have_columns(frame, [self.column])
-        if not frame.height:
-            raise EmptyInput("there are no rows to learn from")
+        if not texts_in(cells_of(frame[self.column])).str.contains(_WORD).any():
+            raise EmptyInput(f"column {self.column!r}: no text has a word in it to learn from")
         self.names_: list[str] = [self.column]
         self.numbers_: list[str] = []
         self.n_features_in_ = 1
@@ -297,7 +298,8 @@ def _coded(texts: pl.Series, categories: list[str]) -> Floats:
 
 def _indicators(texts: pl.Series, categories: list[str]) -> Floats:
     codes = _coded(texts, categories)[:, None]
-    return (codes == np.arange(len(categories) + 1)).astype(np.float64)
+    found: Floats = (codes == np.arange(len(categories) + 1)).astype(np.float64)
+    return found
 
 
 def _most_frequent(texts: pl.Series, categories: list[str]) -> float:

@@ -141,12 +141,18 @@ def test_cells_of_any_size_are_exact() -> None:
 # -- honest claims ---------------------------------------------------------------------------------
 
 
-def test_honest_claims_are_never_accused() -> None:
+def test_honest_claims_with_their_counts_are_never_accused() -> None:
     verdicts: Counter[str] = Counter()
     generator = honest()
-    wrong = generator.accused(7, 300, audit, verdicts)
+    wrong = generator.accused(7, 200, audit, verdicts, generator.whole)
     assert [(claim["name"], found) for claim, found in wrong] == []
-    assert verdicts["consistent"] > verdicts["undetermined"]
+    assert verdicts["consistent"] > 5 * verdicts["undetermined"]
+
+
+def test_honest_claims_without_their_counts_are_never_accused() -> None:
+    generator = honest()
+    wrong = generator.accused(7, 20, audit, Counter(), lambda claim: not generator.whole(claim))
+    assert [(claim["name"], found) for claim, found in wrong] == []
 
 
 def test_the_generator_makes_claims_of_every_kind() -> None:

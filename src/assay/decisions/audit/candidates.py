@@ -74,19 +74,13 @@ def _own(
     key: Key, quantity: Quantity, matrix: Confusion, level: float, method: str | None
 ) -> Iterator[Candidate]:
     """What this project itself would print."""
-    by_jaccard = key.measure.interval is Interval.BY_JACCARD
-    if method in (None, "wilson") and by_jaccard:
-        ends = estimate(quantity, matrix, key.measure.range, level=level, default=by_shape(key))
+    by_default = key.measure.interval
+    if method in (None, "wilson") and by_default is Interval.BY_JACCARD:
+        ends = estimate(quantity, matrix, key.measure.range, level=level, default=by_default)
         yield Candidate("wilson", level, ends.low, ends.high)
     if method in (None, "delta"):
         ends = estimate(quantity, matrix, key.measure.range, level=level, method=Delta(level))
         yield Candidate("delta", level, ends.low, ends.high)
-
-
-def by_shape(key: Key) -> Interval:
-    """How the default interval of a measure of counts is found."""
-    jaccard = key.measure.interval is Interval.BY_JACCARD
-    return Interval.BY_JACCARD if jaccard else Interval.BY_SHAPE
 
 
 def bootstraps(key: Key, claim: Claim) -> Iterator[Candidate]:

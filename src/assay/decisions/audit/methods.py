@@ -48,6 +48,8 @@ NAMES = {
     "clopper-pearson": "Clopper-Pearson",
     "jeffreys": "Jeffreys",
     "agresti-coull": "Agresti-Coull",
+    "fold": "normal fold",
+    "fold t": "Student's t fold",
 }
 
 

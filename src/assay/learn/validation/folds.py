@@ -15,6 +15,8 @@ from assay.learn.validation.rows import Codes, Rows
 from assay.learn.validation.split import Split
 from assay.learn.validation.splitter import Splitter
 
+MOST = 100
+
 
 @dataclass(frozen=True)
 class Folds(Splitter):
@@ -81,6 +83,7 @@ class GivenFolds(Splitter):
                 f"column {rows.column!r} names one fold only, {quoted(named.names[0])}, so there "
                 f"is nothing to learn from when it is judged. Two folds are needed at least"
             )
+        must_not_be_many(rows, len(named.names), "folds")
         return tuple(
             fold_of(rows, named.codes, i, name).must_be_of_use(f"column {rows.column!r}")
             for i, name in enumerate(named.names)
@@ -91,6 +94,15 @@ def fold_of(rows: Rows, fold: Codes, which: int, name: str, *, repeat: int = 1) 
     """The split that judges one fold."""
     judged = fold == which
     return Split(name, np.flatnonzero(~judged), np.flatnonzero(judged), rows, repeat=repeat)
+
+
+def must_not_be_many(rows: Rows, found: int, what: str) -> None:
+    """Refuse a column that would take a model for each of very many values."""
+    if found > MOST:
+        raise InputError(
+            f"column {rows.column!r} holds {found:,} {what}, and each would take a model of its "
+            f"own; {MOST} are the most. Hold several out at once: group:{rows.column},k=10"
+        )
 
 
 def must_be_folds(k: int) -> None:

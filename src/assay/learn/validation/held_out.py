@@ -9,7 +9,7 @@ import numpy as np
 from assay.errors import InputError
 from assay.evaluation.words import name as quoted
 from assay.evaluation.words import rows as counted
-from assay.learn.validation.folds import fold_of
+from assay.learn.validation.folds import fold_of, must_not_be_many
 from assay.learn.validation.rows import Codes, Rows, named
 from assay.learn.validation.split import Split
 from assay.learn.validation.splitter import Splitter
@@ -82,3 +82,4 @@ class LeaveOneOut(Splitter):
                 f"column {rows.column!r} holds one {what} only{found}; without it there is nothing "
                 f"to learn from. Two are needed at least"
             )
+        must_not_be_many(rows, len(held.names), "values")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -96,12 +97,17 @@ class Rows:
         if isinstance(self.values, pl.Series):
             return self.values
         array = array_of(self.values, self.column)
-        try:
-            if array.dtype.kind == "O":
-                return pl.Series(self.column, array.tolist(), strict=False)
+        if array.dtype.kind == "M":
+            array = array.astype("datetime64[us]")
+        if array.dtype.kind != "O":
             return pl.Series(self.column, array)
-        except (TypeError, pl.exceptions.PolarsError) as odd:
-            raise InputError(f"{self.column} can't be read as a column: {odd}") from odd
+        # Moments as text, else one zone would be taken for the zone of all of them.
+        found = [v.isoformat() if isinstance(v, datetime) else v for v in array.tolist()]
+        try:
+            return pl.Series(self.column, found)
+        except (TypeError, pl.exceptions.PolarsError):
+            # Values of unlike types are told apart as text.
+            return pl.Series(self.column, [None if v is None else str(v) for v in found])
 
     def missing(self) -> npt.NDArray[np.bool_]:
         """Which rows have no value in the column."""

@@ -17,7 +17,7 @@ from assay.decisions.audit.search.integers import multiples
 from assay.decisions.audit.search.number import Window
 from assay.decisions.audit.search.quantity import A, P, R, S, V
 
-_MOST_STEPS = 20_000
+_MOST_STEPS = 2000
 _AS_ACCURACY = frozenset({A, f"{R}.weighted", f"{R}.micro", f"{P}.micro", "fowlkes_mallows.micro"})
 _AS_MEAN = frozenset({f"{R}.macro", "balanced_accuracy"})
 
@@ -85,60 +85,86 @@ class Hits:
             return None
 
 
+@dataclass(frozen=True)
+class _Ahead:
+    """What the classes still to come add at least and at most: hits, recalls, products."""
+
+    hits: tuple[int, int]
+    recalls: tuple[int, int]
+    product: tuple[int, int]
+
+
 class _Search:
-    """Depth first over the classes, the narrowest span first."""
+    """Depth first over the classes, the narrowest span first, in integers only.
+
+    Recalls are counted in units of 1 / scale, products of recalls in units of 1 / (all rows
+    multiplied), so that every window becomes a span of integers.
+    """
 
     def __init__(self, hits: Hits) -> None:
         order = sorted(range(len(hits.rows)), key=lambda i: hits.spans[i][1] - hits.spans[i][0])
+        rows = [hits.rows[i] for i in order]
+        scale = math.lcm(*rows)
         self.spans = [hits.spans[i] for i in order]
-        self.rows = [hits.rows[i] for i in order]
-        self.hits = hits
-        self.scale = math.lcm(*self.rows)
+        self.shares = [scale // n for n in rows]
+        self.total = hits.total
+        self.recalls = _spanned(hits.means, scale)
+        self.product = _spanned(hits.products, math.prod(rows))
+        self.ahead = [self._ahead(i) for i in range(1, len(rows) + 1)]
         self.steps = 0
-        self.rest = [self._ahead(i) for i in range(len(self.rows) + 1)]
 
-    def _ahead(self, start: int) -> tuple[tuple[int, int, Fraction], tuple[int, int, Fraction]]:
-        """What the classes from here on add at least and at most: hits, recalls, product."""
-        found = []
+    def _ahead(self, start: int) -> _Ahead:
+        spans, shares = self.spans[start:], self.shares[start:]
+        hits, recalls, product = [], [], []
         for end in (0, 1):
-            hits = [span[end] for span in self.spans[start:]]
-            rows = self.rows[start:]
-            recalls = sum(x * (self.scale // n) for x, n in zip(hits, rows, strict=True))
-            found.append((sum(hits), recalls, Fraction(math.prod(hits), math.prod(rows))))
-        return found[0], found[1]
+            here = [span[end] for span in spans]
+            hits.append(sum(here))
+            recalls.append(sum(x * share for x, share in zip(here, shares, strict=True)))
+            product.append(math.prod(here))
+        return _Ahead((hits[0], hits[1]), (recalls[0], recalls[1]), (product[0], product[1]))
 
-    def found(self) -> bool:
-        return self._from(0, 0, 0, Fraction(1))
-
-    def _from(self, i: int, hits: int, recalls: int, product: Fraction) -> bool:
+    def found(self, i: int = 0, hits: int = 0, recalls: int = 0, product: int = 1) -> bool:
+        """Whether the classes from here on can be given hits that fit."""
         self.steps += 1
         if self.steps > _MOST_STEPS:
             raise _TooMany
-        low, high = self.rest[i]
-        if not self._within(
-            (hits + low[0], recalls + low[1], product * low[2]),
-            (hits + high[0], recalls + high[1], product * high[2]),
-        ):
-            return False
-        if i == len(self.rows):
-            return True
-        first, last = self.spans[i]
-        middle = (first + last) // 2
-        share = self.scale // self.rows[i]
+        first, last = self._left(i, hits, recalls, product)
+        if first > last or i == len(self.spans) - 1:
+            return first <= last
         # From the middle outwards: what was rounded most likely lies there.
-        for x in _outwards(first, middle, last):
-            recall = Fraction(x, self.rows[i])
-            if self._from(i + 1, hits + x, recalls + x * share, product * recall):
-                return True
-        return False
-
-    def _within(self, low: tuple[int, int, Fraction], high: tuple[int, int, Fraction]) -> bool:
-        if low[0] > self.hits.total[1] or high[0] < self.hits.total[0]:
-            return False
-        least, most = Fraction(low[1], self.scale), Fraction(high[1], self.scale)
-        return all(_overlaps(each, least, most) for each in self.hits.means) and all(
-            _overlaps(each, low[2], high[2]) for each in self.hits.products
+        return any(
+            self.found(i + 1, hits + x, recalls + x * self.shares[i], product * x)
+            for x in _outwards(first, (first + last) // 2, last)
         )
+
+    def _left(self, i: int, hits: int, recalls: int, product: int) -> tuple[int, int]:
+        """The hits of one class that the others, at their best, may still make good."""
+        ahead, share = self.ahead[i], self.shares[i]
+        span = self.spans[i]
+        span = _common(
+            span, (self.total[0] - hits - ahead.hits[1], self.total[1] - hits - ahead.hits[0])
+        )
+        if self.recalls is not None:
+            low = self.recalls[0] - recalls - ahead.recalls[1]
+            high = self.recalls[1] - recalls - ahead.recalls[0]
+            span = _common(span, (-(-low // share), high // share))
+        if self.product is not None:
+            least, most = product * ahead.product[0], product * ahead.product[1]
+            low, high = self.product
+            if high < 0 or (low > 0 and not most):
+                return 1, 0
+            span = _common(span, (-(-low // most) if low > 0 else 0, span[1]))
+            span = _common(span, (span[0], high // least if least else span[1]))
+        return span
+
+
+def _spanned(windows: Sequence[Window], rows: int) -> tuple[int, int] | None:
+    """The whole numbers of units that lie in all windows; None where there is no window."""
+    found: tuple[int, int] | None = None
+    for each in windows:
+        here = multiples(each, rows)
+        found = here if found is None else _common(found, here)
+    return found
 
 
 def _outwards(first: int, middle: int, last: int) -> Iterator[int]:
@@ -170,9 +196,3 @@ def _accuracy(name: str, value: Fraction | int, size: int = 2) -> Fraction | Non
 
 def _common(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
     return max(a[0], b[0]), min(a[1], b[1])
-
-
-def _overlaps(where: Window, low: Fraction, high: Fraction) -> bool:
-    if where.closed:
-        return where.low <= high and low <= where.high
-    return where.low < high and low < where.high

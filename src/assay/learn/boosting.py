@@ -1,0 +1,230 @@
+"""Gradient boosting whose settings and threshold are chosen for detection at a tolerated FAR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from assay.errors import InputError
+from assay.learn.calibration import inner_folds, platt, sigmoid
+from assay.tally import ScoreTally
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Codes: TypeAlias = npt.NDArray[np.intp]
+
+# From cautious to eager; which one serves best is found by inner folds.
+CANDIDATES: tuple[Mapping[str, Any], ...] = (
+    {"learning_rate": 0.1, "max_leaf_nodes": 31, "min_samples_leaf": 20, "l2": 0.0},
+    {"learning_rate": 0.1, "max_leaf_nodes": 15, "min_samples_leaf": 50, "l2": 1.0},
+    {"learning_rate": 0.05, "max_leaf_nodes": 63, "min_samples_leaf": 20, "l2": 10.0},
+)
+_FLOOR = 1e-12
+
+
+@dataclass(frozen=True)
+class Operating:
+    """The threshold with the highest detection rate at a tolerated FAR, on some rows.
+
+    Where no threshold keeps the FAR, ``feasible`` is false and it is the one with the lowest.
+    """
+
+    threshold: float
+    detection_rate: float
+    far: float
+    feasible: bool
+
+
+def best_operating(scores: Floats, truth: npt.NDArray[np.bool_], max_far: float) -> Operating:
+    """Choose among all distinct scores; of several as good ones the highest."""
+    tally = ScoreTally.of_rows(("negative", "positive"), scores, truth.astype(np.uint8))
+    fp, tp = (np.cumsum(side[::-1].astype(np.int64)) for side in tally.counts)
+    far = fp / (fp + tp)
+    # An exact comparison of counts: 0.1 * 30 is a little more than 3.
+    allowed = fp <= max_far * (fp + tp) * (1 + _FLOOR)
+    feasible = bool((allowed & (tp > 0)).any())
+    at = int(np.where(allowed, tp, -1).argmax()) if feasible else int(np.lexsort((-tp, far))[0])
+    return Operating(
+        float(tally.scores[::-1][at]),
+        float(tp[at] / max(tp[-1], 1)),
+        float(far[at]),
+        feasible,
+    )
+
+
+class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Boosted trees, tuned inside the rows it is fitted on.
+
+    For two classes, inner folds give each of the candidates a score for every row that it did not
+    learn from. The candidate with the highest detection rate at ``max_far`` is taken, its scores
+    fit a sigmoid, and ``threshold_`` is the probability from which on a row is flagged, chosen on
+    the same scores. The model that is kept learns from all rows. More than two classes have no
+    threshold; the candidate with the lowest log loss is taken.
+    """
+
+    def __init__(
+        self,
+        *,
+        kind: str = "hist",
+        trees: int = 100,
+        max_far: float = 0.1,
+        folds: int = 3,
+        search_rows: int = 30_000,
+        balanced: bool = False,
+        random_state: int = 42,
+    ) -> None:
+        self.kind = kind
+        self.trees = trees
+        self.max_far = max_far
+        self.folds = folds
+        self.search_rows = search_rows
+        self.balanced = balanced
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Detector:
+        """Choose the settings, the sigmoid and the threshold, then learn from all rows."""
+        rows = np.asarray(X, np.float64)
+        self.classes_, truth = np.unique(np.asarray(y), return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError("Detector needs rows of two classes at least; found 1 class")
+        with _one_thread():
+            self._search(rows, truth)
+            self.slope_, self.intercept_ = 1.0, 0.0
+            self.threshold_, self.detection_rate_, self.far_ = 0.5, np.nan, np.nan
+            self.feasible_ = True
+            if len(self.classes_) == 2:
+                self._calibrate(rows, truth)
+            self.model_ = self._candidate(self.chosen_).fit(rows, truth)
+        self.n_features_in_ = rows.shape[1]
+        return self
+
+    def _search(self, rows: Floats, truth: Codes) -> None:
+        """The best candidate, on a part of the rows where there are very many."""
+        generator = np.random.default_rng(self.random_state)
+        part = np.arange(len(truth))
+        if len(part) > self.search_rows:
+            part = _stratified(truth, self.search_rows / len(truth), generator)
+        self.tried_: list[float] = []
+        for candidate in range(len(CANDIDATES)):
+            said = self._out_of_fold(candidate, rows[part], truth[part])
+            self.tried_.append(self._worth(said, truth[part]))
+        self.chosen_ = int(np.argmax(self.tried_))
+
+    def _worth(self, said: Floats, truth: Codes) -> float:
+        known = ~np.isnan(said).any(axis=1)
+        if len(self.classes_) > 2:
+            chance = np.clip(said[known, truth[known]], _FLOOR, None)
+            return float(np.log(chance).mean())
+        best = best_operating(said[known, 1], truth[known] == 1, self.max_far)
+        # Without a threshold that keeps the FAR, one that comes near is better than nothing.
+        return best.detection_rate if best.feasible else -best.far
+
+    def _calibrate(self, rows: Floats, truth: Codes) -> None:
+        said = self._out_of_fold(self.chosen_, rows, truth)
+        known = ~np.isnan(said).any(axis=1)
+        positive = truth[known] == 1
+        logits = _logit(said[known, 1])
+        self.slope_, self.intercept_ = platt(logits, positive)
+        if not self.slope_:
+            self.slope_, self.intercept_ = 1.0, 0.0
+        found = sigmoid(self.slope_ * logits + self.intercept_)
+        best = best_operating(found, positive, self.max_far)
+        self.threshold_, self.feasible_ = best.threshold, best.feasible
+        self.detection_rate_, self.far_ = best.detection_rate, best.far
+
+    def _out_of_fold(self, candidate: int, rows: Floats, truth: Codes) -> Floats:
+        """Probabilities of each class for rows that were not learned from, nan where all were."""
+        said = np.full((len(truth), len(self.classes_)), np.nan)
+        for train, test in inner_folds(truth, self.folds, self.random_state):
+            model = self._candidate(candidate).fit(rows[train], truth[train])
+            found = model.predict_proba(rows[test])
+            said[test] = 0.0
+            said[np.ix_(test, model.classes_)] = found
+        return said
+
+    def _candidate(self, number: int) -> Any:
+        given = dict(CANDIDATES[number])
+        weight = "balanced" if self.balanced else None
+        if self.kind == "lightgbm":
+            return _lightgbm(given, self.trees, weight, self.random_state)
+        return HistGradientBoostingClassifier(
+            learning_rate=given["learning_rate"],
+            max_leaf_nodes=given["max_leaf_nodes"],
+            min_samples_leaf=given["min_samples_leaf"],
+            l2_regularization=given["l2"],
+            max_iter=self.trees,
+            early_stopping=False,
+            class_weight=weight,
+            random_state=self.random_state,
+        )
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The calibrated probability of each class."""
+        check_is_fitted(self)
+        with _one_thread():
+            found = np.asarray(self.model_.predict_proba(np.asarray(X, np.float64)))
+        if len(self.classes_) > 2:
+            return found
+        chance = sigmoid(self.slope_ * _logit(found[:, 1]) + self.intercept_)
+        return np.column_stack([1 - chance, chance])
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The positive class from the threshold on; the likeliest of more than two."""
+        said = self.predict_proba(X)
+        if len(self.classes_) > 2:
+            found: npt.NDArray[Any] = self.classes_[said.argmax(axis=1)]
+            return found
+        decided: npt.NDArray[Any] = self.classes_[(said[:, 1] >= self.threshold_).astype(np.intp)]
+        return decided
+
+
+def _logit(chance: Floats) -> Floats:
+    inside = np.clip(chance, _FLOOR, 1 - _FLOOR)
+    found: Floats = np.log(inside) - np.log1p(-inside)
+    return found
+
+
+def _stratified(truth: Codes, share: float, generator: np.random.Generator) -> Codes:
+    """A share of the rows of each class, two at least where there are two."""
+    kept = []
+    for code in np.unique(truth):
+        rows = generator.permutation(np.flatnonzero(truth == code))
+        kept.append(rows[: max(round(len(rows) * share), 2)])
+    return np.sort(np.concatenate(kept))
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Threads of OpenMP add up in another order each time, and fight for busy cores."""
+    with threadpool_limits(1, user_api="openmp"):
+        yield
+
+
+def _lightgbm(given: Mapping[str, Any], trees: int, weight: str | None, seed: int) -> Any:
+    try:
+        from lightgbm import LGBMClassifier
+    except ImportError as absent:
+        raise InputError(
+            "model=lightgbm needs LightGBM: pip install 'assay[boost]', or leave model=hist"
+        ) from absent
+    return LGBMClassifier(
+        n_estimators=trees,
+        learning_rate=given["learning_rate"],
+        num_leaves=given["max_leaf_nodes"],
+        min_child_samples=given["min_samples_leaf"],
+        reg_lambda=given["l2"],
+        class_weight=weight,
+        random_state=seed,
+        deterministic=True,
+        force_row_wise=True,
+        n_jobs=1,
+        verbose=-1,
+    )

@@ -1,0 +1,146 @@
+"""Scores into probabilities: Platt's sigmoid, fitted on rows that the model did not learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Codes: TypeAlias = npt.NDArray[np.intp]
+
+_STEPS = 100
+_CLOSE = 1e-10
+_SMALLEST = 1e-12
+
+
+def inner_folds(truth: Codes, folds: int, seed: int) -> Iterator[tuple[Codes, Codes]]:
+    """Stratified folds inside a training part; a class of one row stays in every training side.
+
+    Each class is dealt out in turn, so that its rows differ by one between folds at most.
+    """
+    generator = np.random.default_rng(seed)
+    fold = np.full(len(truth), -1)
+    start = 0
+    for code in np.unique(truth):
+        rows = generator.permutation(np.flatnonzero(truth == code))
+        if len(rows) > 1:
+            fold[rows] = (start + np.arange(len(rows))) % folds
+            start += len(rows)
+    for k in range(folds):
+        if (fold == k).any():
+            yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+
+
+def platt(scores: Floats, truth: npt.NDArray[np.bool_]) -> tuple[float, float]:
+    """Slope a and intercept b of P(positive) = 1 / (1 + exp(-(a score + b))).
+
+    Fitted by maximum likelihood with Platt's targets, (P + 1) / (P + 2) and 1 / (N + 2), which
+    keep it finite where the classes do not overlap. The slope is never negative: what ranks rows
+    must not turn them round.
+
+    Reference: Platt 1999; Lin, Lin and Weng 2007 for the steps.
+    """
+    positives, negatives = int(truth.sum()), int((~truth).sum())
+    target = np.where(truth, (positives + 1) / (positives + 2), 1 / (negatives + 2))
+    centre = float(scores.mean())
+    spread = float(scores.std())
+    if not spread:
+        return 0.0, float(np.log((positives + 1) / (negatives + 1)))
+    z = (scores - centre) / spread
+    a, b = 0.0, float(np.log((positives + 1) / (negatives + 1)))
+    loss = _loss(a * z + b, target)
+    for _ in range(_STEPS):
+        p = 1 / (1 + np.exp(-(a * z + b)))
+        error, weight = p - target, p * (1 - p)
+        gradient = np.array([error @ z, error.sum()])
+        curve = np.array([[weight @ (z * z), weight @ z], [weight @ z, weight.sum()]])
+        step = np.linalg.solve(curve + _SMALLEST * np.eye(2), gradient)
+        size = 1.0
+        while size > _CLOSE:
+            tried = _loss((a - size * step[0]) * z + b - size * step[1], target)
+            if tried <= loss:
+                break
+            size /= 2
+        a, b, before, loss = a - size * step[0], b - size * step[1], loss, tried
+        if before - loss <= _CLOSE * len(z):
+            break
+    if a < 0:
+        return 0.0, float(np.log((positives + 1) / (negatives + 1)))
+    return float(a / spread), float(b - a * centre / spread)
+
+
+def _loss(logit: Floats, target: Floats) -> float:
+    return float((np.logaddexp(0, logit) - target * logit).sum())
+
+
+def sigmoid(logit: Floats) -> Floats:
+    """1 / (1 + exp(-x)), without overflow."""
+    found: Floats = np.exp(-np.logaddexp(0, -logit))
+    return found
+
+
+class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier without probabilities, given some.
+
+    Its decision values for rows it did not learn from, by inner folds, fit one sigmoid a class; the
+    model that is kept learns from all rows. With more than two classes the sigmoids of a row are
+    divided by their sum.
+    """
+
+    def __init__(self, estimator: Any = None, *, folds: int = 5, random_state: int = 42) -> None:
+        self.estimator = estimator
+        self.folds = folds
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Calibrated:
+        """Fit the sigmoids, then the model."""
+        self.classes_, truth = np.unique(np.asarray(y), return_inverse=True)
+        width = len(self.classes_)
+        if width < 2:
+            raise ValueError("Calibrated needs rows of two classes at least; found 1 class")
+        scores = np.full((len(truth), width), np.nan)
+        for train, test in inner_folds(truth, self.folds, self.random_state):
+            model = clone(self.estimator).fit(X[train], truth[train])
+            scores[np.ix_(test, model.classes_)] = _decisions(model, X[test])
+        self.slopes_: Floats = np.zeros(width)
+        self.intercepts_: Floats = np.zeros(width)
+        for code in range(width):
+            there = ~np.isnan(scores[:, code])
+            found = platt(scores[there, code], truth[there] == code)
+            self.slopes_[code], self.intercepts_[code] = found
+        self.model_ = clone(self.estimator).fit(X, truth)
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each class."""
+        check_is_fitted(self)
+        scores = _decisions(self.model_, X)
+        found = sigmoid(self.slopes_ * scores + self.intercepts_)
+        if len(self.classes_) == 2:
+            found[:, 0] = 1 - found[:, 1]
+            return found
+        found /= found.sum(axis=1, keepdims=True)
+        return found
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The likeliest class; the first one on a tie."""
+        found: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return found
+
+
+def _decisions(model: Any, X: Any) -> Floats:
+    """A decision value for each class, whatever the model offers."""
+    if hasattr(model, "decision_function"):
+        found = np.asarray(model.decision_function(X), np.float64)
+        return np.column_stack([-found, found]) if found.ndim == 1 else found
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), np.float64)
+    said = np.asarray(model.predict(X))
+    found = said[:, None] == model.classes_[None, :]
+    return np.asarray(found, np.float64)

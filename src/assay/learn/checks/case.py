@@ -1,0 +1,244 @@
+"""What is checked: one part or two, made comparable, and what several checks ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import InputError
+from assay.learn.cells import texts_in
+from assay.learn.checks.equal import Equal, equal_rows
+from assay.learn.checks.facts import Facts, facts_of
+from assay.learn.checks.identifiers import identifier
+from assay.learn.checks.near import rounded
+from assay.learn.checks.signals import Learned, Signal, signal_of
+from assay.learn.data import Data
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Array: TypeAlias = npt.NDArray[Any]
+
+# So much of one file would a random split hold out.
+HELD_OUT = 0.3
+LISTED = 100
+TRAIN, TEST = 0, 1
+_LABEL = "\0label"
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows to learn from, or to judge by; ``truth`` are positions in the labels of both."""
+
+    called: str
+    data: Data
+    frame: pl.DataFrame
+    truth: Array
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    def numbers(self, chosen: Array) -> tuple[int, ...]:
+        """The first row numbers of a mask or of positions."""
+        at = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
+        return tuple(int(row) for row in self.data.rows[at[:LISTED]])
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One file or two to check, and what was said about them."""
+
+    parts: tuple[Part, ...]
+    labels: tuple[str, ...]
+    positive: str | None
+    groups: tuple[str, ...] = ()
+    time: str | None = None
+    base_rate: float | None = None
+    level: float = 0.95
+    seed: int = 42
+    notes: tuple[str, ...] = ()
+
+    @property
+    def train(self) -> Part:
+        """The rows to learn from."""
+        return self.parts[TRAIN]
+
+    @property
+    def test(self) -> Part | None:
+        """The rows to judge by, where they were given."""
+        return self.parts[TEST] if len(self.parts) > 1 else None
+
+    @property
+    def last(self) -> Part:
+        """The part whose rows a finding lists."""
+        return self.parts[-1]
+
+    @property
+    def rows(self) -> int:
+        """All rows."""
+        return sum(map(len, self.parts))
+
+    @cached_property
+    def equal(self) -> Equal:
+        """Rows that are equal, label included."""
+        return equal_rows([self._labelled(part.frame, part.truth) for part in self.parts])
+
+    @cached_property
+    def alike(self) -> Equal:
+        """Rows whose features are equal, whatever their labels."""
+        return equal_rows([part.frame for part in self.parts])
+
+    @cached_property
+    def near(self) -> Equal | None:
+        """Rows that are equal after rounding and without identifiers, label included."""
+        return self._near(fine=False)
+
+    @cached_property
+    def nearer(self) -> Equal | None:
+        """The same with finer rounding, which chance does not survive."""
+        return self._near(fine=True)
+
+    def _near(self, *, fine: bool) -> Equal | None:
+        kept = [name for name in self.train.frame.columns if name not in self.identifiers]
+        if not kept:
+            return None
+        return equal_rows(
+            [
+                self._labelled(rounded(part.frame.select(kept), fine=fine), part.truth)
+                for part in self.parts
+            ]
+        )
+
+    @staticmethod
+    def _labelled(frame: pl.DataFrame, truth: Array) -> pl.DataFrame:
+        import polars as pl
+
+        return frame.with_columns(pl.Series(_LABEL, truth))
+
+    @cached_property
+    def facts(self) -> Mapping[str, Facts]:
+        """What each feature holds in the training part."""
+        return {column.name: facts_of(column) for column in self.train.frame.get_columns()}
+
+    @cached_property
+    def identifiers(self) -> Mapping[str, str]:
+        """The features that name rows, and what kind of name."""
+        text = self.train.data.text
+        kinds = {name: identifier(facts) for name, facts in self.facts.items() if name != text}
+        return {name: kind for name, kind in kinds.items() if kind is not None}
+
+    @cached_property
+    def learned(self) -> Learned:
+        """The rows that a single column is learned from, and those it is judged by."""
+        if self.test is not None:
+            return Learned(self.train.truth, self.test.truth, len(self.labels))
+        # Held out at random, each class by itself.
+        generator = np.random.default_rng(self.seed)
+        place = np.empty(len(self.train))
+        for label in range(len(self.labels)):
+            at = np.flatnonzero(self.train.truth == label)
+            place[at] = (generator.permutation(len(at)) + 0.5) / max(len(at), 1)
+        held = place < HELD_OUT
+        return Learned(self.train.truth, None, len(self.labels), held=held)
+
+    @cached_property
+    def signals(self) -> Mapping[str, Signal]:
+        """How well each feature alone tells the label."""
+        text = self.train.data.text
+        return {
+            name: signal_of(
+                [part.frame[name] for part in self.parts], facts, self.learned, self.level
+            )
+            for name, facts in self.facts.items()
+            if name != text and not facts.constant
+        }
+
+    def split_apart(self, size: Array) -> float:
+        """The share of held-out rows that a random split gives an equal row to learn from.
+
+        ``size`` is for each row how many are equal, itself among them.
+        """
+        return float(np.mean(1 - HELD_OUT ** (size - 1.0)))
+
+    def group(self, part: Part, column: str) -> pl.Series:
+        """The values of a group column in a part."""
+        found = part.data.columns.get(column)
+        return part.frame[column] if found is None else found
+
+
+def case_of(
+    train: Data,
+    test: Data | None,
+    *,
+    time: str | None = None,
+    groups: Sequence[str] = (),
+    base_rate: float | None = None,
+    level: float = 0.95,
+    seed: int = 42,
+) -> Case:
+    """Make the parts comparable: the same columns of the same kinds, and the same labels."""
+    given = [train] if test is None else [train, test]
+    labels = train.labels
+    if test is not None and test.labels != labels:
+        labels = tuple(sorted({*labels, *test.labels}))
+    frames, notes = _comparable(given)
+    parts = tuple(
+        Part(called, data, frame, _recoded(data, labels))
+        for called, data, frame in zip(("training", "test"), given, frames, strict=False)
+    )
+    for data in given:
+        if not len(data):
+            raise InputError(f"{data.name}: there are no rows to check")
+        for column in groups:
+            if column not in data.columns and column not in data.frame.columns:
+                raise InputError(f"{data.name} has no column {column!r} to group by")
+        if time is not None and data.time is None:
+            raise InputError(f"{data.name} was read without the times of column {time!r}")
+    if test is not None and train.time_zoned != test.time_zoned and time is not None:
+        zoned, naive = (train, test) if train.time_zoned else (test, train)
+        raise InputError(
+            f"column {time!r}: the times of {zoned.name} have a zone and those of {naive.name} "
+            f"have none, so nothing tells which come first. Write both the same way"
+        )
+    positive = train.positive if len(labels) == 2 else None
+    return Case(parts, labels, positive, tuple(groups), time, base_rate, level, seed, tuple(notes))
+
+
+def _comparable(given: Sequence[Data]) -> tuple[list[pl.DataFrame], list[str]]:
+    """Frames with the columns of the first, text where either has text."""
+    import polars as pl
+
+    first = given[0].frame
+    if len(given) == 1:
+        return [first], []
+    other, notes = given[1].frame, []
+    absent = [name for name in first.columns if name not in other.columns]
+    if absent:
+        raise InputError(
+            f"{given[1].name} has no column {absent[0]!r}, which {given[0].name} has. Leave it out "
+            f"with --drop {absent[0]!r}, or add it"
+        )
+    more = [name for name in other.columns if name not in first.columns]
+    if more:
+        shown = ", ".join(map(repr, more[:6])) + (" and more" if len(more) > 6 else "")
+        notes.append(f"{given[1].name}: {shown} not in {given[0].name}, and not looked at")
+    other = other.select(first.columns)
+    mixed = [name for name in first.columns if first.schema[name] != other.schema[name]]
+    if mixed:
+        texts = [pl.col(name).map_batches(texts_in, return_dtype=pl.String) for name in mixed]
+        first, other = first.with_columns(texts), other.with_columns(texts)
+        shown = ", ".join(map(repr, mixed[:6])) + (" and more" if len(mixed) > 6 else "")
+        notes.append(f"numbers in one part and text in the other, compared as text: {shown}")
+    return [first, other], notes
+
+
+def _recoded(data: Data, labels: tuple[str, ...]) -> Array:
+    if data.labels == labels:
+        return data.truth
+    place = np.array([labels.index(label) for label in data.labels])
+    return np.asarray(place[data.truth])

@@ -1,0 +1,86 @@
+"""What a finding of a check is, and what looks for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from assay.learn.checks.case import Case
+
+Severity: TypeAlias = Literal["info", "warning", "leak"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that makes an evaluation on these rows less honest than it looks.
+
+    ``pitfall`` is one of the ten of Arp et al., such as P3. ``columns`` are those it is about, and
+    ``rows`` the numbers of the first hundred rows, of the test part where there is one, else of the
+    training part. ``evidence`` are the numbers behind the message.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    pitfall: str | None = None
+    columns: tuple[str, ...] = ()
+    rows: tuple[int, ...] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as the JSON document has it."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "message": self.message,
+            "pitfall": self.pitfall,
+            "columns": list(self.columns),
+            "rows": list(self.rows),
+            "evidence": dict(self.evidence),
+        }
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a check saw, before it has a code."""
+
+    severity: Severity
+    message: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[int, ...] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CodedCheck:
+    """One coded check: ``look`` gives what it saw where there is something to say, else None.
+
+    ``severity`` is the worst that it can be. ``title`` names what is found, ``why`` tells why it
+    matters, ``remedy`` what to do about it, ``pitfall`` to which of the ten pitfalls it belongs.
+    The docstring of ``look`` says what is looked for, with an example.
+    """
+
+    code: str
+    severity: Severity
+    title: str
+    why: str
+    remedy: str
+    pitfall: str | None
+    look: Callable[[Case], Seen | None]
+
+    def __call__(self, case: Case) -> Finding | None:
+        """The finding, where it applies."""
+        seen = self.look(case)
+        if seen is None:
+            return None
+        return Finding(
+            self.code,
+            seen.severity,
+            seen.message,
+            self.pitfall,
+            seen.columns,
+            seen.rows,
+            seen.evidence,
+        )

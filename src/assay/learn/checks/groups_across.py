@@ -1,0 +1,117 @@
+"""L006: the same group on both sides of the split."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from assay.evaluation.words import count, listed, name
+from assay.learn.checks.case import HELD_OUT, TRAIN, Case, Part
+from assay.learn.checks.equal import Equal, equal_rows
+from assay.learn.checks.finding import CodedCheck, Seen
+from assay.learn.checks.words import share
+
+_GROUP = "group"
+
+
+def look(case: Case) -> Seen | None:
+    """Values of a ``--group`` column that are in both parts; a missing value is no group.
+
+    Of one file it is told how many rows of a random split would have rows of their own group to
+    learn from; that is a warning.
+
+    >>> import polars as pl
+    >>> from assay.learn.checks import check
+    >>> from assay.learn.data import data_of
+    >>> frame = pl.DataFrame({"host": ["a", "b"] * 50, "x": range(100), "label": [0, 1, 1, 0] * 25})
+    >>> data = data_of(frame, label="label", keep=["host"])
+    >>> found = check(data.take(range(60)), data.take(range(60, 100)), groups=["host"])
+    >>> print(found["L006"].severity, found["L006"].message)  # doctest: +NORMALIZE_WHITESPACE
+    leak Column 'host': 2 of 2 groups of the test part are in the training part too, with 40 of 40
+    test rows (100%).
+    """
+    found, evidence = [], {}
+    chosen = np.zeros(len(case.last), bool)
+    for column in case.groups:
+        grouped = _grouped(case, column)
+        seen = _across(case, grouped) if case.test is not None else _inside(case, grouped)
+        if seen is None:
+            continue
+        numbers, mask, said = seen
+        evidence[column] = numbers
+        chosen |= mask
+        found.append(f"column {name(column)}: {said}")
+    if not found:
+        return None
+    message = f"{listed(found)}."
+    return Seen(
+        "leak" if case.test is not None else "warning",
+        message[0].upper() + message[1:],
+        columns=tuple(evidence),
+        rows=case.last.numbers(chosen),
+        evidence=evidence,
+    )
+
+
+def _grouped(case: Case, column: str) -> tuple[Equal, tuple[Any, ...]]:
+    """Rows of the same group, and which rows have one."""
+    values = [values_of(case, part, column) for part in case.parts]
+    return equal_rows([found.to_frame() for found in values]), tuple(
+        found.is_not_null().to_numpy() for found in values
+    )
+
+
+def values_of(case: Case, part: Part, column: str) -> pl.Series:
+    """The groups of a part as text, so that a number in one file equals it in another."""
+    from assay.learn.cells import texts_in
+
+    return texts_in(case.group(part, column)).alias(_GROUP)
+
+
+def _across(case: Case, grouped: tuple[Equal, tuple[Any, ...]]) -> Any:
+    equal, there = grouped
+    mask = equal.also_in(-1, TRAIN) & there[-1]
+    if not mask.any():
+        return None
+    groups, shared = (len(np.unique(equal.codes[-1][rows])) for rows in (there[-1], mask))
+    rows, total = int(mask.sum()), len(case.last)
+    of = (
+        f"{count(shared)} of {count(groups)} groups of the test part {_are(shared)} in the training "
+        f"part too, with {count(rows)} of {count(total)} test rows ({share(rows, total)})"
+    )
+    numbers = {"groups": groups, "shared": shared, "test_rows": rows, "of": total}
+    return numbers, mask, of
+
+
+def _inside(case: Case, grouped: tuple[Equal, tuple[Any, ...]]) -> Any:
+    equal, there = grouped
+    size = np.where(there[0], equal.size(0), 1)
+    mask = size > 1
+    if not mask.any():
+        return None
+    groups = len(np.unique(equal.codes[0][there[0]]))
+    apart = case.split_apart(size)
+    of = (
+        f"{count(len(case.train))} rows come in {count(groups)} groups. A random split that holds "
+        f"out {HELD_OUT:.0%} would give {share(apart, 1)} of the rows that judge other rows of "
+        f"their group to learn from"
+    )
+    return {"groups": groups, "of": len(case.train), "random_split": apart}, mask, of
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+CHECK = CodedCheck(
+    code="L006",
+    severity="leak",
+    title="a group on both sides",
+    why="Rows of one host, listing or campaign resemble each other. A model judged on groups that "
+    "it has learned from tells nothing about a group it has not seen.",
+    remedy="Split by groups, such as --validation group:host, so that each is on one side only.",
+    pitfall="P3",
+    look=look,
+)

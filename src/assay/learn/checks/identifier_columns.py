@@ -1,0 +1,56 @@
+"""L012: features that name a row rather than describe it."""
+
+from __future__ import annotations
+
+import math
+
+from assay.evaluation.words import listed, name, some
+from assay.learn.checks.case import Case
+from assay.learn.checks.finding import CodedCheck, Seen
+from assay.learn.checks.identifiers import ADDRESS, ID, PORT, TIME
+
+_CALLED = {ADDRESS: "addresses", PORT: "ports", ID: "ids", TIME: "times"}
+
+
+def look(case: Case) -> Seen | None:
+    """Features that look like addresses, ports, ids or times, by their values and names.
+
+    >>> import polars as pl
+    >>> from assay.learn.checks import check
+    >>> from assay.learn.data import data_of
+    >>> address = [f"10.0.0.{i % 9}" for i in range(40)]
+    >>> frame = pl.DataFrame({"src": address, "x": [i % 7 for i in range(40)], "label": [0, 1] * 20})
+    >>> print(check(data_of(frame, label="label"))["L012"].message)
+    Features that name rows: 'src' (addresses).
+    """
+    kinds = case.identifiers
+    if not kinds:
+        return None
+    groups = [
+        f"{some([name(c) for c in kinds if kinds[c] == kind])} ({called})"
+        for kind, called in _CALLED.items()
+        if kind in kinds.values()
+    ]
+    evidence = {}
+    for column, kind in kinds.items():
+        signal = case.signals.get(column)
+        auc = None if signal is None or math.isnan(signal.auc) else signal.auc.value
+        evidence[column] = {"kind": kind, "distinct": case.facts[column].distinct, "auc": auc}
+    return Seen(
+        "warning",
+        f"Features that name rows: {listed(groups)}.",
+        columns=tuple(kinds),
+        evidence=evidence,
+    )
+
+
+CHECK = CodedCheck(
+    code="L012",
+    severity="warning",
+    title="identifiers among the features",
+    why="A model can learn which address attacked in the laboratory, or at what time. None of it "
+    "holds on another network or another day.",
+    remedy="Drop them (--drop), or give them as --group or --time to split by.",
+    pitfall="P4",
+    look=look,
+)

@@ -1,0 +1,69 @@
+"""L004: rows that nearly repeat another row of the same file."""
+
+from __future__ import annotations
+
+from assay.evaluation.words import count, listed
+from assay.learn.checks.case import Case
+from assay.learn.checks.finding import CodedCheck, Seen
+from assay.learn.checks.words import columns, share
+
+
+def look(case: Case) -> Seen | None:
+    """Rows that repeat an earlier row of their part once identifiers are dropped and rounded.
+
+    Exact copies are told by L002; where chance makes as many, nothing is said.
+
+    >>> import polars as pl
+    >>> from assay.learn.checks import check
+    >>> from assay.learn.data import data_of
+    >>> size = [float(x * x) for x in range(30)] * 2
+    >>> frame = pl.DataFrame({"id": range(60), "size": size, "label": [0, 1] * 30})
+    >>> print(check(data_of(frame, label="label"))["L004"].message)  # doctest: +NORMALIZE_WHITESPACE
+    30 of 60 rows (50%) repeat an earlier row after rounding to 3 digits without column 'id'. A
+    random split would let a model learn a near copy of 70% of the rows that judge it.
+    """
+    near = case.near
+    if near is None:
+        return None
+    found, evidence, listed_rows = [], {}, ()
+    for i, part in enumerate(case.parts):
+        total = len(part)
+        repeats = near.repeats(i) & ~case.equal.repeats(i)
+        number = int(repeats.sum())
+        pairs = near.pairs_inside(i) - case.equal.pairs_inside(i)
+        if not number or near.by_chance(pairs, total * (total - 1) // 2):
+            continue
+        of = f"{part.called} rows" if case.test is not None else "rows"
+        found.append(
+            f"{count(number)} of {count(total)} {of} ({share(number, total)}) "
+            f"{'repeats' if number == 1 else 'repeat'} an earlier row"
+        )
+        evidence[part.called] = {"repeats": number, "of": total}
+        listed_rows = part.numbers(repeats)
+    if not found:
+        return None
+    dropped = tuple(case.identifiers)
+    without = f" without {columns(dropped)}" if dropped else ""
+    said = f"{listed(found)} after rounding to 3 digits{without}."
+    if case.test is None:
+        apart = case.split_apart(near.size(0))
+        evidence["training"]["random_split"] = apart
+        said += (
+            f" A random split would let a model learn a near copy of {share(apart, 1)} of the rows "
+            f"that judge it."
+        )
+    return Seen(
+        "warning", said, rows=listed_rows, evidence={**evidence, "dropped": list(dropped)}
+    )
+
+
+CHECK = CodedCheck(
+    code="L004",
+    severity="warning",
+    title="near duplicates inside a part",
+    why="Rows that differ only in an id, a time or the last digits are one row many times; a "
+    "random split puts them on both sides.",
+    remedy="Keep one row of each, or split by a --group that such rows share.",
+    pitfall="P3",
+    look=look,
+)

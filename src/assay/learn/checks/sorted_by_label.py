@@ -1,0 +1,52 @@
+"""L009: the order of the rows gives the labels away."""
+
+from __future__ import annotations
+
+from assay.evaluation.words import count, interval, percent
+from assay.learn.checks.case import Case
+from assay.learn.checks.finding import CodedCheck, Seen
+from assay.learn.checks.order import neighbours
+
+
+def look(case: Case) -> Seen | None:
+    """Rows that have the label of the row before them far more often than chance has it.
+
+    >>> import polars as pl
+    >>> from assay.learn.checks import check
+    >>> from assay.learn.data import data_of
+    >>> frame = pl.DataFrame({"x": [i * 7 % 11 for i in range(60)], "label": [0] * 30 + [1] * 30})
+    >>> print(check(data_of(frame, label="label"))["L009"].message)  # doctest: +NORMALIZE_WHITESPACE
+    The rows are sorted by label: 2 stretches of one label in 60 rows. A row has the label of the
+    row before it in 0.983 [0.91, 0.997] of cases, by chance in 49.2%.
+    """
+    found = neighbours(case.train.truth, case.level)
+    if not found.telling:
+        return None
+    sorted_whole = found.runs <= len(case.labels)
+    how = "are sorted by label" if sorted_whole else "come in stretches of one label"
+    number = f"{count(found.runs)} stretches of one label in {count(len(case.train))} rows"
+    return Seen(
+        "warning",
+        f"The rows {how}: {number}. A row has the label of the row before it in "
+        f"{interval(found.agree)} of cases, by chance in {percent(found.chance)}.",
+        evidence={
+            "stretches": found.runs,
+            "agree": found.agree.value,
+            "low": found.agree.low,
+            "high": found.agree.high,
+            "chance": found.chance,
+        },
+    )
+
+
+CHECK = CodedCheck(
+    code="L009",
+    severity="warning",
+    title="the row number tells the label",
+    why="Whatever follows the row number, such as an id, a time or a counter, tells the label too. "
+    "A split by position gives each side another mixture, and folds that are not shuffled may "
+    "hold one class only.",
+    remedy="Shuffle before the split, and drop columns that follow the row number.",
+    pitfall="P4",
+    look=look,
+)

@@ -1,0 +1,85 @@
+"""L010: a column that names rows tells their label."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from assay.evaluation.words import interval, name, percent
+from assay.learn.checks.case import Case
+from assay.learn.checks.finding import CodedCheck, Seen
+from assay.learn.checks.identifiers import ID, TIME
+from assay.learn.checks.order import Neighbours, by_column
+from assay.learn.checks.words import columns
+
+# A rank is needed, and the texts of an address have none.
+ORDERED = (ID, TIME)
+
+
+def look(case: Case) -> Seen | None:
+    """Ids and times by which the training rows, once sorted, come in stretches of one label.
+
+    A model learns the stretches. The AUC of such a column may be middling all the same, where
+    labels come in several stretches.
+
+    >>> import polars as pl
+    >>> from assay.learn.checks import check
+    >>> from assay.learn.data import data_of
+    >>> frame = pl.DataFrame({"id": range(90), "label": [0] * 30 + [1] * 30 + [0] * 30})
+    >>> frame = frame.with_columns(x=pl.Series([i * 7 % 11 for i in range(90)])).sample(
+    ...     fraction=1, shuffle=True, seed=1
+    ... )
+    >>> found = check(data_of(frame, label="label"))["L010"]
+    >>> print(found.severity, found.message)  # doctest: +NORMALIZE_WHITESPACE
+    leak Column 'id' tells the label: sorted by it a row has the label of the row before it in
+    0.978 [0.922, 0.994] of cases, by chance in 55.1%.
+    """
+    found = {
+        column: told
+        for column, kind in case.identifiers.items()
+        if kind in ORDERED and (told := order_of(case, column)).telling
+    }
+    if not found:
+        return None
+    worst = max(found, key=lambda column: found[column].skill)
+    told = found[worst]
+    more = f" ({columns([c for c in found if c != worst])} too)" if len(found) > 1 else ""
+    return Seen(
+        "leak",
+        f"Column {name(worst)} tells the label{more}: sorted by it a row has the label of the row "
+        f"before it in {interval(told.agree)} of cases, by chance in {percent(told.chance)}.",
+        columns=tuple(found),
+        evidence={
+            column: {
+                "agree": told.agree.value,
+                "low": told.agree.low,
+                "high": told.agree.high,
+                "chance": told.chance,
+                "stretches": told.runs,
+            }
+            for column, told in found.items()
+        },
+    )
+
+
+def order_of(case: Case, column: str) -> Neighbours:
+    """How well the order of a column tells the labels of the training rows that have a value."""
+    values, truth = case.train.frame[column], case.train.truth
+    if values.null_count():
+        there = values.is_not_null().to_numpy()
+        values, truth = values.drop_nulls(), truth[there]
+    if values.dtype == pl.String:
+        values = values.rank("dense")
+    return by_column(np.asarray(values.to_numpy()), truth, case.level, case.seed)
+
+
+CHECK = CodedCheck(
+    code="L010",
+    severity="leak",
+    title="an id tells the label",
+    why="A model that may look at the id learns where in the file the attacks are, which is worth "
+    "nothing on the next file.",
+    remedy="Drop the column (--drop).",
+    pitfall="P4",
+    look=look,
+)

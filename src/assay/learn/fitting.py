@@ -1,0 +1,172 @@
+"""Fit a recipe to some rows, and ask the model about others."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from assay.errors import InputError, ScoreError
+from assay.inference.operating import NOTHING, MaxFar
+from assay.learn.run import Floats, Positions, Said
+from assay.learn.validation import Folds, GroupFolds, Rows
+from assay.tally import ScoreTally
+
+if TYPE_CHECKING:
+    from assay.learn.data import Data
+    from assay.learn.recipes.recipe import Recipe, Task
+
+Codes: TypeAlias = npt.NDArray[np.intp]
+
+USUAL = 0.5  # the threshold of a probability, where none was chosen
+_INNER_FOLDS = 5
+_SUM_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """A recipe with its settings, and the table that it learns from."""
+
+    recipe: Recipe
+    settings: Mapping[str, Any]
+    task: Task
+    data: Data
+    max_far: float | None = None
+
+    def model(self, positions: Positions) -> Any:
+        """A fresh model, fitted to these rows alone."""
+        model = self.recipe.pipeline(self.task, self.settings)
+        with one_thread_a_sum():
+            model.fit(self.data.frame[positions], self.data.truth[positions])
+        return in_order(model)
+
+    def probabilities(self, model: Any, data: Data, positions: Positions) -> Floats:
+        """The probability of each class, a column a label; 0 for one that was not learned."""
+        with one_thread_a_sum():
+            found = np.asarray(model.predict_proba(data.frame[positions]), np.float64)
+        classes = np.asarray(model.classes_)
+        if found.shape != (len(positions), len(classes)):
+            raise ScoreError(
+                f"{self.recipe.name} gave probabilities of shape {found.shape} for "
+                f"{len(positions):,} rows and {len(classes)} classes"
+            )
+        _must_be_probabilities(found, self.recipe.name)
+        table = np.zeros((len(positions), len(self.data.labels)))
+        table[:, classes.astype(np.intp)] = found
+        return table
+
+    def said(self, model: Any, data: Data, positions: Positions, threshold: float | None) -> Said:
+        """Scores and decisions of some rows."""
+        table = self.probabilities(model, data, positions)
+        if self.data.positive is None:
+            return Said(table, table.argmax(axis=1), None)
+        assert threshold is not None  # noqa: S101 - two classes have one
+        scores = np.ascontiguousarray(table[:, 1])
+        return Said(scores, (scores >= threshold).astype(np.intp), threshold)
+
+    def threshold(
+        self,
+        model: Any,
+        train: Positions,
+        together: Codes | None,
+        validation: Positions | None = None,
+    ) -> tuple[float | None, str | None]:
+        """Where a model flags rows, and what has to be said about that.
+
+        The model's own ``threshold_`` where it chose one. With a tolerated false alarm rate it is
+        chosen on the rows of the validation part, or where there is none on scores of the training
+        part, each given by a model that did not learn from that row. Else 0.5.
+        """
+        if self.data.positive is None:
+            return None, None
+        own = getattr(_last(model), "threshold_", None)
+        if own is not None:
+            return float(own), None
+        if self.max_far is None:
+            return USUAL, None
+        if validation is not None:
+            scores = self.probabilities(model, self.data, validation)[:, 1]
+            return self._keeping(scores, validation)
+        return self._keeping(self._out_of_fold(train, together), train)
+
+    def _keeping(self, scores: Floats | None, positions: Positions) -> tuple[float, str | None]:
+        """The lowest threshold that keeps the false alarm rate on these rows."""
+        assert self.max_far is not None  # noqa: S101 - asked only where one is tolerated
+        if scores is None:
+            return USUAL, (
+                f"the training part has too few rows of a class to choose a threshold for a false "
+                f"alarm rate of {self.max_far:g} in it, so {USUAL:g} was taken"
+            )
+        tally = ScoreTally.of_rows(self.data.labels, scores, self.data.truth[positions])
+        fp, tp = np.cumsum(tally.counts[:, ::-1], axis=1, dtype=np.int64)
+        at = MaxFar(self.max_far).choose(tp, fp, float(tp[-1]), float(fp[-1]))
+        if at == NOTHING:
+            return USUAL, (
+                f"no threshold keeps a false alarm rate of {self.max_far:g} on the rows that it "
+                f"was to be chosen on, so {USUAL:g} was taken"
+            )
+        return float(tally.scores[::-1][at]), None
+
+    def _out_of_fold(self, train: Positions, together: Codes | None) -> Floats | None:
+        """Scores of the training rows, each by a model that did not learn from it."""
+        truth = self.data.truth[train]
+        k = int(min(_INNER_FOLDS, np.bincount(truth, minlength=2).min()))
+        if k < 2:
+            return None
+        splitter: Folds | GroupFolds = Folds(k, seed=self.task.seed)
+        rows = Rows(truth, self.data.labels)
+        if together is not None:
+            groups = together[train]
+            splitter = GroupFolds(min(k, len(np.unique(groups))), self.task.seed)
+            rows = Rows(truth, self.data.labels, groups)
+        scores = np.empty(len(train))
+        try:
+            splits = splitter.splits(rows)
+        except InputError:
+            return None
+        for split in splits:
+            model = self.model(train[split.train])
+            scores[split.test] = self.probabilities(model, self.data, train[split.test])[:, 1]
+        return scores
+
+
+@contextlib.contextmanager
+def one_thread_a_sum() -> Iterator[None]:
+    """Linear algebra on one thread: with more, the last digits depend on how many there are."""
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
+def in_order(model: Any) -> Any:
+    """The model, predicting on one thread: a forest adds its trees up in the order they finish."""
+    jobs = {
+        name: 1
+        for name, value in model.get_params().items()
+        if name.rpartition("__")[2] == "n_jobs" and value not in (None, 1)
+    }
+    return model.set_params(**jobs) if jobs else model
+
+
+def losses_of(model: Any) -> tuple[float, ...]:
+    """The training loss of each epoch, of a network."""
+    return tuple(float(loss) for loss in getattr(_last(model), "loss_curve_", ()))
+
+
+def _last(model: Any) -> Any:
+    """The last step of a pipeline, or the model itself."""
+    steps = getattr(model, "steps", None)
+    return steps[-1][1] if steps else model
+
+
+def _must_be_probabilities(table: Floats, recipe: str) -> None:
+    finite = np.isfinite(table).all()
+    if not finite or table.min() < 0 or (np.abs(table.sum(axis=1) - 1) > _SUM_TOLERANCE).any():
+        raise ScoreError(
+            f"{recipe} gave probabilities that are no numbers in [0, 1] adding up to 1; its "
+            f"predict_proba must give those"
+        )

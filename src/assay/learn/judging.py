@@ -1,0 +1,121 @@
+"""What was said of judged rows, as evaluations: of all of them, and fold by fold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay import engines as engine
+from assay.evaluation import Evaluation
+from assay.inference import Estimate, nadeau_bengio
+from assay.learn.run import Fold, Positions, Said
+from assay.measures import find
+from assay.measures.catalogue import parse
+from assay.sources import FAMILY, Batch
+
+if TYPE_CHECKING:
+    from assay.learn.data import Data
+
+_CORRECTED = "nadeau_bengio"
+SD = "sd"
+
+
+def together(folds: Sequence[Fold]) -> tuple[Positions, Said, Positions]:
+    """The rows that some folds judged, in order, what was said of them, and in which fold."""
+    judged = np.concatenate([fold.test for fold in folds])
+    order = np.argsort(judged, kind="stable")
+    thresholds = {fold.said.threshold for fold in folds}
+    said = Said(
+        np.concatenate([fold.said.scores for fold in folds])[order],
+        np.concatenate([fold.said.decisions for fold in folds])[order],
+        thresholds.pop() if len(thresholds) == 1 else None,
+    )
+    fold_of = np.repeat(np.arange(len(folds)), [len(fold.test) for fold in folds])
+    return judged[order], said, fold_of[order]
+
+
+def evaluation_of(
+    data: Data, positions: Positions, said: Said, *, families: bool = True, **options: Any
+) -> Evaluation:
+    """The evaluation of what was said of some rows of a table."""
+    slices = {}
+    if families and data.family is not None and data.positive is not None:
+        slices = {FAMILY: type(data.family)(data.family.codes[positions], data.family.names)}
+    of_two: dict[str, Any] = {"score": said.scores, "is_probability": True}
+    # Folds that chose thresholds of their own leave decisions, and no one threshold.
+    if said.threshold is None:
+        of_two["decision"] = said.decisions
+    else:
+        of_two["threshold"] = said.threshold
+    batch = Batch(
+        labels=data.labels,
+        positive=data.positive,
+        truth=data.truth[positions],
+        slices=slices,
+        rows=len(positions),
+        **(of_two if data.positive is not None else {"probabilities": said.scores}),
+    )
+    source = {"name": data.name, "rows_read": len(positions)}
+    return Evaluation(engine.count(batch), source=source, **options)
+
+
+def values_by_fold(
+    data: Data, folds: Sequence[Fold], names: Sequence[str]
+) -> dict[str, tuple[float, ...]]:
+    """The value of each measure in each fold; nan where it is undefined there."""
+    found = [evaluation_of(data, fold.test, fold.said, families=False) for fold in folds]
+    return {
+        name: tuple(float(each[name]) if name in each else math.nan for each in found)
+        for name in names
+    }
+
+
+def over_folds(
+    per_fold: Mapping[str, tuple[float, ...]], folds: Sequence[Fold], level: float
+) -> dict[str, Estimate]:
+    """The mean of each measure over the folds, with Nadeau and Bengio's corrected interval.
+
+    The standard deviation (of folds as a sample, so divided by one less than there are) is among
+    the parts.
+    """
+    if len(folds) < 2:
+        return {}
+    return {name: _mean(name, values, folds, level) for name, values in per_fold.items()}
+
+
+def _mean(name: str, values: tuple[float, ...], folds: Sequence[Fold], level: float) -> Estimate:
+    absent = [fold.name for fold, value in zip(folds, values, strict=True) if math.isnan(value)]
+    if absent:
+        why = f"it has no value in {len(absent)} of {len(folds)} folds, such as {absent[0]}"
+        return Estimate(math.nan, n=len(folds), level=level, undefined=why)
+    if not all(map(math.isfinite, values)):
+        note = "no interval: a fold has an infinite value"
+        return Estimate(math.inf, n=len(folds), level=level, note=note)
+    effect = nadeau_bengio(
+        [0.0] * len(values),
+        values,
+        n_train=float(np.mean([len(fold.train) for fold in folds])),
+        n_test=float(np.mean([len(fold.test) for fold in folds])),
+        level=level,
+    ).effect
+    assert effect is not None  # noqa: S101 - a t test has one
+    low, high = parse(name)[0].range
+    varies = not math.isnan(effect.low)
+    return effect.changed(
+        # A mean can't lie outside the range of the measure, whatever the t distribution says.
+        low=max(effect.low, low) if varies else math.nan,
+        high=min(effect.high, high) if varies else math.nan,
+        method=_CORRECTED if varies else "",
+        note=None if varies else "no interval: all folds have the same value",
+        parts={SD: float(np.std(values, ddof=1))},
+    )
+
+
+def learned_values(data: Data, positions: Positions, said: Said) -> dict[str, float]:
+    """Measures of a model on the rows that it learned from."""
+    found = evaluation_of(data, positions, said, families=False)
+    names = ("accuracy", "roc_auc") if data.positive is not None else ("accuracy",)
+    return {find(name).name: float(found[name]) for name in names}

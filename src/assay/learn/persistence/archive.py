@@ -1,0 +1,190 @@
+"""The zip archive that a model file is, taken apart before anything is made of it.
+
+Nothing is written to disk, so that names of members are labels only. Sizes are checked twice: what
+the archive declares, and what really comes out of it.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+
+import numpy as np
+
+from assay.errors import InputError
+
+SCHEMA = "schema.json"
+HEADER = "assay.json"
+
+# The largest file, and what may come out of one.
+MOST_BYTES = 4 << 30
+MOST_MEMBERS = 200_000
+_MOST_OF = {SCHEMA: 64 << 20, HEADER: 8 << 20}
+# Trees pack to a quarter; what packs to a fiftieth holds nothing but repetition.
+_MOST_RATIO = 50
+_WITHOUT_RATIO = 64 << 20
+_CHUNK = 1 << 20
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}\.(?:npy|npz|json|bin)")
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED = 1
+_ZIP = b"PK\x03\x04"
+_ENTRY = b"PK\x01\x02"
+_PICKLE = "a pickle"
+# What people may have in place of a model file, by its first bytes.
+_KNOWN = (
+    (b"\x80", _PICKLE),
+    (b"\x1f\x8b", "packed by gzip, as joblib does with its pickles"),
+    (b"x\x9c", "packed by zlib, as joblib does with its pickles"),
+    (b"x\x01", "packed by zlib, as joblib does with its pickles"),
+    (b"x\xda", "packed by zlib, as joblib does with its pickles"),
+    (b"BZh", "packed by bzip2, as joblib does with its pickles"),
+    (b"\xfd7zXZ", "packed by xz, as joblib does with its pickles"),
+    (b"\x04\x22\x4d\x18", "packed by lz4, as joblib does with its pickles"),
+    (b"]\x00\x00", "packed by lzma, as joblib does with its pickles"),
+    (b"ZF", "a joblib file, which holds pickles"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"\x93NUMPY", "a NumPy array"),
+    (b"PAR1", "a Parquet file"),
+)
+_PICKLE_ENDS = b"."
+
+# What damaged bytes make zipfile and numpy raise.
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    NotImplementedError,
+    RecursionError,
+    OSError,
+)
+
+
+def members_of(data: bytes) -> dict[str, bytes]:
+    """The members of an archive by name, each read whole; refuses what is odd about any of them."""
+    if not data.startswith(_ZIP):
+        raise InputError(f"it is {_what(data)}. Models are files that assay train writes (skops)")
+    if data.count(_ENTRY) > MOST_MEMBERS:
+        raise InputError(f"the archive has more than {MOST_MEMBERS:,} members, too many for a model")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            infos = archive.infolist()
+            _must_be_sound(infos, len(data))
+            found = {info.filename: _content(archive, info) for info in infos}
+    except InputError:
+        raise
+    except DAMAGED as odd:
+        raise InputError(f"the archive is damaged or cut short ({odd})") from odd
+    for name, content in found.items():
+        if name.endswith(".npy"):
+            must_be_array(content, name)
+    return found
+
+
+def _what(data: bytes) -> str:
+    if not data:
+        return "empty"
+    for start, what in _KNOWN:
+        if data.startswith(start):
+            break
+    else:
+        what = _PICKLE if data.endswith(_PICKLE_ENDS) else "no zip archive"
+    if what == "no zip archive":
+        return f"{what}: its first bytes are {data[:4]!r}"
+    unsafe = ", which runs code when it is loaded and is never read" if "pickle" in what else ""
+    return f"{what}{unsafe}"
+
+
+def _must_be_sound(infos: list[zipfile.ZipInfo], packed: int) -> None:
+    names: set[str] = set()
+    arrays = 0
+    for info in infos:
+        name = info.filename
+        if not _NAME.fullmatch(name):
+            raise InputError(f"the archive has a member {name[:100]!r}, which is no name for one")
+        if name in names:
+            raise InputError(f"the archive has two members {name!r}")
+        names.add(name)
+        if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+            raise InputError(f"the member {name!r} is a link or a device")
+        if info.flag_bits & _ENCRYPTED:
+            raise InputError(f"the member {name!r} is encrypted")
+        if info.compress_type not in _METHODS:
+            raise InputError(f"the member {name!r} is packed in a way that models are not")
+        if info.file_size > _MOST_OF.get(name, MOST_BYTES):
+            raise InputError(f"the member {name!r} unpacks to {_size(info.file_size)}, too much")
+        arrays += info.file_size if name not in _MOST_OF else 0
+    if arrays > min(MOST_BYTES, max(_WITHOUT_RATIO, _MOST_RATIO * packed)):
+        raise InputError(
+            f"{_size(packed)} unpack to {_size(arrays)}, which is no model but a way to fill memory"
+        )
+
+
+def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """A member, in chunks: asked for all at once, zipfile unpacks more than was declared."""
+    parts = []
+    with archive.open(info) as stream:
+        while chunk := stream.read(_CHUNK):
+            parts.append(chunk)
+    content = b"".join(parts)
+    if len(content) != info.file_size:
+        raise InputError(
+            f"the member {info.filename!r} holds {len(content):,} bytes and declares "
+            f"{info.file_size:,}: the file is damaged"
+        )
+    return content
+
+
+def must_be_array(content: bytes, name: str) -> None:
+    """Refuse what is no NumPy array of plain numbers or text, and one whose size is made up."""
+    stream = io.BytesIO(content)
+    try:
+        version = np.lib.format.read_magic(stream)
+        if version == (1, 0):
+            shape, _, kind = np.lib.format.read_array_header_1_0(stream)
+        elif version == (2, 0):
+            shape, _, kind = np.lib.format.read_array_header_2_0(stream)
+        else:
+            raise InputError(f"the array {name!r} has the unknown version {version}")
+    except InputError:
+        raise
+    except (*DAMAGED, SyntaxError, MemoryError) as odd:
+        raise InputError(f"the member {name!r} is no array ({odd})") from odd
+    if kind.hasobject:
+        raise InputError(
+            f"the array {name!r} holds Python objects, that is a pickle, which runs code when it "
+            f"is loaded and is never read"
+        )
+    declared = math.prod(shape) * kind.itemsize
+    there = len(content) - stream.tell()
+    if declared != there or (not kind.itemsize and math.prod(shape)):
+        raise InputError(
+            f"the array {name!r} declares {declared:,} bytes and holds {there:,}: the file is damaged"
+        )
+
+
+def packed(members: Mapping[str, bytes], *, small: bool) -> bytes:
+    """An archive of these members, the same bytes for the same members."""
+    stream = io.BytesIO()
+    method = zipfile.ZIP_DEFLATED if small else zipfile.ZIP_STORED
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content in members.items():
+            info = zipfile.ZipInfo(name)  # whose time is 1980
+            info.external_attr = (stat.S_IFREG | 0o600) << 16
+            archive.writestr(info, content, compress_type=method)
+    return stream.getvalue()
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:,.1f} MB" if count >= 100_000 else f"{count:,} bytes"

@@ -1,0 +1,238 @@
+"""Which types a model file may hold, and the check of its schema before any of them is touched.
+
+skops itself trusts every estimator of scikit-learn, and all functions that NumPy and SciPy offer.
+Here the list is short and closed: what the recipes are made of. A name is trusted for one use only:
+a class may become an object by setting its attributes, and is never called; there is no function,
+method or partial among them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from assay.errors import InputError
+
+# Our own.
+OWN = (
+    "assay.learn.calibration.Calibrated",
+    "assay.learn.encoding.ChiSquare",
+    "assay.learn.encoding.Columns",
+    "assay.learn.encoding.Standard",
+    "assay.learn.encoding.Text",
+    "assay.learn.forest.Forest",
+    "assay.learn.network.classifier.ANNClassifier",
+)
+# scikit-learn's, that the recipes are made of.
+LEARNED = (
+    "sklearn._loss.link.Interval",
+    "sklearn._loss.link.LogitLink",
+    "sklearn._loss.link.MultinomialLogit",
+    "sklearn._loss.loss.HalfBinomialLoss",
+    "sklearn._loss.loss.HalfMultinomialLoss",
+    "sklearn.calibration.CalibratedClassifierCV",
+    "sklearn.calibration._CalibratedClassifier",
+    "sklearn.calibration._SigmoidCalibration",
+    "sklearn.ensemble._forest.RandomForestClassifier",
+    "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
+    "sklearn.ensemble._hist_gradient_boosting.gradient_boosting.HistGradientBoostingClassifier",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.feature_extraction.text.TfidfTransformer",
+    "sklearn.feature_extraction.text.TfidfVectorizer",
+    "sklearn.frozen._frozen.FrozenEstimator",
+    "sklearn.isotonic.IsotonicRegression",
+    "sklearn.linear_model._logistic.LogisticRegression",
+    "sklearn.model_selection._split.StratifiedKFold",
+    "sklearn.naive_bayes.MultinomialNB",
+    "sklearn.pipeline.FeatureUnion",
+    "sklearn.pipeline.Pipeline",
+    "sklearn.preprocessing._data.MinMaxScaler",
+    "sklearn.preprocessing._data.StandardScaler",
+    "sklearn.preprocessing._label.LabelEncoder",
+    "sklearn.svm._classes.LinearSVC",
+    "sklearn.tree._classes.DecisionTreeClassifier",
+)
+_SCALARS = frozenset(
+    f"numpy.{kind}"
+    for kind in (
+        *("bool", "bool_", "str_", "float16", "float32", "float64"),
+        *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+    )
+)
+_PLAIN = frozenset(f"builtins.{kind}" for kind in ("str", "int", "float", "bool"))
+# What skops may make of a part of the file, and of which names.
+TRUSTED: Mapping[str, frozenset[str]] = {
+    "JsonNode": frozenset({"builtins.str"}),
+    "DictNode": frozenset({"builtins.dict", "collections.OrderedDict"}),
+    "ListNode": frozenset({"builtins.list"}),
+    "TupleNode": frozenset({"builtins.tuple"}),
+    "SetNode": frozenset({"builtins.set"}),
+    "TypeNode": _PLAIN | _SCALARS,
+    "NdArrayNode": frozenset({"numpy.ndarray"}) | _SCALARS,
+    "TreeNode": frozenset({"sklearn.tree._tree.Tree"}),
+    "LossNode": frozenset(
+        {"sklearn._loss._loss.CyHalfBinomialLoss", "sklearn._loss._loss.CyHalfMultinomialLoss"}
+    ),
+    "ObjectNode": frozenset(OWN + LEARNED),
+}
+# Further parts that may hold a name which the user trusts. Others are never read: they call a
+# function or look up a method while the file is loaded.
+_ON_TRUST = frozenset(
+    {
+        *TRUSTED,
+        *("ConstructorFromReduceNode", "DTypeNode", "DefaultDictNode", "FunctionNode"),
+        *("MaskedArrayNode", "PartialNode", "RandomGeneratorNode", "RandomStateNode"),
+        *("BytesNode", "BytearrayNode", "SliceNode", "SparseMatrixNode"),
+    }
+) - {"JsonNode", "TreeNode"}
+# No model has use for these, whoever asks to trust them.
+_NEVER = frozenset(
+    (
+        "_posixsubprocess _ctypes asyncio builtins code codeop commands cgi ctypes dill ftplib http "
+        "imaplib importlib io joblib marshal multiprocessing nt os pathlib pdb pickle pip pkgutil "
+        "platform poplib posix pty pydoc runpy shelve shutil signal smtplib socket socketserver "
+        "sqlite3 ssl subprocess sys tempfile threading timeit trace types urllib webbrowser "
+        "xmlrpc zipimport"
+    ).split()
+)
+_HARMLESS = frozenset({"builtins.bytes", "builtins.bytearray", "builtins.slice"})
+_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
+_CLASS = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+# No pipeline is nested as deeply, nor has as many parts; JSON of more fills memory.
+_MOST_DEPTH = 100
+_MOST_OF = ((b"{", 2_000_000), (b"[", 2_000_000), (b'"', 20_000_000))
+_OLDEST_PROTOCOL = 1
+_LISTED = 10
+_LONGEST = 120
+
+
+def schema_of(content: bytes) -> dict[str, Any]:
+    """The schema of a model file as plain data, neither huge nor deep."""
+    for sign, most in _MOST_OF:
+        if content.count(sign) > most:
+            raise InputError("the schema has too many parts for a model")
+    try:
+        schema = json.loads(content)
+    except RecursionError as odd:
+        raise InputError("the schema is nested too deeply") from odd
+    except ValueError as odd:
+        raise InputError(f"the schema is no JSON ({odd})") from odd
+    if not isinstance(schema, dict):
+        raise InputError("the schema is no JSON object")
+    protocol = schema.get("protocol")
+    if not isinstance(protocol, int) or isinstance(protocol, bool) or protocol < _OLDEST_PROTOCOL:
+        raise InputError(f"the schema has the protocol {_shown(protocol)}, which is not read")
+    return schema
+
+
+def must_be_trustworthy(names: Collection[str]) -> frozenset[str]:
+    """The names that a user trusts; those that no model needs are refused."""
+    for name in names:
+        if not _MODULE.fullmatch(name) or "." not in name:
+            raise InputError(f"--trust {name}: write the full name of a type, as package.module.Type")
+        if _forbidden(name):
+            raise InputError(f"--trust {name}: no model needs that, and it is never loaded")
+    return frozenset(names)
+
+
+def check_names(schema: dict[str, Any], trust: frozenset[str]) -> frozenset[str]:
+    """Go through all parts of a schema; gives the names it holds, or refuses those not trusted."""
+    seen: dict[Any, Any] = {}
+    names: set[str] = set()
+    refused: dict[str, None] = {}
+    for part in parts_of(schema):
+        loader, name = _described(part)
+        if name not in TRUSTED.get(loader, ()):
+            if loader not in _ON_TRUST:
+                raise InputError(
+                    f"it holds {_shown(name)} as {_shown(loader)}, which runs code while it is "
+                    f"loaded; that is never read"
+                )
+            if _forbidden(name):
+                raise InputError(f"it holds {_shown(name)}, which no model needs; it is not loaded")
+            if name not in trust:
+                refused[name] = None
+        names.add(name)
+        if loader == "JsonNode":
+            _must_be_scalar(part)
+        same = seen.setdefault(part["__id__"], part) if part.get("__id__") is not None else part
+        # skops takes the first part of an id for all others of it.
+        if same is not part and same != part:
+            raise InputError("two parts of the schema claim to be the same and are not")
+    if refused:
+        raise Untrusted(tuple(refused))
+    return frozenset(names)
+
+
+class Untrusted(InputError):
+    """A model file holds types that are not trusted."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        shown = ", ".join(_shown(name) for name in names[:_LISTED])
+        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        options = " ".join(f"--trust {name}" for name in names[:_LISTED])
+        super().__init__(
+            f"it holds {'types' if len(names) > 1 else 'a type'} that {_are(names)} not trusted: "
+            f"{shown}{more}. To load a type is to run its code. Only if you know who made this "
+            f"model, name {'each' if len(names) > 1 else 'it'}: {options}"
+        )
+
+
+def parts_of(schema: Any) -> Iterator[dict[str, Any]]:
+    """Every part of a schema that skops makes something of, from the outside in."""
+    waiting = [(schema, 0)]
+    while waiting:
+        found, depth = waiting.pop()
+        if depth > _MOST_DEPTH:
+            raise InputError("the schema is nested too deeply")
+        inside: Any = ()
+        if isinstance(found, dict):
+            if "__loader__" in found:
+                yield found
+            inside = found.values()
+        elif isinstance(found, list):
+            inside = found
+        waiting += [(one, depth + 1) for one in inside if isinstance(one, dict | list)]
+
+
+def _described(part: Mapping[str, Any]) -> tuple[str, str]:
+    """How a part is made, and the full name of what it is."""
+    loader, module, name = (part.get(key) for key in ("__loader__", "__module__", "__class__"))
+    if not (isinstance(loader, str) and isinstance(module, str) and isinstance(name, str)):
+        raise InputError("a part of the schema does not say what it is")
+    if not (_MODULE.fullmatch(module) and _CLASS.fullmatch(name)):
+        raise InputError(f"{_shown(f'{module}.{name}')} is no name of a type")
+    identity = part.get("__id__")
+    if not (identity is None or type(identity) is int):
+        raise InputError("a part of the schema has an id that is no number")
+    return loader, f"{module}.{name}"
+
+
+def _must_be_scalar(part: Mapping[str, Any]) -> None:
+    content = part.get("content")
+    try:
+        if not isinstance(content, str):
+            raise InputError("a value of the schema is no text")
+        if isinstance(json.loads(content), dict | list):
+            raise InputError("a value of the schema is no single value")
+    except RecursionError as odd:
+        raise InputError("the schema is nested too deeply") from odd
+    except json.JSONDecodeError as odd:
+        raise InputError(f"a value of the schema is no JSON ({odd})") from odd
+
+
+def _forbidden(name: str) -> bool:
+    return name.split(".")[0] in _NEVER and name not in _HARMLESS
+
+
+def _are(names: tuple[str, ...]) -> str:
+    return "are" if len(names) > 1 else "is"
+
+
+def _shown(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -1,0 +1,109 @@
+"""What a training leaves: a model, what was said of unseen rows, and what that is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.evaluation import Evaluation
+from assay.evaluation.findings import Finding
+from assay.inference import Estimate
+from assay.learn.validation.split import SplitCounts
+
+if TYPE_CHECKING:
+    from assay.learn.data import Data
+    from assay.learn.recipes.recipe import Recipe
+
+Positions: TypeAlias = npt.NDArray[np.intp]
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What a model said of some rows.
+
+    ``scores`` are the probabilities of the positive class, or of more than two classes those of
+    each, a column a class. ``decisions`` are positions in the labels. ``threshold`` is the score
+    from which on a row was flagged.
+    """
+
+    scores: Floats
+    decisions: npt.NDArray[np.intp]
+    threshold: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """One part that was judged by a model that learned from other rows.
+
+    ``train`` are positions in ``Run.data``, ``test`` in ``Run.judged_data``. ``learned`` are
+    measures of the same model on the rows that it learned from, or on a sample of them. ``losses``
+    is the training loss of each epoch of a network.
+    """
+
+    name: str
+    repeat: int
+    train: Positions
+    test: Positions
+    said: Said
+    counts: SplitCounts
+    learned: Mapping[str, float]
+    not_learned: tuple[str, ...] = ()
+    losses: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A recipe that was trained and judged by a validation scheme.
+
+    ``model`` is the one to keep, which learned from ``learned_from``, and ``threshold`` the score
+    from which on it flags a row. ``judged`` are the positions in ``judged_data`` of the rows that a
+    model judged which had not learned from them; ``said`` is what it said of them, and ``fold_of``
+    which of the ``folds`` that was. Where rows were judged repeatedly, these and ``evaluation`` are
+    of the first repeat, and ``repeats`` has the evaluation of each. ``per_fold`` has the values of
+    each measure fold by fold, ``over_folds`` their mean with the corrected interval and, among its
+    parts, the standard deviation. ``held_back`` is the evaluation of a validation part.
+    """
+
+    recipe: Recipe
+    settings: Mapping[str, Any]
+    scheme: str
+    seed: int
+    max_far: float | None
+    data: Data
+    test: Data | None
+    model: Any
+    learned_from: str
+    threshold: float | None
+    folds: tuple[Fold, ...]
+    judged: Positions
+    said: Said
+    fold_of: npt.NDArray[np.intp]
+    evaluation: Evaluation
+    repeats: tuple[Evaluation, ...]
+    per_fold: Mapping[str, tuple[float, ...]]
+    over_folds: Mapping[str, Estimate]
+    held_back: Evaluation | None = None
+    importance: Any = None
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    unjudged: int = 0
+
+    @property
+    def judged_data(self) -> Data:
+        """The table that the judged rows are of: the test file, or the data themselves."""
+        return self.data if self.test is None else self.test
+
+    @property
+    def scores(self) -> Floats:
+        """What was said of the judged rows, in their order: scores, or a column a class."""
+        return self.said.scores
+
+    @property
+    def binary(self) -> bool:
+        """Whether there is one positive class."""
+        return self.data.positive is not None

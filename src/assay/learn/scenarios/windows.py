@@ -1,0 +1,105 @@
+"""What a sensor that watches a stream can count: only what came before, and not long ago.
+
+Rows are in the order of time, in whole microseconds. The window of a row holds the rows of the same
+key that are not older than ``width``: those after ``time - width``, up to the row itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Integers: TypeAlias = npt.NDArray[np.int64]
+Values: TypeAlias = npt.NDArray[Any]
+
+SECOND = 1_000_000  # in microseconds
+
+
+class Window:
+    """The rows of one key in the last ``width`` microseconds, for each row."""
+
+    def __init__(self, keys: Values, times: Integers, width: int) -> None:
+        self._order = np.argsort(keys, kind="stable")
+        self._times = times[self._order]
+        place, _ = _places(keys[self._order], self._times, width)
+        self._first = np.searchsorted(place, place - width, side="right")
+        self._last = np.arange(len(place))
+
+    def counts(self) -> Integers:
+        """How many rows there are, the row itself included."""
+        return self._back(self._last - self._first + 1)
+
+    def sums(self, values: Values) -> Values:
+        """The sum of a column over the window."""
+        total = np.concatenate([[0], np.cumsum(values[self._order])])
+        return self._back(total[self._last + 1] - total[self._first])
+
+    def since(self) -> Integers:
+        """Microseconds since the row before, -1 where the window has none."""
+        before = self._times[np.maximum(self._last - 1, 0)]
+        return self._back(np.where(self._first < self._last, self._times - before, -1))
+
+    def changed(self, values: Values) -> npt.NDArray[np.bool_]:
+        """Whether a column differs from the row before, where the window has one."""
+        ordered = values[self._order]
+        before = ordered[np.maximum(self._last - 1, 0)]
+        return self._back((self._first < self._last) & (ordered != before))
+
+    def _back(self, ordered: Values) -> Values:
+        """Values in the order in which the rows came."""
+        found = np.empty_like(ordered)
+        found[self._order] = ordered
+        return found
+
+
+def distinct(keys: Values, items: Values, times: Integers, width: int) -> Integers:
+    """How many different items each row's window holds.
+
+    An item enters with a row that follows none of its kind in ``width``, and leaves ``width`` after
+    a row that none of its kind follows by then.
+    """
+    pairs = keys.astype(np.int64) * (int(items.max(initial=0)) + 1) + items
+    order = np.argsort(pairs, kind="stable")
+    new_pair = np.diff(pairs[order]) != 0
+    apart = new_pair | (np.diff(times[order]) >= width)
+    enters, leaves = np.empty(len(keys), bool), np.empty(len(keys), bool)
+    enters[order] = np.concatenate([[True], apart])[: len(keys)]
+    leaves[order] = np.concatenate([apart, [True]])[: len(keys)]
+
+    order = np.argsort(keys, kind="stable")
+    entered = np.cumsum(enters[order])
+    starts = np.concatenate([[True], np.diff(keys[order]) != 0])[: len(keys)]
+    before = np.maximum.accumulate(np.where(starts, entered - enters[order], 0))
+    place, span = _places(keys[order], times[order], width)
+    ends = np.sort(place[leaves[order]] + width)
+    base = place - place % span
+    left = np.searchsorted(ends, place, side="right") - np.searchsorted(ends, base)
+    found = np.empty(len(keys), np.int64)
+    found[order] = entered - before - left
+    return found
+
+
+def last_before(
+    keys: Values, times: Integers, asked: Values, when: Integers, width: int
+) -> Integers:
+    """Microseconds since the last row of the key that is asked for, -1 where it is too long ago."""
+    if not len(keys) or not len(asked):
+        return np.full(len(asked), -1, np.int64)
+    start = min(int(times[0]), int(when[0]))
+    span = max(int(times[-1]), int(when[-1])) - start + 2 * width + 1
+    place = np.sort(keys.astype(np.int64) * span + (times - start))
+    wanted = asked.astype(np.int64) * span + (when - start)
+    found = np.searchsorted(place, wanted) - 1
+    gap = wanted - place[np.maximum(found, 0)]
+    return np.where((found >= 0) & (gap < width), gap, -1)
+
+
+def _places(keys: Values, times: Integers, width: int) -> tuple[Integers, int]:
+    """Key and time as one number, with room between keys; and the span of a key."""
+    if not len(keys):
+        return np.empty(0, np.int64), 1
+    start = times.min()
+    span = int(times.max() - start) + 2 * width + 1
+    return keys.astype(np.int64) * span + (times - start), span

@@ -1,0 +1,238 @@
+"""Train a recipe by a validation scheme: every judged row by a model that did not learn from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from assay.errors import InputError
+from assay.evaluation import Evaluation
+from assay.inference.operating import MaxFar
+from assay.inference.quantiles import check_level
+from assay.learn.findings import run_findings
+from assay.learn.fitting import Codes, Fitting, losses_of
+from assay.learn.judging import (
+    evaluation_of,
+    learned_values,
+    over_folds,
+    together,
+    values_by_fold,
+)
+from assay.learn.recipes.recipe import Task
+from assay.learn.run import Fold, Positions, Run, Said
+from assay.learn.validation import DEFAULT, Scheme, Split, parse_scheme
+from assay.learn.validation.scheme import recoded
+
+if TYPE_CHECKING:
+    from assay.learn.data import Data
+    from assay.learn.recipes.recipe import Recipe
+
+# How many models are done, how many there will be, and what is done now.
+Progress: TypeAlias = Callable[[int, int, str], None]
+
+_SAMPLE = 20_000  # so many learned rows tell how well they are known
+_SEEDS = 2**32
+
+
+def train(
+    recipe: Recipe,
+    data: Data,
+    *,
+    validation: str | Scheme = DEFAULT,
+    settings: Mapping[str, Any] | None = None,
+    seed: int = 42,
+    max_far: float | None = None,
+    test: Data | None = None,
+    base_rate: float | Sequence[float] | None = None,
+    volume: float | None = None,
+    level: float = 0.95,
+    progress: Progress | None = None,
+) -> Run:
+    """Train a recipe and judge it on rows that it did not learn from.
+
+    A fresh model is fitted to each training part alone, encoders, scalers and the choice of a
+    threshold included. ``validation`` says how rows are divided (see ``SCHEMES``); ``test`` holds
+    the rows of an official split. With ``max_far`` the threshold is chosen inside each training
+    part, or on the validation part of a three-way holdout, for that false alarm rate. The model to
+    keep is that of the one training part; where there are several folds it learns from all rows,
+    and what the folds showed stands for it. The same call gives the same numbers again, on any
+    number of threads.
+    """
+    scheme = parse_scheme(validation) if isinstance(validation, str) else validation
+    check_level(level)
+    _must_make_sense(data, seed, max_far)
+    if test is not None:
+        test = _like(data, test, scheme)
+    bound = scheme.splitter(data, seed, test)
+    splits = bound.splits()
+    task = Task(data.labels, data.positive, data.text, seed, max_far)
+    trainer = _Trainer(
+        Fitting(recipe, recipe.complete(settings), task, data, max_far),
+        data if test is None else test,
+        bound.splitter.together(bound.rows) if max_far is not None else None,
+        offset=len(data) if test is not None else 0,
+    )
+    several = len(splits) > 1
+    total = len(splits) + several
+    tell = progress or (lambda *_: None)
+    folds, notes = [], []
+    for i, split in enumerate(splits):
+        tell(i, total, f"{split.name} ({i + 1} of {len(splits)})" if several else "training")
+        model = trainer.model(split.train, split.validation)
+        folds.append(trainer.fold(split, model, i))
+        notes.append(model.note)
+    learned_from = "the training part"
+    if several:
+        tell(len(splits), total, "the model to keep")
+        positions, learned_from = bound.splitter.lasting(bound.rows, splits)
+        model = trainer.model(positions)
+        notes += [model.note, _not_judged(learned_from, len(positions), len(splits))]
+    tell(total, total, "judging")
+    options = {"base_rate": base_rate, "volume": volume, "level": level}
+    run = Run(
+        recipe=recipe,
+        settings=trainer.fitting.settings,
+        scheme=scheme.text,
+        seed=seed,
+        max_far=max_far,
+        data=data,
+        test=test,
+        model=model.pipeline,
+        learned_from=learned_from,
+        threshold=model.threshold,
+        folds=tuple(folds),
+        notes=tuple(dict.fromkeys(note for note in notes if note is not None)),
+        held_back=trainer.held_back(splits[0], model, options),
+        **_judged(trainer.judged, folds, options),
+    )
+    return replace(run, findings=run_findings(run))
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """A fitted pipeline, where it flags rows, and what has to be said about that."""
+
+    pipeline: Any
+    threshold: float | None
+    note: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Trainer:
+    """Fits models to rows of one table and judges them on rows of it, or of another.
+
+    ``apart`` are groups that the choice of a threshold keeps together. ``offset`` is how many rows
+    come before the judged table in the positions of a split.
+    """
+
+    fitting: Fitting
+    judged: Data
+    apart: Codes | None
+    offset: int
+
+    def model(self, positions: Positions, validation: Positions | None = None) -> _Model:
+        """A model fitted to some rows, with its threshold."""
+        pipeline = self.fitting.model(positions)
+        chosen = self.fitting.threshold(pipeline, positions, self.apart, validation)
+        return _Model(pipeline, *chosen)
+
+    def said(self, model: _Model, data: Data, positions: Positions) -> Said:
+        """What a model says of some rows."""
+        return self.fitting.said(model.pipeline, data, positions, model.threshold)
+
+    def fold(self, split: Split, model: _Model, number: int) -> Fold:
+        """What a model is worth on the rows of a split that it did not learn."""
+        test = split.test - self.offset
+        data, known = self.fitting.data, split.train
+        if len(known) > _SAMPLE:
+            draw = np.random.default_rng([self.fitting.task.seed, number])
+            known = np.sort(draw.choice(known, _SAMPLE, replace=False))
+        return Fold(
+            name=split.name,
+            repeat=split.repeat,
+            train=split.train,
+            test=test,
+            said=self.said(model, self.judged, test),
+            counts=split.counts(),
+            learned=learned_values(data, known, self.said(model, data, known)),
+            not_learned=split.not_learned(),
+            losses=losses_of(model.pipeline),
+        )
+
+    def held_back(
+        self, split: Split, model: _Model, options: Mapping[str, Any]
+    ) -> Evaluation | None:
+        """The evaluation of a validation part, where there is one."""
+        if split.validation is None:
+            return None
+        said = self.said(model, self.judged, split.validation)
+        return evaluation_of(self.judged, split.validation, said, **options)
+
+
+def _judged(data: Data, folds: Sequence[Fold], options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the folds say together, and each by itself."""
+    repeats = []
+    for repeat in range(1, folds[-1].repeat + 1):
+        judged, said, fold_of = together([fold for fold in folds if fold.repeat == repeat])
+        evaluation = evaluation_of(data, judged, said, **options)
+        repeats.append((judged, said, fold_of, evaluation))
+    judged, said, fold_of, evaluation = repeats[0]
+    per_fold = values_by_fold(data, folds, list(evaluation))
+    return {
+        "judged": judged,
+        "said": said,
+        "fold_of": fold_of,
+        "evaluation": evaluation,
+        "repeats": tuple(each[-1] for each in repeats),
+        "per_fold": per_fold,
+        "over_folds": over_folds(per_fold, folds, evaluation.level),
+        "unjudged": len(data.truth) - len(judged),
+    }
+
+
+def _not_judged(learned_from: str, rows: int, folds: int) -> str:
+    return (
+        f"the model to keep learned from {learned_from} ({rows:,}). It was not judged itself: the "
+        f"models of the {folds} folds were, and stand for it"
+    )
+
+
+def _must_make_sense(data: Data, seed: int, max_far: float | None) -> None:
+    if not 0 <= seed < _SEEDS:
+        raise InputError(f"a seed is a whole number from 0 to {_SEEDS - 1}; found {seed!r}")
+    there = np.unique(data.truth)
+    if len(there) < 2:
+        only = f"class {data.labels[there[0]]!r}" if len(there) else "no rows"
+        raise InputError(
+            f"{data.name} holds {only} alone, and a model learns to tell classes apart: give it "
+            f"rows of two classes at least"
+        )
+    if max_far is None:
+        return
+    if data.positive is None:
+        raise InputError(
+            f"a tolerated false alarm rate is for one positive class; {data.name} has "
+            f"{len(data.labels)} classes. Say which label is positive, or which is negative"
+        )
+    MaxFar(max_far)
+
+
+def _like(data: Data, test: Data, scheme: Scheme) -> Data:
+    """The rows of an official test part, with the columns and classes that are learned."""
+    if scheme.test is None:
+        raise InputError(f"test= is for an official split; {scheme.text!r} divides the rows itself")
+    absent = [column for column in data.frame.columns if column not in test.frame.columns]
+    if absent:
+        raise InputError(
+            f"{test.name} has no column {absent[0]!r}, which {data.name} has. Drop it, or add it"
+        )
+    return replace(
+        test,
+        frame=test.frame.select(data.frame.columns),
+        truth=recoded(data, test),
+        labels=data.labels,
+        positive=data.positive,
+    )
