@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from assay.cli import demo
-from assay.cli.demo import EXAMPLES, MARK, PREDICTIONS, REPORTS, table
+from assay.cli.demo import DECISIONS, EXAMPLES, MARK, PREDICTIONS, REPORTS, table
 from assay.learn.scenarios import make_flows
 
 Cli = Callable[..., Any]
@@ -26,13 +26,18 @@ def test_the_demo_shows_a_report_and_the_commands_that_give_the_same(cli: Cli, h
     shown = cli("demo")
     assert shown.code == 0, shown.err
     folder = here / "assay-demo"
-    assert {path.name for path in folder.iterdir()} == {PREDICTIONS, MARK, *REPORTS}
+    assert {path.name for path in folder.iterdir()} == {
+        PREDICTIONS,
+        MARK,
+        *REPORTS,
+        *DECISIONS,
+    }
     assert shown.out.startswith("Evaluation of")
-    for name in (PREDICTIONS, *REPORTS):
+    for name in (PREDICTIONS, *REPORTS, *DECISIONS):
         assert f"assay-demo/{name}" in shown.err
     assert "open this one in a browser" in shown.err
     lines = [line.strip() for line in shown.err.splitlines() if line.startswith("  assay ")]
-    assert len(lines) == 4
+    assert len(lines) == 5
     outcomes = [cli(*shlex.split(line)[1:], "--quiet") for line in lines]
     assert outcomes[0].out == shown.out
     assert all(each.code == 0 for each in outcomes)
@@ -42,6 +47,7 @@ def test_the_demo_is_the_same_each_time(
     cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(demo, "REPORTS", {"report.html": "one is enough"})
+    monkeypatch.setattr(demo, "DECISIONS", {})
     options = ["demo", "--format", "json", "--level", "0.9", "--quiet"]
     first = cli(*options)
     assert json.loads(first.out)["level"] == 0.9
@@ -55,6 +61,7 @@ def test_the_demo_is_the_same_each_time(
 def test_folders_on_the_way_are_made(cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # As `make demo` asks for it in a fresh clone.
     monkeypatch.setattr(demo, "REPORTS", {"report.md": "one is enough"})
+    monkeypatch.setattr(demo, "DECISIONS", {})
     found = cli("demo", "--out", "build/demo", "--format", "csv", "--quiet")
     assert found.code == 0, found.err
     assert (here / "build" / "demo" / "report.md").exists()
@@ -116,4 +123,4 @@ def test_the_examples_of_the_help_run(
     assert (here / "try" / PREDICTIONS).read_bytes() != (
         here / "assay-demo" / PREDICTIONS
     ).read_bytes()
-    assert len(seen) == 2 * (1 + len(REPORTS))
+    assert len(seen) == 2 * (1 + len(REPORTS) + len(DECISIONS))

@@ -249,7 +249,7 @@ def test_both_thresholds_stand_in_one_table_with_rates_and_numbers_a_day() -> No
     assert rows["false alarm rate (FAR)"][0] == choice.guaranteed["false_discovery_rate"] > 0.5
     assert rows["alerts a day"][0] == "1,900 [1,600, 2,200]"
     assert rows["missed a day"][1].startswith("80.0 [60.0, ")
-    assert rows["days with more alerts than allowed"][0] == "2.0% [1.0, 3.0]"
+    assert rows["days with more alerts than allowed"][0] == "2% [1%, 3%]"
 
 
 def test_constraints_share_the_error() -> None:

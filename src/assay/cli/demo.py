@@ -25,6 +25,21 @@ REPORTS = {
     "report.tex": "tables for a paper",
     "report.json": "for other programs",
 }
+# Pages on what follows: each is the report of a command on the same predictions.
+DECISIONS = {
+    "threshold.html": (
+        "where to set the alarm for 2,000 alerts a day",
+        "threshold",
+        *("--max-alerts", "2000", "--base-rate", "0.1%", "--volume", "1000000"),
+        *("--family", "family"),
+    ),
+    "comparison.html": (
+        "is it better than the model that it replaces?",
+        "compare",
+        *("--label", "label", "--model", "old=old_score", "--model", "new=score"),
+        *("--at", "max-far=0.1", "--family", "family"),
+    ),
+}
 # A folder that bears this mark may be written into again.
 MARK = ".made-by-assay-demo"
 
@@ -71,7 +86,8 @@ def command(*, out: Path, face: str, level: float, seed: int, quiet: bool) -> No
     """Try everything on made-up data: 20,000 network flows, five families of attack.
 
     Writes the predictions of a detector as CSV, judges them, shows the report, and leaves it as
-    HTML, Markdown, LaTeX and JSON too.
+    HTML, Markdown, LaTeX and JSON too; chooses a threshold for it, and compares it with the model
+    that it replaces.
     """
 
     def tell(text: str = "") -> None:
@@ -94,6 +110,8 @@ def command(*, out: Path, face: str, level: float, seed: int, quiet: bool) -> No
     _run([*asked, "--format", face, "--quiet"])
     for name in REPORTS:
         _run([*asked, "--out", str(out / name), "--quiet"])
+    for name, (_, which, *options) in DECISIONS.items():
+        _run([which, str(predictions), *options, "--out", str(out / name), "--quiet"])
     tell()
     for line in _guide(out, asked):
         tell(line)
@@ -161,10 +179,13 @@ def _guide(out: Path, asked: list[str]) -> list[str]:
         "Written:",
         f"  {predictions}: what was evaluated",
         *(f"  {out / name}: {what}" for name, what in REPORTS.items()),
+        *(f"  {out / name}: {what[0]}" for name, what in DECISIONS.items()),
         "",
         "Next:",
-        f"  {_typed(['evaluate', predictions, '--score', 'old_score'])}",
-        "      the model that the detector is to replace",
+        f"  {_typed(['threshold', predictions, '--max-far', '10%', '--base-rate', '0.01%'])}",
+        "      what can't be promised from so few rows, and how many it would take",
+        f"  {_typed(['plan', '--max-fpr', '1e-5'])}",
+        "      how many labelled rows show a false positive rate",
         f"  {_typed([*asked, '--threshold', '0.9'])}",
         "      fewer alerts, and what that misses",
         f"  {_typed(['measures', 'false_discovery_rate'])}",

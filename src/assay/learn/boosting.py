@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,48 +16,47 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from assay.errors import InputError
+from assay.inference.operating import NOTHING, MaxFar
 from assay.learn.calibration import inner_folds, platt, sigmoid
 from assay.tally import ScoreTally
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.intp]
 
-# From cautious to eager; which one serves best is found by inner folds.
+# From cautious to eager. A tree that sees a share of the columns only makes the model rely on many.
 CANDIDATES: tuple[Mapping[str, Any], ...] = (
-    {"learning_rate": 0.1, "max_leaf_nodes": 31, "min_samples_leaf": 20, "l2": 0.0},
-    {"learning_rate": 0.1, "max_leaf_nodes": 15, "min_samples_leaf": 50, "l2": 1.0},
-    {"learning_rate": 0.05, "max_leaf_nodes": 63, "min_samples_leaf": 20, "l2": 10.0},
+    {"learning_rate": 0.1, "leaves": 31, "min_leaf": 20, "l2": 1.0, "columns": 0.2},
+    {"learning_rate": 0.1, "leaves": 31, "min_leaf": 20, "l2": 0.0, "columns": 0.5},
+    {"learning_rate": 0.1, "leaves": 63, "min_leaf": 10, "l2": 0.0, "columns": 1.0},
 )
 _FLOOR = 1e-12
 
 
 @dataclass(frozen=True)
 class Operating:
-    """The threshold with the highest detection rate at a tolerated FAR, on some rows.
-
-    Where no threshold keeps the FAR, ``feasible`` is false and it is the one with the lowest.
-    """
+    """A threshold, and its detection rate and false alarm rate on the rows it was chosen on."""
 
     threshold: float
     detection_rate: float
     far: float
-    feasible: bool
 
 
-def best_operating(scores: Floats, truth: npt.NDArray[np.bool_], max_far: float) -> Operating:
-    """Choose among all distinct scores; of several as good ones the highest."""
+def best_operating(
+    scores: Floats, truth: npt.NDArray[np.bool_], max_far: float
+) -> Operating | None:
+    """The threshold with the highest detection rate at a tolerated FAR, and then the lowest FAR.
+
+    None where no threshold keeps the FAR.
+    """
     tally = ScoreTally.of_rows(("negative", "positive"), scores, truth.astype(np.uint8))
-    fp, tp = (np.cumsum(side[::-1].astype(np.int64)) for side in tally.counts)
-    far = fp / (fp + tp)
-    # An exact comparison of counts: 0.1 * 30 is a little more than 3.
-    allowed = fp <= max_far * (fp + tp) * (1 + _FLOOR)
-    feasible = bool((allowed & (tp > 0)).any())
-    at = int(np.where(allowed, tp, -1).argmax()) if feasible else int(np.lexsort((-tp, far))[0])
+    fp, tp = np.cumsum(tally.counts[:, ::-1], axis=1, dtype=np.int64)
+    last = MaxFar(max_far).choose(tp, fp, float(tp[-1]), float(fp[-1]))
+    if last == NOTHING:
+        return None
+    # From the last true alarm on a lower threshold only adds false ones.
+    at = int(np.searchsorted(tp, tp[last]))
     return Operating(
-        float(tally.scores[::-1][at]),
-        float(tp[at] / max(tp[-1], 1)),
-        float(far[at]),
-        feasible,
+        float(tally.scores[::-1][at]), float(tp[at] / tp[-1]), float(fp[at] / (fp[at] + tp[at]))
     )
 
 
@@ -64,10 +64,11 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Boosted trees, tuned inside the rows it is fitted on.
 
     For two classes, inner folds give each of the candidates a score for every row that it did not
-    learn from. The candidate with the highest detection rate at ``max_far`` is taken, its scores
-    fit a sigmoid, and ``threshold_`` is the probability from which on a row is flagged, chosen on
-    the same scores. The model that is kept learns from all rows. More than two classes have no
-    threshold; the candidate with the lowest log loss is taken.
+    learn from. Taken is the most cautious candidate whose detection rate at ``max_far`` is within
+    one standard error of the highest; its scores fit a sigmoid, and ``threshold_`` is the
+    probability from which on a row is flagged, chosen on the same scores, or 0.5 where none keeps
+    ``max_far`` (``feasible_`` is false then). The model that is kept learns from all rows. More
+    than two classes have no threshold; the candidate with the lowest log loss is taken.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with _one_thread():
             self._search(rows, truth)
             self.slope_, self.intercept_ = 1.0, 0.0
-            self.threshold_, self.detection_rate_, self.far_ = 0.5, np.nan, np.nan
+            self.threshold_, self.detection_rate_, self.far_ = 0.5, math.nan, math.nan
             self.feasible_ = True
             if len(self.classes_) == 2:
                 self._calibrate(rows, truth)
@@ -116,7 +117,11 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for candidate in range(len(CANDIDATES)):
             said = self._out_of_fold(candidate, rows[part], truth[part])
             self.tried_.append(self._worth(said, truth[part]))
-        self.chosen_ = int(np.argmax(self.tried_))
+        best = max(self.tried_)
+        room = 0.0
+        if len(self.classes_) == 2 and best > 0:
+            room = float(np.sqrt(best * (1 - best) / np.count_nonzero(truth[part] == 1)))
+        self.chosen_ = int(np.argmax(np.array(self.tried_) >= best - room))
 
     def _worth(self, said: Floats, truth: Codes) -> float:
         known = ~np.isnan(said).any(axis=1)
@@ -124,8 +129,7 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             chance = np.clip(said[known, truth[known]], _FLOOR, None)
             return float(np.log(chance).mean())
         best = best_operating(said[known, 1], truth[known] == 1, self.max_far)
-        # Without a threshold that keeps the FAR, one that comes near is better than nothing.
-        return best.detection_rate if best.feasible else -best.far
+        return 0.0 if best is None else best.detection_rate
 
     def _calibrate(self, rows: Floats, truth: Codes) -> None:
         said = self._out_of_fold(self.chosen_, rows, truth)
@@ -137,8 +141,10 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.slope_, self.intercept_ = 1.0, 0.0
         found = sigmoid(self.slope_ * logits + self.intercept_)
         best = best_operating(found, positive, self.max_far)
-        self.threshold_, self.feasible_ = best.threshold, best.feasible
-        self.detection_rate_, self.far_ = best.detection_rate, best.far
+        self.feasible_ = best is not None
+        if best is not None:
+            self.threshold_ = best.threshold
+            self.detection_rate_, self.far_ = best.detection_rate, best.far
 
     def _out_of_fold(self, candidate: int, rows: Floats, truth: Codes) -> Floats:
         """Probabilities of each class for rows that were not learned from, nan where all were."""
@@ -157,9 +163,10 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return _lightgbm(given, self.trees, weight, self.random_state)
         return HistGradientBoostingClassifier(
             learning_rate=given["learning_rate"],
-            max_leaf_nodes=given["max_leaf_nodes"],
-            min_samples_leaf=given["min_samples_leaf"],
+            max_leaf_nodes=given["leaves"],
+            min_samples_leaf=given["min_leaf"],
             l2_regularization=given["l2"],
+            max_features=given["columns"],
             max_iter=self.trees,
             early_stopping=False,
             class_weight=weight,
@@ -218,9 +225,10 @@ def _lightgbm(given: Mapping[str, Any], trees: int, weight: str | None, seed: in
     return LGBMClassifier(
         n_estimators=trees,
         learning_rate=given["learning_rate"],
-        num_leaves=given["max_leaf_nodes"],
-        min_child_samples=given["min_samples_leaf"],
+        num_leaves=given["leaves"],
+        min_child_samples=given["min_leaf"],
         reg_lambda=given["l2"],
+        colsample_bytree=given["columns"],
         class_weight=weight,
         random_state=seed,
         deterministic=True,

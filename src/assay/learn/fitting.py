@@ -26,6 +26,8 @@ Codes: TypeAlias = npt.NDArray[np.intp]
 USUAL = 0.5  # the threshold of a probability, where none was chosen
 _INNER_FOLDS = 5
 _SUM_TOLERANCE = 1e-6
+# What may go wrong in code that is not ours.
+_FAULTS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +43,18 @@ class Fitting:
     def model(self, positions: Positions) -> Any:
         """A fresh model, fitted to these rows alone."""
         model = self.recipe.pipeline(self.task, self.settings)
-        with one_thread_a_sum():
-            model.fit(self.data.frame[positions], self.data.truth[positions])
+        frame, truth = self.data.frame[positions], self.data.truth[positions]
+        faults = _FAULTS if ":" in self.recipe.name else (ValueError,)
+        try:
+            with one_thread_a_sum():
+                model.fit(frame, truth)
+        except InputError:
+            raise
+        except faults as odd:
+            raise InputError(
+                f"{self.recipe.name} can't learn from these {len(truth):,} rows of "
+                f"{self.data.name}: {type(odd).__name__}: {odd}"
+            ) from odd
         return in_order(model)
 
     def probabilities(self, model: Any, data: Data, positions: Positions) -> Floats:
@@ -150,6 +162,12 @@ def in_order(model: Any) -> Any:
         if name.rpartition("__")[2] == "n_jobs" and value not in (None, 1)
     }
     return model.set_params(**jobs) if jobs else model
+
+
+def tolerated_by(model: Any) -> float | None:
+    """The false alarm rate that a model chose its own threshold for."""
+    last = _last(model)
+    return getattr(last, "max_far", None) if hasattr(last, "threshold_") else None
 
 
 def losses_of(model: Any) -> tuple[float, ...]:

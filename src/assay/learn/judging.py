@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay import engines as engine
-from assay.evaluation import Evaluation
+from assay.evaluation import Evaluation, Judge
+from assay.evaluation.deployment import PER_DAY
+from assay.evaluation.entries import Entry
 from assay.inference import Estimate, nadeau_bengio
 from assay.learn.run import Fold, Positions, Said
 from assay.measures import find
 from assay.measures.catalogue import parse
 from assay.sources import FAMILY, Batch
+from assay.tally import Tally
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
@@ -37,10 +40,13 @@ def together(folds: Sequence[Fold]) -> tuple[Positions, Said, Positions]:
     return judged[order], said, fold_of[order]
 
 
-def evaluation_of(
-    data: Data, positions: Positions, said: Said, *, families: bool = True, **options: Any
-) -> Evaluation:
+def evaluation_of(data: Data, positions: Positions, said: Said, **options: Any) -> Evaluation:
     """The evaluation of what was said of some rows of a table."""
+    source = {"name": data.name, "rows_read": len(positions)}
+    return Evaluation(_tally(data, positions, said, families=True), source=source, **options)
+
+
+def _tally(data: Data, positions: Positions, said: Said, *, families: bool = False) -> Tally:
     slices = {}
     if families and data.family is not None and data.positive is not None:
         slices = {FAMILY: type(data.family)(data.family.codes[positions], data.family.names)}
@@ -58,19 +64,44 @@ def evaluation_of(
         rows=len(positions),
         **(of_two if data.positive is not None else {"probabilities": said.scores}),
     )
-    source = {"name": data.name, "rows_read": len(positions)}
-    return Evaluation(engine.count(batch), source=source, **options)
+    return engine.count(batch)
 
 
 def values_by_fold(
-    data: Data, folds: Sequence[Fold], names: Sequence[str]
+    data: Data, folds: Sequence[Fold], evaluation: Evaluation
 ) -> dict[str, tuple[float, ...]]:
-    """The value of each measure in each fold; nan where it is undefined there."""
-    found = [evaluation_of(data, fold.test, fold.said, families=False) for fold in folds]
-    return {
-        name: tuple(float(each[name]) if name in each else math.nan for each in found)
-        for name in names
-    }
+    """The value of each measure in each fold, by its name in the evaluation of all of them.
+
+    nan where it is undefined there. Of more than two classes those of all classes together, and
+    averages: of each class by itself a fold has too few rows.
+    """
+    judges = [Judge(_tally(data, fold.test, fold.said)) for fold in folds]
+    found: dict[str, tuple[float, ...]] = {}
+    for entry in evaluation.entries:
+        several = data.positive is None and entry.label is not None
+        if several or entry.slice is not None or entry.base_rate is not None:
+            continue
+        if entry.measure not in PER_DAY:
+            values = (_value(judge, entry) for judge in judges)
+            found[_key(entry, data.positive)] = tuple(map(float, values))
+    return found
+
+
+def _value(judge: Judge, entry: Entry) -> Estimate:
+    measure = find(entry.measure)
+    if entry.average is not None:
+        averaged = judge.averaged if measure.formula is not None else judge.averaged_scores
+        return averaged(measure, entry.average)
+    if measure.formula is None:
+        return judge.scored(measure)
+    if not judge.binary:
+        return judge.of_classes(measure)
+    return judge.of_label(measure, int(entry.label in (None, judge.tally.positive)))
+
+
+def _key(entry: Entry, positive: str | None) -> str:
+    suffix = entry.average or (entry.label if entry.label != positive else None)
+    return entry.measure if suffix is None else f"{entry.measure}.{suffix}"
 
 
 def over_folds(
@@ -116,6 +147,10 @@ def _mean(name: str, values: tuple[float, ...], folds: Sequence[Fold], level: fl
 
 def learned_values(data: Data, positions: Positions, said: Said) -> dict[str, float]:
     """Measures of a model on the rows that it learned from."""
-    found = evaluation_of(data, positions, said, families=False)
-    names = ("accuracy", "roc_auc") if data.positive is not None else ("accuracy",)
-    return {find(name).name: float(found[name]) for name in names}
+    judge = Judge(_tally(data, positions, said))
+    if data.positive is None:
+        return {"accuracy": float(judge.of_classes(find("accuracy")))}
+    return {
+        "accuracy": float(judge.of_label(find("accuracy"), 1)),
+        "roc_auc": float(judge.scored(find("roc_auc"))),
+    }

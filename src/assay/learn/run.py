@@ -16,6 +16,7 @@ from assay.learn.validation.split import SplitCounts
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
+    from assay.learn.importance import Importance
     from assay.learn.recipes.recipe import Recipe
 
 Positions: TypeAlias = npt.NDArray[np.intp]
@@ -60,13 +61,15 @@ class Fold:
 class Run:
     """A recipe that was trained and judged by a validation scheme.
 
+    ``max_far`` is the false alarm rate that thresholds were chosen for, where one was tolerated.
     ``model`` is the one to keep, which learned from ``learned_from``, and ``threshold`` the score
     from which on it flags a row. ``judged`` are the positions in ``judged_data`` of the rows that a
     model judged which had not learned from them; ``said`` is what it said of them, and ``fold_of``
     which of the ``folds`` that was. Where rows were judged repeatedly, these and ``evaluation`` are
     of the first repeat, and ``repeats`` has the evaluation of each. ``per_fold`` has the values of
     each measure fold by fold, ``over_folds`` their mean with the corrected interval and, among its
-    parts, the standard deviation. ``held_back`` is the evaluation of a validation part.
+    parts, the standard deviation. ``held_back`` is the evaluation of a validation part,
+    ``importance`` what the model relies on, measured on rows that it did not learn.
     """
 
     recipe: Recipe
@@ -88,7 +91,7 @@ class Run:
     per_fold: Mapping[str, tuple[float, ...]]
     over_folds: Mapping[str, Estimate]
     held_back: Evaluation | None = None
-    importance: Any = None
+    importance: Importance | None = None
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     unjudged: int = 0

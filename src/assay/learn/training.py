@@ -12,8 +12,10 @@ from assay.errors import InputError
 from assay.evaluation import Evaluation
 from assay.inference.operating import MaxFar
 from assay.inference.quantiles import check_level
+from assay.learn.encoding import Columns
 from assay.learn.findings import run_findings
-from assay.learn.fitting import Codes, Fitting, losses_of
+from assay.learn.fitting import Codes, Fitting, losses_of, one_thread_a_sum, tolerated_by
+from assay.learn.importance import Importance, importance_of
 from assay.learn.judging import (
     evaluation_of,
     learned_values,
@@ -49,6 +51,7 @@ def train(
     base_rate: float | Sequence[float] | None = None,
     volume: float | None = None,
     level: float = 0.95,
+    importance: bool = True,
     progress: Progress | None = None,
 ) -> Run:
     """Train a recipe and judge it on rows that it did not learn from.
@@ -58,8 +61,9 @@ def train(
     the rows of an official split. With ``max_far`` the threshold is chosen inside each training
     part, or on the validation part of a three-way holdout, for that false alarm rate. The model to
     keep is that of the one training part; where there are several folds it learns from all rows,
-    and what the folds showed stands for it. The same call gives the same numbers again, on any
-    number of threads.
+    and what the folds showed stands for it. ``importance`` is measured on judged rows, of several
+    folds with the model of the first. The same call gives the same numbers again, on any number of
+    threads.
     """
     scheme = parse_scheme(validation) if isinstance(validation, str) else validation
     check_level(level)
@@ -78,19 +82,23 @@ def train(
     several = len(splits) > 1
     total = len(splits) + several
     tell = progress or (lambda *_: None)
-    folds, notes = [], []
-    for i, split in enumerate(splits):
-        tell(i, total, f"{split.name} ({i + 1} of {len(splits)})" if several else "training")
-        model = trainer.model(split.train, split.validation)
+    tell(0, total, f"{splits[0].name} (1 of {len(splits)})" if several else "training")
+    first = trainer.model(splits[0].train, splits[0].validation)
+    folds, notes = [trainer.fold(splits[0], first, 0)], [first.note]
+    for i, split in enumerate(splits[1:], 1):
+        tell(i, total, f"{split.name} ({i + 1} of {len(splits)})")
+        model = trainer.model(split.train)
         folds.append(trainer.fold(split, model, i))
         notes.append(model.note)
-    learned_from = "the training part"
+    kept, learned_from = first, "the training part"
     if several:
         tell(len(splits), total, "the model to keep")
         positions, learned_from = bound.splitter.lasting(bound.rows, splits)
-        model = trainer.model(positions)
-        notes += [model.note, _not_judged(learned_from, len(positions), len(splits))]
+        kept = trainer.model(positions)
+        notes += [kept.note, _not_judged(learned_from, len(positions), len(splits))]
     tell(total, total, "judging")
+    if max_far is None and data.positive is not None:
+        max_far = tolerated_by(kept.pipeline)
     options = {"base_rate": base_rate, "volume": volume, "level": level}
     run = Run(
         recipe=recipe,
@@ -100,14 +108,17 @@ def train(
         max_far=max_far,
         data=data,
         test=test,
-        model=model.pipeline,
+        model=kept.pipeline,
         learned_from=learned_from,
-        threshold=model.threshold,
+        threshold=kept.threshold,
         folds=tuple(folds),
         notes=tuple(dict.fromkeys(note for note in notes if note is not None)),
-        held_back=trainer.held_back(splits[0], model, options),
+        held_back=trainer.held_back(splits[0], kept, options),
         **_judged(trainer.judged, folds, options),
     )
+    if importance:
+        tell(total, total, "what the model relies on")
+        run = replace(run, importance=_importance(run, first, level))
     return replace(run, findings=run_findings(run))
 
 
@@ -180,7 +191,7 @@ def _judged(data: Data, folds: Sequence[Fold], options: Mapping[str, Any]) -> di
         evaluation = evaluation_of(data, judged, said, **options)
         repeats.append((judged, said, fold_of, evaluation))
     judged, said, fold_of, evaluation = repeats[0]
-    per_fold = values_by_fold(data, folds, list(evaluation))
+    per_fold = values_by_fold(data, folds, evaluation)
     return {
         "judged": judged,
         "said": said,
@@ -191,6 +202,19 @@ def _judged(data: Data, folds: Sequence[Fold], options: Mapping[str, Any]) -> di
         "over_folds": over_folds(per_fold, folds, evaluation.level),
         "unjudged": len(data.truth) - len(judged),
     }
+
+
+def _importance(run: Run, first: _Model, level: float) -> Importance:
+    """What the model relies on: measured on rows of a fold, with the model that judged them."""
+    model, rows = first.pipeline, run.folds[0].test
+    # Words have their weights in the model itself, and need no rows.
+    if not isinstance(run.model[0], Columns):
+        model = run.model
+    data = run.judged_data
+    with one_thread_a_sum():
+        return importance_of(
+            model, data.frame[rows], data.truth[rows], data.labels, level=level, seed=run.seed
+        )
 
 
 def _not_judged(learned_from: str, rows: int, folds: int) -> str:

@@ -39,7 +39,7 @@ from assay.report.document import (
     Tier,
 )
 from assay.report.names import name
-from assay.report.numbers import count, daily, exact_percent, percent, plain_number
+from assay.report.numbers import about, count, daily, exact_percent, percent, plain_number
 from assay.report.refused import refused_rows
 from assay.report.words import measure_name, positives
 
@@ -137,7 +137,13 @@ def _cell(measure: str, found: Estimate | None) -> Cell:
     if found is None or measure not in (*_DAILY, DAYS_OVER_BUDGET):
         return found
     # A column has one way to write numbers, and rates are the rule.
-    return percent(found) if measure == DAYS_OVER_BUDGET else daily(found)
+    return _days(found) if measure == DAYS_OVER_BUDGET else daily(found)
+
+
+def _days(found: Estimate) -> str:
+    """A share of days, which is near 0 or 1 unless the budget is just met."""
+    ends = "" if math.isnan(found.low) else f" [{about(found.low)}, {about(found.high)}]"
+    return f"{about(found)}{ends}"
 
 
 def _called(measure: str) -> str:

@@ -101,3 +101,13 @@ def test_bounds_are_those_of_all_rankings(cells) -> None:
 def test_bounds_need_both_classes() -> None:
     assert auc_bounds(0, 0, 1, 1) is None
     assert ap_bounds(3, 3, 0, 0) is None
+
+
+@pytest.mark.parametrize("scale", [1, 10**6, 10**12, 10**18, 10**30])
+def test_bounds_of_large_matrices_are_never_crossed(scale) -> None:
+    for cells in ((scale, 3, 2, 5), (5, scale, 2, 3), (5, 3, scale, 2), (5, 3, 2, scale)):
+        bounds = ap_bounds(*cells)
+        assert 0 <= bounds.low <= bounds.high <= 1
+        # The worst order puts all false alarms first: no hit has a higher precision than this.
+        _, fp, fn, tp = cells
+        assert bounds.low <= Fraction(tp * tp, (tp + fp) * (tp + fn)) + Fraction(fn, tp + fn)

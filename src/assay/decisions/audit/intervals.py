@@ -196,6 +196,8 @@ def _unmatched(key: Key, pair: Pair, claim: Claim, table: Table, shares: list[Sh
     # A share plus and minus its error may leave the range; whoever prints that means well.
     if not key.measure.is_proportion and (pair[0].value < low or pair[1].value > high):
         return Found(Verdict.INCONSISTENT, f"it leaves the range of {key.measure.name}")
+    if claim.matrix is not None:
+        return Found(Verdict.UNDETERMINED, "no method that was tried gives it, and others may")
     return Found(Verdict.UNDETERMINED, "nothing decides it")
 
 

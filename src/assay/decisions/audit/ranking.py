@@ -86,10 +86,13 @@ def ap_bounds(tn: int, fp: int, fn: int, tp: int) -> Exact | None:
 
 
 def _ascending(steps: int, hits: int, alarms: int) -> float:
-    """The sum of (hits + i) / (hits + alarms + i) for i from 1 to ``steps``."""
+    """The sum of (hits + i) / (hits + alarms + i) for i from 1 to ``steps``, or just below it."""
     if not steps or not alarms:
         return float(steps)
     from scipy.special import digamma
 
-    start = hits + alarms + 1
-    return float(steps - alarms * (digamma(start + steps) - digamma(start)))
+    start, end = float(hits + alarms + 1), float(hits + alarms + 1 + steps)
+    lost = alarms * float(digamma(end) - digamma(start))
+    # Both logarithms round, which many false alarms make a large error of.
+    error = alarms * 1e-15 * (1 + abs(float(digamma(end))))
+    return max(steps - lost - error, 0.0)

@@ -22,6 +22,10 @@ from assay.learn.data import Data
 if TYPE_CHECKING:
     import polars as pl
 
+    from assay.learn.checks.baselines import Baseline
+    from assay.learn.checks.retest import Retest
+    from assay.learn.recipes.recipe import Recipe
+
 Array: TypeAlias = npt.NDArray[Any]
 
 # So much of one file would a random split hold out.
@@ -62,6 +66,7 @@ class Case:
     level: float = 0.95
     seed: int = 42
     notes: tuple[str, ...] = ()
+    recipe: Recipe | None = None
 
     @property
     def train(self) -> Part:
@@ -158,6 +163,20 @@ class Case:
             if name != text and not facts.constant
         }
 
+    @cached_property
+    def baselines(self) -> tuple[Baseline, ...]:
+        """The trivial models."""
+        from assay.learn.checks.baselines import baselines_of
+
+        return baselines_of(self)
+
+    @cached_property
+    def retest(self) -> Retest | None:
+        """The recipe before and after what leaks was removed, where there is one."""
+        from assay.learn.checks.retest import retest
+
+        return None if self.recipe is None else retest(self, self.recipe)
+
     def split_apart(self, size: Array) -> float:
         """The share of held-out rows that a random split gives an equal row to learn from.
 
@@ -178,6 +197,7 @@ def case_of(
     time: str | None = None,
     groups: Sequence[str] = (),
     base_rate: float | None = None,
+    recipe: Recipe | None = None,
     level: float = 0.95,
     seed: int = 42,
 ) -> Case:
@@ -206,7 +226,18 @@ def case_of(
             f"have none, so nothing tells which come first. Write both the same way"
         )
     positive = train.positive if len(labels) == 2 else None
-    return Case(parts, labels, positive, tuple(groups), time, base_rate, level, seed, tuple(notes))
+    return Case(
+        parts,
+        labels,
+        positive,
+        tuple(groups),
+        time,
+        base_rate,
+        level,
+        seed,
+        tuple(notes),
+        recipe,
+    )
 
 
 def _comparable(given: Sequence[Data]) -> tuple[list[pl.DataFrame], list[str]]:

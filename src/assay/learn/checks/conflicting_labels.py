@@ -19,7 +19,8 @@ def look(case: Case) -> Seen | None:
     >>> from assay.learn.checks import check
     >>> from assay.learn.data import data_of
     >>> frame = pl.DataFrame({"size": [64, 64, 64, 1500], "label": [0, 0, 1, 1]})
-    >>> print(check(data_of(frame, label="label"))["L005"].message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> found = check(data_of(frame, label="label"))["L005"]
+    >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
     3 rows of 4 (75%) share their features with a row of another label: no model of these columns
     can be right on more than 75% of all rows.
     """
@@ -38,7 +39,7 @@ def look(case: Case) -> Seen | None:
     number, total = int(alike.total[mixed].sum()), len(codes)
     best = int(most.sum())
     found = mixed[alike.codes[-1]]
-    chance = alike.must_repeat(total)
+    chance = alike.must_repeat
     said = (
         f"{rows(number)} of {count(total)} ({share(number, total)}) share their features with a "
         f"row of another label: no model of these columns can be right on more than "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.evaluation.words import count, listed, rows
+from assay.evaluation.words import count, listed
 from assay.learn.checks.case import Case
 from assay.learn.checks.finding import CodedCheck, Seen
 from assay.learn.checks.words import share
@@ -18,7 +18,8 @@ def look(case: Case) -> Seen | None:
     >>> from assay.learn.checks import check
     >>> from assay.learn.data import data_of
     >>> frame = pl.DataFrame({"size": [64, 64, 64, 1500], "label": [0, 0, 0, 1]})
-    >>> print(check(data_of(frame, label="label"))["L002"].message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> found = check(data_of(frame, label="label"))["L002"]
+    >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
     2 of 4 rows (50%) repeat an earlier row. A random split would let a model learn a copy of 68.2%
     of the rows that judge it.
     """
@@ -55,8 +56,8 @@ CHECK = CodedCheck(
     code="L002",
     severity="warning",
     title="duplicates inside a part",
-    why="Repeated rows count several times, so that intervals are too narrow, and a random split of "
-    "them puts copies on both sides.",
+    why="Repeated rows count several times, so that intervals are too narrow, and a random split "
+    "of them puts copies on both sides.",
     remedy="Keep one row of each, or keep all copies on one side with a group of its own.",
     pitfall="P3",
     look=look,

@@ -20,8 +20,8 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 _SLACK = 2.0
 # A number of coincidences that chance reaches less often is no coincidence.
 _RARE = 1e-3
-# Where rows come this often each, all of them tell how columns repeat, not only distinct ones.
-_OFTEN = 2.0
+# Where rows come this often each, columns have so few values that rows have to repeat.
+_OFTEN = 10
 _NONE = 1e-9
 
 
@@ -90,14 +90,15 @@ class Equal:
                 return 0.0
         return likely
 
-    def must_repeat(self, rows: int) -> bool:
-        """Whether there are fewer different rows than rows: every value of a column with any."""
+    @cached_property
+    def must_repeat(self) -> bool:
+        """Whether far fewer different rows are possible than there are: any value with any."""
         import polars as pl
 
-        possible = 1
+        possible, rows = 1, sum(map(len, self.codes))
         for columns in zip(*(frame.get_columns() for frame in self.frames), strict=True):
             possible *= pl.concat(columns).n_unique()
-            if possible >= rows:
+            if _OFTEN * possible > rows:
                 return False
         return True
 
@@ -105,7 +106,7 @@ class Equal:
         """Whether chance makes so many equal pairs out of so many possible ones."""
         from scipy.special import pdtrc
 
-        if self.must_repeat(sum(map(len, self.codes))):
+        if self.must_repeat:
             return True
         expected = _SLACK * self.chance * possible
         return expected > 0 and float(pdtrc(pairs - 1, expected)) >= _RARE

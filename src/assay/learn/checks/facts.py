@@ -21,10 +21,10 @@ class Facts:
     """
 
     column: str
-    number: bool
     rows: int
     missing: int
     distinct: int
+    number: bool = False
     whole: bool = False
     rises: bool = False
     counts_on: bool = False
@@ -68,12 +68,12 @@ def facts_of(values: pl.Series) -> Facts:
     there = values.drop_nulls() if missing else values
     if values.dtype != pl.Float64:
         first = tuple(there.head(_LOOKED_AT).to_list())
-        return Facts(values.name, False, rows, missing, there.n_unique(), first=first)
+        return Facts(values.name, rows, missing, there.n_unique(), first=first)
     numbers = there.to_numpy()
     ordered = np.sort(numbers)
     distinct = int(np.count_nonzero(ordered[1:] != ordered[:-1])) + 1 if len(ordered) else 0
     if not distinct:
-        return Facts(values.name, True, rows, missing, 0)
+        return Facts(values.name, rows, missing, 0, number=True)
     finite = np.isfinite(ordered[0]) and np.isfinite(ordered[-1])
     whole = bool(finite and (ordered == np.floor(ordered)).all())
     steps_up = bool((numbers[1:] >= numbers[:-1]).all())
@@ -81,10 +81,10 @@ def facts_of(values: pl.Series) -> Facts:
     low, high = float(ordered[0]), float(ordered[-1])
     return Facts(
         values.name,
-        True,
         rows,
         missing,
         distinct,
+        number=True,
         whole=whole,
         rises=rises,
         counts_on=whole and distinct == len(ordered) and high - low < _GAPS * distinct,

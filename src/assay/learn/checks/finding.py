@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 Severity: TypeAlias = Literal["info", "warning", "leak"]
 
 
+def silent(done: int, total: int) -> None:
+    """Progress that nobody sees."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """Something that makes an evaluation on these rows less honest than it looks.

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from assay.evaluation.words import count, listed, name
 from assay.learn.checks.case import HELD_OUT, TRAIN, Case, Part
 from assay.learn.checks.equal import Equal, equal_rows
 from assay.learn.checks.finding import CodedCheck, Seen
 from assay.learn.checks.words import share
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _GROUP = "group"
 
@@ -78,8 +80,8 @@ def _across(case: Case, grouped: tuple[Equal, tuple[Any, ...]]) -> Any:
     groups, shared = (len(np.unique(equal.codes[-1][rows])) for rows in (there[-1], mask))
     rows, total = int(mask.sum()), len(case.last)
     of = (
-        f"{count(shared)} of {count(groups)} groups of the test part {_are(shared)} in the training "
-        f"part too, with {count(rows)} of {count(total)} test rows ({share(rows, total)})"
+        f"{count(shared)} of {count(groups)} groups of the test part {_are(shared)} in the "
+        f"training part too, with {count(rows)} of {count(total)} test rows ({share(rows, total)})"
     )
     numbers = {"groups": groups, "shared": shared, "test_rows": rows, "of": total}
     return numbers, mask, of

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from assay.evaluation.words import listed, name, some
-from assay.learn.checks.case import Case
+from assay.learn.checks.case import TEST, TRAIN, Case
+from assay.learn.checks.equal import equal_rows
 from assay.learn.checks.finding import CodedCheck, Seen
 from assay.learn.checks.identifiers import ADDRESS, ID, PORT, TIME
+from assay.learn.checks.words import share
 
 _CALLED = {ADDRESS: "addresses", PORT: "ports", ID: "ids", TIME: "times"}
 
@@ -19,7 +22,9 @@ def look(case: Case) -> Seen | None:
     >>> from assay.learn.checks import check
     >>> from assay.learn.data import data_of
     >>> address = [f"10.0.0.{i % 9}" for i in range(40)]
-    >>> frame = pl.DataFrame({"src": address, "x": [i % 7 for i in range(40)], "label": [0, 1] * 20})
+    >>> frame = pl.DataFrame(
+    ...     {"src": address, "x": [i % 7 for i in range(40)], "label": [0, 1] * 20}
+    ... )
     >>> print(check(data_of(frame, label="label"))["L012"].message)
     Features that name rows: 'src' (addresses).
     """
@@ -31,14 +36,26 @@ def look(case: Case) -> Seen | None:
         for kind, called in _CALLED.items()
         if kind in kinds.values()
     ]
-    evidence = {}
+    evidence: dict[str, dict[str, Any]] = {}
+    shared: dict[str, int] = {}
     for column, kind in kinds.items():
         signal = case.signals.get(column)
         auc = None if signal is None or math.isnan(signal.auc) else signal.auc.value
         evidence[column] = {"kind": kind, "distinct": case.facts[column].distinct, "auc": auc}
+        if case.test is not None and kind in (ADDRESS, ID):
+            both = equal_rows([part.frame.select(column) for part in case.parts])
+            shared[column] = int(both.also_in(TEST, TRAIN).sum())
+            evidence[column]["test_rows_with_known_value"] = shared[column]
+    said = f"Features that name rows: {listed(groups)}."
+    if any(shared.values()) and case.test is not None:
+        most = max(shared, key=lambda column: shared[column])
+        said += (
+            f" {share(shared[most], len(case.test))} of the test rows have a value of {name(most)} "
+            f"that the training part has; --group {most} judges that."
+        )
     return Seen(
         "warning",
-        f"Features that name rows: {listed(groups)}.",
+        said,
         columns=tuple(kinds),
         evidence=evidence,
     )

@@ -11,18 +11,12 @@ ADDRESS, PORT, ID, TIME = "address", "port", "id", "time"
 
 # What the parts of a name tell; values have to agree.
 _NAMES = {
-    ADDRESS: frozenset(
-        "ip ipv4 ipv6 srcip dstip saddr daddr addr address mac hw host hostname domain url uri "
-        "server client".split()
-    ),
-    PORT: frozenset("port sport dport srcport dstport".split()),
-    ID: frozenset(
-        "id ids uid uuid guid rowid index idx key hash serial session listing vendor seller user "
-        "account customer device record row sequence".split()
-    ),
-    TIME: frozenset(
-        "time times timestamp datetime date day ts stime ltime epoch seen start end created".split()
-    ),
+    ADDRESS: "ip ipv4 ipv6 srcip dstip saddr daddr addr address mac host hostname domain url uri "
+    "server client",
+    PORT: "port sport dport srcport dstport",
+    ID: "id ids uid uuid guid rowid index idx key hash serial session listing vendor seller user "
+    "account customer device record row sequence",
+    TIME: "time times timestamp datetime date day ts stime ltime epoch seen start end created",
 }
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -49,9 +43,9 @@ def identifier(facts: Facts) -> str | None:
 
     A name alone is not enough: a column ``port`` of three values is a feature.
 
-    >>> identifier(Facts("Dst IP", False, 3, 0, 2, first=("10.0.0.1", "10.0.0.2")))
+    >>> identifier(Facts("Dst IP", 3, 0, 2, first=("10.0.0.1", "10.0.0.2")))
     'address'
-    >>> identifier(Facts("port", True, 1000, 0, 3, whole=True, low=-1, high=1)) is None
+    >>> identifier(Facts("port", 1000, 0, 3, number=True, whole=True, low=-1, high=1)) is None
     True
     """
     if facts.constant:
@@ -61,7 +55,7 @@ def identifier(facts: Facts) -> str | None:
 
 def _named(facts: Facts, kind: str) -> bool:
     parts = {part.lower() for part in _PARTS.findall(facts.column)}
-    return bool(parts & _NAMES[kind])
+    return not parts.isdisjoint(_NAMES[kind].split())
 
 
 def _of_texts(facts: Facts) -> str | None:
@@ -89,7 +83,7 @@ def _of_numbers(facts: Facts) -> str | None:
         return TIME
     if not facts.whole:
         return None
-    if _named(facts, PORT) and 0 <= facts.low and _WELL_KNOWN_PORT < facts.high <= _LARGEST_PORT:
+    if _named(facts, PORT) and facts.low >= 0 and _WELL_KNOWN_PORT < facts.high <= _LARGEST_PORT:
         return PORT
     if _named(facts, ADDRESS) and facts.high > _LARGEST_PORT:
         return ADDRESS

@@ -41,7 +41,8 @@ def look(case: Case) -> Seen | None:
     return Seen(
         "leak",
         f"{count(late)} of {count(len(times))} training rows ({share(late, len(times))}) "
-        f"{'is' if late == 1 else 'are'} later than the first test row, of {_moment(judged.min())}; "
+        f"{'is' if late == 1 else 'are'} later than the first test row, of "
+        f"{_moment(judged.min())}; "
         f"{count(early)} of {count(len(judged))} test rows ({share(early, len(judged))}) "
         f"{'is' if early == 1 else 'are'} earlier than the last training row.",
         columns=(case.time,),

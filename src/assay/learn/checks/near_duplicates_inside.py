@@ -18,7 +18,8 @@ def look(case: Case) -> Seen | None:
     >>> from assay.learn.data import data_of
     >>> size = [float(x * x) for x in range(30)] * 2
     >>> frame = pl.DataFrame({"id": range(60), "size": size, "label": [0, 1] * 30})
-    >>> print(check(data_of(frame, label="label"))["L004"].message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> found = check(data_of(frame, label="label"))["L004"]
+    >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
     30 of 60 rows (50%) repeat an earlier row after rounding to 3 digits without column 'id'. A
     random split would let a model learn a near copy of 70% of the rows that judge it.
     """
@@ -52,9 +53,7 @@ def look(case: Case) -> Seen | None:
             f" A random split would let a model learn a near copy of {share(apart, 1)} of the rows "
             f"that judge it."
         )
-    return Seen(
-        "warning", said, rows=listed_rows, evidence={**evidence, "dropped": list(dropped)}
-    )
+    return Seen("warning", said, rows=listed_rows, evidence={**evidence, "dropped": list(dropped)})
 
 
 CHECK = CodedCheck(

@@ -40,7 +40,9 @@ def look(case: Case) -> Seen | None:
     fading = {
         column: signal
         for column, signal in case.signals.items()
-        if column not in good and signal.trained > TOO_GOOD and not signal.auc > TOO_GOOD
+        if column not in good
+        and signal.trained > TOO_GOOD
+        and not signal.auc > TOO_GOOD
         and _enough(case)
     }
     if not good and not fading:

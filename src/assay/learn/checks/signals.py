@@ -47,6 +47,17 @@ class Learned:
             return self.test
         return np.asarray(self.train[self.held])
 
+    @property
+    def known(self) -> Array:
+        """The labels of the rows that are learned from."""
+        return self.train if self.held is None else np.asarray(self.train[~self.held])
+
+    def parted(self, codes: Sequence[Array]) -> tuple[Array, Array]:
+        """What is known of each part, for the rows that are learned from and those that judge."""
+        if self.held is None:
+            return codes[0], codes[-1]
+        return codes[0][~self.held], codes[0][self.held]
+
 
 @dataclass(frozen=True, eq=False)
 class Signal:
@@ -67,9 +78,7 @@ class Signal:
     trained: float = math.nan
 
 
-def signal_of(
-    columns: Sequence[pl.Series], facts: Facts, learned: Learned, level: float
-) -> Signal:
+def signal_of(columns: Sequence[pl.Series], facts: Facts, learned: Learned, level: float) -> Signal:
     """Learn one column from the training rows and judge it."""
     values = _by_value(columns, facts, learned, level)
     if learned.classes == 2 and facts.number:
@@ -132,20 +141,13 @@ def _turned(auc: Estimate, *, up: bool) -> Estimate:
 # -- rates of values -------------------------------------------------------------------------------
 
 
-def _by_value(
-    columns: Sequence[pl.Series], facts: Facts, learned: Learned, level: float
-) -> Signal:
+def _by_value(columns: Sequence[pl.Series], facts: Facts, learned: Learned, level: float) -> Signal:
     """The rate of each class at each value or in each bin, learned and then judged."""
     codes, bins = _codes(columns, facts)
-    train, judged = codes[0], codes[-1]
-    if learned.held is not None:
-        train, judged = codes[0][~learned.held], codes[0][learned.held]
-    seen = learned.train if learned.held is None else learned.train[~learned.held]
-    counts = _table(train, seen, bins, learned.classes)
+    known, judged = learned.parted(codes)
+    counts = _table(known, learned.known, bins, learned.classes)
     there = _table(judged, learned.judged, bins, learned.classes)
-    shares = counts.sum(axis=0) / max(counts.sum(), 1)
-    # As if one row more of the whole had each value, so that rare values are not sure.
-    rates = (counts + shares) / (counts.sum(axis=1, keepdims=True) + 1)
+    rates = _rates(counts)
     right = int(there[np.arange(bins), rates.argmax(axis=1)].sum())
     accuracy = share_of(right, int(there.sum()), level)
     auc, p = _rated(rates, there, accuracy, level)
@@ -153,6 +155,22 @@ def _by_value(
     if learned.test is not None:
         trained = float(_rated(rates, counts, accuracy, level)[0])
     return Signal(facts.column, auc, "by value", p, accuracy, trained)
+
+
+def rates_of(
+    columns: Sequence[pl.Series], facts: Facts, learned: Learned, *, of: int | None = None
+) -> Array:
+    """The learned rate of each class for each judged row, or for all rows of a part."""
+    codes, bins = _codes(columns, facts)
+    known, judged = learned.parted(codes)
+    rates = _rates(_table(known, learned.known, bins, learned.classes))
+    return np.asarray(rates[judged if of is None else codes[of]])
+
+
+def _rates(counts: Array) -> Array:
+    shares = counts.sum(axis=0) / max(counts.sum(), 1)
+    # As if one row more of the whole had each value, so that rare values are not sure.
+    return np.asarray((counts + shares) / (counts.sum(axis=1, keepdims=True) + 1))
 
 
 def _table(codes: Array, truth: Array, bins: int, classes: int) -> Array:
@@ -175,7 +193,7 @@ def _rated(rates: Array, there: Array, accuracy: Estimate, level: float) -> tupl
         return Estimate(math.nan, n=n, level=level, undefined=note), 1.0
     if rates.shape[1] == 2:
         return aucs[0]
-    # The error of a mean is no larger than the mean of the errors, however the classes hang together.
+    # The error of a mean is at most the mean of the errors, however the classes hang together.
     mean, low, high = (
         float(np.mean([getattr(auc, end) for auc, _ in aucs])) for end in ("value", "low", "high")
     )
@@ -186,7 +204,9 @@ def _rated(rates: Array, there: Array, accuracy: Estimate, level: float) -> tupl
 
 
 def _tally(scores: Array, pair: Array) -> ScoreTally:
-    distinct, at = np.unique(scores, return_inverse=True)
+    there = pair.sum(axis=0) > 0
+    distinct, at = np.unique(scores[there], return_inverse=True)
+    pair = pair[:, there]
     counts = np.stack([np.bincount(at, row, minlength=len(distinct)) for row in pair])
     return ScoreTally(_NAMES, distinct, counts.astype(np.int64))
 

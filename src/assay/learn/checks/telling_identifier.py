@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
 from assay.evaluation.words import interval, name, percent
 from assay.learn.checks.case import Case
@@ -64,6 +63,8 @@ def look(case: Case) -> Seen | None:
 
 def order_of(case: Case, column: str) -> Neighbours:
     """How well the order of a column tells the labels of the training rows that have a value."""
+    import polars as pl
+
     values, truth = case.train.frame[column], case.train.truth
     if values.null_count():
         there = values.is_not_null().to_numpy()

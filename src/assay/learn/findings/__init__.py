@@ -9,6 +9,7 @@ from assay.learn.findings import (
     classes_not_learned,
     families_missed,
     folds_differ,
+    importances_disagree,
     loss_rises,
     overfitted,
     rows_not_judged,
@@ -29,6 +30,7 @@ RUN_CHECKS: tuple[RunCheck, ...] = (
     classes_not_learned.CHECK,
     folds_differ.CHECK,
     families_missed.CHECK,
+    importances_disagree.CHECK,
 )
 
 

@@ -54,6 +54,10 @@ _KNOWN = (
     (b"PAR1", "a Parquet file"),
 )
 _PICKLE_ENDS = b"."
+_ARRAY_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 
 # What damaged bytes make zipfile and numpy raise.
 DAMAGED = (
@@ -76,7 +80,9 @@ def members_of(data: bytes) -> dict[str, bytes]:
     if not data.startswith(_ZIP):
         raise InputError(f"it is {_what(data)}. Models are files that assay train writes (skops)")
     if data.count(_ENTRY) > MOST_MEMBERS:
-        raise InputError(f"the archive has more than {MOST_MEMBERS:,} members, too many for a model")
+        raise InputError(
+            f"the archive has more than {MOST_MEMBERS:,} members, too many for a model"
+        )
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = archive.infolist()
@@ -95,15 +101,12 @@ def members_of(data: bytes) -> dict[str, bytes]:
 def _what(data: bytes) -> str:
     if not data:
         return "empty"
-    for start, what in _KNOWN:
-        if data.startswith(start):
-            break
-    else:
-        what = _PICKLE if data.endswith(_PICKLE_ENDS) else "no zip archive"
-    if what == "no zip archive":
-        return f"{what}: its first bytes are {data[:4]!r}"
-    unsafe = ", which runs code when it is loaded and is never read" if "pickle" in what else ""
-    return f"{what}{unsafe}"
+    what = next((what for start, what in _KNOWN if data.startswith(start)), None)
+    if what is None and data.endswith(_PICKLE_ENDS):
+        what = _PICKLE
+    if what is None:
+        return f"no zip archive: its first bytes are {data[:4]!r}"
+    return f"{what}, which runs code when it is loaded: never read" if "pickle" in what else what
 
 
 def _must_be_sound(infos: list[zipfile.ZipInfo], packed: int) -> None:
@@ -150,15 +153,8 @@ def must_be_array(content: bytes, name: str) -> None:
     """Refuse what is no NumPy array of plain numbers or text, and one whose size is made up."""
     stream = io.BytesIO(content)
     try:
-        version = np.lib.format.read_magic(stream)
-        if version == (1, 0):
-            shape, _, kind = np.lib.format.read_array_header_1_0(stream)
-        elif version == (2, 0):
-            shape, _, kind = np.lib.format.read_array_header_2_0(stream)
-        else:
-            raise InputError(f"the array {name!r} has the unknown version {version}")
-    except InputError:
-        raise
+        reader = _ARRAY_HEADERS[np.lib.format.read_magic(stream)]
+        shape, _, kind = reader(stream)
     except (*DAMAGED, SyntaxError, MemoryError) as odd:
         raise InputError(f"the member {name!r} is no array ({odd})") from odd
     if kind.hasobject:
@@ -166,11 +162,11 @@ def must_be_array(content: bytes, name: str) -> None:
             f"the array {name!r} holds Python objects, that is a pickle, which runs code when it "
             f"is loaded and is never read"
         )
-    declared = math.prod(shape) * kind.itemsize
-    there = len(content) - stream.tell()
-    if declared != there or (not kind.itemsize and math.prod(shape)):
+    values = int(math.prod(map(int, shape)))
+    declared, there = values * kind.itemsize, len(content) - stream.tell()
+    if declared != there or (values and not kind.itemsize):
         raise InputError(
-            f"the array {name!r} declares {declared:,} bytes and holds {there:,}: the file is damaged"
+            f"the array {name!r} declares {declared:,} bytes and holds {there:,}: it is damaged"
         )
 
 

@@ -88,7 +88,8 @@ def must_be_header(header: Any) -> None:
         raise InputError("its header does not say what it is")
     if header["schema"] != FORMAT:
         raise InputError(f"its header is {header['schema'][:50]!r}; this version reads {FORMAT!r}")
-    labels, positive, threshold = (header.get(key) for key in ("labels", "positive", "threshold"))
+    labels: Any = header.get("labels")
+    positive, threshold = header.get("positive"), header.get("threshold")
     if not _texts(labels) or len(labels) < 2 or len(set(labels)) < len(labels):
         raise InputError("its header has no list of two or more labels")
     if positive is not None and (len(labels) != 2 or positive != labels[1]):

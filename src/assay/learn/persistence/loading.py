@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from assay.learn.persistence import header as headers
 from assay.learn.persistence.archive import HEADER, MOST_BYTES, SCHEMA, members_of, packed
 from assay.learn.persistence.trees import must_be_sound, must_be_trees
 from assay.learn.persistence.trust import check_names, must_be_trustworthy, parts_of, schema_of
+from assay.learn.persistence.words import unpack_words
 
 MODEL = "model.skops"
 
@@ -95,7 +97,8 @@ def _loaded(data: bytes, trusted: frozenset[str]) -> Loaded:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about versions, of which the notes tell
-            pipeline = _made(checked, names)
+            pipeline = _made(checked, names, own=bool(trusted & names))
+            unpack_words(pipeline)
             must_be_sound(pipeline)
             _must_predict(pipeline, header)
     except InputError:
@@ -105,9 +108,13 @@ def _loaded(data: bytes, trusted: frozenset[str]) -> Loaded:
     return Loaded(pipeline, header, notes)
 
 
-def _made(data: bytes, names: frozenset[str]) -> Any:
+def _made(data: bytes, names: frozenset[str], *, own: bool) -> Any:
     from skops.io import loads
 
+    # Types of one's own may be in this folder; last, so that nothing in it stands in for others.
+    here = str(Path.cwd())
+    if own and here not in sys.path:
+        sys.path.append(here)
     return loads(data, trusted=sorted(names))
 
 
@@ -124,10 +131,11 @@ def _version_notes(header: dict[str, Any]) -> tuple[str, ...]:
     package = "scikit-learn"
     if package not in then or then[package] == now.get(package):
         return ()
-    return (
+    note = (
         f"the model was saved with {package} {then[package][:20]} and is read by {now[package]}: "
-        f"scores may differ a little; train it again where that matters",
+        f"scores may differ a little; train it again where that matters"
     )
+    return (note,)
 
 
 def _unreadable(header: dict[str, Any], odd: BaseException) -> str:

@@ -15,8 +15,8 @@ from typing import Any
 from assay.errors import InputError
 from assay.learn.persistence import header as headers
 from assay.learn.persistence.archive import HEADER, SCHEMA, members_of, packed
-from assay.learn.persistence.trees import objects_in
 from assay.learn.persistence.trust import Untrusted, check_names, schema_of
+from assay.learn.persistence.words import words_packed
 
 # Generators of random numbers serve training, and no prediction.
 _DROPPED_LOADERS = ("RandomGeneratorNode", "RandomStateNode")
@@ -59,9 +59,9 @@ def model_bytes(pipeline: Any, *, header: Mapping[str, Any]) -> bytes:
     from skops.io import dumps
 
     written = headers.to_bytes(headers.complete(header))
-    _plain_vocabularies(pipeline)
     try:
-        raw = dumps(pipeline)
+        with words_packed(pipeline):
+            raw = dumps(pipeline)
     except (TypeError, ValueError, AttributeError, RecursionError) as odd:
         raise InputError(f"the model can't be saved without pickle: {odd}") from odd
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
@@ -82,19 +82,16 @@ def types_to_trust(content: bytes) -> tuple[str, ...]:
     return ()
 
 
-def _plain_vocabularies(pipeline: Any) -> None:
-    """Python's whole numbers in vocabularies: each NumPy one would become a file of its own."""
-    for found in objects_in(pipeline):
-        vocabulary = getattr(found, "vocabulary_", None)
-        if type(vocabulary) is dict:
-            found.vocabulary_ = {word: int(place) for word, place in vocabulary.items()}
-
-
 def _renumbered(
     schema: dict[str, Any], members: Mapping[str, bytes]
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The schema with ids and files counted in order, in place of addresses in memory."""
+    """The schema with ids and files counted in order, in place of addresses in memory.
+
+    An object that occurs again is written as it was the first time: skops describes it anew, and
+    loads only the first description.
+    """
     ids: dict[int, int] = {}
+    first: dict[int, Any] = {}
     files: dict[str, str] = {}
 
     def renumbered(part: Any) -> Any:
@@ -105,10 +102,13 @@ def _renumbered(
         loader = part.get("__loader__")
         if loader in _DROPPED_LOADERS:
             return _NOTHING
-        found = {}
+        known = None if loader is None or loader in _NAMELESS else part.get("__id__")
+        if known in first:
+            return first[known]
+        found: dict[str, Any] = {}
         for key, value in part.items():
             if key == "__id__" and loader is not None:
-                if loader not in _NAMELESS:
+                if known is not None:
                     found[key] = ids.setdefault(value, len(ids) + 1)
             elif key == "file" and loader is not None:
                 suffix = Path(value).suffix
@@ -117,6 +117,8 @@ def _renumbered(
                 found[key] = _NOTHING
             else:
                 found[key] = renumbered(value)
+        if known is not None:
+            first[known] = found
         return found
 
     counted = renumbered(schema)

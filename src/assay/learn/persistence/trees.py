@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
+from assay.learn.persistence.objects import objects_in
 
 _LEAF = -1
 _MOST_CLASSES = 100_000
@@ -67,26 +68,6 @@ def must_be_sound(model: Any) -> None:
         vocabulary = getattr(found, "vocabulary_", None)
         if vocabulary is not None:
             _must_be_vocabulary(vocabulary)
-
-
-def objects_in(model: Any) -> Iterator[Any]:
-    """Every object with attributes that can be reached from a model, each once."""
-    seen: set[int] = set()
-    waiting = [model]
-    while waiting:
-        found = waiting.pop()
-        if id(found) in seen:
-            continue
-        seen.add(id(found))
-        if isinstance(found, dict):
-            waiting += found.values()
-        elif isinstance(found, list | tuple | set):
-            waiting += found
-        elif isinstance(found, np.ndarray):
-            waiting += found.ravel().tolist() if found.dtype.hasobject else ()
-        elif hasattr(found, "__dict__") and not isinstance(found, type):
-            yield found
-            waiting += vars(found).values()
 
 
 def _must_be_boosted(model: Any) -> None:

@@ -17,6 +17,7 @@ from assay.errors import InputError
 
 # Our own.
 OWN = (
+    "assay.learn.boosting.Detector",
     "assay.learn.calibration.Calibrated",
     "assay.learn.encoding.ChiSquare",
     "assay.learn.encoding.Columns",
@@ -25,31 +26,23 @@ OWN = (
     "assay.learn.forest.Forest",
     "assay.learn.network.classifier.ANNClassifier",
 )
-# scikit-learn's, that the recipes are made of.
+# scikit-learn's, of which the recipes are made; a test holds this to what they really need.
 LEARNED = (
     "sklearn._loss.link.Interval",
     "sklearn._loss.link.LogitLink",
     "sklearn._loss.link.MultinomialLogit",
     "sklearn._loss.loss.HalfBinomialLoss",
     "sklearn._loss.loss.HalfMultinomialLoss",
-    "sklearn.calibration.CalibratedClassifierCV",
-    "sklearn.calibration._CalibratedClassifier",
-    "sklearn.calibration._SigmoidCalibration",
-    "sklearn.ensemble._forest.RandomForestClassifier",
     "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
     "sklearn.ensemble._hist_gradient_boosting.gradient_boosting.HistGradientBoostingClassifier",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.feature_extraction.text.TfidfTransformer",
     "sklearn.feature_extraction.text.TfidfVectorizer",
-    "sklearn.frozen._frozen.FrozenEstimator",
-    "sklearn.isotonic.IsotonicRegression",
     "sklearn.linear_model._logistic.LogisticRegression",
-    "sklearn.model_selection._split.StratifiedKFold",
     "sklearn.naive_bayes.MultinomialNB",
     "sklearn.pipeline.FeatureUnion",
     "sklearn.pipeline.Pipeline",
     "sklearn.preprocessing._data.MinMaxScaler",
-    "sklearn.preprocessing._data.StandardScaler",
     "sklearn.preprocessing._label.LabelEncoder",
     "sklearn.svm._classes.LinearSVC",
     "sklearn.tree._classes.DecisionTreeClassifier",
@@ -69,6 +62,7 @@ TRUSTED: Mapping[str, frozenset[str]] = {
     "ListNode": frozenset({"builtins.list"}),
     "TupleNode": frozenset({"builtins.tuple"}),
     "SetNode": frozenset({"builtins.set"}),
+    "SliceNode": frozenset({"builtins.slice"}),
     "TypeNode": _PLAIN | _SCALARS,
     "NdArrayNode": frozenset({"numpy.ndarray"}) | _SCALARS,
     "TreeNode": frozenset({"sklearn.tree._tree.Tree"}),
@@ -84,20 +78,65 @@ _ON_TRUST = frozenset(
         *TRUSTED,
         *("ConstructorFromReduceNode", "DTypeNode", "DefaultDictNode", "FunctionNode"),
         *("MaskedArrayNode", "PartialNode", "RandomGeneratorNode", "RandomStateNode"),
-        *("BytesNode", "BytearrayNode", "SliceNode", "SparseMatrixNode"),
+        *("BytesNode", "BytearrayNode", "SparseMatrixNode"),
     }
 ) - {"JsonNode", "TreeNode"}
 # No model has use for these, whoever asks to trust them.
 _NEVER = frozenset(
-    (
-        "_posixsubprocess _ctypes asyncio builtins code codeop commands cgi ctypes dill ftplib http "
-        "imaplib importlib io joblib marshal multiprocessing nt os pathlib pdb pickle pip pkgutil "
-        "platform poplib posix pty pydoc runpy shelve shutil signal smtplib socket socketserver "
-        "sqlite3 ssl subprocess sys tempfile threading timeit trace types urllib webbrowser "
-        "xmlrpc zipimport"
-    ).split()
+    [
+        "_posixsubprocess",
+        "_ctypes",
+        "asyncio",
+        "builtins",
+        "code",
+        "codeop",
+        "commands",
+        "cgi",
+        "ctypes",
+        "dill",
+        "ftplib",
+        "http",
+        "imaplib",
+        "importlib",
+        "io",
+        "joblib",
+        "marshal",
+        "multiprocessing",
+        "nt",
+        "os",
+        "pathlib",
+        "pdb",
+        "pickle",
+        "pip",
+        "pkgutil",
+        "platform",
+        "poplib",
+        "posix",
+        "pty",
+        "pydoc",
+        "runpy",
+        "shelve",
+        "shutil",
+        "signal",
+        "smtplib",
+        "socket",
+        "socketserver",
+        "sqlite3",
+        "ssl",
+        "subprocess",
+        "sys",
+        "tempfile",
+        "threading",
+        "timeit",
+        "trace",
+        "types",
+        "urllib",
+        "webbrowser",
+        "xmlrpc",
+        "zipimport",
+    ]
 )
-_HARMLESS = frozenset({"builtins.bytes", "builtins.bytearray", "builtins.slice"})
+_HARMLESS = frozenset({"builtins.bytes", "builtins.bytearray"})
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 _CLASS = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -132,7 +171,9 @@ def must_be_trustworthy(names: Collection[str]) -> frozenset[str]:
     """The names that a user trusts; those that no model needs are refused."""
     for name in names:
         if not _MODULE.fullmatch(name) or "." not in name:
-            raise InputError(f"--trust {name}: write the full name of a type, as package.module.Type")
+            raise InputError(
+                f"--trust {name}: write the full name of a type, as package.module.Type"
+            )
         if _forbidden(name):
             raise InputError(f"--trust {name}: no model needs that, and it is never loaded")
     return frozenset(names)
@@ -226,7 +267,7 @@ def _must_be_scalar(part: Mapping[str, Any]) -> None:
 
 
 def _forbidden(name: str) -> bool:
-    return name.split(".")[0] in _NEVER and name not in _HARMLESS
+    return name.split(".", maxsplit=1)[0] in _NEVER and name not in _HARMLESS
 
 
 def _are(names: tuple[str, ...]) -> str:

@@ -13,7 +13,7 @@ from assay.learn.scenarios.windows import Integers
 FAMILIES = ("poisoning", "mitm", "blackhole", "scan")
 POISONING, MITM, BLACKHOLE, SCAN = range(1, 5)
 
-_PAUSE = 300.0  # mean seconds between the beginnings of two attacks by day
+_PAUSE = 160.0  # mean seconds between the beginnings of two attacks by day
 _FIRST = 180.0
 _TOOL_SIZE = 42  # of a frame that a tool did not pad
 
@@ -37,7 +37,7 @@ class Attacks:
         while self._next < end:
             made += self._attack(self._next, random, innocent)
             pause = random.exponential(_PAUSE) / (0.3 + 0.7 * daylight(self._next))
-            self._next += int(seconds(60 + pause))
+            self._next += int(seconds(20 + pause))
         return made
 
     def _attack(
@@ -64,11 +64,11 @@ class Attacks:
         return bool(random.random() < 0.1 + 0.85 * self._difficulty)
 
     def _scan(self, time: int, attacker: int, random: np.random.Generator) -> Iterator[Packets]:
-        count = int(random.integers(20, 110))
+        count = int(random.integers(12, 70))
         ip = random.permutation(np.arange(2, 250))[:count]
         if not self._hides(random):
             ip = np.sort(ip)
-        when = time + seconds(np.cumsum(random.exponential(self._pace(0.05, 12.0, random), count)))
+        when = time + seconds(np.cumsum(random.exponential(self._pace(0.05, 40.0, random), count)))
         size = self._size(attacker, random)
         yield self._lan.send(when, attacker, ip, family=SCAN, size=size)
         there = self._lan.owner.at(ip, when) >= 0
@@ -86,8 +86,8 @@ class Attacks:
         posed = int(random.choice([GATEWAY, GATEWAY, CLUSTER]))
         mac = self._mac(kind, attacker, posed, time, random)
         size = self._size(attacker, random)
-        count = int(random.integers(20, 90))
-        when = time + seconds(np.cumsum(random.exponential(self._pace(0.8, 25.0, random), count)))
+        count = int(random.integers(10, 50))
+        when = time + seconds(np.cumsum(random.exponential(self._pace(0.8, 50.0, random), count)))
         whole = random.random() < 0.4 * (1 - self._difficulty)  # everybody is told
         hidden = {"family": kind, "src_mac": mac, "size": size}
 
@@ -124,6 +124,9 @@ class Attacks:
         self, kind: int, attacker: int, posed: int, time: int, random: np.random.Generator
     ) -> int:
         """The MAC address that is claimed."""
+        if kind == POISONING and self._hides(random) and self._hides(random):
+            # The owner's own: it is the switch that is to be misled.
+            return int(self._lan.mac_behind(posed, time))
         if kind != BLACKHOLE:
             return int(self._lan.mac.at(attacker, time))
         if not self._hides(random):
@@ -169,7 +172,7 @@ class Attacks:
         self, kind: int, attacker: int, when: Integers, random: np.random.Generator
     ) -> Packets:
         """Requests for the gateway and others, as anybody makes them, to know what goes on."""
-        count = int(len(when) * (0.05 + 0.3 * self._difficulty))
+        count = int(len(when) * (0.05 + 0.5 * self._difficulty))
         times = random.choice(when, count, replace=False) + seconds(random.exponential(3.0, count))
         ip = self._traffic.choose(count, random)
         directed = random.random(count) < 0.5

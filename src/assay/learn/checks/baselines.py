@@ -1,0 +1,164 @@
+"""The trivial models that every result should beat."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.inference import Estimate
+from assay.learn.checks.signals import rates_of
+
+if TYPE_CHECKING:
+    from assay.learn.checks.case import Case
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+OF_TWO = ("accuracy", "recall", "false_discovery_rate", "roc_auc")
+OF_MANY = ("accuracy", "balanced_accuracy")
+NO_TREE = "the tree of depth 2 needs scikit-learn: pip install 'assay[learn]'"
+# A tree of four leaves learns nothing more from more rows.
+MOST_ROWS = 100_000
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """A trivial model: its name, what it goes by, and its measures on the judged rows."""
+
+    name: str
+    says: str
+    estimates: Mapping[str, Estimate]
+    columns: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The baseline as the JSON document has it."""
+        return {
+            "baseline": self.name,
+            "says": self.says,
+            "columns": list(self.columns),
+            "estimates": [plain(measure, found) for measure, found in self.estimates.items()],
+        }
+
+
+def plain(measure: str, found: Estimate) -> dict[str, Any]:
+    """An estimate as documents have it; what is no number is null."""
+
+    def number(value: float) -> float | None:
+        return None if not math.isfinite(value) else float(value)
+
+    return {
+        "measure": measure,
+        "value": number(found),
+        "low": number(found.low),
+        "high": number(found.high),
+        "method": found.method or None,
+        "n": found.n,
+        "undefined": found.undefined,
+    }
+
+
+def headline_measure(case: Case) -> str:
+    """The measure that models are compared by."""
+    return "roc_auc" if case.positive is not None else "accuracy"
+
+
+def baselines_of(case: Case) -> tuple[Baseline, ...]:
+    """The majority, the best single column and a tree of depth 2, as far as there are."""
+    return tuple(_baselines(case))
+
+
+def _baselines(case: Case) -> Iterator[Baseline]:
+    learned = case.learned
+    shares = np.bincount(learned.known, minlength=len(case.labels)) / len(learned.known)
+    most = int(shares.argmax())
+    yield _judged(
+        case,
+        "majority",
+        f"always {case.labels[most]!r}, the commonest label of the training rows",
+        np.broadcast_to(shares, (len(learned.judged), len(shares))),
+    )
+    best = _best(case)
+    if best is not None:
+        columns = [part.frame[best] for part in case.parts]
+        yield _judged(
+            case,
+            "best single column",
+            f"the commonest label at each value of {best!r}, or in each of 64 bins; the best of "
+            f"{len(case.signals)} columns on the rows that judge, so a little flattered",
+            rates_of(columns, case.facts[best], learned),
+            (best,),
+        )
+    if find_spec("sklearn") is not None and case.signals:
+        yield _tree(case)
+
+
+def _best(case: Case) -> str | None:
+    """The column that tells most by itself."""
+    told = {
+        name: signal.auc if case.positive is not None else signal.accuracy
+        for name, signal in case.signals.items()
+    }
+    told = {name: value for name, value in told.items() if not math.isnan(value)}
+    return max(told, key=lambda name: told[name]) if told else None
+
+
+def _tree(case: Case) -> Baseline:
+    from sklearn.tree import DecisionTreeClassifier
+
+    learned = case.learned
+    known, judged = [], []
+    names = list(case.signals)
+    for name in names:
+        columns = [part.frame[name] for part in case.parts]
+        if case.facts[name].number:
+            numbers = [np.clip(column.to_numpy(), -_LARGEST, _LARGEST) for column in columns]
+        else:
+            # A text becomes the rate of its most telling class among the training rows.
+            numbers = [
+                rates_of(columns, case.facts[name], learned, of=part)[:, -1]
+                for part in range(len(columns))
+            ]
+        known.append(numbers[0] if learned.held is None else numbers[0][~learned.held])
+        judged.append(numbers[-1] if learned.held is None else numbers[0][learned.held])
+    table, truth = np.column_stack(known), learned.known
+    if len(truth) > MOST_ROWS:
+        at = np.random.default_rng(case.seed).choice(len(truth), MOST_ROWS, replace=False)
+        table, truth = table[at], truth[at]
+    tree = DecisionTreeClassifier(max_depth=2, random_state=case.seed).fit(table, truth)
+    rates = np.zeros((len(learned.judged), len(case.labels)))
+    rates[:, tree.classes_] = tree.predict_proba(np.column_stack(judged))
+    used = tuple(names[i] for i in np.unique(tree.tree_.feature) if i >= 0)
+    asks = f"at most three questions about {', '.join(map(repr, used))}" if used else "no question"
+    return _judged(case, "tree of depth 2", asks, rates, used)
+
+
+def _judged(
+    case: Case, name: str, says: str, rates: Floats, columns: tuple[str, ...] = ()
+) -> Baseline:
+    """The measures of rates of each class on the rows that judge."""
+    from assay.learn.judging import evaluation_of
+    from assay.learn.run import Said
+
+    learned = case.learned
+    data = replace(
+        case.last.data,
+        truth=learned.judged,
+        labels=case.labels,
+        positive=case.positive,
+        family=None,
+    )
+    rows = np.arange(len(learned.judged))
+    if case.positive is not None:
+        scores = np.ascontiguousarray(rates[:, 1])
+        said = Said(scores, (scores >= 0.5).astype(np.intp), 0.5)
+    else:
+        said = Said(rates, rates.argmax(axis=1), None)
+    evaluation = evaluation_of(data, rows, said, level=case.level)
+    wanted = OF_TWO if case.positive is not None else OF_MANY
+    return Baseline(name, says, {measure: evaluation[measure] for measure in wanted}, columns)

@@ -1,0 +1,40 @@
+"""L015: columns with one value."""
+
+from __future__ import annotations
+
+from assay.learn.checks.case import Case
+from assay.learn.checks.finding import CodedCheck, Seen
+from assay.learn.checks.words import columns
+
+
+def look(case: Case) -> Seen | None:
+    """Features that have one value, or none, in all training rows.
+
+    >>> import polars as pl
+    >>> from assay.learn.checks import check
+    >>> from assay.learn.data import data_of
+    >>> frame = pl.DataFrame({"flag": [0] * 6, "x": range(6), "label": [0, 1] * 3})
+    >>> print(check(data_of(frame, label="label"))["L015"].message)
+    Nothing can be learned from column 'flag', which has one value in the training part.
+    """
+    found = [column for column, facts in case.facts.items() if facts.constant]
+    if not found:
+        return None
+    have = "which has" if len(found) == 1 else "which have"
+    return Seen(
+        "info",
+        f"Nothing can be learned from {columns(found)}, {have} one value in the training part.",
+        columns=tuple(found),
+        evidence={"columns": len(found), "of": len(case.facts)},
+    )
+
+
+CHECK = CodedCheck(
+    code="L015",
+    severity="info",
+    title="constant columns",
+    why="A column with one value tells nothing, and many of them hint at a sample from one place.",
+    remedy="Leave them out, or find out why they never change.",
+    pitfall="P4",
+    look=look,
+)

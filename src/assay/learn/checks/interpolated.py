@@ -1,0 +1,170 @@
+"""L014: rows of a class lie on lines between others, as SMOTE makes them."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.evaluation.words import name, percent
+from assay.learn.checks.case import TRAIN, Case
+from assay.learn.checks.finding import CodedCheck, Seen
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Array: TypeAlias = npt.NDArray[Any]
+
+ASKED = 100  # rows of a class whose neighbours are looked at
+NEAREST = 30
+# Two directions are one to so much; numbers may have been written with seven digits.
+STRAIGHT = 1e-6
+FEWEST_COLUMNS, FEWEST_VALUES, FEWEST_ROWS = 3, 20, 30
+MANY, FEW = 0.2, 0.05
+MOST_CLASSES = 10
+_CHUNK = 1 << 14
+
+
+def look(case: Case) -> Seen | None:
+    """A class many of whose rows lie on a straight line with two near rows of their class.
+
+    In three or more columns that does not happen by chance. Other classes must not have it, since
+    rows on a grid do. Of the test part it is a leak where the line runs through training rows.
+
+    >>> import numpy as np, polars as pl
+    >>> from assay.learn.checks import check
+    >>> from assay.learn.data import data_of
+    >>> draw = np.random.default_rng(1)
+    >>> many, few = draw.normal(size=(200, 4)), draw.normal(size=(60, 4))
+    >>> ends, along = draw.integers(0, 60, (2, 140)), draw.uniform(size=(140, 1))
+    >>> made = few[ends[0]] + along * (few[ends[1]] - few[ends[0]])
+    >>> frame = pl.DataFrame(np.concatenate([many, few, made]), schema=list("abcd"))
+    >>> frame = frame.with_columns(label=pl.Series(["normal"] * 200 + ["attack"] * 200))
+    >>> check(data_of(frame, label="label"))["L014"].severity
+    'warning'
+    """
+    columns = _columns(case)
+    if len(columns) < FEWEST_COLUMNS:
+        return None
+    lines = [_numbers(case, part, columns) for part in range(len(case.parts))]
+    shares = _shares(case, lines, judged=-1)
+    if case.test is not None and _most(shares) is None:
+        # Made from training rows alone, as it should be: still to be known.
+        found = _most(_shares(case, lines, judged=TRAIN))
+        return None if found is None else _seen(case, found, "info")
+    found = _most(shares)
+    if found is None:
+        return None
+    return _seen(case, found, "warning" if case.test is None else "leak")
+
+
+def _seen(case: Case, found: tuple[int, float], severity: Any) -> Seen:
+    label, share = case.labels[found[0]], found[1]
+    where = {
+        "leak": "test rows lie on straight lines between training rows",
+        "warning": "rows lie on straight lines between other rows",
+        "info": "training rows lie on straight lines between other training rows",
+    }[severity]
+    after = {
+        "leak": "made before the split, from rows on both sides",
+        "warning": "made, as by SMOTE; a random split would part them from what they were made of",
+        "info": "made, as by SMOTE, in the training part only, as it should be",
+    }[severity]
+    return Seen(
+        severity,
+        f"Of the class {name(label)} about {percent(share)} of the {where}: they look {after}.",
+        evidence={"label": label, "share": share, "asked": ASKED},
+    )
+
+
+def _most(shares: dict[int, float]) -> tuple[int, float] | None:
+    """The class with the most such rows, where another one has next to none."""
+    if len(shares) < 2:
+        return None
+    label = max(shares, key=lambda each: shares[each])
+    if shares[label] < MANY or min(shares.values()) > FEW:
+        return None
+    return label, shares[label]
+
+
+def _columns(case: Case) -> list[str]:
+    return [
+        name
+        for name, facts in case.facts.items()
+        if facts.number and facts.distinct >= FEWEST_VALUES and name not in case.identifiers
+    ]
+
+
+def _numbers(case: Case, part: int, columns: list[str]) -> Floats:
+    """The columns on one scale; straight lines stay straight."""
+    frame = case.parts[part].frame.select(columns)
+    scale = [case.train.frame[name].std() for name in columns]
+    numbers = frame.to_numpy().astype(np.float64, copy=False)
+    with np.errstate(all="ignore"):
+        return np.asarray(numbers / np.array([each or 1.0 for each in scale], np.float64))
+
+
+def _shares(case: Case, lines: list[Floats], *, judged: int) -> dict[int, float]:
+    """For each of the largest classes, how many rows lie on a line between training rows."""
+    generator = np.random.default_rng(case.seed)
+    known, asked = case.train.truth, case.parts[judged].truth
+    same = len(lines) == 1 or judged == TRAIN
+    often = np.bincount(known, minlength=len(case.labels))
+    found = {}
+    for label in np.argsort(-often, kind="stable")[:MOST_CLASSES]:
+        rows, others = lines[judged][asked == label], lines[TRAIN][known == label]
+        rows, others = (each[np.isfinite(each).all(axis=1)] for each in (rows, others))
+        if min(len(rows), len(others)) < FEWEST_ROWS:
+            continue
+        at = generator.permutation(len(rows))[:ASKED]
+        near = nearest(rows[at], others, NEAREST + same)
+        on = [on_line(row, others[k]) for row, k in zip(rows[at], near, strict=True)]
+        found[int(label)] = float(np.mean(on))
+    return found
+
+
+def nearest(rows: Floats, others: Floats, number: int) -> Array:
+    """For each row the positions of its nearest others."""
+    number = min(number, len(others))
+    best = np.full((len(rows), 0), np.inf)
+    which = np.zeros((len(rows), 0), np.int64)
+    for start in range(0, len(others), _CHUNK):
+        chunk = others[start : start + _CHUNK]
+        # Less the square of the row itself, which does not change the order.
+        far = np.square(chunk).sum(axis=1) - 2 * rows @ chunk.T
+        best = np.concatenate([best, far], axis=1)
+        which = np.concatenate(
+            [which, np.broadcast_to(np.arange(start, start + len(chunk)), far.shape)], axis=1
+        )
+        if best.shape[1] > number:
+            kept = np.argpartition(best, number - 1, axis=1)[:, :number]
+            best, which = (np.take_along_axis(each, kept, axis=1) for each in (best, which))
+    return which
+
+
+def on_line(row: Floats, others: Floats) -> bool:
+    """Whether a row lies on one straight line with two others that are not it.
+
+    >>> import numpy as np
+    >>> ends = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0], [1.0, 0.0, 5.0]])
+    >>> on_line(np.array([0.5, 1.0, 1.5]), ends), on_line(np.array([0.5, 1.0, 1.6]), ends)
+    (True, False)
+    """
+    # Copies of one row are one point.
+    away = np.unique(others, axis=0) - row
+    length = np.sqrt(np.square(away).sum(axis=1))
+    away = away[length > STRAIGHT] / length[length > STRAIGHT, None]
+    angles = np.abs(away @ away.T)
+    np.fill_diagonal(angles, 0)
+    return bool(len(away) > 1 and angles.max() > 1 - STRAIGHT)
+
+
+CHECK = CodedCheck(
+    code="L014",
+    severity="leak",
+    title="made-up rows before the split",
+    why="SMOTE makes rows between others. Made before the split, test rows are mixtures of "
+    "training rows, and a model is judged on what it was given.",
+    remedy="Split first, and make rows in the training part only; judge by real rows alone.",
+    pitfall="P3",
+    look=look,
+)

@@ -1,0 +1,96 @@
+"""What would have to go for an evaluation to be honest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.learn.checks import (
+    duplicates_across,
+    groups_across,
+    later_training,
+    near_duplicates_across,
+    shortcut,
+    telling_identifier,
+)
+from assay.learn.checks.case import TEST, TRAIN, Case
+from assay.learn.checks.equal import equal_rows
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+LEAK = "leak"
+
+
+@dataclass(frozen=True, eq=False)
+class Leaking:
+    """Columns that give labels away, and the rows of each part that leak into the other."""
+
+    columns: tuple[str, ...]
+    train: Mask
+    test: Mask | None
+    codes: tuple[str, ...]
+
+    @property
+    def rows(self) -> bool:
+        """Whether any row leaks."""
+        return bool(self.train.any())
+
+
+def leaking(case: Case) -> Leaking:
+    """The columns and rows that make up the leaks of a case."""
+    codes, columns = [], {}
+    for check in (telling_identifier.CHECK, shortcut.CHECK):
+        found = check(case)
+        if found is not None and found.severity == LEAK:
+            codes.append(check.code)
+            columns.update(dict.fromkeys(found.columns))
+    train = np.zeros(len(case.train), bool)
+    if case.test is None:
+        return Leaking(tuple(columns), train, None, tuple(codes))
+    test = np.zeros(len(case.test), bool)
+    for check, masks in (
+        (duplicates_across.CHECK, _copies),
+        (near_duplicates_across.CHECK, _near_copies),
+        (groups_across.CHECK, _grouped),
+        (later_training.CHECK, _untimely),
+    ):
+        found = check(case)
+        if found is not None and found.severity == LEAK:
+            codes.append(check.code)
+            one, other = masks(case)
+            train |= one
+            test |= other
+    return Leaking(tuple(columns), train, test, tuple(codes))
+
+
+def _copies(case: Case) -> tuple[Mask, Mask]:
+    return case.equal.also_in(TRAIN, TEST), case.equal.also_in(TEST, TRAIN)
+
+
+def _near_copies(case: Case) -> tuple[Mask, Mask]:
+    assert case.near is not None  # noqa: S101 - found because there is one
+    return case.near.also_in(TRAIN, TEST), case.near.also_in(TEST, TRAIN)
+
+
+def _grouped(case: Case) -> tuple[Mask, Mask]:
+    train, test = np.zeros(len(case.train), bool), np.zeros(len(case.parts[TEST]), bool)
+    for column in case.groups:
+        values = [groups_across.values_of(case, part, column) for part in case.parts]
+        equal = equal_rows([found.to_frame() for found in values])
+        there = [found.is_not_null().to_numpy() for found in values]
+        train |= equal.also_in(TRAIN, TEST) & there[TRAIN]
+        test |= equal.also_in(TEST, TRAIN) & there[TEST]
+    return train, test
+
+
+def _untimely(case: Case) -> tuple[Mask, Mask]:
+    learned, judged = (_times(part.data.time) for part in case.parts)
+    return learned > judged.min(), judged < learned.max()
+
+
+def _times(found: Any) -> Any:
+    assert found is not None  # noqa: S101 - found because there are times
+    return found

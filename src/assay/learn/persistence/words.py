@@ -1,0 +1,85 @@
+"""Long lists of words, as arrays: skops would describe each word in the schema by itself.
+
+A vocabulary of a million terms is 200 MB of schema, and as JSON inside an array of bytes a tenth.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import InputError
+from assay.learn.persistence.objects import objects_in
+
+VOCABULARY, CATEGORIES = "vocabulary_", "categories_"
+
+
+@contextmanager
+def words_packed(model: Any) -> Iterator[None]:
+    """A context in which the words inside a model are arrays."""
+    before: list[tuple[Any, str, Any]] = []
+    try:
+        for found in list(objects_in(model)):
+            for name, words in _words(found).items():
+                before.append((found, name, getattr(found, name)))
+                text = json.dumps(words).encode()
+                setattr(found, name, np.frombuffer(text, np.uint8))
+        yield
+    finally:
+        for found, name, value in before:
+            setattr(found, name, value)
+
+
+def unpack_words(model: Any) -> None:
+    """Turn the arrays of a loaded model back into words."""
+    for found in list(objects_in(model)):
+        for name in (VOCABULARY, CATEGORIES):
+            value = vars(found).get(name)
+            if isinstance(value, np.ndarray) and value.dtype == np.uint8 and value.ndim == 1:
+                words = _parsed(value)
+                if name == VOCABULARY:
+                    setattr(found, name, _vocabulary(words))
+                elif all(map(_texts, words)):
+                    setattr(found, name, words)
+                else:
+                    raise InputError("the categories of a column in it are no texts")
+
+
+def _words(found: Any) -> dict[str, list[Any]]:
+    """What can be packed of an object: a vocabulary in the order of its columns, categories."""
+    packable: dict[str, list[Any]] = {}
+    vocabulary = vars(found).get(VOCABULARY)
+    if isinstance(vocabulary, dict) and _texts(list(vocabulary)):
+        words = sorted(vocabulary, key=lambda word: int(vocabulary[word]))
+        if [vocabulary[word] for word in words] == list(range(len(words))):
+            packable[VOCABULARY] = words
+    categories = vars(found).get(CATEGORIES)
+    if isinstance(categories, list) and all(map(_texts, categories)):
+        packable[CATEGORIES] = categories
+    return packable
+
+
+def _parsed(value: npt.NDArray[np.uint8]) -> list[Any]:
+    try:
+        found = json.loads(value.tobytes())
+    except (ValueError, RecursionError) as odd:
+        raise InputError(f"a list of words in it is no JSON ({odd})") from odd
+    if not isinstance(found, list):
+        raise InputError("a list of words in it is no list")
+    return found
+
+
+def _vocabulary(words: list[Any]) -> dict[str, int]:
+    found = {word: place for place, word in enumerate(words)} if _texts(words) else {}
+    if len(found) < len(words):
+        raise InputError("a vocabulary in it has a word twice, or something that is no word")
+    return found
+
+
+def _texts(found: Any) -> bool:
+    return isinstance(found, list) and all(type(one) is str for one in found)

@@ -1,0 +1,232 @@
+"""Scores for new rows: streamed, in blocks that do not depend on how the rows were read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import EmptyInput, InputError, ScoreError
+from assay.learn.features import Features, read_pieces
+from assay.learn.fitting import USUAL, in_order, one_thread_a_sum
+from assay.learn.persistence import Loaded
+from assay.learn.persistence.header import NUMBER
+from assay.learn.tables import tables
+from assay.sources.files.memory import Budget
+from assay.sources.files.request import Progress, Refused, Request, silent
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+# Sums of a matrix product depend on how many rows it has, so this is part of the answer.
+BLOCK = 1 << 16
+ROW, SCORE, DECISION, PROBABILITY = "row", "score", "decision", "p_"
+_SUM_TOLERANCE = 1e-6
+_LISTED = 6
+# What a model raises about rows that it can't take.
+_FAULTS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is written for each row besides what the model says.
+
+    ``id`` is a column that stands in place of the number of the row, ``keep`` are others that are
+    written as they are. ``threshold`` replaces that of the model.
+    """
+
+    id: str | None = None
+    keep: tuple[str, ...] = ()
+    threshold: float | None = None
+
+
+class Predictions:
+    """Frames of predictions, block by block; the counts are complete after the last one."""
+
+    def __init__(self, model: Loaded, pieces: Iterator[Features], wanted: Wanted) -> None:
+        self._model = in_order(model.pipeline)
+        self._pieces = pieces
+        self._wanted = wanted
+        self.labels: tuple[str, ...] = tuple(model.header["labels"])
+        self.binary = model.header["positive"] is not None
+        self.threshold = wanted.threshold
+        if self.binary and self.threshold is None:
+            self.threshold = model.header["threshold"]
+            if self.threshold is None:
+                self.threshold = USUAL
+        if not self.binary and self.threshold is not None:
+            raise InputError(
+                f"a threshold decides between two labels, and the model knows {len(self.labels)}"
+            )
+        self.rows = 0
+        self.rows_refused = 0
+        self.refused: list[Refused] = []
+        _must_differ(list(self.schema()))
+
+    def schema(self) -> dict[str, Any]:
+        """The columns that are written, and their types."""
+        import polars as pl
+
+        first = {ROW: pl.Int64()} if self._wanted.id is None else {self._wanted.id: pl.String()}
+        kept = [column for column in self._wanted.keep if column != self._wanted.id]
+        said = [SCORE] if self.binary else [f"{PROBABILITY}{label}" for label in self.labels]
+        columns: list[tuple[str, Any]] = [*first.items()]
+        columns += [(column, pl.String()) for column in kept]
+        columns += [(column, pl.Float64()) for column in said]
+        columns.append((DECISION, pl.String()))
+        _must_differ([name for name, _ in columns])
+        return dict(columns)
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        for block in self._blocks():
+            self.rows += len(block.rows)
+            yield self._predicted(block)
+        if not self.rows:
+            raise EmptyInput(
+                f"none of the {self.rows_refused:,} rows can be used. The first: "
+                f"{self.refused[0].reason}"
+                if self.refused
+                else "there are no rows, only a header or an empty table"
+            )
+
+    def _blocks(self) -> Iterator[Features]:
+        """The rows again, as many in each block as it holds."""
+        import polars as pl
+
+        held: list[Features] = []
+        size = 0
+        for piece in self._pieces:
+            self.rows_refused += piece.rows_refused
+            self.refused += piece.refused
+            held.append(piece)
+            size += len(piece.rows)
+            while size >= BLOCK:
+                joined = _joined(held, pl)
+                yield _part(joined, 0, BLOCK)
+                held, size = [_part(joined, BLOCK, size)], size - BLOCK
+        if size:
+            yield _joined(held, pl)
+
+    def _predicted(self, block: Features) -> pl.DataFrame:
+        import polars as pl
+
+        table = self._probabilities(block.frame)
+        if self.binary:
+            said = [pl.Series(SCORE, np.ascontiguousarray(table[:, 1]))]
+            codes = (table[:, 1] >= self.threshold).astype(np.intp)
+        else:
+            said = [
+                pl.Series(f"{PROBABILITY}{label}", np.ascontiguousarray(table[:, code]))
+                for code, label in enumerate(self.labels)
+            ]
+            codes = table.argmax(axis=1)
+        first = pl.Series(ROW, block.rows)
+        if self._wanted.id is not None:
+            first = block.kept[self._wanted.id]
+        kept = [block.kept[column] for column in self._wanted.keep if column != self._wanted.id]
+        decided = pl.Series(DECISION, self.labels)[codes]
+        return pl.DataFrame([first, *kept, *said, decided])
+
+    def _probabilities(self, frame: pl.DataFrame) -> Floats:
+        """A probability for each label; 0 for one that the model has not learned."""
+        try:
+            with one_thread_a_sum():
+                found = np.asarray(self._model.predict_proba(frame), np.float64)
+            classes = np.asarray(self._model.classes_).astype(np.intp)
+            table = np.zeros((frame.height, len(self.labels)))
+            table[:, classes] = found
+        except InputError:
+            raise
+        except _FAULTS as odd:
+            raise InputError(
+                f"the model can't say anything of these rows ({type(odd).__name__}: {odd})"
+            ) from odd
+        if not np.isfinite(table).all() or (np.abs(table.sum(axis=1) - 1) > _SUM_TOLERANCE).any():
+            raise ScoreError("the model gives probabilities that do not add up to 1")
+        return table
+
+
+def predict(
+    model: Loaded,
+    inputs: str | Sequence[str],
+    wanted: Wanted | None = None,
+    *,
+    request: Request | None = None,
+    progress: Progress = silent,
+    stdin: BinaryIO | None = None,
+) -> Predictions:
+    """What a model says of the rows of files, as frames that come one after another.
+
+    Of the request only how files are read is heeded; the columns are those that the model learned
+    from.
+    """
+    wanted, request = wanted or Wanted(), request or Request()
+    columns = feature_names(model)
+    extra = ([] if wanted.id is None else [wanted.id]) + list(wanted.keep)
+    pieces = read_pieces(
+        inputs,
+        columns,
+        frozenset(f["name"] for f in model.header["features"] if f["kind"] == NUMBER),
+        keep=tuple(dict.fromkeys(extra)),
+        input_format=request.input_format,
+        encoding=request.encoding,
+        delimiter=request.delimiter,
+        on_bad_row=request.on_bad_row,
+        glob=request.glob,
+        max_memory=request.max_memory,
+        progress=progress,
+        stdin=stdin,
+    )
+    return Predictions(model, pieces, wanted)
+
+
+def feature_names(model: Loaded) -> list[str]:
+    """The columns that a model takes."""
+    return [feature["name"] for feature in model.header["features"]]
+
+
+def unused_note(
+    model: Loaded, inputs: Sequence[str], wanted: Wanted, request: Request
+) -> str | None:
+    """What to say about columns that the model does not know; nothing of standard input."""
+    if "-" in inputs:
+        return None
+    known = {*feature_names(model), *wanted.keep, wanted.id}
+    table = next(iter(tables(inputs, request, Budget(request.max_memory))))
+    extra = [column for column in table.columns if column not in known]
+    if not extra:
+        return None
+    shown = ", ".join(map(repr, extra[:_LISTED]))
+    more = f" and {len(extra) - _LISTED} more" if len(extra) > _LISTED else ""
+    return f"the model does not use {shown}{more}"
+
+
+def _must_differ(names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(
+                f"two columns of the predictions would be called {name!r}: rename that column of "
+                f"the data, or do not keep it"
+            )
+
+
+def _joined(pieces: list[Features], pl: Any) -> Features:
+    if len(pieces) == 1:
+        return pieces[0]
+    return Features(
+        pieces[0].name,
+        pl.concat([piece.frame for piece in pieces]),
+        pl.concat([piece.kept for piece in pieces]),
+        np.concatenate([piece.rows for piece in pieces]),
+    )
+
+
+def _part(piece: Features, start: int, stop: int) -> Features:
+    return Features(
+        piece.name, piece.frame[start:stop], piece.kept[start:stop], piece.rows[start:stop]
+    )
