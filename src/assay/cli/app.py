@@ -26,6 +26,7 @@ COMMANDS = (
     "compare",
     "gate",
     "audit",
+    "predict",
     "measures",
     "demo",
 )

@@ -15,6 +15,7 @@ from assay.learn.fitting import USUAL, in_order, one_thread_a_sum
 from assay.learn.persistence import Loaded
 from assay.learn.persistence.header import NUMBER
 from assay.learn.tables import tables
+from assay.sources.files.inputs import sources
 from assay.sources.files.memory import Budget
 from assay.sources.files.request import Progress, Refused, Request, silent
 
@@ -193,8 +194,9 @@ def feature_names(model: Loaded) -> list[str]:
 def unused_note(
     model: Loaded, inputs: Sequence[str], wanted: Wanted, request: Request
 ) -> str | None:
-    """What to say about columns that the model does not know; nothing of standard input."""
-    if "-" in inputs:
+    """What to say about columns that the model does not know, where they can be looked at twice."""
+    found = sources(inputs, request)
+    if not all(s.engine is None and s.path is not None and s.path.is_file() for s in found):
         return None
     known = {*feature_names(model), *wanted.keep, wanted.id}
     table = next(iter(tables(inputs, request, Budget(request.max_memory))))

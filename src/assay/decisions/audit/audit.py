@@ -54,9 +54,12 @@ def audit_files(
     paths: Iterable[str | Path],
     *,
     input_format: str | None = None,
+    level: float | None = None,
     progress: Callable[[int, int | None], None] = lambda done, total: None,  # noqa: ARG005
 ) -> Audit:
     r"""Judge the claims of files; ``-`` is standard input. ``progress`` counts claims.
+
+    Intervals whose level is not told are tried at 90, 95 and 99%, and at ``level``.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -72,7 +75,7 @@ def audit_files(
     found = []
     for done, claim in enumerate(claims):
         progress(done, len(claims))
-        found.append(audited(claim))
+        found.append(audited(replace(claim, extra_level=level)))
     progress(len(claims), len(claims))
     return Audit(tuple(found))
 
@@ -90,17 +93,11 @@ def audited(claim: Claim) -> AuditedClaim:
     return AuditedClaim(
         name=claim.name,
         source=claim.source,
-        numbers=tuple(_explained(claim, numbers)),
+        numbers=explain(claim, numbers),
         findings=findings_of(claim),
         notes=(*claim.notes, *judging.notes),
         file=claim.file,
     )
-
-
-def _explained(claim: Claim, numbers: Sequence[Judged]) -> Sequence[Judged]:
-    if all(number.verdict is not Verdict.INCONSISTENT for number in numbers):
-        return numbers
-    return explain(claim, numbers)
 
 
 class _Judging:

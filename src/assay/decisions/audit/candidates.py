@@ -34,7 +34,9 @@ _MOST_CLASSES = 30
 
 def levels_of(claim: Claim) -> tuple[float, ...]:
     """The levels that an interval may have: the stated one, or the usual three."""
-    return LEVELS if claim.level is None else (claim.level,)
+    if claim.level is not None:
+        return (claim.level,)
+    return LEVELS if claim.extra_level in (None, *LEVELS) else (*LEVELS, claim.extra_level)
 
 
 def candidates(key: Key, claim: Claim, table: Table) -> Iterator[Candidate]:

@@ -103,7 +103,8 @@ class Claim:
     ``support`` are rows by label. ``positive`` is None for K classes. ``folds`` are values fold by
     fold, by the text of their measure. ``train`` are rows of the training part by label, or (two
     classes) its cells, where they are told. ``dataset`` is the name of a well-known set.
-    ``interval`` and ``level`` name the method of the reported intervals, where it is told.
+    ``interval`` and ``level`` name the method of the reported intervals, where it is told;
+    ``extra_level`` is one more level to try where it is not.
     ``percents`` is whether some numbers were read as percentages whose sign was left out,
     ``notes`` what had to be assumed.
     """
@@ -125,6 +126,7 @@ class Claim:
     train: Mapping[str, int] = field(default_factory=dict)
     interval: str | None = None
     level: float | None = None
+    extra_level: float | None = None
     file: str = ""
     percents: bool = False
     notes: tuple[str, ...] = ()

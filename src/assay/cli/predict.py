@@ -1,0 +1,174 @@
+"""``assay predict``: what a saved model says of new rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli import values
+from assay.cli.command import Command, Option
+from assay.cli.errors import say
+from assay.cli.progress import Progress
+from assay.cli.provenance import must_not_replace
+from assay.cli.reading import named, reading_only, within_memory
+from assay.cli.reporting import LEVEL, QUIET, SEED, STDOUT
+from assay.cli.rows import FORMATS, format_of, write_rows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from assay.learn.predicting import Predictions
+    from assay.sources.files import Request
+
+EXAMPLES = (
+    ("scores of new rows, on standard output", "assay predict run/model.skops new.csv"),
+    ("from the folder that assay train left, into a file", "assay predict run new.csv --out p.csv"),
+    (
+        "with a column of ids and the labels, to be judged",
+        "assay predict run new.csv --id flow --keep label --out p.parquet",
+    ),
+    (
+        "a model of your own types",
+        "assay predict run new.csv --trust mypackage.models.MyClassifier",
+    ),
+)
+_LISTED = 5
+
+_writing = partial(click.option, cls=Option, section="Predictions")
+
+
+def _trusted(text: str) -> str:
+    """The full name of a type, none that no model needs."""
+    from assay.errors import InputError
+    from assay.learn.persistence.trust import must_be_trustworthy
+
+    try:
+        must_be_trustworthy((text,))
+    except InputError as odd:
+        raise click.BadParameter(str(odd).removeprefix("--trust ")) from None
+    return text
+
+
+@click.command(
+    cls=Command,
+    name="predict",
+    examples=EXAMPLES,
+    short_help="Score new rows with a saved model.",
+)
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, metavar="DATA...")
+@reading_only("input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory")
+@_writing(
+    "--id",
+    "id_",
+    metavar="COL",
+    help="Write this column in place of the number of the row.",
+)
+@_writing("--keep", multiple=True, metavar="COL", help="Write this column too; may be repeated.")
+@_writing(
+    "--threshold",
+    type=values.number,
+    metavar="T",
+    help="Flag rows from this score on.  [default: that of the model]",
+)
+@_writing(
+    "--trust",
+    multiple=True,
+    type=_trusted,
+    metavar="TYPE",
+    help="A type of your own that the model may hold; its code will run. May be repeated.",
+)
+@_writing(
+    "--format",
+    "face",
+    type=click.Choice(FORMATS),
+    help="How it is written.  [default: by the suffix of --out, else csv]",
+)
+@_writing(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Write to this file, whole or not at all, instead of standard output.",
+)
+@LEVEL
+@SEED
+@QUIET
+def command(
+    *,
+    model: Path,
+    files: tuple[str, ...],
+    request: Request,
+    id_: str | None,
+    keep: tuple[str, ...],
+    threshold: float | None,
+    trust: tuple[str, ...],
+    face: str | None,
+    out: Path | None,
+    level: float,  # noqa: ARG001 - every command has it, and nothing here is estimated
+    seed: int,  # noqa: ARG001 - every command has it, and nothing here is drawn
+    quiet: bool,
+) -> None:
+    """Score new rows with a model that assay train saved.
+
+    MODEL is a model.skops, or the folder it is in. DATA are files as assay evaluate reads them,
+    with the columns that the model learned from, in any order. Written are the number of the row,
+    the score and the decision; for more than two labels one probability each, p_LABEL.
+    """
+    for package in ("sklearn", "skops"):
+        if find_spec(package) is None:
+            raise click.UsageError(f"predict needs {package}: pip install 'assay[learn]'")
+    out = None if out == STDOUT else out
+    face = format_of(face, out)
+    must_not_replace(out, files, request)
+    if out is not None and model.is_file() and out.is_file() and out.samefile(model):
+        raise click.UsageError(f"--out {out} is the model, which it would replace")
+
+    def tell(text: str) -> None:
+        if not quiet:
+            say(text)
+
+    with Progress(quiet=quiet) as progress, within_memory(request):
+        from assay.learn.persistence import load_model
+        from assay.learn.predicting import Wanted, predict, unused_note
+
+        loaded = load_model(model, trust=trust)
+        for note in loaded.notes:
+            tell(f"note: {note}")
+        with named(files):
+            wanted = Wanted(id_, keep, threshold)
+            unused = unused_note(loaded, files, wanted, request)
+            if unused is not None:
+                tell(f"note: {unused}")
+            predictions = predict(loaded, files, wanted, request=request, progress=progress)
+            decided: Counter[str] = Counter()
+            write_rows(_counted(predictions, decided), predictions.schema(), face, out)
+    for line in _said(predictions, decided, out):
+        tell(line)
+
+
+def _counted(predictions: Predictions, decided: Counter[str]) -> Iterator[pl.DataFrame]:
+    """The frames, while their decisions are counted."""
+    for frame in predictions:
+        for label, count in frame["decision"].value_counts().iter_rows():
+            decided[label] += count
+        yield frame
+
+
+def _said(predictions: Predictions, decided: Counter[str], out: Path | None) -> Iterator[str]:
+    """What stands beside the rows."""
+    from assay.sources.files.collect import where
+
+    refused = predictions.rows_refused
+    if refused:
+        yield f"note: {refused:,} of {predictions.rows + refused:,} rows were refused"
+        for at in predictions.refused[:_LISTED]:
+            yield f"  {where(at)}: {at.reason}"
+    counts = ", ".join(f"{decided[label]:,} {label}" for label in predictions.labels)
+    at = "" if predictions.threshold is None else f" (threshold {predictions.threshold:g})"
+    wrote = "" if out is None else f"wrote {out}: "
+    yield f"{wrote}{predictions.rows:,} rows: {counts}{at}"
