@@ -424,3 +424,13 @@ def test_a_network_of_scikit_learn_keeps_its_losses() -> None:
     network = recipe(lambda _: MLPClassifier((4,), max_iter=500, tol=1e-3, random_state=0))
     run = train(network, data())
     assert run.folds[0].losses == tuple(run.model[-1].loss_curve_)
+
+
+def test_intervals_take_groups_as_they_come() -> None:
+    rows = data()
+    by_host = train(TREE, rows, validation="group:host,k=3", importance=False).evaluation
+    assert by_host.tally.clusters is not None
+    assert by_host.tally.clusters.size == 12
+    assert by_host["accuracy"].method == "cluster delta"
+    by_rows = train(TREE, rows, validation="kfold:3", importance=False).evaluation
+    assert by_rows.tally.clusters is None

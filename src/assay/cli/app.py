@@ -27,6 +27,7 @@ COMMANDS = (
     "gate",
     "audit",
     "predict",
+    "check",
     "measures",
     "demo",
 )

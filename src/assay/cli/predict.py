@@ -166,8 +166,8 @@ def _said(predictions: Predictions, decided: Counter[str], out: Path | None) -> 
     refused = predictions.rows_refused
     if refused:
         yield f"note: {refused:,} of {predictions.rows + refused:,} rows were refused"
-        for at in predictions.refused[:_LISTED]:
-            yield f"  {where(at)}: {at.reason}"
+        for row in predictions.refused[:_LISTED]:
+            yield f"  {where(row)}: {row.reason}"
     counts = ", ".join(f"{decided[label]:,} {label}" for label in predictions.labels)
     at = "" if predictions.threshold is None else f" (threshold {predictions.threshold:g})"
     wrote = "" if out is None else f"wrote {out}: "

@@ -118,16 +118,16 @@ def _text(frames: Frames, schema: Schema, face: str) -> Iterator[bytes]:
     head = pl.DataFrame(schema={_harmless(name): kind for name, kind in schema.items()})
     first = head.write_csv().encode()
     for frame in frames:
-        yield first + frame.with_columns(_neutralised(pl)).write_csv(include_header=False).encode()
+        texts = [_neutralised(frame[name]) for name in schema if schema[name] == pl.String]
+        yield first + frame.with_columns(texts).write_csv(include_header=False).encode()
         first = b""
     yield first
 
 
-def _neutralised(pl: Any) -> Any:
+def _neutralised(column: pl.Series) -> pl.Series:
     """Text that no spreadsheet takes for a formula, as :mod:`assay.report.plain` has it."""
-    text = pl.col(pl.String)
-    odd = text.str.contains(_ODD) & ~text.str.contains(_NUMBER)
-    return pl.when(odd).then(pl.concat_str(pl.lit("'"), text)).otherwise(text).name.keep()
+    odd = column.str.contains(_ODD) & ~column.str.contains(_NUMBER)
+    return ("'" + column).zip_with(odd, column).alias(column.name) if odd.any() else column
 
 
 def _harmless(name: str) -> str:
@@ -137,7 +137,6 @@ def _harmless(name: str) -> str:
 
 
 def _write_parquet(frames: Frames, schema: Schema, path: Path) -> None:
-    import polars as pl
     from polars.io.plugins import register_io_source
 
     failed: list[BaseException] = []

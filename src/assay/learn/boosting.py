@@ -103,7 +103,7 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.feasible_ = True
             if len(self.classes_) == 2:
                 self._calibrate(rows, truth)
-            self.model_ = self._candidate(self.chosen_).fit(rows, truth)
+            self.model_ = self._fitted(self.chosen_, rows, truth)
         self.n_features_in_ = rows.shape[1]
         return self
 
@@ -150,11 +150,18 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Probabilities of each class for rows that were not learned from, nan where all were."""
         said = np.full((len(truth), len(self.classes_)), np.nan)
         for train, test in inner_folds(truth, self.folds, self.random_state):
-            model = self._candidate(candidate).fit(rows[train], truth[train])
+            model = self._fitted(candidate, rows[train], truth[train])
             found = model.predict_proba(rows[test])
             said[test] = 0.0
             said[np.ix_(test, model.classes_)] = found
         return said
+
+    def _fitted(self, candidate: int, rows: Floats, truth: Codes) -> Any:
+        # A column without any number can't be cut into bins.
+        empty = np.isnan(rows).all(axis=0)
+        if empty.any():
+            rows = np.where(empty, 0.0, rows)
+        return self._candidate(candidate).fit(rows, truth)
 
     def _candidate(self, number: int) -> Any:
         given = dict(CANDIDATES[number])

@@ -5,23 +5,21 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from assay.errors import InputError, ScoreError
 from assay.inference.operating import NOTHING, MaxFar
 from assay.learn.run import Floats, Positions, Said
 from assay.learn.validation import Folds, GroupFolds, Rows
+from assay.sources.batch import Named
 from assay.tally import ScoreTally
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
     from assay.learn.recipes.recipe import Recipe, Task
-
-Codes: TypeAlias = npt.NDArray[np.intp]
 
 USUAL = 0.5  # the threshold of a probability, where none was chosen
 _INNER_FOLDS = 5
@@ -85,7 +83,7 @@ class Fitting:
         self,
         model: Any,
         train: Positions,
-        together: Codes | None,
+        together: Named | None,
         validation: Positions | None = None,
     ) -> tuple[float | None, str | None]:
         """Where a model flags rows, and what has to be said about that.
@@ -124,7 +122,7 @@ class Fitting:
             )
         return float(tally.scores[::-1][at]), None
 
-    def _out_of_fold(self, train: Positions, together: Codes | None) -> Floats | None:
+    def _out_of_fold(self, train: Positions, together: Named | None) -> Floats | None:
         """Scores of the training rows, each by a model that did not learn from it."""
         truth = self.data.truth[train]
         k = int(min(_INNER_FOLDS, np.bincount(truth, minlength=2).min()))
@@ -133,7 +131,7 @@ class Fitting:
         splitter: Folds | GroupFolds = Folds(k, seed=self.task.seed)
         rows = Rows(truth, self.data.labels)
         if together is not None:
-            groups = together[train]
+            groups = together.codes[train]
             splitter = GroupFolds(min(k, len(np.unique(groups))), self.task.seed)
             rows = Rows(truth, self.data.labels, groups)
         scores = np.empty(len(train))

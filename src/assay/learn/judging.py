@@ -17,6 +17,7 @@ from assay.learn.run import Fold, Positions, Said
 from assay.measures import find
 from assay.measures.catalogue import parse
 from assay.sources import FAMILY, Batch
+from assay.sources.batch import Named
 from assay.tally import Tally
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _CORRECTED = "nadeau_bengio"
 SD = "sd"
+_MOST_CELLS = 10_000_000  # of one confusion matrix a group
 
 
 def together(folds: Sequence[Fold]) -> tuple[Positions, Said, Positions]:
@@ -40,16 +42,32 @@ def together(folds: Sequence[Fold]) -> tuple[Positions, Said, Positions]:
     return judged[order], said, fold_of[order]
 
 
-def evaluation_of(data: Data, positions: Positions, said: Said, **options: Any) -> Evaluation:
-    """The evaluation of what was said of some rows of a table."""
+def evaluation_of(
+    data: Data,
+    positions: Positions,
+    said: Said,
+    *,
+    groups: Named | None = None,
+    **options: Any,
+) -> Evaluation:
+    """The evaluation of what was said of some rows of a table.
+
+    Rows of one group are not independent, so intervals take the groups as clusters.
+    """
+    more: dict[str, Any] = {}
+    if data.family is not None and data.positive is not None:
+        more["slices"] = {FAMILY: _some(data.family, positions)}
+    if groups is not None and len(groups.names) * len(data.labels) ** 2 <= _MOST_CELLS:
+        more["clusters"] = _some(groups, positions)
     source = {"name": data.name, "rows_read": len(positions)}
-    return Evaluation(_tally(data, positions, said, families=True), source=source, **options)
+    return Evaluation(_tally(data, positions, said, **more), source=source, **options)
 
 
-def _tally(data: Data, positions: Positions, said: Said, *, families: bool = False) -> Tally:
-    slices = {}
-    if families and data.family is not None and data.positive is not None:
-        slices = {FAMILY: type(data.family)(data.family.codes[positions], data.family.names)}
+def _some(names: Named, positions: Positions) -> Named:
+    return Named(names.codes[positions], names.names)
+
+
+def _tally(data: Data, positions: Positions, said: Said, **more: Any) -> Tally:
     of_two: dict[str, Any] = {"score": said.scores, "is_probability": True}
     # Folds that chose thresholds of their own leave decisions, and no one threshold.
     if said.threshold is None:
@@ -60,8 +78,8 @@ def _tally(data: Data, positions: Positions, said: Said, *, families: bool = Fal
         labels=data.labels,
         positive=data.positive,
         truth=data.truth[positions],
-        slices=slices,
         rows=len(positions),
+        **more,
         **(of_two if data.positive is not None else {"probabilities": said.scores}),
     )
     return engine.count(batch)

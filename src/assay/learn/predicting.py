@@ -117,7 +117,7 @@ class Predictions:
         import polars as pl
 
         table = self._probabilities(block.frame)
-        if self.binary:
+        if self.threshold is not None:
             said = [pl.Series(SCORE, np.ascontiguousarray(table[:, 1]))]
             codes = (table[:, 1] >= self.threshold).astype(np.intp)
         else:

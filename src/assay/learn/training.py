@@ -14,7 +14,7 @@ from assay.inference.operating import MaxFar
 from assay.inference.quantiles import check_level
 from assay.learn.encoding import Columns
 from assay.learn.findings import run_findings
-from assay.learn.fitting import Codes, Fitting, losses_of, one_thread_a_sum, tolerated_by
+from assay.learn.fitting import Fitting, losses_of, one_thread_a_sum, tolerated_by
 from assay.learn.importance import Importance, importance_of
 from assay.learn.judging import (
     evaluation_of,
@@ -27,6 +27,7 @@ from assay.learn.recipes.recipe import Task
 from assay.learn.run import Fold, Positions, Run, Said
 from assay.learn.validation import DEFAULT, Scheme, Split, parse_scheme
 from assay.learn.validation.scheme import recoded
+from assay.sources.batch import Named
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
@@ -73,10 +74,11 @@ def train(
     bound = scheme.splitter(data, seed, test)
     splits = bound.splits()
     task = Task(data.labels, data.positive, data.text, seed, max_far)
+    groups = bound.splitter.together(bound.rows)
     trainer = _Trainer(
         Fitting(recipe, recipe.complete(settings), task, data, max_far),
         data if test is None else test,
-        bound.splitter.together(bound.rows) if max_far is not None else None,
+        groups,
         offset=len(data) if test is not None else 0,
     )
     several = len(splits) > 1
@@ -114,7 +116,7 @@ def train(
         folds=tuple(folds),
         notes=tuple(dict.fromkeys(note for note in notes if note is not None)),
         held_back=trainer.held_back(splits[0], kept, options),
-        **_judged(trainer.judged, folds, options),
+        **_judged(trainer.judged, folds, groups, options),
     )
     if importance:
         tell(total, total, "what the model relies on")
@@ -135,19 +137,19 @@ class _Model:
 class _Trainer:
     """Fits models to rows of one table and judges them on rows of it, or of another.
 
-    ``apart`` are groups that the choice of a threshold keeps together. ``offset`` is how many rows
+    ``groups`` are those that the choice of a threshold keeps together. ``offset`` is how many rows
     come before the judged table in the positions of a split.
     """
 
     fitting: Fitting
     judged: Data
-    apart: Codes | None
+    groups: Named | None
     offset: int
 
     def model(self, positions: Positions, validation: Positions | None = None) -> _Model:
         """A model fitted to some rows, with its threshold."""
         pipeline = self.fitting.model(positions)
-        chosen = self.fitting.threshold(pipeline, positions, self.apart, validation)
+        chosen = self.fitting.threshold(pipeline, positions, self.groups, validation)
         return _Model(pipeline, *chosen)
 
     def said(self, model: _Model, data: Data, positions: Positions) -> Said:
@@ -183,12 +185,14 @@ class _Trainer:
         return evaluation_of(self.judged, split.validation, said, **options)
 
 
-def _judged(data: Data, folds: Sequence[Fold], options: Mapping[str, Any]) -> dict[str, Any]:
+def _judged(
+    data: Data, folds: Sequence[Fold], groups: Named | None, options: Mapping[str, Any]
+) -> dict[str, Any]:
     """What the folds say together, and each by itself."""
     repeats = []
     for repeat in range(1, folds[-1].repeat + 1):
         judged, said, fold_of = together([fold for fold in folds if fold.repeat == repeat])
-        evaluation = evaluation_of(data, judged, said, **options)
+        evaluation = evaluation_of(data, judged, said, groups=groups, **options)
         repeats.append((judged, said, fold_of, evaluation))
     judged, said, fold_of, evaluation = repeats[0]
     per_fold = values_by_fold(data, folds, evaluation)

@@ -302,25 +302,28 @@ def _points(points: list[Point], measures: list[str], caption: str, kind: Kind) 
 
 
 def _records(choice: Choice) -> Iterator[dict[str, Any]]:
-    """One row an estimate: of both points, of candidates, of the holdout."""
+    """Why nothing can be promised, then one row an estimate: of points and of the holdout."""
+    if choice.infeasible is not None:
+        yield _record("infeasible", Point(None, choice.infeasible, None, ()), None, choice.family)
     points = [point for point in (choice.guaranteed, choice.empirical) if point is not None]
     for point in (*points, *choice.candidates):
         for shown in point.estimates:
-            yield _record(point.name, point.threshold, point.confidence, shown, choice.family)
+            yield _record(point.name, point, shown, choice.family)
     if choice.holdout is not None:
+        judged = Point(choice.holdout["threshold"], f"The {choice.holdout['of']} one.", None, ())
         for shown in choice.holdout["estimates"]:
-            yield _record("holdout", choice.holdout["threshold"], None, shown, choice.family)
+            yield _record("holdout", judged, shown, choice.family)
 
 
-def _record(
-    point: str, threshold: float | None, confidence: float | None, shown: Shown, column: str | None
-) -> dict[str, Any]:
-    plain = shown.to_dict(column)
+def _record(name: str, point: Point, shown: Shown | None, column: str | None) -> dict[str, Any]:
     kept = ("measure", "label", "base_rate", "value", "low", "high", "method", "n", "undefined")
+    plain = {} if shown is None else shown.to_dict(column)
     return {
-        "point": point,
-        "threshold": threshold,
-        "confidence": confidence,
-        "family": shown.family,
-        **{key: plain[key] for key in (*kept, "note")},
+        "point": name,
+        "threshold": point.threshold,
+        "confidence": point.confidence,
+        "family": None if shown is None else shown.family,
+        **{key: plain.get(key) for key in (*kept, "note")},
+        # What the empirical optimum is worth is part of its rule.
+        "rule": point.rule,
     }

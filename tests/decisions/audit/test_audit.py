@@ -168,3 +168,22 @@ def test_the_generator_makes_claims_of_every_kind() -> None:
     assert any("orientation" in claim for claim in claims)
     keys = Counter(key.rpartition(".")[2] for claim in claims for key in claim["reported"])
     assert {"ci", "se", "sd", "mean", "macro", "weighted", "micro", "far", "auc", "ap"} <= set(keys)
+
+
+def test_an_area_is_held_against_the_printed_rates_where_there_is_no_matrix() -> None:
+    claim = {
+        "positive": "attack",
+        "support": {"normal": 1000, "attack": 1000},
+        "reported": {"recall": "0.800", "fpr": "0.300", "auc": "0.97"},
+    }
+    found = {number.key: number.verdict for number in audit(claim).claims[0].numbers}
+    assert found == {"recall": "consistent", "fpr": "consistent", "auc": "inconsistent"}
+
+
+def test_f1_of_rounded_rates_is_not_accused_beside_a_missing_cell() -> None:
+    claim = {
+        "positive": "attack",
+        "confusion": {"fn": 4, "fp": 10, "tp": 9},
+        "reported": {"precision": "47.3%", "recall": "69.2%", "f1": "56.1%"},
+    }
+    assert audit(claim).consistent

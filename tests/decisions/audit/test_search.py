@@ -216,6 +216,8 @@ def test_an_auc_outside_of_what_the_operating_point_allows_is_accused() -> None:
     def of_auc(text: str, **told: object) -> Verdict:
         raw = {"positive": "attack", "reported": {**reported, "auc": text}, **told}
         found, _ = judge_without_matrix(build(raw))
+        wrong = {key for key, each in found.items() if each.verdict is Verdict.INCONSISTENT}
+        assert wrong <= {"auc"}
         return found["auc"].verdict
 
     # TPR (1 - FPR) = 0.56, 1 - FPR (1 - TPR) = 0.94

@@ -74,7 +74,11 @@ def test_r001_a_loss_that_rises(clean: Run) -> None:
 
     said = message(learned(0.7, 0.3, 0.4), "R001")
     assert "fell to 0.3 in epoch 2 and rose to 0.4 in epoch 3 (fold 1)" in said
-    assert codes(learned(0.7, 0.3, 0.31)) == []  # jitter
+    assert codes(learned(0.7, 0.3, 0.31)) == []
+    jitter = [0.9**i * (1.2 if i % 3 else 1.0) for i in range(20)]
+    assert codes(learned(*jitter)) == []
+    losses = [*(0.9**i for i in range(12)), *(0.4 * 1.1**i for i in range(8))]
+    assert "in epochs 9 to 13 and rose" in message(learned(*losses), "R001")
     assert codes(learned(0.7)) == []
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
@@ -70,6 +70,7 @@ def test_fewer_harmless_rows_than_families_are_refused() -> None:
         LeaveOneOut().splits(rows([None, None, *"abcabcabc"], classes))
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.integers(2, 6), st.integers(0, 50), st.integers(0, 99))
 def test_families_are_judged_against_equally_many_harmless_rows(
     families: int, more: int, seed: int

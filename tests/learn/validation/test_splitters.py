@@ -138,7 +138,7 @@ def test_another_seed_gives_another_split(name: str) -> None:
     assert not np.array_equal(first, second)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.integers(10, 80), min_size=1, max_size=5), st.integers(2, 10), st.integers(0, 99)
 )
@@ -170,7 +170,7 @@ def test_the_first_repeat_is_the_plain_cross_validation() -> None:
     assert all(np.array_equal(a[1], b[1]) for a, b in zip(plain, repeated, strict=False))
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10**6), st.integers(2, 6))
 def test_no_group_is_on_both_sides(seed: int, k: int) -> None:
     draw = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
@@ -144,6 +144,7 @@ def test_windows_longer_than_the_data_are_refused() -> None:
         Sliding(300 * DAY, DAY).splits(rows(HOURS))
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.integers(0, 10**6), min_size=30, max_size=60), st.integers(1, 9))
 def test_windows_judge_no_row_twice_and_learn_only_the_past(seconds: list[int], share: int) -> None:
     times = np.datetime64("2024-01-01T00:00:00", "us") + np.array(seconds).astype("timedelta64[s]")

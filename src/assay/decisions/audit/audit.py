@@ -159,6 +159,8 @@ class _Judging:
         """A value against the pooled counts, as far as they decide a mean of folds."""
         claim, value = self._claim, key.value
         if key.measure.formula is None and key.measure.classes is None:
+            if claim.matrix is None and key.statistic is None:
+                return None  # the search judges every value, also of scores
             # The bounds of an operating point are not those of a mean over several.
             known = replace(claim, matrix=None) if _may_be_mean(key, claim) else claim
             return replace(judge_ranking(value, reported, known), key=key.text)
@@ -205,7 +207,7 @@ class _Judging:
 
     def _derive(self) -> None:
         """Numbers that the counts do not quite give, but other printed numbers do."""
-        if self._claim.matrix is None:
+        if self._claim.matrix is None and not self._claim.cells:
             return
         tried = {Verdict.INCONSISTENT, Verdict.ROUNDING}
         changed = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.words import count, rows
+from assay.evaluation.words import count
 from assay.learn.checks.case import Case
 from assay.learn.checks.finding import CodedCheck, Seen
 from assay.learn.checks.words import share
@@ -21,7 +21,7 @@ def look(case: Case) -> Seen | None:
     >>> frame = pl.DataFrame({"size": [64, 64, 64, 1500], "label": [0, 0, 1, 1]})
     >>> found = check(data_of(frame, label="label"))["L005"]
     >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
-    3 rows of 4 (75%) share their features with a row of another label: no model of these columns
+    3 of 4 rows (75%) share their features with a row of another label: no model of these columns
     can be right on more than 75% of all rows.
     """
     alike = case.alike
@@ -41,8 +41,8 @@ def look(case: Case) -> Seen | None:
     found = mixed[alike.codes[-1]]
     chance = alike.must_repeat
     said = (
-        f"{rows(number)} of {count(total)} ({share(number, total)}) share their features with a "
-        f"row of another label: no model of these columns can be right on more than "
+        f"{count(number)} of {count(total)} rows ({share(number, total)}) share their features "
+        f"with a row of another label: no model of these columns can be right on more than "
         f"{share(best, total)} of all rows."
     )
     evidence = {"rows": number, "of": total, "kinds": int(mixed.sum()), "ceiling": best / total}

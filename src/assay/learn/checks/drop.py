@@ -95,7 +95,7 @@ def _measure(measure: str, judging: Judging, classes: int) -> Measure:
 
     def value(weights: Floats) -> float:
         table = np.bincount(cells, weights, minlength=classes * classes).reshape(classes, classes)
-        return _of_table(measure, table)
+        return _of_table(measure, table.astype(np.float64))
 
     return value
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.evaluation.words import count, rows
+from assay.evaluation.words import count
 from assay.learn.checks.case import TEST, TRAIN, Case
 from assay.learn.checks.finding import CodedCheck, Seen
 from assay.learn.checks.words import share
@@ -21,7 +21,7 @@ def look(case: Case) -> Seen | None:
     >>> test = pl.DataFrame({"size": [70, 1501, 1502], "label": ["attack", "normal", "attack"]})
     >>> found = check(data_of(train, label="label"), data_of(test, label="label"))
     >>> print(found["L001"].severity, found["L001"].rows, found["L001"].message)
-    leak (1,) 1 row of 3 test rows (33.3%) is in the training part too, label and all.
+    leak (1,) 1 of 3 test rows (33.3%) is in the training part too, label and all.
     """
     if case.test is None:
         return None
@@ -32,7 +32,7 @@ def look(case: Case) -> Seen | None:
     total = len(case.test)
     chance = case.equal.by_chance(case.equal.pairs_across, total * len(case.train))
     said = (
-        f"{rows(number)} of {count(total)} test rows ({share(number, total)}) "
+        f"{count(number)} of {count(total)} test rows ({share(number, total)}) "
         f"{'is' if number == 1 else 'are'} in the training part too, label and all"
     )
     if chance:

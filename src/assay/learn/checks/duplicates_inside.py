@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from assay.evaluation.words import count, listed
 from assay.learn.checks.case import Case
 from assay.learn.checks.finding import CodedCheck, Seen
@@ -23,7 +25,9 @@ def look(case: Case) -> Seen | None:
     2 of 4 rows (50%) repeat an earlier row. A random split would let a model learn a copy of 68.2%
     of the rows that judge it.
     """
-    equal, found, evidence, chance = case.equal, [], {}, True
+    equal, chance = case.equal, True
+    found: list[str] = []
+    evidence: dict[str, Any] = {}
     listed_rows: tuple[int, ...] = ()
     for i, part in enumerate(case.parts):
         repeats = equal.repeats(i)

@@ -18,6 +18,8 @@ _NAMES = {
     "account customer device record row sequence",
     TIME: "time times timestamp datetime date day ts stime ltime epoch seen start end created",
 }
+# What is called no more than that is one, though it may begin anew somewhere.
+_PLAIN_IDS = frozenset({"id", "uid", "uuid", "guid", "rowid", "row_id", "index"})
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (ADDRESS, re.compile(r"(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\d+)?")),
@@ -87,7 +89,8 @@ def _of_numbers(facts: Facts) -> str | None:
         return PORT
     if _named(facts, ADDRESS) and facts.high > _LARGEST_PORT:
         return ADDRESS
-    if _named(facts, ID) and facts.unique_share >= _OFTEN_DIFFERENT:
+    plainly = facts.column.strip().lower() in _PLAIN_IDS
+    if plainly or (_named(facts, ID) and facts.unique_share >= _OFTEN_DIFFERENT):
         return ID
     return None
 

@@ -46,10 +46,11 @@ def look(case: Case) -> Seen | None:
     if len(columns) < FEWEST_COLUMNS:
         return None
     lines = [_numbers(case, part, columns) for part in range(len(case.parts))]
-    shares = _shares(case, lines, judged=-1)
+    whole = np.array([case.facts[column].whole for column in columns])
+    shares = _shares(case, lines, whole, judged=-1)
     if case.test is not None and _most(shares) is None:
         # Made from training rows alone, as it should be: still to be known.
-        found = _most(_shares(case, lines, judged=TRAIN))
+        found = _most(_shares(case, lines, whole, judged=TRAIN))
         return None if found is None else _seen(case, found, "info")
     found = _most(shares)
     if found is None:
@@ -103,7 +104,7 @@ def _numbers(case: Case, part: int, columns: list[str]) -> Floats:
         return np.asarray(numbers / np.array([each or 1.0 for each in scale], np.float64))
 
 
-def _shares(case: Case, lines: list[Floats], *, judged: int) -> dict[int, float]:
+def _shares(case: Case, lines: list[Floats], whole: Array, *, judged: int) -> dict[int, float]:
     """For each of the largest classes, how many rows lie on a line between training rows."""
     generator = np.random.default_rng(case.seed)
     known, asked = case.train.truth, case.parts[judged].truth
@@ -117,7 +118,7 @@ def _shares(case: Case, lines: list[Floats], *, judged: int) -> dict[int, float]
             continue
         at = generator.permutation(len(rows))[:ASKED]
         near = nearest(rows[at], others, NEAREST + same)
-        on = [on_line(row, others[k]) for row, k in zip(rows[at], near, strict=True)]
+        on = [on_line(row, others[k], whole) for row, k in zip(rows[at], near, strict=True)]
         found[int(label)] = float(np.mean(on))
     return found
 
@@ -141,8 +142,11 @@ def nearest(rows: Floats, others: Floats, number: int) -> Array:
     return which
 
 
-def on_line(row: Floats, others: Floats) -> bool:
+def on_line(row: Floats, others: Floats, whole: Array | None = None) -> bool:
     """Whether a row lies on one straight line with two others that are not it.
+
+    Along the line three columns have to change at least, and none that holds ``whole`` numbers:
+    between whole numbers lie broken ones.
 
     >>> import numpy as np
     >>> ends = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0], [1.0, 0.0, 5.0]])
@@ -152,7 +156,11 @@ def on_line(row: Floats, others: Floats) -> bool:
     # Copies of one row are one point.
     away = np.unique(others, axis=0) - row
     length = np.sqrt(np.square(away).sum(axis=1))
-    away = away[length > STRAIGHT] / length[length > STRAIGHT, None]
+    changes = np.abs(away) > STRAIGHT * length[:, None]
+    made = (length > STRAIGHT) & (changes.sum(axis=1) >= FEWEST_COLUMNS)
+    if whole is not None:
+        made &= ~changes[:, whole].any(axis=1)
+    away = away[made] / length[made, None]
     angles = np.abs(away @ away.T)
     np.fill_diagonal(angles, 0)
     return bool(len(away) > 1 and angles.max() > 1 - STRAIGHT)

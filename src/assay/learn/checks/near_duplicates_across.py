@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.words import count, rows
+from assay.evaluation.words import count
 from assay.learn.checks.case import TEST, TRAIN, Case
 from assay.learn.checks.finding import CodedCheck, Seen
 from assay.learn.checks.words import columns, share
@@ -25,7 +25,7 @@ def look(case: Case) -> Seen | None:
     >>> train, test = pl.DataFrame([size, label]), pl.DataFrame([size * (1 + 1e-9), label])
     >>> found = check(data_of(train, label="label"), data_of(test[:10], label="label"))
     >>> print(found["L003"].severity, found["L003"].message)  # doctest: +NORMALIZE_WHITESPACE
-    leak 10 rows of 10 test rows (100%) equal a training row after rounding to 3 digits.
+    leak 10 of 10 test rows (100%) equal a training row after rounding to 3 digits.
     """
     near = case.near
     if case.test is None or near is None:
@@ -43,7 +43,7 @@ def look(case: Case) -> Seen | None:
     without = f" without {columns(dropped)}" if dropped else ""
     verb = "equals" if number == 1 else "equal"
     said = (
-        f"{rows(number)} of {count(total)} test rows ({share(number, total)}) {verb} a training "
+        f"{count(number)} of {count(total)} test rows ({share(number, total)}) {verb} a training "
         f"row after rounding to 3 digits{without}."
     )
     if not sure:

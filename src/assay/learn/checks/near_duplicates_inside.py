@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from assay.evaluation.words import count, listed
 from assay.learn.checks.case import Case
 from assay.learn.checks.finding import CodedCheck, Seen
@@ -26,7 +28,9 @@ def look(case: Case) -> Seen | None:
     near = case.near
     if near is None:
         return None
-    found, evidence, listed_rows = [], {}, ()
+    found: list[str] = []
+    evidence: dict[str, Any] = {}
+    listed_rows: tuple[int, ...] = ()
     for i, part in enumerate(case.parts):
         total = len(part)
         repeats = near.repeats(i) & ~case.equal.repeats(i)

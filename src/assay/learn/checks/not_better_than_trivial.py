@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from assay.evaluation.words import interval
 from assay.learn.checks.baselines import headline_measure
 from assay.learn.checks.case import Case
 from assay.learn.checks.finding import CodedCheck, Seen
+from assay.learn.checks.words import estimate
 from assay.measures.titles import title
 
 
@@ -42,7 +42,7 @@ def look(case: Case) -> Seen | None:
     return Seen(
         "warning",
         f"{case.retest.recipe} has {'an' if called[0] in 'Aa' else 'a'} {called} of "
-        f"{interval(mine)}, the {best} one of {interval(others[best])}: no gain over it is shown.",
+        f"{estimate(mine)}, the {best} one of {estimate(others[best])}: no gain over it is shown.",
         evidence={"measure": measure, "recipe": float(mine), "baseline": float(others[best])},
     )
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from assay.evaluation.words import interval, name, rate
+from assay.evaluation.words import name, rate
 from assay.learn.checks.case import Case
 from assay.learn.checks.finding import CodedCheck, Seen
 from assay.learn.checks.signals import Signal
-from assay.learn.checks.words import columns
+from assay.learn.checks.words import columns, estimate
 
 TOO_GOOD = 0.99
 # Over all columns together; a perfect split of few rows is chance.
@@ -53,13 +53,13 @@ def look(case: Case) -> Seen | None:
         others = [column for column in good if column != best]
         more = f"; so do {columns(others)}" if others else ""
         said.append(
-            f"Column {name(best)} alone has {_measure(case)} of {interval(good[best].auc)}{more}."
+            f"Column {name(best)} alone has {_measure(case)} of {estimate(good[best].auc)}{more}."
         )
     if fading:
         first = max(fading, key=lambda column: fading[column].trained)
         said.append(
             f"Column {name(first)} alone has {_measure(case)} of {rate(fading[first].trained)} in "
-            f"the training part but of {interval(fading[first].auc)} in the test part."
+            f"the training part but of {estimate(fading[first].auc)} in the test part."
         )
     told = {**good, **fading}
     return Seen(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from assay.evaluation.words import count, interval, percent
+from assay.evaluation.words import count, percent
 from assay.learn.checks.case import Case
 from assay.learn.checks.finding import CodedCheck, Seen
 from assay.learn.checks.order import neighbours
+from assay.learn.checks.words import estimate
 
 
 def look(case: Case) -> Seen | None:
@@ -18,7 +19,7 @@ def look(case: Case) -> Seen | None:
     >>> found = check(data_of(frame, label="label"))["L009"]
     >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
     The rows are sorted by label: 2 stretches of one label in 60 rows. A row has the label of the
-    row before it in 0.983 [0.91, 0.997] of cases, by chance in 49.2%.
+    row before it in 0.983 [0.910, 0.997] of cases, by chance in 49.2%.
     """
     found = neighbours(case.train.truth, case.level)
     if not found.telling:
@@ -29,7 +30,7 @@ def look(case: Case) -> Seen | None:
     return Seen(
         "warning",
         f"The rows {how}: {number}. A row has the label of the row before it in "
-        f"{interval(found.agree)} of cases, by chance in {percent(found.chance)}.",
+        f"{estimate(found.agree)} of cases, by chance in {percent(found.chance)}.",
         evidence={
             "stretches": found.runs,
             "agree": found.agree.value,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.words import interval, name, percent
+from assay.evaluation.words import name, percent
 from assay.learn.checks.case import Case
 from assay.learn.checks.finding import CodedCheck, Seen
 from assay.learn.checks.identifiers import ID, TIME
 from assay.learn.checks.order import Neighbours, by_column
-from assay.learn.checks.words import columns
+from assay.learn.checks.words import columns, estimate
 
 # A rank is needed, and the texts of an address have none.
 ORDERED = (ID, TIME)
@@ -46,7 +46,7 @@ def look(case: Case) -> Seen | None:
     return Seen(
         "leak",
         f"Column {name(worst)} tells the label{more}: sorted by it a row has the label of the row "
-        f"before it in {interval(told.agree)} of cases, by chance in {percent(told.chance)}.",
+        f"before it in {estimate(told.agree)} of cases, by chance in {percent(told.chance)}.",
         columns=tuple(found),
         evidence={
             column: {

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from assay.evaluation.words import name, some
+from assay.inference import Estimate
+
+_LEAST, _MOST = 3, 7
 
 
 def columns(names: Sequence[str]) -> str:
@@ -17,10 +21,30 @@ def columns(names: Sequence[str]) -> str:
 
 
 def share(part: float, whole: float) -> str:
-    """A part in percent of a whole; a little of it is never nothing, and not all of it never all.
+    """A part in percent of a whole; nearly all of it is never all.
 
     >>> share(1, 3), share(1, 10**6), share(10**6 - 1, 10**6)
-    ('33.3%', '0.0001%', 'nearly 100%')
+    ('33.3%', '0.0001%', '99.9999%')
     """
-    text = f"{100 * part / whole:.3g}%"
-    return "nearly 100%" if text == "100%" and part < whole else text
+    digits = 3
+    while f"{100 * part / whole:.{digits}g}" == "100" and part < whole:
+        digits += 1
+    return f"{100 * part / whole:.{digits}g}%"
+
+
+def estimate(found: Estimate) -> str:
+    """A share with its interval, with as many digits as tell it from 0 and from 1.
+
+    >>> estimate(Estimate(0.9995, 0.9987, 1)), estimate(Estimate(0.5, 0.4, 0.6))
+    ('0.9995 [0.9987, 1]', '0.500 [0.400, 0.600]')
+    """
+    numbers = [number for number in (float(found), found.low, found.high) if not math.isnan(number)]
+    digits = _LEAST
+    while digits < _MOST and any(
+        number not in (0, 1) and round(number, digits) in (0, 1) for number in numbers
+    ):
+        digits += 1
+    value, *ends = (
+        f"{number:.0f}" if number in (0, 1) else f"{number:.{digits}f}" for number in numbers
+    )
+    return f"{value} [{', '.join(ends)}]" if len(ends) == 2 else value

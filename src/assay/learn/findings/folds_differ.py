@@ -36,7 +36,7 @@ def look(run: Run) -> str | None:
     return (
         f"Accuracy runs from {rate(accuracies[worst])} ({folds[worst].name}) to "
         f"{rate(accuracies[best])} ({folds[best].name}), more than chance explains. Rows of one "
-        f"fold are alike, so intervals that take rows as independent are too narrow."
+        f"fold are alike: an interval that takes rows as independent is too narrow."
     )
 
 

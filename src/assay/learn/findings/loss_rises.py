@@ -10,21 +10,31 @@ from assay.learn.findings.check import RunCheck
 if TYPE_CHECKING:
     from assay.learn.run import Run
 
-_RISE = 1.05  # above the jitter that dropout and small batches leave
+_RISE = 1.1  # above the jitter that dropout and small batches leave in a mean
 
 
 def look(run: Run) -> str | None:
-    """A last training loss more than 5% above the lowest."""
+    """A mean loss of the last quarter of the epochs that is 10% above that of an earlier quarter.
+
+    One epoch by itself jitters, since other units are dropped and rows come in another order.
+    """
     for fold in run.folds:
-        if len(fold.losses) < 2 or not fold.losses[-1] > _RISE * min(fold.losses):
+        width = max(1, len(fold.losses) // 4)
+        starts = range(len(fold.losses) - width + 1)
+        means = [sum(fold.losses[start : start + width]) / width for start in starts]
+        if len(means) < 2 or means[-1] <= _RISE * min(means):
             continue
-        lowest = min(fold.losses)
+        lowest = means.index(min(means)) + 1
         return (
-            f"The training loss fell to {rate(lowest)} in epoch "
-            f"{fold.losses.index(lowest) + 1} and rose to {rate(fold.losses[-1])} in epoch "
-            f"{len(fold.losses)} ({fold.name}): the network unlearned what it knew."
+            f"The training loss fell to {rate(min(means))} in {_epochs(lowest, width)} and rose to "
+            f"{rate(means[-1])} in {_epochs(len(means), width)} ({fold.name}): the network "
+            f"unlearned what it knew."
         )
     return None
+
+
+def _epochs(first: int, width: int) -> str:
+    return f"epoch {first}" if width == 1 else f"epochs {first} to {first + width - 1}"
 
 
 CHECK = RunCheck(

@@ -1,6 +1,7 @@
 """Made-up data that behave like real ones, each from a fixed seed."""
 
 from assay.learn.scenarios.arp import make_arp, stream_arp
+from assay.learn.scenarios.ddos import make_ddos, stream_ddos
 from assay.learn.scenarios.flows import Flows, make_flows
 
-__all__ = ["Flows", "make_arp", "make_flows", "stream_arp"]
+__all__ = ["Flows", "make_arp", "make_ddos", "make_flows", "stream_arp", "stream_ddos"]

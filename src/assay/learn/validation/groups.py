@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from assay.learn.validation.folds import fold_of, must_be_folds
 from assay.learn.validation.rows import Codes, Rows
 from assay.learn.validation.split import Split
 from assay.learn.validation.splitter import Splitter
+from assay.sources.batch import Named
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,9 @@ class GroupFolds(Splitter):
             for i in range(self.k)
         )
 
-    def together(self, rows: Rows) -> Codes | None:
+    def together(self, rows: Rows) -> Named | None:
         """The group of each row."""
-        return np.asarray(rows.names().codes, np.intp)
+        return rows.names()
 
     def _placed(self, rows: Rows, group: Codes, size: int) -> Codes:
         """The fold of each row."""
@@ -71,20 +73,36 @@ class GroupFolds(Splitter):
         shares = held / classes[of_class]
         largest = np.zeros(size)
         np.maximum.at(largest, of_group, shares)
+        filling = _Filling(self.k, len(classes))
         # Ties are broken at random, else the order of names would decide.
         chance = np.random.default_rng(self.seed).permutation(size)
         order = np.lexsort((chance, -largest))
         starts = np.searchsorted(of_group, np.arange(size + 1))
-        so_far = np.zeros((len(classes), self.k))
-        filled = np.zeros(self.k)
+        # Lists, not arrays: most groups have one class, and there may be a million of them.
+        cells = list(zip(of_class.tolist(), shares.tolist(), held.tolist(), strict=True))
         placed = np.empty(size, np.intp)
         for found in order.tolist():
-            cell = slice(starts[found], starts[found + 1])
-            # Adding a to f raises f squared by 2 f a and what does not depend on the fold.
-            crowded = shares[cell] @ so_far[of_class[cell]]
-            best = int(np.lexsort((filled, np.round(crowded, 12)))[0])
-            placed[found] = best
-            so_far[of_class[cell], best] += shares[cell]
-            filled[best] += held[cell].sum()
+            placed[found] = filling.place(cells[starts[found] : starts[found + 1]])
         fold: Codes = placed[group]
         return fold
+
+
+class _Filling:
+    """What the folds hold so far: the share of each class, and how many rows."""
+
+    def __init__(self, k: int, classes: int) -> None:
+        self._shares = [[0.0] * k for _ in range(classes)]
+        self._rows = [0] * k
+
+    def place(self, cells: Sequence[tuple[int, float, int]]) -> int:
+        """The fold for a group, given the class, share and rows of each of its cells."""
+        # Adding a to f raises f squared by 2 f a, and by what does not depend on the fold.
+        crowded = [
+            round(sum(share * self._shares[code][fold] for code, share, _ in cells), 12)
+            for fold in range(len(self._rows))
+        ]
+        best = min(range(len(crowded)), key=lambda fold: (crowded[fold], self._rows[fold]))
+        for code, share, rows in cells:
+            self._shares[code][best] += share
+            self._rows[best] += rows
+        return best

@@ -10,7 +10,7 @@ from assay.errors import InputError
 from assay.evaluation.words import name as quoted
 from assay.evaluation.words import rows as counted
 from assay.learn.validation.folds import fold_of, must_not_be_many
-from assay.learn.validation.rows import Codes, Rows, named
+from assay.learn.validation.rows import Rows, named
 from assay.learn.validation.split import Split
 from assay.learn.validation.splitter import Splitter
 from assay.sources.batch import Named
@@ -40,11 +40,9 @@ class LeaveOneOut(Splitter):
             for i, name in enumerate(held.names)
         )
 
-    def together(self, rows: Rows) -> Codes | None:
+    def together(self, rows: Rows) -> Named | None:
         """The value of each row, unless harmless rows have none of their own."""
-        if rows.binary and self._families(rows) is not None:
-            return None
-        return np.asarray(rows.names().codes, np.intp)
+        return None if rows.binary and self._families(rows) is not None else rows.names()
 
     def _held(self, rows: Rows) -> Named:
         families = self._families(rows) if rows.binary else None

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from assay.errors import LengthMismatch
-from assay.learn.validation.rows import Codes, Positions, Rows
+from assay.learn.validation.rows import Positions, Rows
 from assay.learn.validation.split import Split
+from assay.sources.batch import Named
 
 
 class Splitter(ABC):
@@ -35,7 +36,7 @@ class Splitter(ABC):
     def splits(self, rows: Rows) -> tuple[Split, ...]:
         """All splits of some rows; refuses rows that can't be divided so."""
 
-    def together(self, rows: Rows) -> Codes | None:  # noqa: ARG002 - some splits keep none
+    def together(self, rows: Rows) -> Named | None:  # noqa: ARG002 - some splits keep none
         """The group of each row, where groups are kept on one side."""
         return None
 

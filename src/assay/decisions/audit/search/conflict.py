@@ -35,7 +35,7 @@ def conflicts(numbers: Numbers, possible: Possible) -> tuple[Conflict, ...]:
     found = []
     left = numbers
     while left and not possible(left):
-        conflict = _blamed(left, possible) or Conflict(_smallest(left, possible))
+        conflict = _blamed(left, possible) or Conflict(smallest(left, possible))
         found.append(conflict)
         left -= conflict.wrong
     return tuple(found)
@@ -51,11 +51,11 @@ def _blamed(left: Numbers, possible: Possible) -> Conflict | None:
             culprit = min(always)
             # With all else of one repair left out, every contradiction holds the culprit.
             rest = left - (repairs[0] - {culprit})
-            return Conflict(_smallest(rest, possible), culprit)
+            return Conflict(smallest(rest, possible), culprit)
     return None
 
 
-def _smallest(numbers: Numbers, possible: Possible) -> Numbers:
+def smallest(numbers: Numbers, possible: Possible) -> Numbers:
     """A smallest set that is impossible."""
     minimal = numbers
     for i in sorted(numbers):

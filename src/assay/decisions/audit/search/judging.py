@@ -12,7 +12,7 @@ from assay.decisions.audit.derived import Table, derivations
 from assay.decisions.audit.judge import same_digits, spellings
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.result import Judged, Verdict
-from assay.decisions.audit.search.conflict import Conflict, Numbers, conflicts
+from assay.decisions.audit.search.conflict import Conflict, Numbers, conflicts, smallest
 
 Given = Sequence[tuple[Key, Printed]]
 
@@ -50,14 +50,19 @@ def judge_together(
     derived: Mapping[int, str] = {}
     if not judge.possible(everything):
         derived = _derived(claim, given)
-    found = conflicts(everything - set(derived), judge.possible)
+    # A measure of scores is bounded by the operating point, never the other way round.
+    scored = frozenset(i for i, (key, _) in enumerate(given) if key.measure.formula is None)
+    found = conflicts(everything - scored - set(derived), judge.possible)
     bad: set[int] = set()
     for conflict in found:
         bad |= conflict.wrong
-    kept = everything - bad - set(derived)
-    for i in sorted(derived):
+    kept = everything - bad - scored - set(derived)
+    for i in (*sorted(scored), *sorted(derived)):
         if judge.possible(kept | {i}):
             kept |= {i}
+        elif i in scored:
+            found = (*found, Conflict(smallest(kept | {i}, judge.possible), culprit=i))
+            bad.add(i)
     judged = {}
     for i, (key, reported) in enumerate(given):
         if i in kept:

@@ -19,7 +19,7 @@ Function: TypeAlias = Callable[..., float]
 
 WIDER = 1e-11
 _HALVINGS = 30
-_MOST_STEPS = 3000
+_MOST_STEPS = 1000
 # A range that shrinks by less than this share of itself is left as it is.
 _WORTH = 0.05
 

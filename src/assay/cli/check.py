@@ -1,0 +1,193 @@
+"""``assay check``: is this evaluation honest?"""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.cli.command import Command, Option
+from assay.cli.errors import NO
+from assay.cli.judging import BASE_RATE, LABELS, NEGATIVE, POSITIVE, judging, one_of_them
+from assay.cli.progress import Progress
+from assay.cli.provenance import must_not_replace, provenance
+from assay.cli.reading import named, reading_only, within_memory
+from assay.cli.reporting import TERMINAL, Reporting, reporting
+
+if TYPE_CHECKING:
+    from assay.learn.checks import Check
+    from assay.learn.data import Data
+    from assay.sources.files import Request
+
+EXAMPLES = (
+    ("one file, and what a random split of it would leak", "assay check flows.csv --label label"),
+    (
+        "an official split, whose hosts must not be on both sides",
+        "assay check train.csv test.csv --label label --group host --time time",
+    ),
+    (
+        "without an id, for a network where 1 row in 1,000 is an attack",
+        "assay check flows.csv --label label --drop id --base-rate 0.1%",
+    ),
+    (
+        "what a forest loses once the leaks are gone",
+        "assay check train.csv test.csv --label label --recipe safelink-forest",
+    ),
+    ("for other programs", "assay check train.csv test.csv --label label --format json"),
+)
+
+_column = partial(click.option, cls=Option, section="Columns", metavar="COL")
+
+
+@click.command(
+    cls=Command,
+    name="check",
+    examples=EXAMPLES,
+    short_help="Find what makes an evaluation less honest than it looks.",
+)
+@click.argument("train", metavar="TRAIN")
+@click.argument("test", metavar="[TEST]", required=False)
+@_column("--label", required=True, help="What is true of a row.")
+@_column(
+    "--group",
+    "groups",
+    multiple=True,
+    help="Rows that belong together, as a host; may be repeated. Must not be on both sides.",
+)
+@_column("--drop", multiple=True, help="Not a feature; may be repeated.")
+@_column("--text", help="The feature that holds texts to read.")
+@reading_only(
+    *("family", "time"),
+    *("input_format", "encoding", "delimiter", "on_bad_row", "max_memory"),
+)
+@POSITIVE
+@NEGATIVE
+@LABELS
+@BASE_RATE
+@judging(
+    "--recipe",
+    metavar="RECIPE",
+    help="Train it, and again without what leaks: a recipe, or your own as package.module:factory.",
+)
+@reporting
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    *,
+    train: str,
+    test: str | None,
+    label: str,
+    groups: tuple[str, ...],
+    drop: tuple[str, ...],
+    text: str | None,
+    request: Request,
+    positive: str | None,
+    negative: str | None,
+    labels: tuple[str, ...] | None,
+    base_rate: float | None,
+    recipe: str | None,
+    reporting: Reporting,
+) -> None:
+    """Look for leaks between TRAIN and TEST, or for what a random split of TRAIN would leak.
+
+    Duplicates and near duplicates, groups and times on the wrong side, ids and single columns that
+    give the label away, rows that were copied or made up before the split; and what a trivial model
+    reaches. Ends with 1 if there is a leak.
+    """
+    one_of_them(positive, negative)
+    inputs = [train] if test is None else [train, test]
+    reporting.check()
+    must_not_replace(reporting.out, inputs, request)
+    if inputs.count("-") > 1:
+        raise click.UsageError("standard input can be TRAIN or TEST, not both")
+    model = None if recipe is None else _recipe(recipe)
+    with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(inputs):
+        from assay.learn.checks import check
+        from assay.report.check import check_document
+
+        reading = _reading(request, label, groups, drop, text, progress)
+        said = {"positive": positive, "negative": negative, "labels": labels}
+        data = _read(train, reading, said)
+        judged = None if test is None else _read(test, reading, _as_in(data, said))
+        found = check(
+            data,
+            judged,
+            time=request.time,
+            groups=groups,
+            base_rate=base_rate,
+            recipe=model,
+            level=reporting.level,
+            seed=reporting.seed,
+            progress=progress.stage("checking"),
+        )
+        made = provenance(context, inputs, request, reporting.face)
+        document = check_document(found, made=made)
+    for line in _said(found, reporting):
+        reporting.say(line)
+    reporting.deliver(document)
+    if not found.honest:
+        context.exit(NO)
+
+
+def _recipe(named: str) -> Any:
+    """A recipe by its name; a wrong one is a wrong command line."""
+    if find_spec("sklearn") is None:
+        raise click.UsageError("--recipe needs scikit-learn: pip install 'assay[learn]'")
+    from assay.learn.recipes import RecipeError, find_recipe
+
+    try:
+        return find_recipe(named)
+    except RecipeError as odd:
+        raise click.UsageError(f"--recipe: {odd}") from odd
+
+
+def _reading(
+    request: Request,
+    label: str,
+    groups: tuple[str, ...],
+    drop: tuple[str, ...],
+    text: str | None,
+    progress: Progress,
+) -> dict[str, Any]:
+    """How both parts are read."""
+    return {
+        "label": label,
+        "text": text,
+        "drop": drop,
+        "keep": groups,
+        "family": request.family,
+        "time": request.time,
+        "input_format": request.input_format,
+        "encoding": request.encoding,
+        "delimiter": request.delimiter,
+        "on_bad_row": request.on_bad_row,
+        "max_memory": request.max_memory,
+        "progress": progress,
+    }
+
+
+def _read(path: str, reading: dict[str, Any], said: dict[str, Any]) -> Data:
+    from assay.learn.data import read_data
+
+    return read_data(path, **reading, **said)
+
+
+def _as_in(data: Data, said: dict[str, Any]) -> dict[str, Any]:
+    """The labels of the test part are those of the training part, though some may be absent."""
+    if data.positive is None or said["negative"] is not None or said["labels"] is not None:
+        return said
+    return {**said, "positive": data.positive, "labels": list(data.labels)}
+
+
+def _said(found: Check, reporting: Reporting) -> Any:
+    """What stands beside a report that is not read in the terminal."""
+    if reporting.out is None and reporting.face == TERMINAL:
+        return
+    for part in found.parts.values():
+        if part["rows_refused"]:
+            yield f"note: {part['rows_refused']:,} of {part['rows_read']:,} rows were refused"
+    for finding in found.findings:
+        yield f"{finding.severity} {finding.code}: {finding.message}"

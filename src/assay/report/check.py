@@ -1,0 +1,298 @@
+"""The document of a check: what leaks, what else to know, and what a trivial model reaches."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from assay.evaluation.words import listed
+from assay.learn.checks import CHECKS, Check, Finding
+from assay.learn.checks.baselines import OF_MANY, OF_TWO, Baseline
+from assay.learn.checks.pitfalls import FOUND
+from assay.learn.checks.retest import Retest, Trained
+from assay.measures import find
+from assay.report.document import (
+    Cell,
+    Change,
+    Column,
+    Document,
+    Forest,
+    Kind,
+    Prose,
+    Provenance,
+    Section,
+    Table,
+    Tier,
+)
+from assay.report.names import name
+from assay.report.numbers import count, difference_parts
+from assay.report.refused import refused_rows
+from assay.report.words import measure_name, plural, quoted
+
+_BY_CODE = {check.code: check for check in CHECKS}
+_MOST_ROWS = 10
+HEADS = (
+    *("kind", "code", "severity", "pitfall", "message", "columns", "rows"),
+    *("model", "measure", "value", "low", "high", "method", "n"),
+)
+CALLED = {"leak": "LEAK", "warning": "warning", "info": "info"}
+TOLD = {"leak": ("leak", "leaks"), "warning": ("warning", "warnings"), "info": ("note", "notes")}
+
+
+def check_document(check: Check, *, made: Provenance | None = None) -> Document:
+    """What a report says of a check."""
+    said = tuple(_headline(check))
+    sections = (
+        *_found(check),
+        *_retest(check),
+        _baselines(check),
+        _pitfalls(check),
+        *_reasons(check),
+        *_where(check),
+        *_refused(check),
+    )
+    return Document(
+        title=_title(check),
+        headline=said,
+        sections=sections,
+        notes=check.notes,
+        plain={**check.to_dict(), "headline": list(said)},
+        made=made,
+        records=tuple(_records(check)),
+    )
+
+
+def _title(check: Check) -> str:
+    names = [name(PurePath(part["name"]).name) for part in check.parts.values()]
+    return f"Check of {' and '.join(names)}"
+
+
+def _headline(check: Check) -> Iterator[str]:
+    found = Counter(finding.severity for finding in check.findings)
+    if check.leaks:
+        codes = listed([finding.code for finding in check.leaks])
+        leaks = f"{found['leak']} {plural(found['leak'], *TOLD['leak'])}"
+        yield f"Not honest as it is: {leaks} ({codes})."
+    elif len(check.parts) == 1:
+        yield "No leak was found in this file; how it is split is still to be done with care."
+    else:
+        yield "No leak between these parts was found."
+    others = [
+        f"{found[severity]} {plural(found[severity], *TOLD[severity])}"
+        for severity in ("warning", "info")
+        if found[severity]
+    ]
+    rows = [
+        f"{count(part['rows'])} {called + ' ' if len(check.parts) > 1 else ''}rows"
+        for called, part in check.parts.items()
+    ]
+    also = f" {listed(others)} more." if others else ""
+    yield f"{listed(rows)} of {_features(check)}.{also}"
+    yield from _drop(check.retest)
+
+
+def _features(check: Check) -> str:
+    number = next(iter(check.parts.values()))["features"]
+    return f"{count(number)} {plural(number, 'feature', 'features')}"
+
+
+def _drop(retest: Retest | None) -> Iterator[str]:
+    """The one drop that the headline tells."""
+    if retest is None or retest.after is None:
+        return
+    measure = "roc_auc" if "roc_auc" in retest.drops else "accuracy"
+    drop = retest.drops[measure]
+    if math.isnan(drop):
+        return
+    before, after = retest.before.estimates[measure], retest.after.estimates[measure]
+    value, interval = difference_parts(drop.changed(-drop, low=-drop.high, high=-drop.low))
+    yield (
+        f"Without what leaks, {measure_name(measure)} of {name(retest.recipe)} goes from "
+        f"{before:.3f} to {after:.3f} ({value} {interval})."
+    )
+
+
+# -- what was found --------------------------------------------------------------------------------
+
+
+def _found(check: Check) -> Iterator[Section]:
+    """Every finding with what to do about it, leaks first."""
+    if check.findings:
+        said = tuple(
+            Prose(f"{CALLED[found.severity]} {found.code}: {found.message} {_remedy(found)}")
+            for found in check.findings
+        )
+        yield Section("What was found", said, Tier.MAIN)
+
+
+def _remedy(found: Finding) -> str:
+    """What to do, where something is to be done."""
+    return "" if found.severity == "info" else f"What to do: {_BY_CODE[found.code].remedy}"
+
+
+def _reasons(check: Check) -> Iterator[Section]:
+    """Why each finding matters."""
+    if not check.findings:
+        return
+    columns = (Column("finding"), Column("is"), Column("why it matters"))
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (code, _BY_CODE[code].title, _BY_CODE[code].why)
+        for code in sorted(found.code for found in check.findings)
+    )
+    table = Table("What the codes stand for", columns, rows)
+    yield Section("Why it matters", (table,), Tier.APPENDIX, detail=True)
+
+
+def _where(check: Check) -> Iterator[Section]:
+    """The columns and the first rows that each finding is about."""
+    shown = [finding for finding in check.findings if finding.columns or finding.rows]
+    if not shown:
+        return
+    part = "test" if len(check.parts) > 1 else "the file"
+    columns = (Column("finding"), Column("columns"), Column(f"rows of {part}"))
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (found.code, ", ".join(map(name, found.columns)), _rows(found)) for found in shown
+    )
+    yield Section("Where", (Table("The first of each", columns, rows),), Tier.APPENDIX, detail=True)
+
+
+def _rows(found: Finding) -> str:
+    first = ", ".join(map(str, found.rows[:_MOST_ROWS]))
+    return f"{first}, ..." if len(found.rows) > _MOST_ROWS else first
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+def _measures(check: Check) -> tuple[str, ...]:
+    return OF_TWO if check.positive is not None else OF_MANY
+
+
+def _baselines(check: Check) -> Section:
+    wanted = _measures(check)
+    columns = (
+        Column("trivial model"),
+        *(Column(measure_name(measure), Kind.SHARE) for measure in wanted),
+        Column("what it says", optional=True),
+    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (_called(each), *(each.estimates[measure] for measure in wanted), each.says)
+        for each in check.baselines
+    )
+    judged = "the test part" if len(check.parts) > 1 else "30% of the rows, held out at random"
+    table = Table(f"Learned from the training rows, judged on {judged}", columns, rows)
+    return Section("What every result should beat", (table,), Tier.MAIN)
+
+
+def _called(baseline: Baseline) -> str:
+    if len(baseline.columns) == 1:
+        return f"{baseline.name}, {quoted(baseline.columns[0])}"
+    return baseline.name
+
+
+def _retest(check: Check) -> Iterator[Section]:
+    retest = check.retest
+    if retest is None:
+        return
+    title = f"{name(retest.recipe)} without what leaks"
+    wanted = tuple(retest.before.estimates)
+    columns = (
+        Column(""),
+        Column("split"),
+        Column("learned", Kind.COUNT),
+        Column("judged", Kind.COUNT),
+        *(Column(measure_name(measure), Kind.SHARE) for measure in wanted),
+    )
+
+    def row(called: str, trained: Trained) -> tuple[Cell, ...]:
+        estimates = (trained.estimates[measure] for measure in wanted)
+        return (called, trained.split, trained.learned, trained.judged, *estimates)
+
+    rows = [row("as it is", retest.before)]
+    if retest.after is not None:
+        rows.append(row("without", retest.after))
+    removed = f"Removed: {retest.removed}"
+    blocks: list[Any] = [Table(removed, columns, tuple(rows))]
+    if retest.drops:
+        changes = tuple(
+            Change(
+                measure_name(measure),
+                drop.changed(-drop, low=-drop.high, high=-drop.low),
+                find(measure).better,
+            )
+            for measure, drop in retest.drops.items()
+        )
+        blocks.append(Forest("What removing it changes", changes, notes=(retest.note,)))
+    elif retest.note:
+        blocks.append(Prose(f"{retest.note}."))
+    yield Section(title, tuple(blocks), Tier.MAIN)
+
+
+def _pitfalls(check: Check) -> Section:
+    columns = (Column("pitfall"), Column("found"), Column("by"), Column("why"))
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (f"{each.code} {each.name}", each.status, ", ".join(each.findings), _why(each))
+        for each in check.pitfalls
+    )
+    table = Table(
+        "The ten pitfalls of Arp et al., USENIX Security 2022, as far as these rows show them",
+        columns,
+        rows,
+    )
+    return Section("Pitfalls", (table,), Tier.MAIN)
+
+
+def _why(pitfall: Any) -> str:
+    if pitfall.status == FOUND:
+        return listed([_BY_CODE[code].title for code in pitfall.findings])
+    return str(pitfall.why)
+
+
+def _refused(check: Check) -> Iterator[Section]:
+    for part in check.parts.values():
+        yield from refused_rows(part)
+
+
+def _records(check: Check) -> Iterator[Mapping[str, Any]]:
+    """One row a finding, and one a measure of each trivial model and each training."""
+    nothing = dict.fromkeys(HEADS)
+    for found in check.findings:
+        yield {
+            **nothing,
+            "kind": "finding",
+            "code": found.code,
+            "severity": found.severity,
+            "pitfall": found.pitfall,
+            "message": found.message,
+            "columns": " ".join(found.columns),
+            "rows": " ".join(map(str, found.rows)),
+        }
+    for kind, model, estimates in _estimates(check):
+        for measure, estimate in estimates.items():
+            yield {
+                **nothing,
+                "kind": kind,
+                "model": model,
+                "measure": measure,
+                **{end: _number(getattr(estimate, end)) for end in ("value", "low", "high")},
+                "method": estimate.method or None,
+                "n": estimate.n,
+            }
+
+
+def _estimates(check: Check) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    for baseline in check.baselines:
+        yield "baseline", baseline.name, baseline.estimates
+    retest = check.retest
+    if retest is not None:
+        yield "before", retest.recipe, retest.before.estimates
+        if retest.after is not None:
+            yield "after", retest.recipe, retest.after.estimates
+            yield "drop", retest.recipe, retest.drops
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
