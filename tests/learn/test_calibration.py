@@ -57,7 +57,7 @@ def test_inner_folds_judge_each_row_once_and_keep_every_class_learned(
 def blobs(classes: int, rows: int = 300) -> tuple[np.ndarray, np.ndarray]:
     generator = np.random.default_rng(7)
     truth = np.arange(rows) % classes
-    return generator.normal(size=(rows, 4)) + 1.2 * np.eye(4)[truth], truth
+    return generator.normal(size=(rows, 4)) + 2 * np.eye(4)[truth], truth
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -167,13 +167,13 @@ def within_memory(request: Request) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def named(files: Sequence[str]) -> Iterator[None]:
-    """Errors in here tell of which input they speak."""
+def named(files: Sequence[str], others: Sequence[str] = ()) -> Iterator[None]:
+    """Errors in here tell of which input they speak: of ``files``, where it is not of others."""
     try:
         yield
     except InputError as error:
         names = ["standard input" if file == "-" else file for file in files]
-        if any(_names(str(error), name) for name in names):
+        if any(_names(str(error), name) for name in [*names, *others]):
             raise
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         raise type(error)(f"{', '.join(names[:3])}{more}: {error}") from error

@@ -162,7 +162,8 @@ def command(
     reporting.check()
     must_not_replace(reporting.out, [*files, *holdout], request)
     check_figures(figures)
-    with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(files):
+    naming = named(files, holdout)
+    with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming:
         from assay.decisions.threshold import choose_threshold_files
         from assay.report import threshold_document
 

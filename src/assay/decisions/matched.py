@@ -10,8 +10,7 @@ from assay.decisions.compare import compare
 from assay.decisions.comparison import Comparison
 from assay.inference.chosen import Progress
 from assay.inference.operating import Rule
-from assay.sources.columns import native
-from assay.sources.files import Matched
+from assay.sources.files import Matched, typed
 
 
 def compare_matched(
@@ -31,18 +30,12 @@ def compare_matched(
     :func:`assay.compare`.
     """
     truth = matched.columns["y_true"]
-
-    def typed(label: Any) -> Any:
-        return native(label, truth.kind) if isinstance(label, str) else label
-
     slices = matched.columns.get("slices", {})
     found = compare(
         truth,
         scores=matched.scores or None,
         decisions=matched.decisions or None,
-        positive=typed(positive),
-        negative=typed(negative),
-        labels=None if labels is None else [typed(label) for label in labels],
+        **typed(truth.kind, positive=positive, negative=negative, labels=labels),
         threshold=threshold,
         at=at,
         counts=matched.columns.get("counts"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ from assay.evaluation.evaluation import Evaluation
 from assay.evaluation.partly import Unlabelled
 from assay.inference import Method
 from assay.sources import Batch, from_arrays, label_text
-from assay.sources.columns import BOOLEAN, Labels, native
-from assay.sources.files import Progress, Request, Rows, read, silent
+from assay.sources.columns import BOOLEAN, Labels
+from assay.sources.files import Progress, Request, labelled, read, silent
 from assay.tally.scores import extremes
 
 
@@ -49,26 +49,8 @@ def evaluate_files(
     """
     request = replace(request or Request(), by_threshold=threshold is not None)
     rows = read([inputs] if isinstance(inputs, str) else inputs, request, progress)
-    kind = rows.columns["y_true"].kind
-
-    def typed(label: Any) -> Any:
-        return native(label, kind) if isinstance(label, str) else label
-
-    positive, negative = typed(positive), typed(negative)
-    columns = dict(rows.columns)
-    if len(columns.get("y_proba", ())) == 1:
-        # The probability of one class is a score for it.
-        ((of, score),) = columns.pop("y_proba").items()
-        if negative is not None or positive not in (None, of):
-            raise ScoreError(f"the only probability is that of {of!r}, so that is the positive")
-        positive, columns["y_score"] = of, score
-    batch = from_arrays(
-        **columns,
-        positive=positive,
-        negative=negative,
-        labels=None if labels is None else [typed(label) for label in labels],
-        threshold=threshold,
-    )
+    columns = labelled(rows, positive=positive, negative=negative, labels=labels)
+    batch = from_arrays(**columns, threshold=threshold)
     unlabelled = None
     if rows.unlabelled is not None:
         unlabelled = _unlabelled(rows.unlabelled, batch, threshold, one_negative=negative)
@@ -81,19 +63,9 @@ def evaluate_files(
         family=rows.family,
         days=rows.days,
         unlabelled=unlabelled,
-        source=_source(rows),
+        source=rows.source,
         notes=(*rows.notes, *batch.notes),
     )
-
-
-def _source(rows: Rows) -> dict[str, Any]:
-    return {
-        "name": rows.name,
-        "rows_read": rows.rows_read,
-        "rows_refused": rows.rows_refused,
-        "refused": [asdict(refused) for refused in rows.refused],
-        "chosen": dict(rows.chosen),
-    }
 
 
 def _unlabelled(

@@ -12,7 +12,7 @@ from assay.evaluation.words import listed
 from assay.learn.checks import CHECKS, Check, Finding
 from assay.learn.checks.baselines import OF_MANY, OF_TWO, Baseline
 from assay.learn.checks.pitfalls import FOUND
-from assay.learn.checks.retest import Retest, Trained
+from assay.learn.checks.retest import Retest
 from assay.measures import find
 from assay.report.document import (
     Cell,
@@ -28,7 +28,7 @@ from assay.report.document import (
     Tier,
 )
 from assay.report.names import name
-from assay.report.numbers import count, difference_parts
+from assay.report.numbers import count, difference_parts, measured_parts
 from assay.report.refused import refused_rows
 from assay.report.words import measure_name, plural, quoted
 
@@ -109,9 +109,11 @@ def _drop(retest: Retest | None) -> Iterator[str]:
         return
     before, after = retest.before.estimates[measure], retest.after.estimates[measure]
     value, interval = difference_parts(drop.changed(-drop, low=-drop.high, high=-drop.low))
+    anew = retest.after.split != retest.before.split
+    how = f"Split {retest.after.split}" if anew else "Without what leaks"
     yield (
-        f"Without what leaks, {measure_name(measure)} of {name(retest.recipe)} goes from "
-        f"{before:.3f} to {after:.3f} ({value} {interval})."
+        f"{name(how)}, {measure_name(measure)} of {name(retest.recipe)} goes from "
+        f"{measured_parts(before)[0]} to {measured_parts(after)[0]} ({value} {interval})."
     )
 
 
@@ -198,24 +200,21 @@ def _retest(check: Check) -> Iterator[Section]:
     if retest is None:
         return
     title = f"{name(retest.recipe)} without what leaks"
-    wanted = tuple(retest.before.estimates)
+    trained = [retest.before] if retest.after is None else [retest.before, retest.after]
     columns = (
-        Column(""),
-        Column("split"),
-        Column("learned", Kind.COUNT),
-        Column("judged", Kind.COUNT),
-        *(Column(measure_name(measure), Kind.SHARE) for measure in wanted),
+        Column("measure"),
+        *(Column(called, Kind.SHARE) for called in ("as it is", "without")[: len(trained)]),
     )
-
-    def row(called: str, trained: Trained) -> tuple[Cell, ...]:
-        estimates = (trained.estimates[measure] for measure in wanted)
-        return (called, trained.split, trained.learned, trained.judged, *estimates)
-
-    rows = [row("as it is", retest.before)]
-    if retest.after is not None:
-        rows.append(row("without", retest.after))
-    removed = f"Removed: {retest.removed}"
-    blocks: list[Any] = [Table(removed, columns, tuple(rows))]
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("split", *(each.split for each in trained)),
+        ("rows learned", *(count(each.learned) for each in trained)),
+        ("rows judged", *(count(each.judged) for each in trained)),
+        *(
+            (measure_name(measure), *(each.estimates[measure] for each in trained))
+            for measure in retest.before.estimates
+        ),
+    )
+    blocks: list[Any] = [Table(f"Taken out: {retest.removed}", columns, rows)]
     if retest.drops:
         changes = tuple(
             Change(

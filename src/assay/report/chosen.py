@@ -106,7 +106,13 @@ def _on_the_holdout(holdout: Mapping[str, Any]) -> str:
     if not holdout["constraints"]:
         return f"{where} was judged too."
     if not broken:
-        what = "its constraint" if len(kept) == 1 else f"{all_of(len(kept))} constraints"
+        asked = len(holdout["constraints"])
+        if not kept:
+            return f"{where} can't be judged: its rows tell of no constraint."
+        if len(kept) < asked:
+            part = f"{len(kept)} of {asked} constraints"
+            return f"{where} kept {part}; its rows can't tell of the rest."
+        what = "its constraint" if asked == 1 else f"{all_of(asked)} constraints"
         return f"{where} kept {what}."
     return f"{where} broke {listed([constraint_text(each['constraint']) for each in broken])}."
 

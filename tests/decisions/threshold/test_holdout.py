@@ -157,3 +157,38 @@ def test_a_holdout_with_other_labels_is_refused() -> None:
     truth, scores = rows(2)
     with pytest.raises(LabelError, match="the holdout has the labels"):
         choose((np.where(truth, "attack", "normal"), scores), max_fpr=0.1)
+
+
+@pytest.mark.parametrize(("kind", "held"), [(0, [True, None]), (1, [None, True])])
+def test_a_holdout_may_have_one_kind_of_rows_only(kind: int, held: list[bool | None]) -> None:
+    truth, scores = rows(7)
+    mine = truth == kind
+    choice = choose((truth[mine], scores[mine]), max_fpr=0.1, min_dr=0.5)
+    assert choice.holdout is not None
+    assert [each["held"] for each in choice.holdout["constraints"]] == held
+
+
+def test_a_holdout_may_have_kinds_of_attacks_that_are_new() -> None:
+    truth, scores = rows(1)
+    others, unseen = rows(7)
+    kinds = np.where(truth, np.where(np.arange(1300) % 2, "dos", "probe"), "normal")
+    choice = choose_threshold(
+        kinds,
+        y_score=scores,
+        negative="normal",
+        min_dr_families={"dos": 0.5},
+        max_fpr=0.1,
+        holdout=(np.where(others, "dos", "normal"), unseen),
+        resamples=20,
+    )
+    assert choice.holdout is not None
+    assert [each["held"] for each in choice.holdout["constraints"]] == [True, True]
+    new = choose((np.where(others, 9, 0), unseen), max_fpr=0.1, negative=0)
+    assert new.holdout is not None
+    assert new.holdout["source"]["positives"] == 300
+
+
+def test_a_label_that_is_new_is_no_side_of_its_own() -> None:
+    truth, scores = rows(2)
+    with pytest.raises(LabelError, match="the holdout has the labels"):
+        choose((np.where(truth, 9, 0), scores), max_fpr=0.1, positive=1)

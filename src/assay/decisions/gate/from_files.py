@@ -11,8 +11,7 @@ from assay.decisions.gate.result import Gate
 from assay.decisions.gate.rule import NEW, OLD, Rule
 from assay.inference.bootstrap import SEED
 from assay.sources import FAMILY
-from assay.sources.columns import native
-from assay.sources.files import Model, Progress, Request, read_models, silent
+from assay.sources.files import Model, Progress, Request, read_models, silent, typed
 
 
 def gate_files(
@@ -60,11 +59,6 @@ def gate_files(
         progress=progress,
     )
     columns = dict(found.columns)
-    kind = columns["y_true"].kind
-
-    def typed(label: Any) -> Any:
-        return native(label, kind) if isinstance(label, str) else label
-
     sliced = columns.get("slices", {})
     family = found.family or FAMILY
     judged = gate(
@@ -74,9 +68,7 @@ def gate_files(
         old=found.scores.get(OLD),
         new_decision=found.decisions.get(NEW),
         old_decision=found.decisions.get(OLD),
-        positive=typed(positive),
-        negative=typed(negative),
-        labels=None if labels is None else [typed(label) for label in labels],
+        **typed(columns["y_true"].kind, positive=positive, negative=negative, labels=labels),
         families=sliced.get(family),
         clusters=columns.get("clusters"),
         counts=columns.get("counts"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,17 +11,18 @@ from assay.decisions.threshold import infeasible, words
 from assay.decisions.threshold.candidates import candidates_of
 from assay.decisions.threshold.estimates import Drawn, estimates_at
 from assay.decisions.threshold.findings import findings_of
-from assay.decisions.threshold.holdout import judge
+from assay.decisions.threshold.holdout import judge, labelled_like
 from assay.decisions.threshold.plotting import thinned
 from assay.decisions.threshold.result import Choice, Point
 from assay.decisions.threshold.rules import Rule, empirical_rule, guaranteed_rule
 from assay.decisions.threshold.sweep import MODEL, Swept
 from assay.decisions.threshold.wanted import Wanted, wanted
-from assay.errors import InputError, LabelError
+from assay.errors import InputError
 from assay.inference import Bootstrap
 from assay.inference.chosen import Chooser, Progress, choose_anew
 from assay.inference.operating import NOTHING
 from assay.sources import FAMILY, Batch, from_arrays
+from assay.sources.columns import labels_of
 
 ANEW = (
     "Intervals choose the threshold anew in each resample, and tell what this threshold would do "
@@ -81,14 +82,18 @@ def choose_threshold(
     0.65
     """
     said: dict[str, Any] = {"positive": positive, "negative": negative, "labels": labels}
+    truth = labels_of(y_true, "y_true")
     batch = _batch(
-        {"y_true": y_true, "y_score": y_score, "families": families, "counts": counts}
+        {"y_true": truth, "y_score": y_score, "families": families, "counts": counts}
         | {"clusters": clusters},
         said,
     )
     unseen = None
     if holdout is not None:
-        unseen = _batch(_holdout(holdout), said)
+        columns = _holdout(holdout)
+        columns["y_true"] = labels_of(columns["y_true"], "y_true")
+        like = labelled_like(truth, columns["y_true"], batch.positive, said)
+        unseen = _batch(columns, like)
     return choose_of_batches(
         batch,
         {
@@ -126,15 +131,13 @@ def choose_of_batches(
 ) -> Choice:
     """Choose on rows that were checked; ``family`` names the slice that holds families."""
     swept = Swept.of(batch, batch.slices.get(family))
+    swept.must_have_both_kinds()
     want = wanted(**asked, families=tuple(each.name for each in swept.families))
     unseen = None
     if holdout is not None:
-        if holdout.labels != batch.labels:
-            raise LabelError(
-                f"the holdout has the labels {list(holdout.labels)}, but the threshold is chosen "
-                f"on {list(batch.labels)}: both must be labelled alike"
-            )
-        unseen = Swept.of(holdout, holdout.slices.get(family))
+        # Kinds that only one of them has may give a side another name.
+        alike = replace(holdout, labels=batch.labels, positive=batch.positive)
+        unseen = Swept.of(alike, holdout.slices.get(family))
     choosing = _Choosing(swept, want, method, progress)
     empirical, guaranteed, candidates = choosing.points()
     why = choosing.infeasible(empirical, guaranteed)

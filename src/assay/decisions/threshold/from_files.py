@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from assay.decisions.threshold.choose import choose_of_batches
+from assay.decisions.threshold.holdout import labelled_like
 from assay.decisions.threshold.result import Choice
 from assay.errors import CountError, InputError, ScoreError
 from assay.inference import Bootstrap
 from assay.inference.chosen import Progress as Resampled
 from assay.sources import FAMILY, Batch, from_arrays
-from assay.sources.columns import native
-from assay.sources.files import Progress, Request, Rows, read, silent
+from assay.sources.files import Progress, Request, Rows, labelled, read, silent
 
 
 def choose_threshold_files(
@@ -69,7 +69,11 @@ def choose_threshold_files(
     unseen = judged = None
     if holdout is not None:
         unseen = read(_listed(holdout), request, progress)
-        judged = _batch(unseen, said)
+        both = (part.columns["y_true"].used() for part in (rows, unseen))
+        try:
+            judged = _batch(unseen, labelled_like(*both, batch.positive, said))
+        except InputError as error:
+            raise type(error)(f"{unseen.name}: {error}") from error
     return choose_of_batches(
         batch,
         {
@@ -86,9 +90,9 @@ def choose_threshold_files(
         },
         family=rows.family or FAMILY,
         method=Bootstrap(level, resamples, seed),
-        source=_source(rows),
+        source=rows.source,
         holdout=judged,
-        holdout_source=None if unseen is None else _source(unseen),
+        holdout_source=None if unseen is None else unseen.source,
         notes=rows.notes,
         progress=resampled,
     )
@@ -99,39 +103,11 @@ def _listed(inputs: str | Sequence[str]) -> Sequence[str]:
 
 
 def _batch(rows: Rows, said: Mapping[str, Any]) -> Batch:
-    columns = dict(rows.columns)
-    if "y_score" not in columns and "y_proba" not in columns:
+    if "y_score" not in rows.columns and "y_proba" not in rows.columns:
         raise ScoreError(
             f"{rows.name}: a threshold is chosen on scores, and only decisions were found. Say "
             f"which column holds the scores with --score"
         )
-    kind = columns["y_true"].kind
-
-    def typed(label: Any) -> Any:
-        return native(label, kind) if isinstance(label, str) else label
-
-    positive, negative, labels = typed(said["positive"]), typed(said["negative"]), said["labels"]
-    if len(columns.get("y_proba", ())) == 1:
-        # The probability of one class is a score for it.
-        ((of, score),) = columns.pop("y_proba").items()
-        if negative is not None or positive not in (None, of):
-            raise ScoreError(f"the only probability is that of {of!r}, so that is the positive")
-        positive, columns["y_score"] = of, score
+    columns = labelled(rows, **said)
     columns.pop("y_pred", None)
-    return from_arrays(
-        **columns,
-        positive=positive,
-        negative=negative,
-        labels=None if labels is None else [typed(label) for label in labels],
-        threshold=0.0,  # any: thresholds are what is looked for
-    )
-
-
-def _source(rows: Rows) -> dict[str, Any]:
-    return {
-        "name": rows.name,
-        "rows_read": rows.rows_read,
-        "rows_refused": rows.rows_refused,
-        "refused": [asdict(refused) for refused in rows.refused],
-        "chosen": dict(rows.chosen),
-    }
+    return from_arrays(**columns, threshold=0.0)  # any: thresholds are what is looked for

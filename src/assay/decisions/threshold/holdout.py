@@ -11,8 +11,33 @@ from assay.decisions.threshold.result import Point, Shown
 from assay.decisions.threshold.rules import Rule, empirical_rule
 from assay.decisions.threshold.sweep import Swept
 from assay.decisions.threshold.wanted import MAX_ALERTS, MAX_FAR, MAX_FPR, MIN_DR, Wanted
+from assay.errors import LabelError
 from assay.evaluation.deployment import ALERTS
 from assay.inference import Estimate
+from assay.sources import label_text
+from assay.sources.columns import Labels, native
+
+
+def labelled_like(
+    chosen: Labels, unseen: Labels, positive: str | None, said: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What to say of the labels of a holdout, so that they mean what they mean where it was chosen.
+
+    It may lack labels, as one of harmless rows alone does. New ones have a side only where one
+    label was named and stands against all others.
+    """
+    listed = [label_text(label) for label in said["labels"] or ()]
+    known = [*chosen.names, *listed]
+    named = said["positive"] is not None and positive in unseen.names
+    if said["negative"] is None and not named and not set(unseen.names) <= set(known):
+        raise LabelError(
+            f"the holdout has the labels {list(unseen.names)}, but the threshold is chosen on "
+            f"{list(chosen.names)}: both must be labelled alike"
+        )
+    names = [native(name, unseen.kind) for name in dict.fromkeys([*known, *unseen.names])]
+    if said["negative"] is not None:
+        return {"positive": None, "negative": said["negative"], "labels": names}
+    return {"positive": native(positive or "", unseen.kind), "negative": None, "labels": names}
 
 
 def judge(

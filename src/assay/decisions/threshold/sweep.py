@@ -92,14 +92,18 @@ class Swept:
         tally = ScoreTally.of_rows(batch.labels, batch.score, batch.truth, counts=batch.counts)
         fp, tp = (np.cumsum(side[::-1].astype(np.int64)) for side in tally.counts)
         counts = Counts(tp, fp, int(tp[-1]), int(fp[-1]))
-        for amount, label in zip((counts.negatives, counts.positives), batch.labels, strict=True):
+        ascending = tally.scores.astype(np.float64)
+        return cls(batch, ascending[::-1], counts, _families(batch, ascending, tp, kinds), kinds)
+
+    def must_have_both_kinds(self) -> None:
+        """Refuse rows of one kind only."""
+        sides = self.counts.negatives, self.counts.positives
+        for amount, label in zip(sides, self.batch.labels, strict=True):
             if not amount:
                 raise LabelError(
                     f"no row is {label!r}: a threshold is chosen between two kinds of rows, and "
                     f"there is one kind only. Give rows of both"
                 )
-        ascending = tally.scores.astype(np.float64)
-        return cls(batch, ascending[::-1], counts, _families(batch, ascending, tp, kinds), kinds)
 
     def at(self, position: int) -> Confusion:
         """The confusion matrix at a position; -1 flags nothing."""

@@ -89,13 +89,19 @@ def _baselines(case: Case) -> Iterator[Baseline]:
         yield _judged(
             case,
             "best single column",
-            f"the commonest label at each value of {best!r}, or in each of 64 bins; the best of "
-            f"{len(case.signals)} columns on the rows that judge, so a little flattered",
+            f"the commonest label at each value of {best!r}, or in each of 64 bins{_chosen(case)}",
             rates_of(columns, case.facts[best], learned),
             (best,),
         )
     if find_spec("sklearn") is not None and case.signals:
         yield _tree(case)
+
+
+def _chosen(case: Case) -> str:
+    number = len(case.signals)
+    if number == 1:
+        return ""
+    return f"; the best of {number} columns on the rows that judge, so a little flattered"
 
 
 def _best(case: Case) -> str | None:

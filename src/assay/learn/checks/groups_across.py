@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.evaluation.words import count, listed, name
+from assay.evaluation.words import count, name
 from assay.learn.checks.case import HELD_OUT, TRAIN, Case, Part
 from assay.learn.checks.equal import Equal, equal_rows
 from assay.learn.checks.finding import CodedCheck, Seen
@@ -47,7 +47,7 @@ def look(case: Case) -> Seen | None:
         found.append(f"column {name(column)}: {said}")
     if not found:
         return None
-    message = f"{listed(found)}."
+    message = f"{'; '.join(found)}."
     return Seen(
         "leak" if case.test is not None else "warning",
         message[0].upper() + message[1:],

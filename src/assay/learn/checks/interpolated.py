@@ -19,7 +19,7 @@ NEAREST = 30
 # Two directions are one to so much; numbers may have been written with seven digits.
 STRAIGHT = 1e-6
 FEWEST_COLUMNS, FEWEST_VALUES, FEWEST_ROWS = 3, 20, 30
-MANY, FEW = 0.2, 0.05
+MANY, FEW = 0.3, 0.05
 MOST_CLASSES = 10
 _CHUNK = 1 << 14
 
@@ -125,21 +125,24 @@ def _shares(case: Case, lines: list[Floats], whole: Array, *, judged: int) -> di
 
 def nearest(rows: Floats, others: Floats, number: int) -> Array:
     """For each row the positions of its nearest others."""
-    number = min(number, len(others))
-    best = np.full((len(rows), 0), np.inf)
-    which = np.zeros((len(rows), 0), np.int64)
+    best, which = [], []
     for start in range(0, len(others), _CHUNK):
         chunk = others[start : start + _CHUNK]
         # Less the square of the row itself, which does not change the order.
         far = np.square(chunk).sum(axis=1) - 2 * rows @ chunk.T
-        best = np.concatenate([best, far], axis=1)
-        which = np.concatenate(
-            [which, np.broadcast_to(np.arange(start, start + len(chunk)), far.shape)], axis=1
-        )
-        if best.shape[1] > number:
-            kept = np.argpartition(best, number - 1, axis=1)[:, :number]
-            best, which = (np.take_along_axis(each, kept, axis=1) for each in (best, which))
-    return which
+        at = _smallest(far, number)
+        best.append(np.take_along_axis(far, at, axis=1))
+        which.append(start + at)
+    found = np.concatenate(which, axis=1)
+    at = _smallest(np.concatenate(best, axis=1), number)
+    return np.asarray(np.take_along_axis(found, at, axis=1))
+
+
+def _smallest(values: Floats, number: int) -> Array:
+    """The positions of the smallest values of each row."""
+    if number >= values.shape[1]:
+        return np.broadcast_to(np.arange(values.shape[1]), values.shape)
+    return np.argpartition(values, number - 1, axis=1)[:, :number]
 
 
 def on_line(row: Floats, others: Floats, whole: Array | None = None) -> bool:

@@ -248,7 +248,7 @@ def _of_one(case: Case, data: Data, removed: list[str]) -> Honest | None:
             removed.append(f"{count(int(repeats.sum()))} rows that repeat another")
             data, numbers = data.take(kept), kept
     if case.groups or case.time is not None:
-        removed.append("the random split")
+        removed.append("the random split, in which rows of one group or of later times are learned")
     elif not removed:
         return None
     return _anew(case, data, numbers, removed)

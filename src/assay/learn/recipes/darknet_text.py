@@ -84,7 +84,7 @@ RECIPE = Recipe(
         ),
         "balanced": Setting(default=True, help="weigh classes as if they were of equal size"),
         "c": Setting(10.0, "how freely logistic and svm fit the rows", least=1e-6),
-        "alpha": Setting(0.1, "the smoothing of bayes", least=1e-10),
+        "alpha": Setting(0.005, "the smoothing of bayes", least=1e-10),
         "trees": Setting(100, "the trees of the forest", least=1),
     },
     needs_text=True,

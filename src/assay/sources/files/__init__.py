@@ -1,6 +1,7 @@
 """Rows from files: text, Parquet, Arrow, NumPy, and queries on database files."""
 
 from assay.sources.files.inputs import inputs_of, paths_of
+from assay.sources.files.labelled import labelled, typed
 from assay.sources.files.matched import Matched, Model, NeedsId, read_models
 from assay.sources.files.memory import default_limit, memory_limit
 from assay.sources.files.read import read
@@ -17,9 +18,11 @@ __all__ = [
     "Rows",
     "default_limit",
     "inputs_of",
+    "labelled",
     "memory_limit",
     "paths_of",
     "read",
     "read_models",
     "silent",
+    "typed",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
 # How many bytes were read, and how many there are (None where nobody knows).
@@ -98,3 +98,14 @@ class Rows:
     family: str | None = None
     days: str | None = None
     doubtful: Mapping[str, tuple[Refused, ...]] = field(default_factory=dict)
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """Where the rows came from, and how many were used."""
+        return {
+            "name": self.name,
+            "rows_read": self.rows_read,
+            "rows_refused": self.rows_refused,
+            "refused": [asdict(refused) for refused in self.refused],
+            "chosen": dict(self.chosen),
+        }

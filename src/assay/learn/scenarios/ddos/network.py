@@ -38,11 +38,11 @@ FAMILIES = tuple(FLOODS)
 
 _FLOWS = 3000.0  # an hour by day
 _SHARES = (0.62, 0.07, 0.22, 0.04, 0.05)  # of the services
-_RUSHES = 2.0  # an hour at a difficulty of one half
-_PAUSE = 420.0  # mean seconds between the beginnings of two floods
+_RUSHES = 3.0  # an hour at a difficulty of one half
+_PAUSE = 380.0  # mean seconds between the beginnings of two floods
 _FIRST = 120.0
 _BOTS = 400
-_TTLS, _WINDOWS = (64, 128, 255), (65535, 64240, 29200, 8192)
+_TTLS, _WINDOWS = (64, 128, 255), (65535, 64240, 29200, 8192, 1024)
 
 
 class Network:
@@ -117,17 +117,18 @@ class Network:
         count = int(random.integers(150, 600))
         spread = random.gamma(2.0, random.uniform(40, 200), count) * SECOND
         client = random.choice(CLIENTS, count, p=self._activity)
-        server = int(random.choice(SERVERS[HTTPS]))
+        service = int(random.choice([HTTPS, HTTPS, HTTPS, DNS]))
+        server = int(random.choice(SERVERS[service]))
         when = time + spread.astype(np.int64)
         refused = float(random.uniform(0.05, 0.35))
-        yield from self._innocent(when, client, server, HTTPS, random, refused)
+        yield from self._innocent(when, client, server, service, random, refused)
 
     def _flood(self, time: int, random: np.random.Generator) -> Flows:
         if not self._kinds:  # each kind once, then each again
             self._kinds = random.permutation(FAMILIES).tolist()
         kind = self._kinds.pop()
         count = int(random.integers(40, 220))
-        seconds = random.uniform(20, 90) * (1 + 8 * self._difficulty)
+        seconds = random.uniform(20, 120) * (1 + 10 * self._difficulty)
         when = time + random.uniform(0, seconds * SECOND, count).astype(np.int64)
         client = random.choice(random.choice(self._bots, 60, replace=False), count)
         if kind in ("syn", "udp") and random.random() < 0.5:  # the addresses are made up
@@ -136,7 +137,7 @@ class Network:
         server = int(random.choice(SERVERS[service]))
         # Each flood hides as well as it can, and no two of its flows alike.
         tool, innocent = FLOODS[kind]
-        hidden = float(np.clip(random.normal(0.1 + 0.8 * self._difficulty, 0.15), 0, 1))
+        hidden = float(np.clip(random.normal(0.15 + 0.8 * self._difficulty, 0.15), 0, 1))
         share = np.clip(random.normal(hidden, 0.25, count), 0, 1)
         states = {
             "syn": [HALF_OPEN, HALF_OPEN, HALF_OPEN, RESET],
@@ -155,7 +156,8 @@ class Network:
         )
         flows["family"] = 1 + FAMILIES.index(kind)
         if random.random() > 0.3 + 0.7 * self._difficulty:  # the tool has its own
-            flows["ttl"], flows["window"] = random.integers(40, 250), random.choice([512, 1024])
+            flows["ttl"] = random.choice(_TTLS) - random.integers(3, 24)
+            flows["window"] = np.where(flows["window"] < 0, -1, random.choice([1024, 8192]))
         return flows
 
     def _flows(

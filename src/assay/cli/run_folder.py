@@ -1,0 +1,93 @@
+"""The folder that a training leaves: all of its files, or none."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.cli import aside
+from assay.cli.errors import OutputError
+
+if TYPE_CHECKING:
+    from assay.learn.run import Run
+    from assay.learn.run_folder import Asked
+    from assay.report import Document
+
+# What tells such a folder from any other.
+MARK, SCHEMA = "run.json", "assay.run/"
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a place that can't become a run, and a folder that is somebody else's."""
+    if str(path).startswith("-"):
+        raise click.UsageError(f"{str(path)!r} would be taken for an option; name another folder")
+    if path.exists() and not path.is_dir():
+        raise OutputError(f"{path} is no folder; --out needs the name of one")
+    if not path.absolute().parent.is_dir():
+        raise OutputError(f"{path} could not be made: there is no folder {path.parent}")
+    try:
+        if path.is_dir() and any(path.iterdir()) and not _is_run(path):
+            raise OutputError(
+                f"{path} holds files that no training left; name another folder with --out, or "
+                f"empty this one"
+            )
+    except OSError as error:
+        raise OutputError.of(path, error) from error
+
+
+def _is_run(path: Path) -> bool:
+    try:
+        found = json.loads((path / MARK).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    schema = found.get("schema") if isinstance(found, dict) else None
+    return isinstance(schema, str) and schema.startswith(SCHEMA)
+
+
+def files_of(
+    run: Run, document: Document, asked: Asked, times: Mapping[str, Any]
+) -> dict[str, bytes]:
+    """The content of every file, by its name; ``run.json``, which names the others, is last."""
+    from assay.learn import run_folder as folder
+    from assay.learn.persistence import MODEL
+    from assay.report import render
+    from assay.report.card import card_of
+    from assay.report.plain import csv_text
+
+    folds = folder.folds_of(run)
+    texts = {
+        folder.EVALUATION: render(document, "json"),
+        folder.REPORT: render(document, "html"),
+        folder.IMPORTANCE: csv_text(*folder.importance_rows(run)),
+        folder.FOLDS: csv_text(tuple(folds[0]), folds),
+        folder.CARD: card_of(run, document),
+    }
+    files = {
+        MODEL: folder.model_of(run, asked),
+        folder.PREDICTIONS: folder.parquet(folder.predictions_of(run, asked.id)),
+        **{name: text.encode(errors="backslashreplace") for name, text in texts.items()},
+    }
+    digests = [(name, hashlib.sha256(content).hexdigest()) for name, content in files.items()]
+    return {**files, folder.RUN: folder.run_record(run, asked, digests, times)}
+
+
+def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files aside, and put them in place together.
+
+    In a folder that was a run before, they replace its files; what is of another run, as figures,
+    stays.
+    """
+    check_folder(path)
+    try:
+        with aside.folder(path) as folder:
+            for name, content in files.items():
+                (folder / name).write_bytes(content)
+    except OSError as error:
+        raise OutputError.of(path, error) from error
+
+

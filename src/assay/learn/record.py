@@ -1,0 +1,146 @@
+"""A training as plain values: what the JSON document says of it beside the evaluation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from assay.inference import Estimate
+from assay.learn.judging import SD
+from assay.learn.run import Fold, Run
+from assay.learn.validation.split import SplitCounts
+
+if TYPE_CHECKING:
+    from assay.learn.data import Data
+    from assay.learn.importance import Importance
+
+
+def record_of(run: Run) -> dict[str, Any]:
+    """All that is known of a training but its evaluation and its model."""
+    return {
+        "recipe": run.recipe.name,
+        "settings": settings_of(run),
+        "validation": run.scheme,
+        "seed": run.seed,
+        "max_far": run.max_far,
+        "threshold": run.threshold,
+        "learned_from": run.learned_from,
+        "features": list(run.data.frame.columns),
+        "dropped": list(run.data.dropped),
+        "data": source_of(run.data),
+        "test": None if run.test is None else source_of(run.test),
+        "rows_judged": len(run.judged),
+        "rows_not_judged": run.unjudged,
+        "folds": [_fold(fold) for fold in run.folds],
+        "measures": _measures(run),
+        "validation_part": None if run.held_back is None else _estimates(run),
+        "importance": None if run.importance is None else _importance(run.importance),
+    }
+
+
+def settings_of(run: Run) -> dict[str, Any]:
+    """The settings as plain values; what is none, in a recipe of your own, as its text."""
+    return {name: _plain(value) for name, value in run.settings.items()}
+
+
+def source_of(data: Data) -> dict[str, Any]:
+    """Where rows came from, and which were refused."""
+    return {
+        "name": data.name,
+        "rows_read": data.rows_read,
+        "rows_used": len(data),
+        "rows_refused": data.rows_refused,
+        "refused": [
+            {"row": each.row, "reason": each.reason, "file": each.file, "line": each.line}
+            for each in data.refused
+        ],
+    }
+
+
+def counts_of(counts: SplitCounts) -> dict[str, Any]:
+    """How many rows of each class are in each part, with the totals."""
+    return {
+        "parts": list(counts.parts),
+        "classes": counts.records()[:-1],
+        "all": counts.records()[-1],
+    }
+
+
+def _fold(fold: Fold) -> dict[str, Any]:
+    return {
+        "name": fold.name,
+        "repeat": fold.repeat,
+        "threshold": fold.said.threshold,
+        "counts": counts_of(fold.counts),
+        "learned": {name: number(value) for name, value in fold.learned.items()},
+        "not_learned": list(fold.not_learned),
+        "losses": [number(loss) for loss in fold.losses],
+    }
+
+
+def _measures(run: Run) -> dict[str, Any]:
+    """Each measure fold by fold, and its mean over them where there are several."""
+    return {
+        name: {
+            "values": [number(value) for value in values],
+            "mean": None if name not in run.over_folds else _estimate(run.over_folds[name]),
+            "sd": number(run.over_folds[name].parts.get(SD, math.nan))
+            if name in run.over_folds
+            else None,
+        }
+        for name, values in run.per_fold.items()
+    }
+
+
+def _estimates(run: Run) -> list[Mapping[str, Any]]:
+    """The estimates of the validation part."""
+    assert run.held_back is not None  # noqa: S101 - asked only where there is one
+    found: list[Mapping[str, Any]] = run.held_back.to_dict()["estimates"]
+    return found
+
+
+def _importance(importance: Importance) -> dict[str, Any]:
+    return {
+        "measure": importance.measure or None,
+        "baseline": number(importance.baseline),
+        "rows": importance.judged,
+        "repeats": importance.repeats,
+        "columns": [
+            {
+                "column": row.column,
+                "mdi": number(row.mdi),
+                "permutation": _estimate(row.permutation),
+                "distinct": row.distinct,
+            }
+            for row in importance.rows
+        ],
+        "words": [
+            {"label": word.label, "word": word.word, "weight": number(word.weight)}
+            for word in importance.words
+        ],
+    }
+
+
+def _estimate(found: Estimate) -> dict[str, Any]:
+    return {
+        "value": number(found),
+        "low": number(found.low),
+        "high": number(found.high),
+        "method": found.method or None,
+        "undefined": found.undefined,
+        "note": found.note,
+    }
+
+
+def number(value: float) -> float | None:
+    """A number as JSON has it: None where it is none, or infinite."""
+    return float(value) if math.isfinite(value) else None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return value if value is None or isinstance(value, bool | int | str) else str(value)

@@ -1,0 +1,183 @@
+"""The card of a trained model: what it is, what it is worth, and what not to use it for.
+
+It begins with the header that model hubs read (``model-index``), with every value and its interval.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from assay.learn.persistence import MODEL
+from assay.learn.run import Run
+from assay.report.document import Document, Prose, Section
+from assay.report.markdown import render
+from assay.report.names import LONGEST_SENTENCE, name, short, visible
+from assay.report.numbers import count, measured
+from assay.report.validated import called, rule_of
+from assay.report.words import quoted
+
+# Shown in the header: measures by their name here, and by the name that hubs know.
+_OF_TWO = {
+    "accuracy": "accuracy",
+    "recall": "recall",
+    "precision": "precision",
+    "f1": "f1",
+    "false_positive_rate": "false_positive_rate",
+    "false_discovery_rate": "false_discovery_rate",
+    "roc_auc": "roc_auc",
+    "average_precision": "average_precision",
+    "mcc": "matthews_correlation",
+}
+_OF_MANY = {
+    "accuracy": "accuracy",
+    "precision.macro": "precision",
+    "recall.macro": "recall",
+    "f1.macro": "f1",
+    "f1.weighted": "f1",
+    "mcc": "matthews_correlation",
+}
+_KEPT = frozenset(
+    {"Main results", "How it was validated", "Over the folds", "What the model relies on"}
+)
+
+
+def card_of(run: Run, document: Document) -> str:
+    """The card as Markdown under a YAML header; ``document`` is that of the training."""
+    about = Document(
+        title=f"{name(run.recipe.name)}, trained on {_data(run)}",
+        headline=document.headline,
+        sections=(
+            Section("What it is", tuple(map(Prose, _what(run)))),
+            *(section for section in document.sections if section.title in _KEPT),
+            Section("Before you use it", tuple(map(Prose, _limits(run)))),
+            Section("How to use it", tuple(map(Prose, _use(run)))),
+        ),
+        findings=document.findings,
+        notes=document.notes,
+        made=document.made,
+    )
+    lines = ["---", *_yaml(_header(run)), "---", ""]
+    return "\n".join(lines) + "\n" + render(about)
+
+
+def _data(run: Run) -> str:
+    return name(PurePath(run.data.name).name)
+
+
+# -- header ----------------------------------------------------------------------------------------
+
+
+def _header(run: Run) -> dict[str, Any]:
+    task = "text-classification" if run.data.text is not None else "tabular-classification"
+    judged = name(PurePath(run.judged_data.name).name)
+    return {
+        "library_name": "sklearn",
+        "pipeline_tag": task,
+        "tags": ["sklearn", "skops", "assay", task],
+        "model_format": "skops",
+        "model_file": MODEL,
+        "model-index": [
+            {
+                "name": name(run.recipe.name),
+                "results": [
+                    {
+                        "task": {"type": task},
+                        "dataset": {"type": judged, "name": judged, "split": name(run.scheme)},
+                        "metrics": list(_metrics(run)),
+                    }
+                ],
+            }
+        ],
+    }
+
+
+def _metrics(run: Run) -> Iterator[dict[str, Any]]:
+    for key, known in (_OF_TWO if run.binary else _OF_MANY).items():
+        found = run.evaluation[key]
+        if not math.isfinite(found):
+            continue
+        metric: dict[str, Any] = {"type": known, "name": called(key), "value": float(found)}
+        if math.isfinite(found.low) and math.isfinite(found.high):
+            level = f"{100 * found.level:.10g}% interval"
+            metric["name"] = f"{called(key)}, {level} [{found.low:.4f}, {found.high:.4f}]"
+            metric["args"] = {
+                "low": float(found.low),
+                "high": float(found.high),
+                "level": found.level,
+                "method": found.method,
+                "n": found.n,
+            }
+        yield metric
+
+
+def _yaml(found: Mapping[str, Any], indent: int = 0) -> Iterator[str]:
+    """Mappings and lists as YAML blocks; what stands alone as JSON, which is YAML too."""
+    margin = "  " * indent
+    for key, value in found.items():
+        if isinstance(value, Mapping):
+            yield f"{margin}{key}:"
+            yield from _yaml(value, indent + 1)
+        elif isinstance(value, list):
+            yield f"{margin}{key}:"
+            for each in value:
+                if not isinstance(each, Mapping):
+                    yield f"{margin}- {_scalar(each)}"
+                    continue
+                first, *others = _yaml(each, indent + 1)
+                yield f"{margin}- {first.strip()}"
+                yield from others
+        else:
+            yield f"{margin}{key}: {_scalar(value)}"
+
+
+def _scalar(value: Any) -> str:
+    return json.dumps(visible(value) if isinstance(value, str) else value, ensure_ascii=False)
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def _what(run: Run) -> Iterator[str]:
+    labels = " from ".join(map(quoted, reversed(run.data.labels)))
+    many = f"It tells {count(len(run.data.labels))} classes apart."
+    yield f"A {run.recipe.summary}." if run.recipe.summary != "your own" else "A recipe of its own."
+    yield f"It tells {labels}." if run.binary else many
+    used = f"{count(run.data.frame.width)} columns" if run.data.text is None else "texts"
+    yield f"It learned from {run.learned_from} of {_data(run)} by {used}. {rule_of(run)}"
+    if run.threshold is not None:
+        yield f"It flags rows from a score of {run.threshold:.10g} on."
+
+
+def _limits(run: Run) -> Iterator[str]:
+    yield (
+        "The values above hold for rows like those that were judged. Other networks, later times "
+        "and attacks of other kinds may give other values: judge it again on rows of its own use "
+        "before an alarm depends on it."
+    )
+    if not run.binary:
+        return
+    prevalence = run.evaluation["prevalence"]
+    false = run.evaluation.at(0.001)["false_discovery_rate"]
+    if math.isfinite(false):
+        yield (
+            f"Its precision depends on how rare attacks are. Among the judged rows "
+            f"{float(prevalence):.2%} were {quoted(run.data.labels[1])}; where one row in 1,000 "
+            f"is, the false alarm rate is {measured(false)}."
+        )
+
+
+def _use(run: Run) -> Iterator[str]:
+    yield "assay predict FOLDER new.csv --out predictions.csv scores new rows, with FOLDER this one."
+    yield (
+        "In Python, assay.learn.persistence.load_model(FOLDER).pipeline has predict_proba; loading "
+        "runs no code that the file could choose."
+    )
+    if ":" in run.recipe.name:
+        yield short(
+            f"It was made by {visible(run.recipe.name)}: its types have to be named with --trust.",
+            LONGEST_SENTENCE,
+        )
