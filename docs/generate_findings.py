@@ -11,6 +11,8 @@ from doctest import DocTestParser, Example
 from pathlib import Path
 
 from assay.evaluation.findings import CHECKS, Check
+from assay.learn.checks import CHECKS as LEAK_CHECKS
+from assay.learn.checks import CodedCheck
 
 _spec = importlib.util.spec_from_file_location("generate", Path(__file__).with_name("generate.py"))
 _pages = importlib.util.module_from_spec(_spec)
@@ -23,6 +25,11 @@ ABOUT = (
     "is to be known. Findings are in ``evaluation.findings``, in every report and in the JSON "
     "document. Nothing is mended by itself."
 )
+BEFORE = (
+    "Codes with an L are those of :doc:`assay check <check>`, which looks at the rows before any "
+    "model is judged. There a *leak* is what makes an evaluation on them dishonest. The severity "
+    "here is the worst that a finding can have; its message tells which it has."
+)
 LEVELS = (
     "Where an interval decides, it is the one of the evaluation, at its level. Where rows carry "
     "weights or come in clusters, so do the checks; where there is no interval they are silent. "
@@ -32,27 +39,30 @@ LEVELS = (
 
 def page() -> str:
     """The page as reStructuredText."""
-    rows = [(f":ref:`{c.code} <{c.code}>`", _pages._escaped(c.title), c.severity) for c in CHECKS]
+    every = (*LEAK_CHECKS, *CHECKS)
+    rows = [(f":ref:`{c.code} <{c.code}>`", _pages._escaped(c.title), c.severity) for c in every]
     on_alerts = " and ".join(check.code for check in CHECKS if check.on_alerts)
     text = [
         _pages._title("Findings"),
         ABOUT,
         LEVELS.format(on_alerts=on_alerts),
+        BEFORE,
         _pages._table(("code", "found", "severity"), rows, (15, 65, 20)),
     ]
-    for check in CHECKS:
+    for check in every:
         text += _section(check)
     return _pages._joined(text)
 
 
-def _section(check: Check) -> list[str]:
+def _section(check: Check | CodedCheck) -> list[str]:
     said, examples = [], []
     for part in DocTestParser().parse(check.look.__doc__):
         if isinstance(part, Example):
             examples.append(part)
         else:
             said += [" ".join(block.split()) for block in part.split("\n\n") if block.strip()]
-    others = " or ".join([", ".join(check.unless[:-1]), *check.unless[-1:]]).removeprefix(" or ")
+    unless = check.unless if isinstance(check, Check) else ()
+    others = " or ".join([", ".join(unless[:-1]), *unless[-1:]]).removeprefix(" or ")
     return [
         f".. _{check.code}:",
         _pages._title(f"{check.code}: {check.title}", "-"),

@@ -120,6 +120,20 @@ def test_files_matched_by_id_give_what_one_file_gives(cli: Cli, here: Path) -> N
     assert len(one.out.splitlines()) > 20
 
 
+def test_a_model_may_be_in_the_same_file_by_its_name(cli: Cli, here: Path) -> None:
+    models = ("--model", "old=old_score", "--model", "new=predictions.csv:score", "--id", "flow")
+    found = cli("compare", "predictions.csv", *models, "--format", "markdown", "--resamples", "50")
+    assert found.code == 0, found.err
+    assert found.out.count("`predictions.csv` (") == 1
+
+
+def test_bad_input_of_another_file_names_that_file(cli: Cli, here: Path) -> None:
+    models = ("--model", "old=old_score", "--model", "new=absent.csv:score", "--id", "flow")
+    found = cli("compare", "predictions.csv", *models)
+    assert found.code == 3
+    assert found.err.startswith("assay: error: there is no file absent.csv")
+
+
 def test_rules_choose_thresholds(cli: Cli, here: Path) -> None:
     found = cli(
         *("compare", "predictions.csv", *TWO, *QUICK, "--at", "max-far=0.1", "--format", "json")

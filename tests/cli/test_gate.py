@@ -128,6 +128,13 @@ def test_columns_of_one_file_need_no_id(cli: Cli, both: Path, ran: Cli) -> None:
     assert json.loads(one.out)["rules"] == json.loads(two.out)["rules"]
 
 
+def test_the_baseline_may_be_the_same_file(cli: Cli, both: Path) -> None:
+    files = (both / "new.csv", "--baseline", both / "new.csv", "--id", "flow")
+    scores = ("--score", "score", "--baseline-score", "old_score")
+    found = cli("gate", *files, *scores, "--rule", PASS, "--format", "markdown")
+    assert found.code == 0, found.err
+
+
 def test_rules_about_the_new_model_need_no_baseline(cli: Cli, both: Path) -> None:
     found = cli("gate", both / "new.csv", "--score", "score", *rules(PASS))
     assert found.code == 0

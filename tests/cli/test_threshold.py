@@ -163,6 +163,27 @@ def test_a_holdout_judges_the_threshold(told: Told, halves: tuple[Path, Path]) -
     assert "T001" in {finding["code"] for finding in told(*options, files=(first,))["findings"]}
 
 
+@pytest.mark.parametrize("face", ["json", "html"])
+def test_rows_that_judge_themselves_are_a_finding_in_every_face(
+    cli: Cli, halves: tuple[Path, Path], face: str
+) -> None:
+    options = ("--max-fpr", "0.1", *FEW, "--format", face)
+    found = cli("threshold", halves[0], "--holdout", halves[0], *options)
+    assert found.code == 0, found.err
+    assert "T002" in found.out
+
+
+def test_bad_input_of_a_holdout_names_the_holdout(
+    cli: Cli, halves: tuple[Path, Path], tmp_path: Path
+) -> None:
+    other = tmp_path / "other.csv"
+    for text in ("label,risk\nattack,1\n", "label,score\nworm,1\nnormal,0\n"):
+        other.write_text(text)
+        found = cli("threshold", halves[0], "--score", "score", "--holdout", other)
+        assert found.code == 3
+        assert found.err.startswith(f"assay: error: {other}")
+
+
 def test_several_files_are_read_as_one(told: Told, flows: Path, halves: tuple[Path, Path]) -> None:
     both = told("--max-fpr", "0.002", files=halves)
     assert both["guaranteed"]["threshold"] == told("--max-fpr", "0.002")["guaranteed"]["threshold"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,10 +25,11 @@ from assay.learn.data import Data, data_of
 from assay.learn.encoding import Columns
 from assay.learn.network import ANNClassifier
 from assay.learn.recipes.recipe import Recipe, Setting, Task
-from assay.learn.training import train
+from assay.learn.training import train as train_and_explain
 from assay.learn.validation import parse_scheme
 
 SEEN: list[list[float]] = []
+train = functools.partial(train_and_explain, importance=False)
 
 
 class Spy(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -346,7 +348,7 @@ def test_another_seed_gives_other_numbers() -> None:
 
 def test_progress_is_told_model_by_model() -> None:
     told: list[tuple[int, int, str]] = []
-    train(TREE, data(), validation="kfold:2", progress=lambda *said: told.append(said))
+    train_and_explain(TREE, data(), validation="kfold:2", progress=lambda *said: told.append(said))
     assert told == [
         (0, 3, "fold 1 (1 of 2)"),
         (1, 3, "fold 2 (2 of 2)"),
@@ -371,13 +373,13 @@ def test_settings_reach_the_recipe() -> None:
 
 def test_importance_is_measured_on_rows_that_were_not_learned() -> None:
     rows = data()
-    run = train(TREE, rows, validation="kfold:3")
+    run = train_and_explain(TREE, rows, validation="kfold:3")
     assert run.importance is not None
     assert run.importance.judged == 80 == len(run.folds[0].test)
     assert run.importance.rows[0].column == "x"
     auc = run.per_fold["roc_auc"][0]
     assert run.importance.baseline == pytest.approx(auc)
-    assert train(TREE, rows, importance=False).importance is None
+    assert train(TREE, rows).importance is None
 
 
 def test_one_class_alone_is_refused() -> None:
@@ -428,9 +430,79 @@ def test_a_network_of_scikit_learn_keeps_its_losses() -> None:
 
 def test_intervals_take_groups_as_they_come() -> None:
     rows = data()
-    by_host = train(TREE, rows, validation="group:host,k=3", importance=False).evaluation
+    by_host = train(TREE, rows, validation="group:host,k=3").evaluation
     assert by_host.tally.clusters is not None
     assert by_host.tally.clusters.size == 12
     assert by_host["accuracy"].method == "cluster delta"
-    by_rows = train(TREE, rows, validation="kfold:3", importance=False).evaluation
+    by_rows = train(TREE, rows, validation="kfold:3").evaluation
     assert by_rows.tally.clusters is None
+
+
+def test_too_few_rows_to_choose_a_threshold_leave_one_half_and_say_so() -> None:
+    few = data_of(
+        pl.DataFrame({"x": range(12), "label": ["normal"] * 10 + ["attack"] * 2}), label="label"
+    )
+    run = train(LINE, few, validation="kfold:2", max_far=0.2)
+    assert run.folds[0].said.threshold == 0.5
+    assert any("too few rows or groups of a class to choose" in note for note in run.notes)
+
+
+def test_groups_that_can_not_be_divided_again_leave_one_half() -> None:
+    frame = table(40).with_columns(host=pl.Series(["a", "b"] * 20))
+    rows = data_of(frame, label="label", keep=["host"], drop=["row", "kind", "day"])
+    run = train(LINE, rows, validation="group:host,k=2", max_far=0.2)
+    assert [fold.said.threshold for fold in run.folds] == [0.5, 0.5]
+
+
+def test_a_large_training_part_is_known_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = train(TREE, data()).folds[0].learned
+    monkeypatch.setattr("assay.learn.training._SAMPLE", 50)
+    first, second = (train(TREE, data()).folds[0].learned for _ in range(2))
+    assert first == second
+    assert first != whole
+    assert first["roc_auc"] == pytest.approx(whole["roc_auc"], abs=0.15)
+
+
+class Broken(LogisticRegression):  # type: ignore[misc]
+    def fit(self, X: Any, y: Any) -> Any:
+        raise AttributeError("no such thing")
+
+
+class Narrow(LogisticRegression):  # type: ignore[misc]
+    def predict_proba(self, X: Any) -> Any:
+        return super().predict_proba(X)[:, :1]
+
+
+def test_mistakes_of_ones_own_recipe_are_told_in_words() -> None:
+    with pytest.raises(InputError, match=r"my:model can't learn .* AttributeError: no such thing"):
+        train(recipe(lambda _: Broken(), "my:model"), data())
+    with pytest.raises(ScoreError, match=r"shape \(72, 1\) for 72 rows and 2 classes"):
+        train(recipe(lambda _: Narrow()), data())
+
+
+def test_a_measure_without_a_value_in_a_fold_has_no_mean_and_says_where() -> None:
+    hosts = pl.col("host") % pl.when(pl.col("label") == "attack").then(2).otherwise(3)
+    rows = data_of(
+        table().with_columns(host=hosts).drop("row", "kind", "day"), label="label", keep=["host"]
+    )
+    run = train(TREE, rows, validation="folds:host")
+    recall = run.over_folds["recall"]
+    assert math.isnan(recall)
+    assert recall.undefined == "it has no value in 1 of 3 folds, such as 2"
+
+
+def test_very_many_groups_of_classes_are_taken_as_rows_and_this_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("assay.learn.judging._MOST_CELLS", 40)
+    found = train(TREE, data(), validation="group:host,k=3").evaluation
+    assert found.tally.clusters is None
+    assert any("12 groups of 2 classes are too many" in note for note in found.notes)
+
+
+def test_the_labels_themselves_may_be_held_out_as_families() -> None:
+    kinds = table().with_columns(label=pl.col("kind")).drop("kind", "row", "host", "day")
+    rows = data_of(kinds, label="label", negative="none", keep=["label"])
+    run = train(TREE, rows, validation="leave-one-out:label")
+    assert [fold.name for fold in run.folds] == ["dos", "scan", "worm"]
+    assert run.evaluation.of_slice("family", "worm")["recall"].n > 0

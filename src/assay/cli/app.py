@@ -26,6 +26,7 @@ COMMANDS = (
     "compare",
     "gate",
     "audit",
+    "train",
     "predict",
     "check",
     "measures",

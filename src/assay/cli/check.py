@@ -106,7 +106,7 @@ def command(
     model = None if recipe is None else _recipe(recipe)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(inputs):
         from assay.learn.checks import check
-        from assay.report.check import check_document
+        from assay.report import check_document
 
         reading = _reading(request, label, groups, drop, text, progress)
         said = {"positive": positive, "negative": negative, "labels": labels}

@@ -152,7 +152,8 @@ def command(
     reporting.check()
     inputs = [*files, *([folds] if folds else [])]
     check_figures(figures)
-    with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(inputs):
+    naming = named(inputs, [column.rpartition(":")[0] for _, column in models if ":" in column])
+    with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming:
         from assay.report import comparison_document
 
         matched = None

@@ -97,31 +97,34 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(self.classes_) < 2:
             raise ValueError("Detector needs rows of two classes at least; found 1 class")
         with _one_thread():
-            self._search(rows, truth)
+            said = self._search(rows, truth)
             self.slope_, self.intercept_ = 1.0, 0.0
             self.threshold_, self.detection_rate_, self.far_ = 0.5, math.nan, math.nan
             self.feasible_ = True
             if len(self.classes_) == 2:
-                self._calibrate(rows, truth)
+                self._calibrate(said, truth)
             self.model_ = self._fitted(self.chosen_, rows, truth)
         self.n_features_in_ = rows.shape[1]
         return self
 
-    def _search(self, rows: Floats, truth: Codes) -> None:
-        """The best candidate, on a part of the rows where there are very many."""
+    def _search(self, rows: Floats, truth: Codes) -> Floats:
+        """Choose a candidate, on a part of the rows where there are very many.
+
+        Gives what it says of every row, out of fold.
+        """
         generator = np.random.default_rng(self.random_state)
         part = np.arange(len(truth))
         if len(part) > self.search_rows:
             part = _stratified(truth, self.search_rows / len(truth), generator)
-        self.tried_: list[float] = []
-        for candidate in range(len(CANDIDATES)):
-            said = self._out_of_fold(candidate, rows[part], truth[part])
-            self.tried_.append(self._worth(said, truth[part]))
-        best = max(self.tried_)
-        room = 0.0
-        if len(self.classes_) == 2 and best > 0:
-            room = float(np.sqrt(best * (1 - best) / np.count_nonzero(truth[part] == 1)))
+        tried = [self._out_of_fold(i, rows[part], truth[part]) for i in range(len(CANDIDATES))]
+        self.tried_: list[float] = [self._worth(said, truth[part]) for said in tried]
+        best, room = max(self.tried_), 0.0
+        if len(self.classes_) == 2:
+            room = math.sqrt(best * (1 - best) / np.count_nonzero(truth[part] == 1))
         self.chosen_ = int(np.argmax(np.array(self.tried_) >= best - room))
+        if len(part) == len(truth):
+            return tried[self.chosen_]
+        return self._out_of_fold(self.chosen_, rows, truth)
 
     def _worth(self, said: Floats, truth: Codes) -> float:
         known = ~np.isnan(said).any(axis=1)
@@ -131,8 +134,7 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         best = best_operating(said[known, 1], truth[known] == 1, self.max_far)
         return 0.0 if best is None else best.detection_rate
 
-    def _calibrate(self, rows: Floats, truth: Codes) -> None:
-        said = self._out_of_fold(self.chosen_, rows, truth)
+    def _calibrate(self, said: Floats, truth: Codes) -> None:
         known = ~np.isnan(said).any(axis=1)
         positive = truth[known] == 1
         logits = _logit(said[known, 1])

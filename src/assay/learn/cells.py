@@ -106,7 +106,8 @@ class Cells:
 
     def extend(self, values: pl.Series) -> None:
         """Add values at the end."""
-        cells = cells_of(values)
+        # Text waits until all of it is there: one pass over a column costs less than many.
+        cells = values if values.dtype == _string() else cells_of(values)
         self.times |= values.dtype.is_temporal() and not cells.dtype.is_numeric()
         self._pieces.append(cells)
         self.nbytes += int(cells.estimated_size())
@@ -117,39 +118,35 @@ class Cells:
 
     def done(self) -> pl.Series:
         """Float64 where every value is a number or missing, else text."""
-        import polars as pl
-
-        numbers: list[pl.Series] = []
-        for cells in self._pieces:
-            found = numbers_in(cells)
-            if not_numbers(cells, found).any():
-                return self.texts()
-            self.inexact |= loses_digits(cells, found)
-            numbers.append(found.fill_nan(None))
-        return _joined(numbers, self.column, pl.Float64)
+        cells = self.as_read()
+        numbers = numbers_in(cells)
+        if not_numbers(cells, numbers).any():
+            return texts_in(cells)
+        self.inexact = loses_digits(cells, numbers)
+        return numbers.fill_nan(None)
 
     def texts(self) -> pl.Series:
         """All values as text, whatever they are."""
-        import polars as pl
-
-        self.inexact = False
-        return _joined([texts_in(cells) for cells in self._pieces], self.column, pl.String)
+        return texts_in(self.as_read())
 
     def as_read(self) -> pl.Series:
         """The values of the type that all pieces share, else as text."""
+        import polars as pl
+
         kinds = {cells.dtype for cells in self._pieces if cells.null_count() < len(cells)}
-        if len(kinds) != 1:
-            return self.texts()
-        kind = next(iter(kinds))
-        return _joined([cells.cast(kind) for cells in self._pieces], self.column, kind)
+        if len(kinds) == 1:
+            kind = next(iter(kinds))
+            pieces = [cells.cast(kind) for cells in self._pieces]
+        else:
+            pieces = [texts_in(cells) for cells in self._pieces]
+        joined = pl.concat(pieces) if pieces else pl.Series(dtype=pl.String)
+        return cells_of(joined.alias(self.column).rechunk())
 
 
-def _joined(pieces: list[pl.Series], name: str, kind: Any) -> pl.Series:
+def _string() -> Any:
     import polars as pl
 
-    if not pieces:
-        return pl.Series(name, [], dtype=kind)
-    return pl.concat(pieces).alias(name).rechunk()
+    return pl.String
 
 
 def _text(value: Any, column: str) -> str | None:

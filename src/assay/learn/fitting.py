@@ -109,8 +109,8 @@ class Fitting:
         assert self.max_far is not None  # noqa: S101 - asked only where one is tolerated
         if scores is None:
             return USUAL, (
-                f"the training part has too few rows of a class to choose a threshold for a false "
-                f"alarm rate of {self.max_far:g} in it, so {USUAL:g} was taken"
+                f"the training part has too few rows or groups of a class to choose a threshold in "
+                f"it for a false alarm rate of {self.max_far:g}, so {USUAL:g} was taken"
             )
         tally = ScoreTally.of_rows(self.data.labels, scores, self.data.truth[positions])
         fp, tp = np.cumsum(tally.counts[:, ::-1], axis=1, dtype=np.int64)
@@ -128,17 +128,18 @@ class Fitting:
         k = int(min(_INNER_FOLDS, np.bincount(truth, minlength=2).min()))
         if k < 2:
             return None
-        splitter: Folds | GroupFolds = Folds(k, seed=self.task.seed)
-        rows = Rows(truth, self.data.labels)
-        if together is not None:
-            groups = together.codes[train]
-            splitter = GroupFolds(min(k, len(np.unique(groups))), self.task.seed)
-            rows = Rows(truth, self.data.labels, groups)
-        scores = np.empty(len(train))
+        groups = None if together is None else together.codes[train]
+        rows = Rows(truth, self.data.labels, groups)
         try:
-            splits = splitter.splits(rows)
+            if groups is None:
+                splits = Folds(k, seed=self.task.seed).splits(rows)
+            else:
+                k = min(k, len(np.unique(groups)))
+                splits = GroupFolds(k, self.task.seed).splits(rows)
         except InputError:
+            # One group alone, or a class in one group alone: nothing to divide.
             return None
+        scores = np.empty(len(train))
         for split in splits:
             model = self.model(train[split.train])
             scores[split.test] = self.probabilities(model, self.data, train[split.test])[:, 1]

@@ -57,10 +57,18 @@ def evaluation_of(
     more: dict[str, Any] = {}
     if data.family is not None and data.positive is not None:
         more["slices"] = {FAMILY: _some(data.family, positions)}
+    notes = []
     if groups is not None and len(groups.names) * len(data.labels) ** 2 <= _MOST_CELLS:
         more["clusters"] = _some(groups, positions)
+    elif groups is not None:
+        notes.append(
+            f"intervals take rows as independent, which those of one group are not: "
+            f"{len(groups.names):,} groups of {len(data.labels)} classes are too many to count "
+            f"one by one"
+        )
     source = {"name": data.name, "rows_read": len(positions)}
-    return Evaluation(_tally(data, positions, said, **more), source=source, **options)
+    tally = _tally(data, positions, said, **more)
+    return Evaluation(tally, source=source, notes=notes, **options)
 
 
 def _some(names: Named, positions: Positions) -> Named:
@@ -136,13 +144,11 @@ def over_folds(
 
 
 def _mean(name: str, values: tuple[float, ...], folds: Sequence[Fold], level: float) -> Estimate:
-    absent = [fold.name for fold, value in zip(folds, values, strict=True) if math.isnan(value)]
+    found = zip(folds, values, strict=True)
+    absent = [fold.name for fold, value in found if not math.isfinite(value)]
     if absent:
         why = f"it has no value in {len(absent)} of {len(folds)} folds, such as {absent[0]}"
         return Estimate(math.nan, n=len(folds), level=level, undefined=why)
-    if not all(map(math.isfinite, values)):
-        note = "no interval: a fold has an infinite value"
-        return Estimate(math.inf, n=len(folds), level=level, note=note)
     effect = nadeau_bengio(
         [0.0] * len(values),
         values,

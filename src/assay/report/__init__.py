@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay.report.audit import audit_document
+    from assay.report.check import check_document
     from assay.report.compare import comparison_document
     from assay.report.document import Document, Provenance
     from assay.report.evaluation import document_of
@@ -31,6 +32,7 @@ __all__ = [
     "Document",
     "Provenance",
     "audit_document",
+    "check_document",
     "comparison_document",
     "document_of",
     "gate_document",
@@ -43,6 +45,7 @@ __all__ = [
 
 _HOMES = {
     "audit_document": "audit",
+    "check_document": "check",
     "Document": "document",
     "comparison_document": "compare",
     "FORMATS": "faces",

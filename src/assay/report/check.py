@@ -205,14 +205,15 @@ def _retest(check: Check) -> Iterator[Section]:
         Column("measure"),
         *(Column(called, Kind.SHARE) for called in ("as it is", "without")[: len(trained)]),
     )
+    measured: list[tuple[Cell, ...]] = [
+        (measure_name(measure), *(each.estimates[measure] for each in trained))
+        for measure in retest.before.estimates
+    ]
     rows: tuple[tuple[Cell, ...], ...] = (
         ("split", *(each.split for each in trained)),
         ("rows learned", *(count(each.learned) for each in trained)),
         ("rows judged", *(count(each.judged) for each in trained)),
-        *(
-            (measure_name(measure), *(each.estimates[measure] for each in trained))
-            for measure in retest.before.estimates
-        ),
+        *measured,
     )
     blocks: list[Any] = [Table(f"Taken out: {retest.removed}", columns, rows)]
     if retest.drops:

@@ -74,6 +74,11 @@ def test_a_malformed_file_is_told_by_its_name_and_place(
     assert said in str(refused.value)
 
 
+def test_a_file_that_is_not_there_is_refused_with_its_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"absent\.toml can't be read: No such file"):
+        read_rules(tmp_path / "absent.toml")
+
+
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "gate.txt"
     path.write_bytes(b"new(f1) >= 0\n\xff\xfe")

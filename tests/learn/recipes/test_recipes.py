@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from assay.learn.encoding import Columns, Text
-from assay.learn.recipes import RECIPES, Task, find_recipe
+from assay.learn.recipes import RECIPES, RecipeError, Task, find_recipe
 from assay.learn.recipes.ddos_tree import chosen_columns
 
 LABELS = ("normal", "attack")
@@ -179,3 +179,9 @@ def test_every_model_for_texts_learns(model: str) -> None:
     settings = {"model": model, "trees": "5"}
     pipeline = find_recipe("darknet-text").pipeline(task, settings).fit(frame, truth)
     assert (pipeline.predict(frame) == truth).mean() > 0.95
+
+
+def test_texts_without_terms_are_refused() -> None:
+    task = Task(LABELS, text="text")
+    with pytest.raises(RecipeError, match="nothing to learn from"):
+        find_recipe("darknet-text").pipeline(task, {"words": 0, "characters": 0})

@@ -182,3 +182,17 @@ def test_the_zone_of_the_machine_does_not_matter(
         found = learned(Since("2024-03-31T02:30:00"), [clock[i // 2] for i in range(8)])
     time.tzset()
     assert found == [[0, 1]]
+
+
+def test_where_the_newest_window_has_one_class_the_last_judged_one_is_kept() -> None:
+    found = Rows.of_arrays(None, [0, 1] * 10 + [0] * 20, HOURS)
+    splitter = Sliding(2 * DAY, DAY)
+    splits = splitter.splits(found)
+    kept, said = splitter.lasting(found, splits)
+    assert said == "the last window that was judged"
+    assert kept.tolist() == splits[-1].train.tolist()
+
+
+def test_values_of_unlike_types_are_told_apart_as_text() -> None:
+    with pytest.raises(InputError, match=r"row 3: .* found '3', expected a date"):
+        learned(Since("2024-03-30"), [*HOURS[:2], 3])

@@ -151,7 +151,8 @@ def _more(rule: Rule, found: Estimate) -> str:
     times = (side / abs(off)) ** 2
     if times > _MOST_TIMES:
         return "; it is too close to the bound for any number of rows"
-    return f"; about {max(times, 1.1):.2g} times as many rows would tell, if the value stays"
+    shown = f"{max(times, 1.1):.2g}" if times < 10 else f"{times:.0f}"
+    return f"; about {shown} times as many rows would tell, if the value stays"
 
 
 # More rows than so many times those there are won't be found.

@@ -28,6 +28,8 @@ def read_rules(path: str | Path) -> tuple[Rule, ...]:
     path = Path(path)
     try:
         text = path.read_text("utf-8-sig")
+    except OSError as odd:
+        raise InputError(f"the rules in {path} can't be read: {odd.strerror}") from odd
     except UnicodeDecodeError as odd:
         raise InputError(f"{path}: a file of rules is UTF-8 text; byte {odd.start} is not") from odd
     found = tuple(_of_toml(path, text) if path.suffix.lower() == ".toml" else _of_text(path, text))

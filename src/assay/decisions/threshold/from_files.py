@@ -69,9 +69,9 @@ def choose_threshold_files(
     unseen = judged = None
     if holdout is not None:
         unseen = read(_listed(holdout), request, progress)
-        both = (part.columns["y_true"].used() for part in (rows, unseen))
+        chosen, others = rows.columns["y_true"].used(), unseen.columns["y_true"].used()
         try:
-            judged = _batch(unseen, labelled_like(*both, batch.positive, said))
+            judged = _batch(unseen, labelled_like(chosen, others, batch.positive, said))
         except InputError as error:
             raise type(error)(f"{unseen.name}: {error}") from error
     return choose_of_batches(

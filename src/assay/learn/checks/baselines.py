@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.inference import Estimate
-from assay.learn.checks.signals import rates_of
+from assay.inference import Estimate, Quantity, estimate
+from assay.learn.checks.signals import auc_of, rates_of
+from assay.measures import find
+from assay.tally import Confusion, ScoreTally
 
 if TYPE_CHECKING:
     from assay.learn.checks.case import Case
@@ -70,6 +72,8 @@ def headline_measure(case: Case) -> str:
 
 def baselines_of(case: Case) -> tuple[Baseline, ...]:
     """The majority, the best single column and a tree of depth 2, as far as there are."""
+    if not len(case.learned.known) or not len(case.learned.judged):
+        return ()
     return tuple(_baselines(case))
 
 
@@ -148,23 +152,21 @@ def _judged(
     case: Case, name: str, says: str, rates: Floats, columns: tuple[str, ...] = ()
 ) -> Baseline:
     """The measures of rates of each class on the rows that judge."""
-    from assay.learn.judging import evaluation_of
-    from assay.learn.run import Said
-
-    learned = case.learned
-    data = replace(
-        case.last.data,
-        truth=learned.judged,
-        labels=case.labels,
-        positive=case.positive,
-        family=None,
-    )
-    rows = np.arange(len(learned.judged))
-    if case.positive is not None:
+    truth, classes = case.learned.judged, len(case.labels)
+    binary = case.positive is not None
+    decided = (rates[:, 1] >= 0.5).astype(np.intp) if binary else rates.argmax(axis=1)
+    cells = np.bincount(truth * classes + decided, minlength=classes * classes)
+    table = Confusion(case.labels, tuple(map(tuple, cells.reshape(classes, classes).tolist())))
+    found = {}
+    for measure in map(find, OF_TWO[:-1] if binary else OF_MANY):
+        expression = measure.formula if binary else measure.classes
+        assert expression is not None  # noqa: S101 - these measures are formulas
+        quantity = Quantity(expression, label=1 if binary else None)
+        found[measure.name] = estimate(quantity, table, measure.range, level=case.level)
+    if binary:
         scores = np.ascontiguousarray(rates[:, 1])
-        said = Said(scores, (scores >= 0.5).astype(np.intp), 0.5)
-    else:
-        said = Said(rates, rates.argmax(axis=1), None)
-    evaluation = evaluation_of(data, rows, said, level=case.level)
-    wanted = OF_TWO if case.positive is not None else OF_MANY
-    return Baseline(name, says, {measure: evaluation[measure] for measure in wanted}, columns)
+        auc = auc_of(ScoreTally.of_rows(case.labels, scores, truth), case.level)
+        why = "there is one class only among the rows that judge"
+        undefined = Estimate(math.nan, level=case.level, undefined=why)
+        found["roc_auc"] = undefined if auc is None else auc[0]
+    return Baseline(name, says, found, columns)

@@ -118,8 +118,7 @@ def _shares(case: Case, lines: list[Floats], whole: Array, *, judged: int) -> di
             continue
         at = generator.permutation(len(rows))[:ASKED]
         near = nearest(rows[at], others, NEAREST + same)
-        on = [on_line(row, others[k], whole) for row, k in zip(rows[at], near, strict=True)]
-        found[int(label)] = float(np.mean(on))
+        found[int(label)] = float(on_lines(rows[at], others[near], whole).mean())
     return found
 
 
@@ -145,28 +144,31 @@ def _smallest(values: Floats, number: int) -> Array:
     return np.argpartition(values, number - 1, axis=1)[:, :number]
 
 
-def on_line(row: Floats, others: Floats, whole: Array | None = None) -> bool:
-    """Whether a row lies on one straight line with two others that are not it.
+def on_lines(rows: Floats, others: Floats, whole: Array | None = None) -> Array:
+    """For each row, whether it lies on one straight line with two of its own others.
 
     Along the line three columns have to change at least, and none that holds ``whole`` numbers:
     between whole numbers lie broken ones.
 
     >>> import numpy as np
     >>> ends = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0], [1.0, 0.0, 5.0]])
-    >>> on_line(np.array([0.5, 1.0, 1.5]), ends), on_line(np.array([0.5, 1.0, 1.6]), ends)
-    (True, False)
+    >>> rows = np.array([[0.5, 1.0, 1.5], [0.5, 1.0, 1.6]])
+    >>> on_lines(rows, np.stack([ends, ends])).tolist()
+    [True, False]
     """
-    # Copies of one row are one point.
-    away = np.unique(others, axis=0) - row
-    length = np.sqrt(np.square(away).sum(axis=1))
-    changes = np.abs(away) > STRAIGHT * length[:, None]
-    made = (length > STRAIGHT) & (changes.sum(axis=1) >= FEWEST_COLUMNS)
+    away = others - rows[:, None]
+    length = np.sqrt(np.square(away).sum(axis=2))
+    changes = np.abs(away) > STRAIGHT * length[:, :, None]
+    made = (length > STRAIGHT) & (changes.sum(axis=2) >= FEWEST_COLUMNS)
     if whole is not None:
-        made &= ~changes[:, whole].any(axis=1)
-    away = away[made] / length[made, None]
-    angles = np.abs(away @ away.T)
-    np.fill_diagonal(angles, 0)
-    return bool(len(away) > 1 and angles.max() > 1 - STRAIGHT)
+        made &= ~changes[:, :, whole].any(axis=2)
+    away = np.where(made[:, :, None], away / np.maximum(length, STRAIGHT)[:, :, None], 0.0)
+    angles = np.matmul(away, away.transpose(0, 2, 1))
+    # Copies of one point lie in one direction and equally far.
+    longer = np.maximum(length[:, :, None], length[:, None])
+    apart = np.abs(length[:, :, None] - length[:, None]) > STRAIGHT * longer
+    straight = (angles < STRAIGHT - 1) | ((angles > 1 - STRAIGHT) & apart)
+    return np.asarray(straight.any(axis=(1, 2)))
 
 
 CHECK = CodedCheck(

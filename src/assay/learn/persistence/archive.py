@@ -6,6 +6,7 @@ the archive declares, and what really comes out of it.
 
 from __future__ import annotations
 
+import ast
 import io
 import math
 import re
@@ -14,6 +15,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -37,13 +39,12 @@ _ENCRYPTED = 1
 _ZIP = b"PK\x03\x04"
 _ENTRY = b"PK\x01\x02"
 _PICKLE = "a pickle"
+_ZLIB = (b"\x01", b"\x5e", b"\x9c", b"\xda")
 # What people may have in place of a model file, by its first bytes.
 _KNOWN = (
     (b"\x80", _PICKLE),
     (b"\x1f\x8b", "packed by gzip, as joblib does with its pickles"),
-    (b"x\x9c", "packed by zlib, as joblib does with its pickles"),
-    (b"x\x01", "packed by zlib, as joblib does with its pickles"),
-    (b"x\xda", "packed by zlib, as joblib does with its pickles"),
+    *((b"x" + level, "packed by zlib, as joblib does with its pickles") for level in _ZLIB),
     (b"BZh", "packed by bzip2, as joblib does with its pickles"),
     (b"\xfd7zXZ", "packed by xz, as joblib does with its pickles"),
     (b"\x04\x22\x4d\x18", "packed by lz4, as joblib does with its pickles"),
@@ -54,10 +55,9 @@ _KNOWN = (
     (b"PAR1", "a Parquet file"),
 )
 _PICKLE_ENDS = b"."
-_ARRAY_HEADERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
+_ARRAY = b"\x93NUMPY"
+_LENGTHS = {b"\x01\x00": "<H", b"\x02\x00": "<I"}  # of the head of an array, by its version
+_LONGEST_HEAD = 10_000
 
 # What damaged bytes make zipfile and numpy raise.
 DAMAGED = (
@@ -151,23 +151,39 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 def must_be_array(content: bytes, name: str) -> None:
     """Refuse what is no NumPy array of plain numbers or text, and one whose size is made up."""
-    stream = io.BytesIO(content)
     try:
-        reader = _ARRAY_HEADERS[np.lib.format.read_magic(stream)]
-        shape, _, kind = reader(stream)
+        shape, kind, start = _array_head(content)
     except (*DAMAGED, SyntaxError, MemoryError) as odd:
-        raise InputError(f"the member {name!r} is no array ({odd})") from odd
+        raise InputError(f"the member {name!r} is no array ({str(odd)[:100]})") from odd
     if kind.hasobject:
         raise InputError(
             f"the array {name!r} holds Python objects, that is a pickle, which runs code when it "
             f"is loaded and is never read"
         )
-    values = int(math.prod(map(int, shape)))
-    declared, there = values * kind.itemsize, len(content) - stream.tell()
+    values = math.prod(shape)
+    declared, there = values * kind.itemsize, len(content) - start
     if declared != there or (values and not kind.itemsize):
         raise InputError(
             f"the array {name!r} declares {declared:,} bytes and holds {there:,}: it is damaged"
         )
+
+
+def _array_head(content: bytes) -> tuple[list[int], np.dtype[Any], int]:
+    """The shape and type of an array, and where its values begin.
+
+    NumPy's own reader takes text of Python 2 for a head too, and warns.
+    """
+    length = _LENGTHS[content[6:8]]
+    start = 8 + struct.calcsize(length)
+    (size,) = struct.unpack(length, content[8:start])
+    if not content.startswith(_ARRAY) or size > min(_LONGEST_HEAD, len(content)):
+        raise ValueError("it does not begin as one")
+    head = ast.literal_eval(content[start : start + size].decode("latin1"))
+    shape = [int(extent) for extent in head["shape"]]
+    if min(shape, default=0) < 0:
+        raise ValueError("its shape is negative")
+    kind: np.dtype[Any] = np.lib.format.descr_to_dtype(head["descr"])
+    return shape, kind, start + size
 
 
 def packed(members: Mapping[str, bytes], *, small: bool) -> bytes:

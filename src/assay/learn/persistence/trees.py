@@ -29,6 +29,8 @@ def must_be_trees(parts: Iterator[dict[str, Any]], members: Mapping[str, bytes])
             continue
         try:
             _must_be_tree(part, members)
+        except InputError:
+            raise
         except (LookupError, TypeError, ValueError) as odd:
             raise InputError("a tree in it is damaged") from odd
 
@@ -65,9 +67,10 @@ def must_be_sound(model: Any) -> None:
                 raise InputError("a tree in it was made for another number of columns")
         elif isinstance(found, HistGradientBoostingClassifier) and hasattr(found, "_predictors"):
             _must_be_boosted(found)
-        vocabulary = getattr(found, "vocabulary_", None)
-        if vocabulary is not None:
-            _must_be_vocabulary(vocabulary)
+        if hasattr(found, "vocabulary_"):
+            _must_be_vocabulary(found.vocabulary_)
+            if getattr(found, "input", "content") != "content":
+                raise InputError("it would take texts for names of files, and read those")
 
 
 def _must_be_boosted(model: Any) -> None:

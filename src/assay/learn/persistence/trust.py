@@ -256,14 +256,13 @@ def _described(part: Mapping[str, Any]) -> tuple[str, str]:
 def _must_be_scalar(part: Mapping[str, Any]) -> None:
     content = part.get("content")
     try:
-        if not isinstance(content, str):
-            raise InputError("a value of the schema is no text")
-        if isinstance(json.loads(content), dict | list):
-            raise InputError("a value of the schema is no single value")
+        value = json.loads(content) if isinstance(content, str) else []
     except RecursionError as odd:
         raise InputError("the schema is nested too deeply") from odd
-    except json.JSONDecodeError as odd:
+    except ValueError as odd:
         raise InputError(f"a value of the schema is no JSON ({odd})") from odd
+    if isinstance(value, dict | list):
+        raise InputError("a value of the schema is no single value")
 
 
 def _forbidden(name: str) -> bool:

@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 from assay.learn.calibration import Calibrated
 from assay.learn.encoding import Text
 from assay.learn.forest import Forest
-from assay.learn.recipes.recipe import Recipe, Setting, Task
+from assay.learn.recipes.recipe import Recipe, RecipeError, Setting, Task
 
 # Close enough for text, where the last digits of a weight decide nothing.
 _TOLERANCE = 1e-3
@@ -47,14 +47,16 @@ def _build(settings: Mapping[str, Any], task: Task) -> Pipeline:
     if settings["words"]:
         words = TfidfVectorizer(ngram_range=(1, settings["words"]), sublinear_tf=True)
         parts.append(("words", words))
-    if settings["characters"] or not parts:
+    if settings["characters"]:
         characters = TfidfVectorizer(
             analyzer="char_wb",
-            ngram_range=(min(2, settings["characters"]), max(settings["characters"], 1)),
+            ngram_range=(min(2, settings["characters"]), settings["characters"]),
             max_features=settings["most_characters"],
             sublinear_tf=True,
         )
         parts.append(("characters", characters))
+    if not parts:
+        raise RecipeError("words and characters are both 0, so there is nothing to learn from")
     return Pipeline(
         [
             ("text", Text(task.text)),

@@ -1,7 +1,17 @@
 """Made-up data that behave like real ones, each from a fixed seed."""
 
 from assay.learn.scenarios.arp import make_arp, stream_arp
+from assay.learn.scenarios.darknet import make_darknet, stream_darknet
 from assay.learn.scenarios.ddos import make_ddos, stream_ddos
 from assay.learn.scenarios.flows import Flows, make_flows
 
-__all__ = ["Flows", "make_arp", "make_ddos", "make_flows", "stream_arp", "stream_ddos"]
+__all__ = [
+    "Flows",
+    "make_arp",
+    "make_darknet",
+    "make_ddos",
+    "make_flows",
+    "stream_arp",
+    "stream_darknet",
+    "stream_ddos",
+]

@@ -10,6 +10,7 @@ from assay.errors import InputError
 
 SCHEMAS = (
     "assay.audit/1",
+    "assay.check/1",
     "assay.compare/1",
     "assay.evaluation/1",
     "assay.gate/1",

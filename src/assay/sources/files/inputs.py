@@ -29,7 +29,18 @@ class Source:
 
 
 def sources(inputs: Sequence[str], request: Request) -> tuple[Source, ...]:
-    """Every file that is meant, in order; folders and patterns sorted."""
+    """Every file whose rows are meant, in order; folders and patterns sorted."""
+    found = _meant(inputs, request)
+    seen: set[tuple[Path | None, str]] = set()
+    for source in found:
+        key = (None if source.path is None else source.path.resolve(), source.query)
+        if key in seen:
+            raise InputError(f"{source.name} was given twice; its rows would count twice")
+        seen.add(key)
+    return tuple(found)
+
+
+def _meant(inputs: Sequence[str], request: Request) -> list[Source]:
     if isinstance(inputs, str):
         raise InputError(f"inputs are a list of files; found one text, {inputs!r}")
     found: list[Source] = []
@@ -40,13 +51,7 @@ def sources(inputs: Sequence[str], request: Request) -> tuple[Source, ...]:
             raise InputError(f"{shown(given)} can't be opened: {odd.strerror}") from odd
     if not found:
         raise InputError("no file was given: name a file, a folder, or - for standard input")
-    seen: set[tuple[Path | None, str]] = set()
-    for source in found:
-        key = (None if source.path is None else source.path.resolve(), source.query)
-        if key in seen:
-            raise InputError(f"{source.name} was given twice; its rows would count twice")
-        seen.add(key)
-    return tuple(found)
+    return found
 
 
 def shown(name: str) -> str:
@@ -117,17 +122,18 @@ def _query(given: str, engine: str) -> Source:
 
 
 def paths_of(inputs: Sequence[str], request: Request) -> tuple[Path, ...]:
-    """The files that are meant, databases too."""
-    return tuple(source.path for source in sources(inputs, request) if source.path is not None)
+    """The files that are meant, databases too; one may be meant twice, for two roles."""
+    return tuple(source.path for source in _meant(inputs, request) if source.path is not None)
 
 
 def inputs_of(inputs: Sequence[str], request: Request) -> tuple[Input, ...]:
-    """The files that are meant with their sizes and SHA-256; standard input has none."""
-    return tuple(
-        _hashed(source.name, source.path)
-        for source in sources(inputs, request)
+    """The files that are meant, each once, with size and SHA-256; standard input has none."""
+    files = {
+        source.path.resolve(): (source.name, source.path)
+        for source in reversed(_meant(inputs, request))
         if source.path is not None and source.path.is_file()
-    )
+    }
+    return tuple(_hashed(name, path) for name, path in reversed(files.values()))
 
 
 def _hashed(name: str, path: Path) -> Input:

@@ -1,0 +1,455 @@
+"""``assay train``: from a labelled table to a judged, saved, reusable detector."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.cli import values
+from assay.cli.command import TYPED, Command, Option
+from assay.cli.figures import FIGURES, check_figures, draw
+from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, VOLUME, judging, one_of_them
+from assay.cli.progress import Progress
+from assay.cli.provenance import must_not_replace
+from assay.cli.reading import named, reading_only, within_memory
+from assay.cli.reporting import FORMATS, LEVEL, QUIET, SEED, TERMINAL, Reporting
+from assay.cli.run_folder import check_folder, files_of, write_folder
+
+if TYPE_CHECKING:
+    from assay.learn.data import Data
+    from assay.learn.recipes import Recipe
+    from assay.learn.run import Run
+    from assay.learn.run_folder import Asked
+    from assay.learn.validation import Scheme
+    from assay.report import Document
+    from assay.sources.files import Request
+
+# As the recipes call themselves; help is shown where scikit-learn is not installed, too.
+RECIPES = {
+    "safelink-forest": "random forest of 100 balanced trees on encoded, standardised columns",
+    "safelink-ann": "neural network of two hidden layers on encoded, standardised columns",
+    "ddos-tree": "decision tree of depth 8 on the 20 columns with the largest chi-square",
+    "darknet-text": "TF-IDF of words and characters with a linear model, naive Bayes or a forest",
+    "detector": "boosted trees, tuned and calibrated for detection at --max-far (0.1 if not given)",
+}
+OWN = ("package.module:factory", "your own: anything with scikit-learn's interface")
+SCHEMES = (
+    "holdout:0.3, holdout:0.7/0.2/0.1, kfold:5, repeated:5x2, group:COL, time:COL@2024-03-01, "
+    "sliding:COL,train=30d,test=7d, folds:COL, leave-one-out:COL or file:TEST"
+)
+EXAMPLES = (
+    (
+        "learn from 70% of the rows, judge the others, keep the model and its report",
+        "assay train safelink-forest flows.csv --label label --out run",
+    ),
+    (
+        "five folds, none of which shares a host with another",
+        "assay train safelink-ann flows.csv --label label --validation group:host,k=5",
+    ),
+    (
+        "an official split; all labels but one are attacks, and their names the families",
+        "assay train safelink-forest train.csv --label label --negative normal "
+        "--validation file:test.csv",
+    ),
+    (
+        "one alarm in ten may be false; what is learned is tried on later rows",
+        "assay train detector flows.csv --label label --max-far 10% --time time "
+        "--validation time:time@2026-03-02T12:00:00",
+    ),
+    (
+        "texts in many classes, by the words in them",
+        "assay train darknet-text titles.csv --label category --text title --set model=svm",
+    ),
+    (
+        "a model of your own",
+        "assay train sklearn.ensemble:ExtraTreesClassifier flows.csv --label label "
+        "--set n_estimators=50",
+    ),
+)
+_SEEDS = 2**32
+_WRITTEN = ("label", "score", "decision", "fold", "family", "time")
+
+_column = partial(click.option, cls=Option, section="Columns", metavar="COL")
+_training = partial(click.option, cls=Option, section="Training")
+_report = partial(click.option, cls=Option, section="Report")
+
+
+class _Train(Command):
+    """A command whose help lists the recipes."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the recipes, then the options."""
+        with formatter.section("Recipes"):
+            formatter.write_dl([*RECIPES.items(), OWN])
+        super().format_options(ctx, formatter)
+
+
+def _setting(text: str) -> tuple[str, str]:
+    """A setting, written NAME=VALUE."""
+    name, equals, value = text.partition("=")
+    if not (name.strip() and equals):
+        raise click.BadParameter(f"{text!r} is not NAME=VALUE, such as trees=200")
+    return name.strip(), value.strip()
+
+
+def _list(context: click.Context, param: click.Parameter, given: bool) -> None:  # noqa: ARG001, FBT001 - the form is click's
+    """Print all recipes with their settings, and end."""
+    if not given or context.resilient_parsing:
+        return
+    _must_be_installed()
+    from assay.learn.recipes import RECIPES as recipes
+
+    for recipe in recipes:
+        click.echo(f"{recipe.name}: {recipe.summary}")
+        for name, setting in recipe.settings.items():
+            default = ",".join(map(str, setting.default)) if setting.type is tuple else None
+            shown = default or str(setting.default).lower()
+            click.echo(f"  --set {name}={shown:<{24 - len(name)}} {setting.help}")
+    context.exit()
+
+
+def _must_be_installed() -> None:
+    for package in ("sklearn", "skops"):
+        if find_spec(package) is None:
+            raise click.UsageError(f"train needs {package}: pip install 'assay[learn]'")
+
+
+@click.command(
+    cls=_Train,
+    name="train",
+    examples=EXAMPLES,
+    short_help="Train a detector, judge it on rows it did not learn, keep it.",
+)
+@click.argument("recipe", metavar="RECIPE")
+@click.argument("files", nargs=-1, required=True, metavar="DATA...")
+@_column("--label", required=True, help="What is true of a row.")
+@_column("--text", help="The column of texts, for recipes that read them.")
+@_column("--drop", multiple=True, help="Not a feature; may be repeated.")
+@_column("--id", "id_", help="Names a row in the predictions, in place of its number; no feature.")
+@reading_only(
+    *("family", "time"),
+    *("input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory"),
+)
+@_training(
+    "--validation",
+    default="holdout:0.3",
+    show_default=True,
+    metavar="SCHEME",
+    help=f"How rows are divided into learned and judged: {SCHEMES}.",
+)
+@_training(
+    "--set",
+    "settings",
+    type=_setting,
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A setting of the recipe; may be repeated. --list shows them.",
+)
+@_training(
+    "--max-far",
+    type=values.share,
+    metavar="X",
+    help="Choose the threshold for a false alarm rate of at most this, on learned rows.",
+)
+@_training(
+    "--list",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list,
+    help="Show all recipes with their settings, and end.",
+)
+@POSITIVE
+@NEGATIVE
+@LABELS
+@judging(
+    "--base-rate",
+    type=values.share,
+    multiple=True,
+    metavar="SHARE",
+    help="Share of attacks in deployment, as 0.001, 0.1%, 1/1000; may be repeated.",
+)
+@VOLUME
+@FIGURES
+@_report(
+    "--format",
+    "face",
+    type=click.Choice(FORMATS),
+    default=TERMINAL,
+    show_default=True,
+    help="How the report on standard output is written.",
+)
+@_report(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Keep the run in this folder: model, predictions, report, importance, card.",
+)
+@LEVEL
+@SEED
+@QUIET
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    *,
+    recipe: str,
+    files: tuple[str, ...],
+    label: str,
+    text: str | None,
+    drop: tuple[str, ...],
+    id_: str | None,
+    request: Request,
+    validation: str,
+    settings: tuple[tuple[str, str], ...],
+    max_far: float | None,
+    positive: str | None,
+    negative: str | None,
+    labels: tuple[str, ...] | None,
+    base_rate: tuple[float, ...],
+    volume: float | None,
+    figures: Path | None,
+    face: str,
+    out: Path | None,
+    level: float,
+    seed: int,
+    quiet: bool,
+) -> None:
+    """Train a detector on DATA and judge it on rows that it did not learn from.
+
+    DATA are files as assay evaluate reads them, with a column of labels; every other column is a
+    feature, unless it is dropped or has another part. Everything is learned from the training part
+    alone: encoders, scalers, the choice of columns and of a threshold.
+    """
+    started = time.time()
+    _must_be_installed()
+    one_of_them(positive, negative)
+    reporting = Reporting(face, None, level, seed, quiet)
+    reporting.check()
+    model = _recipe(recipe, dict(settings), text)
+    scheme = _scheme(validation, seed)
+    check_figures(figures)
+    inputs = [*files, *([] if scheme.test is None else [scheme.test])]
+    if out is not None:
+        check_folder(out)
+        _must_not_be_an_input(out, inputs, request)
+    if inputs.count("-") > 1:
+        raise click.UsageError("standard input can be given once")
+    if id_ in _WRITTEN:
+        raise click.UsageError(f"--id {id_}: the predictions have a column of that name already")
+    with _Training(quiet=quiet) as progress, within_memory(request), named(inputs):
+        from assay.learn.training import train
+        from assay.report.training import training_document
+
+        reading = _reading(request, label, text, drop, (*scheme.columns, id_), progress)
+        said = {"positive": positive, "negative": negative, "labels": labels}
+        data = _read(files, reading, said)
+        test = None if scheme.test is None else _read((scheme.test,), reading, _as_in(data, said))
+        with _heard(reporting):
+            run = train(
+                model,
+                data,
+                validation=scheme,
+                settings=dict(settings),
+                seed=seed,
+                max_far=max_far,
+                test=test,
+                base_rate=base_rate or None,
+                volume=volume,
+                level=level,
+                progress=progress.model,
+            )
+        asked = _asked(
+            context, label, id_, request, base_rate, volume, _hashed(inputs, request, face, out)
+        )
+        document = training_document(run, made=_made(asked))
+        kept = {} if out is None else files_of(run, document, asked, _times(started))
+    for line in _said(run, document, reporting):
+        reporting.say(line)
+    if figures is not None:
+        from assay.learn.plotting import RunPlots
+
+        draw(RunPlots(run), figures, reporting)
+    if out is None:
+        reporting.say("note: nothing is kept; --out DIR keeps the model, its predictions and more")
+    else:
+        write_folder(out, kept)
+        reporting.say(f"wrote {out}: {', '.join(kept)}")
+    reporting.deliver(document)
+
+
+# -- what was asked --------------------------------------------------------------------------------
+
+
+def _recipe(named: str, settings: dict[str, str], text: str | None) -> Recipe:
+    """A recipe by its name; a wrong one, or a wrong setting, is a wrong command line."""
+    from assay.learn.recipes import RecipeError, find_recipe
+
+    try:
+        found = find_recipe(named)
+        found.complete(settings)
+    except RecipeError as odd:
+        raise click.UsageError(str(odd)) from odd
+    if found.needs_text and text is None:
+        raise click.UsageError(f"{named} learns from texts: say which column holds them, --text")
+    return found
+
+
+def _scheme(text: str, seed: int) -> Scheme:
+    from assay.errors import InputError
+    from assay.learn.validation import parse_scheme
+
+    if seed >= _SEEDS:
+        raise click.UsageError(f"--seed is a whole number below {_SEEDS}")
+    try:
+        return parse_scheme(text)
+    except InputError as odd:
+        raise click.UsageError(f"--validation: {odd}") from odd
+
+
+def _must_not_be_an_input(out: Path, inputs: Sequence[str], request: Request) -> None:
+    from assay.learn.run_folder import FILES
+
+    for name in FILES:
+        must_not_replace(out / name, inputs, request)
+
+
+def _hashed(
+    inputs: Sequence[str], request: Request, face: str, out: Path | None
+) -> tuple[tuple[str, int, str], ...]:
+    """The inputs by their hashes, where something tells of them."""
+    from assay.cli.provenance import TELL_HOW
+    from assay.sources.files import inputs_of
+
+    if out is None and face not in TELL_HOW:
+        return ()
+    return tuple((found.name, found.size, found.sha256) for found in inputs_of(inputs, request))
+
+
+def _asked(
+    context: click.Context,
+    label: str,
+    id_: str | None,
+    request: Request,
+    base_rate: tuple[float, ...],
+    volume: float | None,
+    inputs: tuple[tuple[str, int, str], ...],
+) -> Asked:
+    from assay.learn.run_folder import Asked
+
+    return Asked(
+        command=context.meta.get(TYPED, ""),
+        label=label,
+        inputs=inputs,
+        id=id_,
+        family=request.family,
+        time=request.time,
+        base_rate=base_rate,
+        volume=volume,
+    )
+
+
+def _made(asked: Asked) -> Any:
+    from assay import __version__
+    from assay.report import Provenance
+
+    return Provenance(__version__, asked.command, asked.inputs)
+
+
+def _times(started: float) -> dict[str, Any]:
+    def written(moment: float) -> str:
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+
+    ended = time.time()
+    return {
+        "started": written(started),
+        "ended": written(ended),
+        "seconds": round(ended - started, 3),
+    }
+
+
+# -- rows ------------------------------------------------------------------------------------------
+
+
+def _reading(
+    request: Request,
+    label: str,
+    text: str | None,
+    drop: tuple[str, ...],
+    keep: tuple[str | None, ...],
+    progress: Progress,
+) -> dict[str, Any]:
+    """How all parts are read."""
+    return {
+        "label": label,
+        "text": text,
+        "drop": drop,
+        "keep": tuple(dict.fromkeys(column for column in keep if column is not None)),
+        "family": request.family,
+        "time": request.time,
+        "input_format": request.input_format,
+        "encoding": request.encoding,
+        "delimiter": request.delimiter,
+        "on_bad_row": request.on_bad_row,
+        "glob": request.glob,
+        "max_memory": request.max_memory,
+        "progress": progress,
+    }
+
+
+def _read(inputs: Sequence[str], reading: dict[str, Any], said: dict[str, Any]) -> Data:
+    from assay.learn.data import read_data
+
+    return read_data(inputs, **reading, **said)
+
+
+def _as_in(data: Data, said: dict[str, Any]) -> dict[str, Any]:
+    """The labels of the test part are those that were learned, though some may be absent."""
+    if data.positive is None or said["negative"] is not None or said["labels"] is not None:
+        return said
+    return {**said, "positive": data.positive, "labels": list(data.labels)}
+
+
+# -- what is said ----------------------------------------------------------------------------------
+
+
+class _Training(Progress):
+    """Progress that also counts models, without starting the clock anew for each."""
+
+    def model(self, done: int, total: int, what: str) -> None:
+        """So many models are trained, and this one is now."""
+        if self._what != what and not done:
+            self.stage(what)
+        self._what = what
+        self(done, total)
+
+
+@contextmanager
+def _heard(reporting: Reporting) -> Iterator[None]:
+    """What libraries warn about is told once each, as notes."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("default")
+        yield
+    for text in dict.fromkeys(str(each.message).partition("\n")[0] for each in heard):
+        reporting.say(f"note: {text}")
+
+
+def _said(run: Run, document: Document, reporting: Reporting) -> Iterator[str]:
+    """What stands beside a report that is not read in the terminal."""
+    if reporting.face == TERMINAL:
+        return
+    for data in (run.data, run.test):
+        if data is not None and data.rows_refused:
+            yield f"note: {data.rows_refused:,} of {data.rows_read:,} rows were refused"
+    for note in document.notes:
+        yield f"note: {note}"
+    for finding in document.findings:
+        yield f"{finding.severity} {finding.code}: {finding.message}"
