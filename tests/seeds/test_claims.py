@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assay.decisions.audit.audit import audit_files
 
+from assay.decisions.audit.audit import audit_files
 from assay.decisions.audit.result import Audit, Judged
 
 from .documents import MATRICES, NUMBERS, Number

@@ -151,7 +151,9 @@ def resampled(confusion: Confusion, method: Bootstrap) -> Floats:
 def interval(quantity: Quantity, confusion: Confusion, method: Bootstrap) -> Interval:
     """The bootstrap interval of a formula of a confusion matrix."""
     values = quantity.of_tables(resampled(confusion, method))
-    return method.ends(values, quantity.value(confusion), _slopes(quantity, table_of(confusion)))
+    # Only the corrected method asks what one row less would do, in K x K tables of K x K cells.
+    slopes = _slopes(quantity, table_of(confusion)) if isinstance(method, BCa) else None
+    return method.ends(values, quantity.value(confusion), slopes)
 
 
 def _slopes(quantity: Quantity, table: Floats) -> Slopes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -19,6 +20,7 @@ from assay.errors import InputError
 from assay.inference.operating import NOTHING, MaxFar
 from assay.learn.calibration import inner_folds, platt, sigmoid
 from assay.tally import ScoreTally
+from assay.tally.blocks import threads
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.intp]
@@ -30,6 +32,7 @@ CANDIDATES: tuple[Mapping[str, Any], ...] = (
     {"learning_rate": 0.1, "leaves": 63, "min_leaf": 10, "l2": 0.0, "columns": 1.0},
 )
 _FLOOR = 1e-12
+_MOST_JOBS = 2
 
 
 @dataclass(frozen=True)
@@ -96,14 +99,13 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_, truth = np.unique(np.asarray(y), return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("Detector needs rows of two classes at least; found 1 class")
-        with _one_thread():
-            said = self._search(rows, truth)
-            self.slope_, self.intercept_ = 1.0, 0.0
-            self.threshold_, self.detection_rate_, self.far_ = 0.5, math.nan, math.nan
-            self.feasible_ = True
-            if len(self.classes_) == 2:
-                self._calibrate(said, truth)
-            self.model_ = self._fitted(self.chosen_, rows, truth)
+        said = self._search(rows, truth)
+        self.slope_, self.intercept_ = 1.0, 0.0
+        self.threshold_, self.detection_rate_, self.far_ = 0.5, math.nan, math.nan
+        self.feasible_ = True
+        if len(self.classes_) == 2:
+            self._calibrate(said, truth)
+        self.model_ = self._fitted(self.chosen_, rows, truth)
         self.n_features_in_ = rows.shape[1]
         return self
 
@@ -151,11 +153,16 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _out_of_fold(self, candidate: int, rows: Floats, truth: Codes) -> Floats:
         """Probabilities of each class for rows that were not learned from, nan where all were."""
         said = np.full((len(truth), len(self.classes_)), np.nan)
-        for train, test in inner_folds(truth, self.folds, self.random_state):
+
+        def judge(fold: tuple[Codes, Codes]) -> None:
+            train, test = fold
             model = self._fitted(candidate, rows[train], truth[train])
-            found = model.predict_proba(rows[test])
             said[test] = 0.0
-            said[np.ix_(test, model.classes_)] = found
+            said[np.ix_(test, model.classes_)] = _probabilities(model, rows[test])
+
+        folds = list(inner_folds(truth, self.folds, self.random_state))
+        with ThreadPoolExecutor(min(threads(), _MOST_JOBS)) as pool:
+            list(pool.map(judge, folds))
         return said
 
     def _fitted(self, candidate: int, rows: Floats, truth: Codes) -> Any:
@@ -163,7 +170,8 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         empty = np.isnan(rows).all(axis=0)
         if empty.any():
             rows = np.where(empty, 0.0, rows)
-        return self._candidate(candidate).fit(rows, truth)
+        with _one_thread():
+            return self._candidate(candidate).fit(rows, truth)
 
     def _candidate(self, number: int) -> Any:
         given = dict(CANDIDATES[number])
@@ -185,8 +193,7 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Floats:
         """The calibrated probability of each class."""
         check_is_fitted(self)
-        with _one_thread():
-            found = np.asarray(self.model_.predict_proba(np.asarray(X, np.float64)))
+        found = _probabilities(self.model_, np.asarray(X, np.float64))
         if len(self.classes_) > 2:
             return found
         chance = sigmoid(self.slope_ * _logit(found[:, 1]) + self.intercept_)
@@ -200,6 +207,11 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return found
         decided: npt.NDArray[Any] = self.classes_[(said[:, 1] >= self.threshold_).astype(np.intp)]
         return decided
+
+
+def _probabilities(model: Any, rows: Floats) -> Floats:
+    with _one_thread():
+        return np.asarray(model.predict_proba(rows), np.float64)
 
 
 def _logit(chance: Floats) -> Floats:
@@ -219,7 +231,10 @@ def _stratified(truth: Codes, share: float, generator: np.random.Generator) -> C
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Threads of OpenMP add up in another order each time, and fight for busy cores."""
+    """OpenMP on one thread: more add up in another order, and fight for cores that are busy.
+
+    That holds for the thread of the caller alone, so that each inner fold may have one.
+    """
     with threadpool_limits(1, user_api="openmp"):
         yield
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 import pytest
@@ -89,7 +91,7 @@ def test_stretches_of_labels_in_an_id_are_found_where_the_auc_is_middling() -> N
     label = np.repeat(np.tile(["normal", "attack"], 5), 40)
     frame = pl.DataFrame({"id": np.arange(400), "x": generator.normal(size=400), "label": label})
     auc = roc_auc_score(label == "attack", np.arange(400))
-    assert 0.4 < auc < 0.6
+    assert 0.35 < auc < 0.65
     assert check(data(frame.sample(fraction=1, shuffle=True, seed=2)))["L010"].severity == "leak"
 
 
@@ -104,7 +106,7 @@ def test_an_id_of_a_shuffled_file_is_a_warning_alone() -> None:
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=60))
 def test_neighbours_are_counted_as_by_hand(labels: list[int]) -> None:
     found = neighbours(np.array(labels), 0.95)
-    same = sum(a == b for a, b in zip(labels, labels[1:], strict=False))
+    same = sum(a == b for a, b in pairwise(labels))
     n = len(labels)
     pairs = sum(labels[i] == labels[j] for i in range(n) for j in range(n) if i != j)
     assert found.agree.value == pytest.approx(same / (n - 1))

@@ -40,6 +40,7 @@ def drops(
     clusters: Array | None = None,
     classes: int = 2,
     level: float = 0.95,
+    resamples: int = RESAMPLES,
     seed: int = 42,
 ) -> dict[str, Estimate]:
     """Each measure before less after, by resampling all rows that either judged.
@@ -55,7 +56,7 @@ def drops(
     size = int(units.max()) + 1
     at = [units[np.searchsorted(numbers, judging.rows)] for judging in (before, after)]
     total = len(before.rows) + len(after.rows)
-    resamples = int(min(RESAMPLES, max(_FEWEST, _WORK // max(total, 1))))
+    resamples = int(min(resamples, max(_FEWEST, _WORK // max(total, 1))))
     generator = np.random.default_rng(seed)
     values = {
         measure: [_measure(measure, judging, classes) for judging in (before, after)]

@@ -77,7 +77,8 @@ def _of_texts(facts: Facts) -> str | None:
 def _of_numbers(facts: Facts) -> str | None:
     if facts.counts_on and facts.distinct >= _MANY:
         return ID
-    if _is_epoch(facts) and (_named(facts, TIME) or facts.rises):
+    follows = facts.rises and not _named(facts, ADDRESS)
+    if _is_epoch(facts) and (_named(facts, TIME) or follows):
         return TIME
     if facts.distinct < _MANY:
         return None

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from assay.errors import InputError
 from assay.evaluation.words import count, listed
 from assay.inference import Estimate
+from assay.learn.cells import texts_in
 from assay.learn.checks.baselines import OF_MANY, OF_TWO, plain
 from assay.learn.checks.case import HELD_OUT, TEST, TRAIN, Case
 from assay.learn.checks.drop import Judging, drops
@@ -21,6 +22,8 @@ from assay.learn.checks.words import columns as named
 from assay.learn.data import Data
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from assay.learn.recipes.recipe import Recipe
     from assay.learn.run import Run
 
@@ -302,11 +305,17 @@ def _joined(data: Data, test: Data) -> Data:
         rows=np.arange(1, 1 + len(data) + len(test)),
         family=None,
         time=times,
-        columns={
-            name: pl.concat([data.columns[name], test.columns[name]], how="vertical_relaxed")
-            for name in shared
-        },
+        columns={name: _end_to_end(data.columns[name], test.columns[name]) for name in shared},
     )
+
+
+def _end_to_end(one: pl.Series, other: pl.Series) -> pl.Series:
+    """Two columns as one; as text where they are of different types."""
+    import polars as pl
+
+    if one.dtype != other.dtype:
+        one, other = texts_in(one), texts_in(other)
+    return pl.concat([one, other])
 
 
 def _clusters(case: Case, column: str) -> Array:

@@ -2,7 +2,7 @@
 
 from assay.learn.persistence.header import model_header
 from assay.learn.persistence.loading import MODEL, Loaded, load_model
-from assay.learn.persistence.saving import model_bytes, save_model
+from assay.learn.persistence.saving import model_bytes, save_model, types_to_trust
 from assay.learn.persistence.trust import Untrusted
 
 __all__ = [
@@ -13,4 +13,5 @@ __all__ = [
     "model_bytes",
     "model_header",
     "save_model",
+    "types_to_trust",
 ]

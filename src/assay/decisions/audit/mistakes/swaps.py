@@ -26,8 +26,10 @@ Floats = npt.NDArray[np.float64]
 _Cell = tuple[int, int]
 _Pair = tuple[_Cell, _Cell]
 
-# Up to so many classes every two cells are tried; above, those of one row, column or pair.
+# Up to so many classes every two cells are tried.
 _ALL_PAIRS = 10
+# Up to how many classes swaps in one row or column are tried, and swaps across the diagonal.
+_IN_LINE, _TRANSPOSED = 20, 60
 
 
 @dataclass(frozen=True)
@@ -112,14 +114,20 @@ def swaps(table: Table) -> Swaps:
 
 
 def _pairs(size: int) -> list[tuple[_Cell, _Cell]]:
-    cells = [(i, j) for i in range(size) for j in range(size)]
+    """Pairs of cells that may have been exchanged; the more classes, the fewer kinds.
+
+    One of many swaps fits by accident, and there are K^4 of them.
+    """
     if size <= _ALL_PAIRS:
-        return list(combinations(cells, 2))
-    return [
-        (one, other)
-        for one, other in combinations(cells, 2)
-        if one[0] == other[0] or one[1] == other[1] or one == other[::-1]
-    ]
+        return list(combinations([(i, j) for i in range(size) for j in range(size)], 2))
+    if size > _TRANSPOSED:
+        return []
+    across = [((i, j), (j, i)) for i, j in combinations(range(size), 2)]
+    if size > _IN_LINE:
+        return across
+    in_rows = [((k, i), (k, j)) for k in range(size) for i, j in combinations(range(size), 2)]
+    in_columns = [((i, k), (j, k)) for k in range(size) for i, j in combinations(range(size), 2)]
+    return [*across, *in_rows, *in_columns]
 
 
 def _at(cells: Any, cell: _Cell) -> Any:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.learn.scenarios.darknet.vendors import Vendor, make_vendors
-from assay.learn.scenarios.darknet.words import CATEGORIES, SALE
+from assay.learn.scenarios.darknet.vendors import Vendor, make_vendors, pick
+from assay.learn.scenarios.darknet.words import NAMES, SALE, SHARES, WORDS
 from assay.learn.scenarios.streaming import (
     CHUNK,
     FIRST_DAY,
@@ -35,7 +35,7 @@ _FOUND = 0.25  # of the listings, by a crawl
 _ON_SALE = 0.08
 _ELSEWHERE = 0.08  # listings of a vendor outside the own categories
 _CRAWL = 6 * 3600  # seconds that a crawl takes
-_LETTERS = np.array(list("abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"))
+_LETTERS = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
 
 @dataclass(frozen=True)
@@ -98,15 +98,16 @@ def _blocks(seed: int, difficulty: float) -> Iterator[pl.DataFrame]:
 
 def _offer(vendor: Vendor, difficulty: float, random: np.random.Generator) -> Listing:
     """A new listing of a vendor."""
-    names = list(CATEGORIES)
-    shares = np.array([share for share, _ in CATEGORIES.values()])
-    known = np.isin(names, vendor.categories)
-    shares = np.where(known, shares * (1 - _ELSEWHERE), shares * _ELSEWHERE * known.mean())
-    category = str(random.choice(names, p=shares / shares.sum()))
-    family = str(random.choice(list(CATEGORIES[category][1])))
+    if random.random() < _ELSEWHERE:
+        category = pick(NAMES, random)
+    else:
+        shares = [SHARES[NAMES.index(each)] for each in vendor.categories]
+        first = random.random() * sum(shares) < shares[0]
+        category = vendor.categories[0 if first else -1]
+    family = pick(tuple(WORDS[category]), random)
     return Listing(
-        "".join(random.choice(_LETTERS, 10).tolist()),
-        str(random.choice(MARKETS)),
+        "".join(_LETTERS[place] for place in random.integers(0, len(_LETTERS), 10)),
+        pick(MARKETS, random),
         vendor.name,
         vendor.title(category, family, difficulty, random),
         category,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Category: its share of the listings, and the words of each of its families.
-CATEGORIES: dict[str, tuple[float, dict[str, str]]] = {
+_CATEGORIES: dict[str, tuple[float, dict[str, str]]] = {
     "books": (
         0.20,
         {
@@ -86,13 +86,22 @@ CATEGORIES: dict[str, tuple[float, dict[str, str]]] = {
     ),
 }
 
+NAMES = tuple(_CATEGORIES)
+SHARES = tuple(share for share, _ in _CATEGORIES.values())
+WORDS = {
+    category: {family: tuple(words.split()) for family, words in families.items()}
+    for category, (_, families) in _CATEGORIES.items()
+}
+
 # Words that say nothing of what is sold.
-COMMON = (
-    "new best quality fast shipping cheap top offer original fresh pack set lot x2 x5 x10 deal "
-    "special price stock world europe express discreet sale sample bulk limited trusted vendor "
-    "great value pro extra large small mini super bonus free gift order today only"
-).split()
+COMMON = tuple(
+    (
+        "new best quality fast shipping cheap top offer original fresh pack set lot x2 x5 x10 deal "
+        "special price stock world europe express discreet sale sample bulk limited trusted vendor "
+        "great value pro extra large small mini super bonus free gift order today only"
+    ).split()
+)
 
 NOTHING_SAID = ("custom listing", "as discussed", "reserved", "listing for a customer", "re-order")
 SALE = ("sale", "new price", "back in stock", "last ones")
-SYLLABLES = "ba ko ri mu te lo na sha vi dor pel zan qui tri fen gal hos wex jun yl".split()
+SYLLABLES = tuple("ba ko ri mu te lo na sha vi dor pel zan qui tri fen gal hos wex jun yl".split())

@@ -1,0 +1,190 @@
+"""The measure again after what leaks is gone, and by how much it drops."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, recall_score, roc_auc_score
+
+from assay.inference import paired_influence
+from assay.learn.checks import check
+from assay.learn.checks.drop import Judging, drops
+from assay.learn.recipes import find_recipe
+from assay.tally import Sample
+
+from .tables import clean, data, parted
+
+TREE = find_recipe("ddos-tree")
+FRAME = clean(np.random.default_rng(41), rows=1000)
+
+
+def attacks(frame: pl.DataFrame) -> np.ndarray:
+    return (frame["label"] == "attack").to_numpy()
+
+
+# -- what is removed -------------------------------------------------------------------------------
+
+
+def test_a_leaking_column_is_removed_and_the_same_rows_judge() -> None:
+    noise = np.random.default_rng(1).normal(size=1000)
+    frame = FRAME.with_columns(leak=pl.Series(9 * attacks(FRAME) + noise))
+    found = check(*parted(frame), recipe=TREE).retest
+    assert found is not None
+    assert found.columns == ("leak",)
+    assert found.removed == "column 'leak'"
+    assert found.before.judged == found.after.judged == 300
+    assert found.before.learned == found.after.learned == 700
+    drop = found.drops["roc_auc"]
+    assert drop.value == pytest.approx(
+        found.before.estimates["roc_auc"] - found.after.estimates["roc_auc"]
+    )
+    assert 0 < drop.low < drop.value < drop.high
+    assert "same rows, so the difference is paired" in found.note
+
+
+def test_training_rows_that_are_test_rows_go_and_the_same_rows_judge() -> None:
+    train, _ = parted(FRAME)
+    test = data(pl.concat([FRAME[700:], FRAME[:100]]), positive="attack")
+    found = check(train, test, recipe=TREE).retest
+    assert found is not None
+    assert found.removed == "100 training rows that leak"
+    assert found.after.learned == 600
+    assert found.after.judged == found.before.judged == 400
+
+
+def test_test_rows_go_where_hardly_a_training_row_would_stay() -> None:
+    frame = FRAME.with_columns(host=pl.Series([i % 5 for i in range(900)] + [9] * 100))
+    train, test = parted(frame, 0.5, keep=["host"])
+    train = train.take(np.arange(450))
+    found = check(train, test, groups=["host"], recipe=TREE).retest
+    assert found is not None
+    assert found.removed == "400 test rows that leak"
+    assert (found.before.judged, found.after.judged) == (500, 100)
+    assert "100 are the same" in found.note
+
+
+def test_all_rows_are_split_anew_where_nothing_would_stay() -> None:
+    frame = FRAME.with_columns(host=pl.Series([i % 20 for i in range(1000)]))
+    found = check(*parted(frame, keep=["host"]), groups=["host"], recipe=TREE).retest
+    assert found is not None
+    assert "split anew" in found.removed
+    assert found.after.split == "by group:host"
+    assert found.after.judged == 1000
+    assert found.drops["accuracy"].method == "cluster bootstrap"
+
+
+def test_one_file_is_split_by_time_where_times_are_named() -> None:
+    start = np.datetime64("2024-01-01T00:00:00", "us")
+    frame = FRAME.with_columns(seen=pl.Series(start + np.arange(1000) * np.timedelta64(1, "h")))
+    found = check(data(frame, time="seen"), time="seen", recipe=TREE).retest
+    assert found is not None
+    assert found.after.split.startswith("by time:seen@2024-01-30")
+    assert found.after.judged == 300
+
+
+def test_repeats_of_one_file_go() -> None:
+    found = check(data(pl.concat([FRAME, FRAME[:400]])), recipe=TREE).retest
+    assert found is not None
+    assert found.removed == "400 rows that repeat another"
+    assert found.after.learned + found.after.judged == 1000
+
+
+def test_nothing_is_removed_where_nothing_leaks() -> None:
+    found = check(*parted(FRAME), recipe=TREE).retest
+    assert found is not None
+    assert found.after is None
+    assert found.drops == {}
+    assert found.to_dict()["after"] is None
+
+
+def test_several_classes_are_judged_by_accuracy() -> None:
+    kinds = np.array(["a", "b", "c"])[np.random.default_rng(2).integers(0, 3, 1000)]
+    frame = FRAME.with_columns(label=pl.Series(kinds), copy=pl.Series(kinds))
+    found = check(data(frame), recipe=TREE).retest
+    assert found is not None
+    assert set(found.drops) == {"accuracy", "balanced_accuracy"}
+    assert found.drops["accuracy"].low > 0.4
+
+
+def test_a_recipe_that_beats_no_trivial_model_is_told() -> None:
+    frame = FRAME.with_columns(label=pl.Series(["normal", "attack"] * 500))
+    found = check(data(frame), recipe=TREE)
+    assert found["L021"].pitfall == "P6"
+    status = {each.code: each.status for each in found.pitfalls}
+    assert status["P6"] == "found"
+
+
+def test_without_a_recipe_nothing_is_trained() -> None:
+    assert check(data(FRAME)).retest is None
+
+
+# -- the drop --------------------------------------------------------------------------------------
+
+
+def judged(
+    generator: np.random.Generator, rows: np.ndarray, lift: float, classes: int = 2
+) -> Judging:
+    truth = rows % classes
+    if classes == 2:
+        scores = lift * truth + np.round(generator.normal(size=len(rows)), 1)
+        return Judging(rows, truth, (scores > lift / 2).astype(int), scores)
+    wrong = generator.random(len(rows)) > lift
+    return Judging(rows, truth, np.where(wrong, 0, truth), None)
+
+
+def test_a_drop_is_the_difference_of_what_scikit_learn_gives() -> None:
+    generator = np.random.default_rng(1)
+    one, two = (
+        judged(generator, np.arange(start, start + 200), lift)
+        for start, lift in ((0, 2.0), (100, 1.0))
+    )
+    found = drops(one, two, ("accuracy", "recall", "false_discovery_rate", "roc_auc"))
+    for name, of in (("accuracy", accuracy_score), ("recall", recall_score)):
+        expected = of(one.truth, one.decisions) - of(two.truth, two.decisions)
+        assert found[name].value == pytest.approx(expected)
+    expected = roc_auc_score(one.truth, one.scores) - roc_auc_score(two.truth, two.scores)
+    assert found["roc_auc"].value == pytest.approx(expected)
+    several = [judged(generator, np.arange(300), lift, 3) for lift in (0.9, 0.5)]
+    found = drops(*several, ("balanced_accuracy",), classes=3)
+    first, second = (balanced_accuracy_score(each.truth, each.decisions) for each in several)
+    assert found["balanced_accuracy"].value == pytest.approx(first - second)
+
+
+def test_the_same_rows_give_the_interval_of_the_paired_method() -> None:
+    generator = np.random.default_rng(2)
+    one, two = (judged(generator, np.arange(600), lift) for lift in (1.5, 1.0))
+    found = drops(one, two, ("roc_auc",))["roc_auc"]
+    sample = Sample.of_rows(("n", "a"), one.truth, {"after": two.scores, "before": one.scores})
+    expected = paired_influence(sample, "roc_auc").effect
+    assert expected is not None
+    assert found.low == pytest.approx(expected.low, abs=0.01)
+    assert found.high == pytest.approx(expected.high, abs=0.01)
+
+
+def test_the_same_model_on_the_same_rows_drops_by_nothing() -> None:
+    one = judged(np.random.default_rng(3), np.arange(200), 1.0)
+    found = drops(one, one, ("accuracy", "roc_auc"))
+    assert [(each.value, each.low, each.high) for each in found.values()] == [(0, 0, 0)] * 2
+
+
+def test_intervals_of_drops_cover_a_drop_of_nothing() -> None:
+    generator = np.random.default_rng(4)
+    covered = {"shared": 0, "apart": 0}
+    for draw in range(120):
+        for how, start in (("shared", 100), ("apart", 400)):
+            one = judged(generator, np.arange(400), 1.0)
+            two = judged(generator, np.arange(start, start + 400), 1.0)
+            found = drops(one, two, ("accuracy",), resamples=200, seed=draw)["accuracy"]
+            covered[how] += found.low <= 0 <= found.high
+    assert min(covered.values()) >= 105  # of 120 at 95%: fewer in one of 3,000 runs
+
+
+def test_groups_that_hang_together_widen_the_interval() -> None:
+    rows = np.arange(400)
+    right = np.repeat(np.random.default_rng(5).random(20) < 0.7, 20)
+    one = Judging(rows, np.zeros(400, int), (~right).astype(int), None)
+    two = Judging(rows, np.zeros(400, int), np.zeros(400, int), None)
+    alone = drops(one, two, ("accuracy",))["accuracy"]
+    together = drops(one, two, ("accuracy",), clusters=rows // 20)["accuracy"]
+    assert together.high - together.low > 3 * (alone.high - alone.low)
