@@ -13,6 +13,7 @@ COMPILE := $(PY) -m compileall -q src
 # Stamps: each says that this set of packages was installed after pyproject.toml last changed.
 MADE := $(VENV)/.made
 CORE := $(VENV)/.installed-core
+LEARN := $(VENV)/.installed-learn
 TEST := $(VENV)/.installed-test
 DEV := $(VENV)/.installed-dev
 
@@ -22,12 +23,12 @@ COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check lint types imports doctest docs coverage bench intervals resampling guarantees mistakes audits clean
+.PHONY: help demo test check lint types imports doctest docs coverage bench intervals resampling guarantees mistakes audits realdata clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
-demo: $(CORE) ## Judge a synthetic detector: predictions, reports, and what to open
+demo: $(LEARN) ## Judge a synthetic detector, train two more: reports, and what to open
 	$(VENV)/bin/assay demo --out build/demo
 
 test: $(TEST) ## Run the test suite
@@ -78,6 +79,9 @@ mistakes: $(TEST) ## Simulate how often the audit names the mistake that was mad
 audits: $(TEST) ## Audit 10,000 honest claims; none may be accused (long)
 	$(PY) benchmarks/audit_honest.py
 
+realdata: $(TEST) ## Train on real data, where they are, and write the tables of the docs (long)
+	$(PY) benchmarks/real_data.py
+
 clean: ## Remove what was built; delete .venv by hand to start afresh
 	rm -rf build dist docs/_build docs/measures docs/findings.rst docs/commands.rst .coverage .coverage.* htmlcov
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
@@ -99,13 +103,18 @@ $(CORE): pyproject.toml $(MADE)
 	@$(INSTALL) -e . && $(COMPILE)
 	@touch $@
 
+$(LEARN): pyproject.toml $(MADE)
+	@echo "Installing assay and scikit-learn into $(VENV)"
+	@$(INSTALL) -e '.[learn]' && $(COMPILE)
+	@touch $(CORE) $@
+
 # A larger set contains the smaller ones, so it renews their stamps too.
 $(TEST): pyproject.toml $(MADE)
 	@echo "Installing assay and its test needs into $(VENV) (a minute or two, once)"
 	@$(INSTALL) -e '.[test]' && $(COMPILE)
-	@touch $(CORE) $@
+	@touch $(CORE) $(LEARN) $@
 
 $(DEV): pyproject.toml $(MADE)
 	@echo "Installing assay and its development tools into $(VENV) (a minute or two, once)"
 	@$(INSTALL) -e '.[dev]' && $(COMPILE)
-	@touch $(CORE) $(TEST) $@
+	@touch $(CORE) $(LEARN) $(TEST) $@

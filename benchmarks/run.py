@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from speed import children, compare, files, peers
+from speed import check, children, compare, files, peers
 from speed.rows import Rows, rows
 from speed.timing import Finding, best
 
@@ -157,6 +157,7 @@ def main() -> None:
         start(imports),
         resampling(asked.repeats),
         compare.findings(),
+        check.findings(),
         files.findings(10 * count),
         memory(count),
         evaluations(rows(count), asked.repeats),

@@ -10,7 +10,18 @@ import polars as pl
 import pytest
 
 from assay.cli import demo
-from assay.cli.demo import DECISIONS, EXAMPLES, MARK, PREDICTIONS, REPORTS, table
+from assay.cli.demo import (
+    DECISIONS,
+    EXAMPLES,
+    MARK,
+    PACKETS,
+    PREDICTIONS,
+    RECIPES,
+    REPORTS,
+    TRAINED,
+    table,
+)
+from assay.learn.run_folder import FILES
 from assay.learn.scenarios import make_flows
 
 Cli = Callable[..., Any]
@@ -22,6 +33,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where scikit-learn is not installed."""
+    monkeypatch.setattr(demo, "find_spec", lambda name: None)
+
+
+@pytest.mark.usefixtures("untrained")
 def test_the_demo_shows_a_report_and_the_commands_that_give_the_same(cli: Cli, here: Path) -> None:
     shown = cli("demo")
     assert shown.code == 0, shown.err
@@ -43,6 +61,40 @@ def test_the_demo_shows_a_report_and_the_commands_that_give_the_same(cli: Cli, h
     assert all(each.code == 0 for each in outcomes)
 
 
+def test_the_demo_trains_two_detectors_and_compares_them(
+    cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "REPORTS", {})
+    monkeypatch.setattr(demo, "DECISIONS", {})
+    monkeypatch.setattr(demo, "PACKET_ROWS", 800)
+    shown = cli("demo", "--format", "json", "--seed", "3")
+    assert shown.code == 0, shown.err
+    json.loads(shown.out)  # one document, and no other report in between
+    folder = here / "assay-demo"
+    for name, recipe in RECIPES.items():
+        assert {path.name for path in (folder / name).iterdir()} == set(FILES)
+        assert f"assay train {recipe} assay-demo/{PACKETS}" in shown.err
+        assert f"assay-demo/{name}/report.html" in shown.err
+    assert shown.err.count("of attacks; ") == 2
+    assert f"assay-demo/{TRAINED}" in shown.err
+    page = (folder / TRAINED).read_text("utf-8")
+    assert "forest" in page
+    assert "network" in page
+
+
+@pytest.mark.usefixtures("untrained")
+def test_without_the_extra_the_demo_says_how_to_get_it(
+    cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "REPORTS", {})
+    monkeypatch.setattr(demo, "DECISIONS", {})
+    shown = cli("demo", "--format", "csv")
+    assert shown.code == 0
+    assert "pip install 'assay[learn]'" in shown.err
+    assert not (here / "assay-demo" / PACKETS).exists()
+
+
+@pytest.mark.usefixtures("untrained")
 def test_the_demo_is_the_same_each_time(
     cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,6 +110,7 @@ def test_the_demo_is_the_same_each_time(
         assert (here / "assay-demo" / name).read_bytes() == content
 
 
+@pytest.mark.usefixtures("untrained")
 def test_folders_on_the_way_are_made(cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # As `make demo` asks for it in a fresh clone.
     monkeypatch.setattr(demo, "REPORTS", {"report.md": "one is enough"})
@@ -113,6 +166,7 @@ def test_the_predictions_hold_what_was_made(tmp_path: Path) -> None:
     assert rows["label"].value_counts(sort=True).rows() == [("normal", 18_900), ("attack", 1_100)]
 
 
+@pytest.mark.usefixtures("untrained")
 def test_the_examples_of_the_help_run(
     cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

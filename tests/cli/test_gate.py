@@ -410,10 +410,3 @@ def test_the_workflow_of_the_guide_runs_a_command_line_that_works(
     assert found.code in (0, 1), found.err
     assert "no family is forgotten" in Path("gate.md").read_text("utf-8")
     assert int(suite(Path("gate.xml")).get("tests")) > 3
-
-
-def test_the_picture_of_the_guide_shows_the_rules_of_the_example() -> None:
-    picture = ET.parse(PROJECT / "docs/pictures/gate.svg")
-    words = "".join(picture.getroot().itertext())
-    assert "new-old(detection_rate@max-far=0.1) >= -0.01" in words
-    assert "Value beyond the bound" in words

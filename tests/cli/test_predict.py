@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pickle
+import re
 import shlex
 import signal
 import subprocess
@@ -17,6 +18,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.pipeline import Pipeline
 
@@ -25,6 +28,7 @@ from assay.cli.predict import EXAMPLES
 from assay.learn.encoding import Columns
 from assay.learn.persistence import load_model, model_header, save_model
 from assay.learn.recipes import Task, find_recipe
+from assay.report.plain import neutralised
 
 Cli = Callable[..., Any]
 LABELS = ("normal", "attack")
@@ -89,14 +93,15 @@ def test_scores_go_to_standard_output_as_csv(cli: Cli, run: Path, new: Path) -> 
     assert rows["score"].to_list() == expected.tolist()
     assert "note: the model does not use 'flow', 'label'\n" in found.err
     flagged = int((expected >= 0.5).sum())
-    assert f"200 rows: {200 - flagged} normal, {flagged} attack (threshold 0.5)\n" in found.err
+    said = f"200 rows, decided {200 - flagged} 'normal', {flagged} 'attack' (threshold 0.5)\n"
+    assert said in found.err
 
 
 def test_the_model_may_be_named_by_its_file_or_its_folder(cli: Cli, run: Path, new: Path) -> None:
     assert cli("predict", run, new).out == cli("predict", run / "model.skops", new).out
 
 
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "ndjson", "parquet"])
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "arrow"])
 def test_the_suffix_tells_the_format(
     cli: Cli, run: Path, new: Path, tmp_path: Path, suffix: str
 ) -> None:
@@ -104,7 +109,7 @@ def test_the_suffix_tells_the_format(
     found = cli("predict", run, new, "--id", "flow", "--keep", "label", "--out", out)
     assert (found.code, found.out) == (0, "")
     assert f"wrote {out}: 200 rows" in found.err
-    readers = {"csv": pl.read_csv, "parquet": pl.read_parquet}
+    readers = {"csv": pl.read_csv, "parquet": pl.read_parquet, "arrow": pl.read_ipc}
     rows = readers.get(suffix, pl.read_ndjson)(out)
     assert rows.columns == ["flow", "label", "score", "decision"]
     plain = pl.read_csv(io.StringIO(cli("predict", run, new).out))
@@ -177,6 +182,17 @@ def test_formulas_are_made_harmless_in_csv_and_numbers_are_left(
     assert kept == ["'=1+1", "-1", "+1e5", "'@x", "a,b"]
     found = cli("predict", run, tmp_path / "odd.csv", "--id", "flow", "--format", "jsonl")
     assert [json.loads(line)["flow"] for line in found.out.splitlines()] == rows["flow"].to_list()
+
+
+@settings(max_examples=200)
+@given(st.lists(st.text(max_size=6) | st.sampled_from(["=1", " @x", "\u200b-2+3", "'", "\uff0d1"])))
+def test_formulas_are_those_that_reports_know(texts: list[str]) -> None:
+    found = module._neutralised(pl.Series("x", texts, pl.String)).to_list()
+    numbers = [re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text) for text in texts]
+    expected = [
+        text if number else neutralised(text) for text, number in zip(texts, numbers, strict=True)
+    ]
+    assert found == expected
 
 
 def test_standard_input_is_read(cli: Cli, run: Path, new: Path, shell: Cli) -> None:
@@ -347,9 +363,7 @@ def test_columns_that_are_missing_are_named(cli: Cli, run: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        (["--out", "p.txt"], 2, "the suffix tells no format"),
-        (["--out", "p"], 2, "the suffix tells no format"),
-        (["--format", "parquet"], 2, "no use on standard output"),
+        (["--out", "p.txt"], 2, "the suffix .txt tells no format"),
         (["--out", "nowhere/p.csv"], 4, "there is no folder nowhere"),
         (["--out", "new.csv"], 2, "is an input, which it would replace"),
         (["--keep", "score"], 3, "score"),

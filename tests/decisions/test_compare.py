@@ -193,6 +193,21 @@ def test_everything_can_be_resampled() -> None:
     assert drawn.low == pytest.approx(plain.low, abs=0.05)
 
 
+def test_of_many_models_a_clear_difference_is_still_told() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random(400) < 0.5
+    said = {
+        f"m{i}": np.where(rng.random(400) < (0.9 if i else 0.5), truth, ~truth).astype(int)
+        for i in range(9)
+    }
+    # p of 1,000 resamples is 0.002 at the least, and Holm multiplies it by 36 pairs.
+    found = compare(truth.astype(int), decisions=said)
+    assert {verdict.outcome for verdict in found.verdicts if verdict.a == "m0"} == {"better"}
+    few = compare(truth.astype(int), decisions=said, resamples=1000)
+    assert any("1,000 resamples are too few" in note for note in few.notes)
+    assert not any("too few" in note for note in found.notes)
+
+
 def test_seed_and_resamples_are_taken() -> None:
     truth, decisions = decided()
     one, again, other = (

@@ -26,6 +26,7 @@ COMMANDS = (
     "compare",
     "gate",
     "audit",
+    "data",
     "train",
     "predict",
     "check",

@@ -111,7 +111,7 @@ def command(
         reading = _reading(request, label, groups, drop, text, progress)
         said = {"positive": positive, "negative": negative, "labels": labels}
         data = _read(train, reading, said)
-        judged = None if test is None else _read(test, reading, _as_in(data, said))
+        judged = None if test is None else _read_test(test, reading, said, data)
         found = check(
             data,
             judged,
@@ -175,11 +175,21 @@ def _read(path: str, reading: dict[str, Any], said: dict[str, Any]) -> Data:
     return read_data(path, **reading, **said)
 
 
-def _as_in(data: Data, said: dict[str, Any]) -> dict[str, Any]:
-    """The labels of the test part are those of the training part, though some may be absent."""
-    if data.positive is None or said["negative"] is not None or said["labels"] is not None:
-        return said
-    return {**said, "positive": data.positive, "labels": list(data.labels)}
+def _read_test(path: str, reading: dict[str, Any], said: dict[str, Any], data: Data) -> Data:
+    """The test part; its labels are those of the training part, though some may be absent."""
+    if said["negative"] is not None or said["labels"] is not None:
+        return _read(path, reading, said)
+    alike = {**said, "positive": data.positive, "labels": list(data.labels)}
+    if said["positive"] is not None:
+        # Whatever stands against it may have other names here.
+        alike = said
+    try:
+        return _read(path, reading, alike)
+    except LabelError:
+        # Of several classes some may be new, which is a finding.
+        if data.positive is not None or path == "-":
+            raise
+        return _read(path, reading, said)
 
 
 def _said(found: Check, reporting: Reporting) -> Any:

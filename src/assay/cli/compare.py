@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from assay.decisions import Comparison
     from assay.sources.files import Matched, Request
 
-RESAMPLES = 1000
 MARGIN = 0.01
 _TWO = "assay compare predictions.csv --model old=old_score --model new=score"
 EXAMPLES = (
@@ -102,10 +101,8 @@ _column = partial(click.option, cls=Option, section="Columns")
 @judging(
     "--resamples",
     type=click.IntRange(min=2),
-    default=RESAMPLES,
-    show_default=True,
     metavar="N",
-    help="How often the bootstrap draws.",
+    help="How often the bootstrap draws.  [default: 1000, more for many models]",
 )
 @judging(
     "--folds",
@@ -136,7 +133,7 @@ def command(
     at: Any,
     margin: float,
     interval: str | None,
-    resamples: int,
+    resamples: int | None,
     folds: str | None,
     flips: Path | None,
     figures: Path | None,

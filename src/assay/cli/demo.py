@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
+import json
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +19,8 @@ from assay.cli.errors import OutputError, say
 from assay.cli.reporting import DEFAULT_LEVEL, FORMATS, LEVEL, QUIET, SEED, TERMINAL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from assay.learn.scenarios import Flows
 
 PREDICTIONS = "predictions.csv"
@@ -40,8 +45,14 @@ DECISIONS = {
         *("--at", "max-far=0.1", "--family", "family"),
     ),
 }
+# Detectors that are trained on a scenario, by the folder of their run.
+PACKETS, PACKET_ROWS = "arp.csv", 5000
+RECIPES = {"forest": "safelink-forest", "network": "safelink-ann"}
+TRAINING = ("--label", "label", "--family", "family", "--time", "time", "--drop", "host")
+TRAINED = "trained.html"
 # A folder that bears this mark may be written into again.
 MARK = ".made-by-assay-demo"
+DEFAULT_SEED = 42
 
 OPTIONS = (
     *("--family", "family", "--slice", "protocol", "--time", "time", "--cluster", "host"),
@@ -87,7 +98,9 @@ def command(*, out: Path, face: str, level: float, seed: int, quiet: bool) -> No
 
     Writes the predictions of a detector as CSV, judges them, shows the report, and leaves it as
     HTML, Markdown, LaTeX and JSON too; chooses a threshold for it, and compares it with the model
-    that it replaces.
+    that it replaces. Then it makes 5,000 packets of a network in which somebody poses as somebody
+    else, trains a random forest and a neural network on them, and compares the two; that needs
+    scikit-learn, which comes with assay[learn].
     """
 
     def tell(text: str = "") -> None:
@@ -112,9 +125,63 @@ def command(*, out: Path, face: str, level: float, seed: int, quiet: bool) -> No
         _run([*asked, "--out", str(out / name), "--quiet"])
     for name, (_, which, *options) in DECISIONS.items():
         _run([which, str(predictions), *options, "--out", str(out / name), "--quiet"])
+    runs = _trained(out, seed, tell) if _can_train() else {}
     tell()
-    for line in _guide(out, asked):
+    for line in _guide(out, asked, runs):
         tell(line)
+
+
+def _can_train() -> bool:
+    return all(find_spec(package) is not None for package in ("sklearn", "skops"))
+
+
+def _trained(out: Path, seed: int, tell: Callable[[str], None]) -> dict[str, list[str]]:
+    """Train detectors on the packets of a network, and compare them; gives their commands."""
+    packets = out / PACKETS
+    _run(
+        ["data", "arp", *_drawn(seed), "--rows", str(PACKET_ROWS), "--out", str(packets), "--quiet"]
+    )
+    tell(f"Made {PACKET_ROWS:,} ARP packets of a network, {packets}. Training on them:")
+    runs = {}
+    for folder, recipe in RECIPES.items():
+        asked = [
+            "train",
+            recipe,
+            str(packets),
+            *TRAINING,
+            *_drawn(seed),
+            "--out",
+            str(out / folder),
+        ]
+        tell(f"  {_typed(asked)}")
+        # The report is in the folder, and standard output is for another one.
+        with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8")):
+            _run([*asked, "--quiet"])
+        tell(f"      {_headline(out / folder)}")
+        runs[folder] = asked
+    judged = [str(out / folder / "predictions.parquet") for folder in runs]
+    models = [f"{folder}={file}:score" for folder, file in zip(runs, judged, strict=True)]
+    _run(
+        [
+            *("compare", judged[0], "--label", "label", "--id", "row", "--family", "family"),
+            *(part for model in models for part in ("--model", model)),
+            *("--out", str(out / TRAINED), "--quiet"),
+        ]
+    )
+    return runs
+
+
+def _drawn(seed: int) -> list[str]:
+    return [] if seed == DEFAULT_SEED else ["--seed", str(seed)]
+
+
+def _headline(run: Path) -> str:
+    """What a training comes to, in one sentence."""
+    try:
+        found = json.loads((run / "evaluation.json").read_text("utf-8"))
+    except OSError as error:
+        raise OutputError.of(run, error) from error
+    return str(found["headline"][0])
 
 
 def _prepare(folder: Path) -> None:
@@ -172,7 +239,7 @@ def _typed(arguments: list[str]) -> str:
     return shlex.join(["assay", *arguments])
 
 
-def _guide(out: Path, asked: list[str]) -> list[str]:
+def _guide(out: Path, asked: list[str], runs: dict[str, list[str]]) -> list[str]:
     """What there is to see now, and what to try next."""
     predictions = str(out / PREDICTIONS)
     return [
@@ -180,6 +247,7 @@ def _guide(out: Path, asked: list[str]) -> list[str]:
         f"  {predictions}: what was evaluated",
         *(f"  {out / name}: {what}" for name, what in REPORTS.items()),
         *(f"  {out / name}: {what[0]}" for name, what in DECISIONS.items()),
+        *_guide_to_runs(out, runs),
         "",
         "Next:",
         f"  {_typed(['threshold', predictions, '--max-far', '10%', '--base-rate', '0.01%'])}",
@@ -190,4 +258,18 @@ def _guide(out: Path, asked: list[str]) -> list[str]:
         "      fewer alerts, and what that misses",
         f"  {_typed(['measures', 'false_discovery_rate'])}",
         "      what the false alarm rate says, and when it misleads",
+    ]
+
+
+def _guide_to_runs(out: Path, runs: dict[str, list[str]]) -> list[str]:
+    if not runs:
+        return ["  no trained detectors, which need scikit-learn: pip install 'assay[learn]'"]
+    return [
+        f"  {out / PACKETS}: the packets that were learned from",
+        f"  {out / TRAINED}: is the network better than the forest?",
+        *(
+            f"  {out / folder / 'report.html'}: {recipe} on packets that it did not learn; its "
+            f"model is beside it"
+            for folder, recipe in RECIPES.items()
+        ),
     ]

@@ -17,8 +17,8 @@ from assay.cli.errors import say
 from assay.cli.progress import Progress
 from assay.cli.provenance import must_not_replace
 from assay.cli.reading import named, reading_only, within_memory
-from assay.cli.reporting import LEVEL, QUIET, SEED, STDOUT
-from assay.cli.rows import FORMATS, format_of, write_rows
+from assay.cli.reporting import LEVEL, QUIET, SEED
+from assay.cli.tables import CSV, FORMATS, TSV, target, write_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,6 +39,9 @@ EXAMPLES = (
     ),
 )
 _LISTED = 5
+# What looks like a formula, and what does so but is a number, in the words of polars.
+_ODD = r"^(['\t\r\n\x00]|[\s\x00\x{FEFF}\x{200B}\x{2060}]*[-=+@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 _writing = partial(click.option, cls=Option, section="Predictions")
 
@@ -122,10 +125,10 @@ def command(
     for package in ("sklearn", "skops"):
         if find_spec(package) is None:
             raise click.UsageError(f"predict needs {package}: pip install 'assay[learn]'")
-    out = None if out == STDOUT else out
-    face = format_of(face, out)
-    must_not_replace(out, files, request)
-    if out is not None and model.is_file() and out.is_file() and out.samefile(model):
+    to = target(out, face)
+    to.check()
+    must_not_replace(to.path, files, request)
+    if to.path is not None and to.path.is_file() and model.is_file() and to.path.samefile(model):
         raise click.UsageError(f"--out {out} is the model, which it would replace")
 
     def tell(text: str) -> None:
@@ -145,9 +148,10 @@ def command(
             if unused is not None:
                 tell(f"note: {unused}")
             predictions = predict(loaded, files, wanted, request=request, progress=progress)
-            decided: Counter[str] = Counter()
-            write_rows(_counted(predictions, decided), predictions.schema(), face, out)
-    for line in _said(predictions, decided, out):
+            decided: Counter[str] = Counter(dict.fromkeys(predictions.labels, 0))
+            frames = _counted(predictions, decided)
+            write_table(map(_harmless, frames) if to.format in (CSV, TSV) else frames, to)
+    for line in _said(predictions, decided, to.path):
         tell(line)
 
 
@@ -159,6 +163,22 @@ def _counted(predictions: Predictions, decided: Counter[str]) -> Iterator[pl.Dat
         yield frame
 
 
+def _harmless(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame without text that a spreadsheet takes for a formula; numbers stay as they are."""
+    import polars as pl
+
+    from assay.report.plain import neutralised
+
+    texts = [_neutralised(frame[column]) for column in frame.select(pl.col(pl.String)).columns]
+    return frame.with_columns(texts).rename({name: neutralised(name) for name in frame.columns})
+
+
+def _neutralised(texts: pl.Series) -> pl.Series:
+    """As :func:`assay.report.plain.neutralised`, but for all texts at once."""
+    odd = texts.str.contains(_ODD) & ~texts.str.contains(_NUMBER)
+    return ("'" + texts).zip_with(odd, texts).alias(texts.name) if odd.any() else texts
+
+
 def _said(predictions: Predictions, decided: Counter[str], out: Path | None) -> Iterator[str]:
     """What stands beside the rows."""
     from assay.sources.files.collect import where
@@ -168,7 +188,9 @@ def _said(predictions: Predictions, decided: Counter[str], out: Path | None) -> 
         yield f"note: {refused:,} of {predictions.rows + refused:,} rows were refused"
         for row in predictions.refused[:_LISTED]:
             yield f"  {where(row)}: {row.reason}"
-    counts = ", ".join(f"{decided[label]:,} {label}" for label in predictions.labels)
+    counts = ", ".join(f"{count:,} {label!r}" for label, count in decided.most_common(_LISTED))
+    more = len(predictions.labels) - _LISTED
+    counts += f" and {more} more labels" if more > 0 else ""
     at = "" if predictions.threshold is None else f" (threshold {predictions.threshold:g})"
     wrote = "" if out is None else f"wrote {out}: "
-    yield f"{wrote}{predictions.rows:,} rows: {counts}{at}"
+    yield f"{wrote}{predictions.rows:,} rows, decided {counts}{at}"

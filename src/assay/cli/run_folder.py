@@ -89,5 +89,3 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
                 (folder / name).write_bytes(content)
     except OSError as error:
         raise OutputError.of(path, error) from error
-
-

@@ -45,10 +45,11 @@ SCHEMES = (
     "holdout:0.3, holdout:0.7/0.2/0.1, kfold:5, repeated:5x2, group:COL, time:COL@2024-03-01, "
     "sliding:COL,train=30d,test=7d, folds:COL, leave-one-out:COL or file:TEST"
 )
+_FOREST = "assay train safelink-forest"
 EXAMPLES = (
     (
         "learn from 70% of the rows, judge the others, keep the model and its report",
-        "assay train safelink-forest flows.csv --label label --out run",
+        f"{_FOREST} flows.csv --label label --out run",
     ),
     (
         "five folds, none of which shares a host with another",
@@ -56,13 +57,11 @@ EXAMPLES = (
     ),
     (
         "an official split; all labels but one are attacks, and their names the families",
-        "assay train safelink-forest train.csv --label label --negative normal "
-        "--validation file:test.csv",
+        f"{_FOREST} train.csv --label label --negative normal --validation file:test.csv",
     ),
     (
         "one alarm in ten may be false; what is learned is tried on later rows",
-        "assay train detector flows.csv --label label --max-far 10% --time time "
-        "--validation time:time@2026-03-02T12:00:00",
+        "assay train detector flows.csv --label label --max-far 0.1 --validation time:t@2026-03-03",
     ),
     (
         "texts in many classes, by the words in them",
@@ -70,8 +69,7 @@ EXAMPLES = (
     ),
     (
         "a model of your own",
-        "assay train sklearn.ensemble:ExtraTreesClassifier flows.csv --label label "
-        "--set n_estimators=50",
+        "assay train sklearn.ensemble:ExtraTreesClassifier flows.csv --label label --drop host",
     ),
 )
 _SEEDS = 2**32
@@ -105,9 +103,9 @@ def _list(context: click.Context, param: click.Parameter, given: bool) -> None: 
     if not given or context.resilient_parsing:
         return
     _must_be_installed()
-    from assay.learn.recipes import RECIPES as recipes
+    from assay.learn import recipes
 
-    for recipe in recipes:
+    for recipe in recipes.RECIPES:
         click.echo(f"{recipe.name}: {recipe.summary}")
         for name, setting in recipe.settings.items():
             default = ",".join(map(str, setting.default)) if setting.type is tuple else None
@@ -245,7 +243,8 @@ def command(
         raise click.UsageError("standard input can be given once")
     if id_ in _WRITTEN:
         raise click.UsageError(f"--id {id_}: the predictions have a column of that name already")
-    with _Training(quiet=quiet) as progress, within_memory(request), named(inputs):
+    progress = _Training(quiet=quiet)
+    with progress, within_memory(request), named(inputs):
         from assay.learn.training import train
         from assay.report.training import training_document
 
@@ -429,7 +428,8 @@ class _Training(Progress):
         if self._what != what and not done:
             self.stage(what)
         self._what = what
-        self(done, total)
+        # One more, for what comes after the last model.
+        self(done, total + 1)
 
 
 @contextmanager

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-# Sums of a matrix product depend on how many rows it has, so this is part of the answer.
+# Sums of a matrix product depend on how many rows it has, so these are part of the answer. Long
+# texts become many terms each.
 BLOCK = 1 << 16
+BLOCK_OF_TEXTS = 1 << 12
 ROW, SCORE, DECISION, PROBABILITY = "row", "score", "decision", "p_"
 _SUM_TOLERANCE = 1e-6
 _LISTED = 6
@@ -64,6 +66,8 @@ class Predictions:
             raise InputError(
                 f"a threshold decides between two labels, and the model knows {len(self.labels)}"
             )
+        numbers = any(feature["kind"] == NUMBER for feature in model.header["features"])
+        self._block = BLOCK if numbers else BLOCK_OF_TEXTS
         self.rows = 0
         self.rows_refused = 0
         self.refused: list[Refused] = []
@@ -106,10 +110,10 @@ class Predictions:
             self.refused += piece.refused
             held.append(piece)
             size += len(piece.rows)
-            while size >= BLOCK:
+            while size >= self._block:
                 joined = _joined(held, pl)
-                yield _part(joined, 0, BLOCK)
-                held, size = [_part(joined, BLOCK, size)], size - BLOCK
+                yield _part(joined, 0, self._block)
+                held, size = [_part(joined, self._block, size)], size - self._block
         if size:
             yield _joined(held, pl)
 

@@ -33,7 +33,7 @@ def losses(curves: Mapping[str, Sequence[float]], *, ax: Axes | None = None) -> 
                 label=shown,
             )
         axes.set_ylim(bottom=0)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.locator_params(axis="x", integer=True)
         label(axes, "Epoch", "Training loss")
         if several and len(known) <= _NAMED:
             axes.legend()

@@ -171,7 +171,7 @@ def _limits(run: Run) -> Iterator[str]:
 
 
 def _use(run: Run) -> Iterator[str]:
-    yield "assay predict FOLDER new.csv --out predictions.csv scores new rows, with FOLDER this one."
+    yield "With FOLDER this one, assay predict FOLDER new.csv --out scores.csv scores new rows."
     yield (
         "In Python, assay.learn.persistence.load_model(FOLDER).pipeline has predict_proba; loading "
         "runs no code that the file could choose."

@@ -11,7 +11,7 @@ from typing import Any
 from assay.evaluation.words import listed
 from assay.learn.checks import CHECKS, Check, Finding
 from assay.learn.checks.baselines import OF_MANY, OF_TWO, Baseline
-from assay.learn.checks.pitfalls import FOUND
+from assay.learn.checks.pitfalls import FOUND, Pitfall
 from assay.learn.checks.retest import Retest
 from assay.measures import find
 from assay.report.document import (
@@ -232,10 +232,9 @@ def _retest(check: Check) -> Iterator[Section]:
 
 
 def _pitfalls(check: Check) -> Section:
-    columns = (Column("pitfall"), Column("found"), Column("by"), Column("why"))
+    columns = (Column("pitfall"), Column("found"), Column("by what, or why not"))
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (f"{each.code} {each.name}", each.status, ", ".join(each.findings), _why(each))
-        for each in check.pitfalls
+        (f"{each.code} {each.name}", each.status, _why(each)) for each in check.pitfalls
     )
     table = Table(
         "The ten pitfalls of Arp et al., USENIX Security 2022, as far as these rows show them",
@@ -245,10 +244,10 @@ def _pitfalls(check: Check) -> Section:
     return Section("Pitfalls", (table,), Tier.MAIN)
 
 
-def _why(pitfall: Any) -> str:
+def _why(pitfall: Pitfall) -> str:
     if pitfall.status == FOUND:
-        return listed([_BY_CODE[code].title for code in pitfall.findings])
-    return str(pitfall.why)
+        return "; ".join(f"{code} {_BY_CODE[code].title}" for code in pitfall.findings)
+    return pitfall.why
 
 
 def _refused(check: Check) -> Iterator[Section]:

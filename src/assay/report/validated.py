@@ -23,8 +23,8 @@ _CLASSES = 50
 _RULES = {
     "holdout": "A share of the rows of each class, drawn at random (seed {seed}), was held out and "
     "judged.",
-    "kfold": "Rows were dealt at random (seed {seed}) into folds with the same share of each class. "
-    "Each fold was judged by a model that learned from all others.",
+    "kfold": "Rows were dealt at random (seed {seed}) into folds with the same share of each "
+    "class. Each fold was judged by a model that learned from all others.",
     "repeated": "Rows were dealt at random (seed {seed}) into folds with the same share of each "
     "class, and that several times anew. Each fold was judged by a model that learned from the "
     "others of its repeat. What is said of rows is of the first repeat.",
@@ -35,10 +35,16 @@ _RULES = {
     "sliding": "Windows move along {column}: a model learns from one window and judges the next.",
     "folds": "The folds are given by {column}. Each was judged by a model that learned from all "
     "others.",
-    "leave-one-out": "Each value of {column} was held out in turn, and judged by a model that never "
-    "saw it.",
+    "leave-one-out": "Each value of {column} was held out in turn, and judged by a model that "
+    "never saw it.",
     "file": "An official split: one file was learned, another was judged.",
 }
+
+_INTERVALS = (
+    "Of the mean: Nadeau and Bengio's interval, which allows for training parts that overlap. The "
+    "standard deviation (sd) of the folds divides by one less than there are. Of all judged rows: "
+    "as evaluate gives it, with the model as given."
+)
 
 
 def headings(run: Run) -> tuple[str, ...]:
@@ -171,13 +177,8 @@ def _over_folds(run: Run) -> Section:
     )
     folds = count(len(run.folds))
     caption = f"{100 * run.evaluation.level:.10g}% intervals over {folds} folds"
-    notes = (
-        "Of the mean: Nadeau and Bengio's interval, which allows for training parts that overlap. "
-        "The standard deviation (sd) of the folds divides by one less than there are. Of all "
-        "judged rows: as if rows were independent and the model fixed.",
-        *reasons,
-    )
-    return Section("Over the folds", (Table(caption, columns, tuple(rows), notes),), Tier.MAIN)
+    table = Table(caption, columns, tuple(rows), (_INTERVALS, *reasons))
+    return Section("Over the folds", (table,), Tier.MAIN)
 
 
 def _sd(mean: Estimate) -> float | None:

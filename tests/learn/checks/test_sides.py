@@ -112,3 +112,15 @@ def test_a_class_that_one_part_does_not_have_is_a_warning() -> None:
     found = check(data(train), data(test))["L019"]
     assert found.evidence == {"only_in_test": {"d": 33}, "only_in_training": {"c": 100}}
     assert len(found.rows) == 33
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_one_label_against_all_others_is_one_pair_whatever_the_others_are(turned: bool) -> None:
+    kinds = np.array(["normal", "dos", "scan"])[np.arange(400) % 3]
+    one = FRAME[:300].with_columns(label=pl.Series(np.where(kinds == "scan", "dos", kinds)[:300]))
+    many = FRAME[300:].with_columns(label=pl.Series(kinds[300:]))
+    parts = [data(part, negative="normal") for part in (one, many)]
+    found = check(*(reversed(parts) if turned else parts))
+    assert found.labels == ("normal", "not normal")
+    assert found.positive == "not normal"
+    assert "L019" not in found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from assay.decisions.audit.candidates import bootstraps, candidates, levels_of
@@ -12,7 +12,6 @@ from assay.decisions.audit.claim import Claim, Key
 from assay.decisions.audit.derived import Table
 from assay.decisions.audit.judge import ORDER, judge, worst
 from assay.decisions.audit.methods import (
-    LEVELS,
     Candidate,
     around,
     quantiles,
@@ -27,15 +26,20 @@ from assay.decisions.audit.values import Exact
 Pair = tuple[Printed, Printed]
 # Methods that the counts alone do not give.
 _WITHOUT_FORMULA = ("delta", "bca", "delong", "newcombe")
+_MAY_BE_RESAMPLED = "no formula gives it, but a bootstrap may"
 
 
 @dataclass(frozen=True)
 class Found:
-    """What was found of an interval, and the ends that it was held against, if any."""
+    """What was found of an interval, and the ends that it was held against, if any.
+
+    ``doubt`` says what else may have given it: without a mistake that does, it is not accused.
+    """
 
     verdict: Verdict
     said: str
     ends: tuple[float, float] | None = None
+    doubt: str = ""
 
 
 def judge_interval(key: Key, reported: Pair, claim: Claim, table: Table) -> Judged:
@@ -49,7 +53,9 @@ def judge_interval(key: Key, reported: Pair, claim: Claim, table: Table) -> Judg
     chosen = min(found, key=lambda each: ORDER.index(each.verdict))
     said = chosen.said if chosen is found[0] else f"{chosen.said} (read as percentages)"
     texts = reported[0].text, reported[1].text
-    return Judged(key.text, key.measure.name, texts, chosen.ends, chosen.verdict, said)
+    return Judged(
+        key.text, key.measure.name, texts, chosen.ends, chosen.verdict, said, doubt=chosen.doubt
+    )
 
 
 def _judged(key: Key, pair: Pair, claim: Claim, table: Table) -> Found:
@@ -65,7 +71,12 @@ def _judged(key: Key, pair: Pair, claim: Claim, table: Table) -> Found:
     if resampled is not None and resampled.verdict is Verdict.CONSISTENT:
         return resampled
     shares = list(shares_of(key, claim, table))
-    return _by_resampling(pair, claim, shares) or _unmatched(key, pair, claim, table, shares)
+    by_resampling = _by_resampling(pair, claim, shares)
+    if by_resampling is not None:
+        return by_resampling
+    found = _unmatched(key, pair, claim, table, shares)
+    doubt = _MAY_BE_RESAMPLED if _at_another_level(pair, claim, shares) else ""
+    return replace(found, doubt=doubt)
 
 
 def _best(matches: Iterator[Found]) -> Found | None:
@@ -145,19 +156,27 @@ def _by_resampling(pair: Pair, claim: Claim, shares: list[Share]) -> Found | Non
     """A bootstrap's ends differ from run to run: named, it is consistent; else it may be one."""
     if claim.interval not in (None, "bootstrap", "bca"):
         return None
+    # A bootstrap that is named may have any usual level; one that is not, the most usual.
+    levels = levels_of(claim) if claim.interval is not None else levels_of(claim)[:1]
     for share in shares:
-        if _resampled(pair, share, claim):
-            ends, _ = _nearest(pair, share, claim)
-            if claim.interval is not None:
-                return Found(Verdict.CONSISTENT, "within the noise of a bootstrap", ends)
-            said = "no formula gives it, but a bootstrap may"
-            return Found(Verdict.UNDETERMINED, said, ends)
+        for level in levels:
+            if _resampled(pair, share, level):
+                ends, _ = _nearest(pair, share, claim, level)
+                if claim.interval is not None:
+                    return Found(Verdict.CONSISTENT, "within the noise of a bootstrap", ends)
+                return Found(Verdict.UNDETERMINED, _MAY_BE_RESAMPLED, ends)
     return None
 
 
-def _resampled(pair: Pair, share: Share, claim: Claim) -> bool:
-    """Whether both ends lie where a percentile bootstrap at the stated level puts them."""
-    level = LEVELS[0] if claim.level is None else claim.level
+def _at_another_level(pair: Pair, claim: Claim, shares: list[Share]) -> bool:
+    """Whether a bootstrap that nobody speaks of may have given it at a less usual level."""
+    if claim.interval is not None:
+        return False
+    return any(_resampled(pair, share, level) for share in shares for level in levels_of(claim)[1:])
+
+
+def _resampled(pair: Pair, share: Share, level: float) -> bool:
+    """Whether both ends lie where a percentile bootstrap at this level puts them."""
     ranges = resampled_range(float(share.value * share.trials), share.trials, level)
     slack = (share.high - share.low) / share.trials / 2
     return all(
@@ -166,9 +185,10 @@ def _resampled(pair: Pair, share: Share, claim: Claim) -> bool:
     )
 
 
-def _nearest(pair: Pair, share: Share, claim: Claim) -> tuple[tuple[float, float], str]:
+def _nearest(
+    pair: Pair, share: Share, claim: Claim, level: float
+) -> tuple[tuple[float, float], str]:
     """The interval to hold against one that nothing gives: Wald if it is as even, else Wilson."""
-    level = LEVELS[0] if claim.level is None else claim.level
     known = share_intervals(float(share.value * share.trials), share.trials, (level,))
     found = {each.method: each for each in reversed(list(known))}
     centre = (pair[0].value + pair[1].value) / 2
@@ -182,7 +202,7 @@ def _unmatched(key: Key, pair: Pair, claim: Claim, table: Table, shares: list[Sh
     printed = printed_value(key, table)
     missed = printed is not None and not _holds(pair, printed, key)
     if shares and (missed or not _may_be_another(claim)):
-        ends, words = _nearest(pair, shares[0], claim)
+        ends, words = _nearest(pair, shares[0], claim, levels_of(claim)[0])
         why = "no known method gives it"
         if missed:
             why = "it does not hold its own reported value"

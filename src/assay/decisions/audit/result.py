@@ -46,7 +46,8 @@ class Judged:
 
     ``key`` is the key as reported, ``n`` for the stated size, or the expression of a calculation.
     ``recomputed`` is a pair for an interval and None where nothing decides it. ``said`` is a plain
-    sentence: what it was held against, and why it is so.
+    sentence: what it was held against, and why it is so. ``doubt`` is what is said instead, of a
+    number that can't be told from a right one unless a mistake gives it.
     """
 
     key: str
@@ -56,6 +57,7 @@ class Judged:
     verdict: Verdict
     said: str = ""
     explanations: tuple[Explanation, ...] = ()
+    doubt: str = ""
 
 
 @dataclass(frozen=True)

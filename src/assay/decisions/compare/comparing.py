@@ -21,6 +21,7 @@ from assay.inference.operating import AtThreshold, Rule, parse_rule
 from assay.sources import FAMILY, Batch, common_labels, from_arrays
 from assay.sources.columns import array_of, labels_of, names_of
 
+RESAMPLES = 1000
 CLUSTERED_NOTE = (
     "rows come in clusters, so McNemar's, Cochran's and DeLong's tests, which take rows as "
     "independent, are left out"
@@ -52,7 +53,7 @@ def compare(
     families: Any = None,
     ids: Any = None,
     level: float | None = None,
-    resamples: int = 1000,
+    resamples: int | None = None,
     seed: int = 42,
     interval: str | None = None,
     margin: float = MARGIN,
@@ -66,7 +67,8 @@ def compare(
     decides which model is better. Differences are B less A: of count measures by the paired
     bootstrap, of AUC by DeLong, of other score measures by each row's influence, or with
     ``interval="bootstrap"`` by the paired bootstrap too. With ``clusters``, clusters take the place
-    of rows. ``families`` and ``ids`` tell which rows flipped. The verdict calls a pair equivalent
+    of rows. There are 1,000 ``resamples``, or more where many pairs of models ask for it.
+    ``families`` and ``ids`` tell which rows flipped. The verdict calls a pair equivalent
     when the whole interval lies within ``margin``.
 
     >>> truth = ["attack", "normal"] * 30
@@ -80,7 +82,9 @@ def compare(
     method, level = method_of(interval or "bootstrap", level)
     if not isinstance(method, Bootstrap) or isinstance(method, BCa):
         raise MethodError(f"differences are resampled by bootstrap; found {interval!r}")
-    method = replace(method, resamples=resamples, seed=seed)
+    number = len(columns) * (len(columns) - 1) // 2
+    drawn = _resamples(resamples, number, level)
+    method = replace(method, resamples=drawn, seed=seed)
     margin = checked_margin(margin)
     if decisions is not None and labels is None:
         labels = common_labels(y_true, decisions)
@@ -124,7 +128,7 @@ def compare(
             for found in differences
             if found.measure == deciding
         ),
-        notes=tuple(_notes(batches, rule)),
+        notes=(*_notes(batches, rule), *_too_few(drawn, number, level)),
         at=rule,
         level=level,
         margin=margin,
@@ -133,6 +137,26 @@ def compare(
         flips=tuple(flip for pair in pairs for flip in flips(said_of_all, pair.a, pair.b)),
         said=said_of_all,
     )
+
+
+def _least(pairs: int, level: float) -> int:
+    """The fewest resamples that may show a difference between any of the pairs.
+
+    p of a bootstrap is never below 2/(resamples + 1), and Holm multiplies it by the pairs.
+    """
+    return math.ceil(2 * pairs / (1 - level))
+
+
+def _resamples(asked: int | None, pairs: int, level: float) -> int:
+    return max(RESAMPLES, _least(pairs, level)) if asked is None else asked
+
+
+def _too_few(resamples: int, pairs: int, level: float) -> Iterator[str]:
+    if pairs > 1 and resamples < _least(pairs, level):
+        yield (
+            f"{resamples:,} resamples are too few to show a difference between one of {pairs:,} "
+            f"pairs: it takes {_least(pairs, level):,}"
+        )
 
 
 def _columns(

@@ -6,16 +6,13 @@ P(Bin(n, limit) <= k) <= risk: were the rate higher, so few errors would be that
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from decimal import Decimal, localcontext
+from decimal import Decimal
+from fractions import Fraction
 
 from assay.errors import InputError
+from assay.inference.binomial import shows, tail
 
-# Where the floating-point tail is as close to the risk as this, decimals decide; they can't be
-# summed over more errors in reasonable time.
-_CLOSE, _MOST_SUMMED = 1e-11, 1000
-_DIGITS = 60
 # More rows than this nobody labels, and floats no longer count them one by one.
 MOST = 10**14
 
@@ -26,25 +23,17 @@ def chance(rows: int, errors: int, rate: float) -> float:
     >>> round(chance(10, 0, 0.2), 6)
     0.107374
     """
-    from scipy.special import betaincc
-
-    return 1.0 if errors >= rows else float(betaincc(errors + 1, rows - errors, rate))
+    return float(tail(errors, rows, rate))
 
 
-def rows_needed(limit: Decimal, errors: int, risk: Decimal) -> int:
+def rows_needed(limit: Decimal | Fraction, errors: int, risk: Decimal | Fraction) -> int:
     """The fewest rows that show a rate of at most ``limit``, where they hold so many errors.
 
     >>> rows_needed(Decimal("0.0001"), 0, Decimal("0.1"))
     23025
     """
-
-    def enough(rows: int) -> bool:
-        found, most = chance(rows, errors, float(limit)), float(risk)
-        if abs(found - most) > _CLOSE * most or errors > _MOST_SUMMED:
-            return found <= most
-        return _exact_tail(rows, errors, limit) <= risk
-
-    return first(enough, errors + 1)
+    rate, left = Fraction(limit), Fraction(risk)
+    return first(lambda rows: shows(errors, rows, rate, left), errors + 1)
 
 
 def bound(rows: int, errors: int, risk: float) -> float:
@@ -82,12 +71,3 @@ def first(true: Callable[[int], bool], start: int, step: int = 1) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if true(middle) else (middle, high)
     return high
-
-
-def _exact_tail(rows: int, errors: int, limit: Decimal) -> Decimal:
-    with localcontext() as context:
-        context.prec = _DIGITS
-        terms = (
-            math.comb(rows, k) * limit**k * (1 - limit) ** (rows - k) for k in range(errors + 1)
-        )
-        return sum(terms, Decimal(0))

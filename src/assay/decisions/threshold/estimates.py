@@ -18,13 +18,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.decisions.threshold.binomial import tail
 from assay.decisions.threshold.result import DAYS_OVER_BUDGET, EXPECTED_COST, Shown
 from assay.decisions.threshold.sweep import Swept
 from assay.decisions.threshold.wanted import Wanted
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED
 from assay.formula import FN, FP, TN, TP, Expression, at_base_rate
 from assay.inference import Bootstrap, ClopperPearson, Estimate, Quantity, estimate
+from assay.inference.binomial import tail
 from assay.inference.chosen import Chosen
 from assay.measures import Interval, find
 from assay.tally import ClusterTally, Confusion

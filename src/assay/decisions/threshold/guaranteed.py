@@ -47,6 +47,7 @@ too.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -55,10 +56,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.decisions.threshold.binomial import most_allowed, tail
 from assay.decisions.threshold.limits import Kept, Limit, family_from, from_, up_to
 from assay.decisions.threshold.sweep import Counts, Family
 from assay.decisions.threshold.wanted import Wanted
+from assay.inference.binomial import most_allowed, tail
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -212,8 +213,12 @@ def _starts(negatives: int, allowed: Array, risk: float) -> list[int]:
     """Where the parts of the sequence begin; no score of a negative has a say in it."""
 
     def first(errors: int, level: float) -> int | None:
-        enough = tail(errors, negatives, allowed) <= level
-        return int(enough.argmax()) if enough.any() else None
+        def enough(rate: float) -> bool:
+            return float(tail(errors, negatives, rate)) <= level
+
+        # What is allowed grows from rank to rank, and the tail falls with it.
+        place = bisect_left(allowed, 1, key=enough)
+        return place if place < len(allowed) else None
 
     found = [first(errors, risk / len(STARTS)) for errors in STARTS]
     if found[1] is None:

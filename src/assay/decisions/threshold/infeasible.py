@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
 
 from assay.decisions.plan.certifying import rows_needed
-from assay.decisions.threshold.binomial import least_shown, most_allowed, tail
 from assay.decisions.threshold.guaranteed import (
     ON_DETECTION,
     AlertsPromised,
@@ -27,6 +25,7 @@ from assay.decisions.threshold.wanted import Wanted
 from assay.decisions.threshold.words import asked, at, rate
 from assay.errors import InputError
 from assay.evaluation.words import count, listed, name
+from assay.inference.binomial import least_shown, most_allowed, tail
 
 CLUSTERS = (
     "Nothing can be promised: rows come in clusters, and the exact promise counts independent "
@@ -219,11 +218,7 @@ def _apart(swept: Swept, rule: Rule) -> str:
 
 
 def _needed(limit: Fraction, risk: Fraction) -> str:
-    with localcontext() as context:
-        context.prec = 40
-        share = Decimal(limit.numerator) / Decimal(limit.denominator)
-        left = Decimal(risk.numerator) / Decimal(risk.denominator)
     try:
-        return count(rows_needed(share, 0, left))
+        return count(rows_needed(limit, 0, risk))
     except InputError:  # more than anybody counts
         return "more rows than can be counted"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from assay.decisions.threshold.binomial import most_allowed
 from assay.decisions.threshold.guaranteed import RANKS
 from assay.decisions.threshold.sweep import Counts, Family
 from assay.decisions.threshold.wanted import LOWEST_COST, LOWEST_FAR, Wanted
 from assay.evaluation.words import count, listed, name
+from assay.inference.binomial import most_allowed
 
 BREAKS = "It will break its constraint on new data about half of the time."
 OPTIMISTIC = "It fits these rows: on new data its cost will be higher about half of the time."

@@ -203,9 +203,7 @@ def case_of(
 ) -> Case:
     """Make the parts comparable: the same columns of the same kinds, and the same labels."""
     given = [train] if test is None else [train, test]
-    labels = train.labels
-    if test is not None and test.labels != labels:
-        labels = tuple(sorted({*labels, *test.labels}))
+    labels = _labels(given)
     frames, notes = _comparable(given)
     parts = tuple(
         Part(called, data, frame, _recoded(data, labels))
@@ -225,7 +223,7 @@ def case_of(
             f"column {time!r}: the times of {zoned.name} have a zone and those of {naive.name} "
             f"have none, so nothing tells which come first. Write both the same way"
         )
-    positive = train.positive if len(labels) == 2 else None
+    positive = labels[1] if len(labels) == 2 and train.positive is not None else None
     return Case(
         parts,
         labels,
@@ -268,8 +266,27 @@ def _comparable(given: Sequence[Data]) -> tuple[list[pl.DataFrame], list[str]]:
     return [first, other], notes
 
 
+def _labels(given: Sequence[Data]) -> tuple[str, ...]:
+    """The labels of all parts: of two where one against the rest was asked for, else all names."""
+    first, last = given[0], given[-1]
+    if first.labels == last.labels:
+        return first.labels
+    if _both_binary(given):
+        # What stands against the one label may have several names in one part and one in another.
+        whole = [data.labels for data in given if any(x.startswith("not ") for x in data.labels)]
+        return whole[0] if whole else first.labels
+    return tuple(sorted({*first.labels, *last.labels}))
+
+
+def _both_binary(given: Sequence[Data]) -> bool:
+    """Whether all parts have the same negative label, or the same positive one."""
+    if any(data.positive is None for data in given):
+        return False
+    return any(len({data.labels[i] for data in given}) == 1 for i in (0, 1))
+
+
 def _recoded(data: Data, labels: tuple[str, ...]) -> Array:
-    if data.labels == labels:
+    if data.labels == labels or (data.positive is not None and len(labels) == 2):
         return data.truth
     place = np.array([labels.index(label) for label in data.labels])
     return np.asarray(place[data.truth])

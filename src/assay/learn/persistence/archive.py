@@ -106,7 +106,8 @@ def _what(data: bytes) -> str:
         what = _PICKLE
     if what is None:
         return f"no zip archive: its first bytes are {data[:4]!r}"
-    return f"{what}, which runs code when it is loaded: never read" if "pickle" in what else what
+    warning = "; a pickle runs code when it is loaded, and is never read"
+    return what + (warning if "pickle" in what else "")
 
 
 def _must_be_sound(infos: list[zipfile.ZipInfo], packed: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Real
 from typing import TYPE_CHECKING
 
 from assay.errors import InputError
@@ -29,7 +28,7 @@ def difficulty_of(given: float | str) -> float:
         if given not in LEVELS:
             raise InputError(f"difficulty={given!r} is not one of {', '.join(LEVELS)}")
         return LEVELS[given]
-    if isinstance(given, bool) or not isinstance(given, Real) or not 0 <= given <= 1:
+    if not 0 <= given <= 1:
         raise InputError(f"difficulty={given!r} is no number from 0 (easy) to 1 (hard)")
     return float(given)
 
@@ -37,8 +36,8 @@ def difficulty_of(given: float | str) -> float:
 def check_size(rows: int, seed: int, chunk: int) -> None:
     """Refuse numbers of rows that can't be made, and seeds that are none."""
     for name, value, least in (("rows", rows, 0), ("seed", seed, 0), ("chunk", chunk, 1)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise InputError(f"{name}={value!r} is no whole number from {least} on")
+        if value < least:
+            raise InputError(f"{name}={value!r} is too small; it has to be {least} or more")
 
 
 def pieces(blocks: Iterator[pl.DataFrame], rows: int, chunk: int) -> Iterator[pl.DataFrame]:

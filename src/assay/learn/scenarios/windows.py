@@ -41,11 +41,13 @@ class Window:
         before = self._times[np.maximum(self._last - 1, 0)]
         return self._back(np.where(self._first < self._last, self._times - before, -1))
 
-    def changed(self, values: Values) -> npt.NDArray[np.bool_]:
-        """Whether a column differs from the row before, where the window has one."""
+    def changes(self, values: Values) -> Integers:
+        """How often a column changes from one row of the window to the next."""
         ordered = values[self._order]
-        before = ordered[np.maximum(self._last - 1, 0)]
-        return self._back((self._first < self._last) & (ordered != before))
+        changed = np.concatenate([[False], ordered[1:] != ordered[:-1]])
+        total = np.cumsum(changed[: len(ordered)])
+        # Whatever is before the first row of a window is of no concern.
+        return self._back(total[self._last] - total[self._first])
 
     def _back(self, ordered: Values) -> Values:
         """Values in the order in which the rows came."""

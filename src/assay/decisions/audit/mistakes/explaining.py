@@ -95,7 +95,14 @@ def explain(claim: Claim, judged: Sequence[Judged]) -> tuple[Judged, ...]:
         )
         for i, trial in trials.items()
     }
-    return tuple(replace(one, explanations=explained.get(i, ())) for i, one in enumerate(judged))
+    return tuple(_told(one, explained.get(i, ())) for i, one in enumerate(judged))
+
+
+def _told(one: Judged, explanations: tuple[Explanation, ...]) -> Judged:
+    """A number with its mistakes; without any, one that is in doubt is not accused."""
+    if one.doubt and not explanations:
+        return replace(one, verdict=Verdict.UNDETERMINED, said=one.doubt)
+    return replace(one, explanations=explanations)
 
 
 def _tried(claim: Claim, number: Number, one: Judged, table: Table | None) -> list[Candidate]:

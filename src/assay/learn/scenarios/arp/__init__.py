@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.learn.scenarios.arp.attacks import FAMILIES, Attacks
+from assay.learn.scenarios.arp.events import Events
 from assay.learn.scenarios.arp.lan import NORMAL, PACKET, Lan, Packets, ip_name, mac_name
 from assay.learn.scenarios.arp.sensor import Sensor
-from assay.learn.scenarios.arp.traffic import Traffic
+from assay.learn.scenarios.arp.talk import Talk
 from assay.learn.scenarios.streaming import (
     CHUNK,
     FIRST_DAY,
@@ -33,9 +34,7 @@ BLOCK = 3600 * SECOND
 _NAMES = (NORMAL, *FAMILIES)
 
 
-def make_arp(
-    rows: int = ROWS, seed: int = SEED, difficulty: float | str = MEDIUM
-) -> pl.DataFrame:
+def make_arp(rows: int = ROWS, seed: int = SEED, difficulty: float | str = MEDIUM) -> pl.DataFrame:
     """ARP packets as a sensor sees them, in the order of time.
 
     ``label`` is normal or attack, ``family`` the kind of attack, ``host`` the machine behind the
@@ -60,23 +59,26 @@ def stream_arp(
 def _blocks(seed: int, difficulty: float) -> Iterator[pl.DataFrame]:
     """The packets of one hour after the other, for ever."""
     lan = Lan(np.random.default_rng([seed, 1]))
-    attacks = Attacks(lan, difficulty, START)
-    traffic = Traffic(lan, difficulty)
+    talk = Talk(lan, difficulty)
+    events = Events(lan, talk, difficulty)
+    attacks = Attacks(lan, talk, difficulty, START)
     sensor = Sensor()
     waiting: Packets = np.empty(0, PACKET)
     number = 0
     while True:
         start = START + number * BLOCK
         random = np.random.default_rng([seed, 2, number])
-        made = [waiting, *traffic.between(start, start + BLOCK, random)]
-        made += attacks.between(start, start + BLOCK, random, np.concatenate(made))
-        packets = np.concatenate(made)
+        end = start + BLOCK
+        # What changes addresses comes first, so that all that follows knows them.
+        made = [waiting, *events.between(start, end, random), *talk.between(start, end, random)]
+        innocent = np.concatenate(made)
+        packets = np.concatenate([innocent, *attacks.between(start, end, random, innocent)])
         packets = packets[np.argsort(packets["time"], kind="stable")]
         # What an event causes after the end of the hour waits for its time.
-        now = packets["time"] < start + BLOCK
+        now = packets["time"] < end
         waiting, packets = packets[~now], packets[now]
         packets["mismatch"] = lan.is_mismatch(packets)
-        lan.settle(start + BLOCK)
+        lan.settle(end)
         yield _frame(lan, packets, sensor.features(packets))
         number += 1
 

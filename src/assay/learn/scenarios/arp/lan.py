@@ -90,7 +90,9 @@ class Lan:
         kinds = [kind for kind, (size, *_) in KINDS.items() for _ in range(size)]
         self.kinds = np.array(kinds)
         self.names = [
-            f"{kind}-{number}" for kind, (size, *_) in KINDS.items() for number in range(1, size + 1)
+            f"{kind}-{number}"
+            for kind, (size, *_) in KINDS.items()
+            for number in range(1, size + 1)
         ]
         count = len(kinds)
         self.subnet = f"10.{random.integers(1, 255)}.{random.integers(1, 255)}"
@@ -165,7 +167,7 @@ class Lan:
             made[name] = value
         return made
 
-    def mac_behind(self, ips: Integers, times: Integers) -> Integers:
+    def mac_behind(self, ips: npt.ArrayLike, times: npt.ArrayLike) -> Integers:
         """The MAC address that really belongs to an address, broadcast where nobody has it."""
         owner = self.owner.at(ips, times)
         return np.where(owner == NOBODY, BROADCAST, self.mac.at(owner, times))
@@ -173,7 +175,9 @@ class Lan:
     def is_mismatch(self, packets: Packets) -> npt.NDArray[np.bool_]:
         """Whether the vendor of the sender's MAC address is not the one that the inventory has."""
         known = self.record.at(packets["src_ip"], packets["time"])
-        return (packets["src_ip"] != UNKNOWN) & (self.mac_vendor[packets["src_mac"]] != known)
+        other: npt.NDArray[np.bool_] = self.mac_vendor[packets["src_mac"]] != known
+        other[packets["src_ip"] == UNKNOWN] = False
+        return other
 
     def settle(self, until: int) -> None:
         """Forget what was before a time."""

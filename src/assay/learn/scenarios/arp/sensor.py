@@ -35,7 +35,9 @@ class Sensor:
 
 def _features(seen: Packets) -> dict[str, npt.NDArray[Any]]:
     time, reply = seen["time"], seen["reply"]
-    src_ip, src_mac, dst_ip = (seen[name].astype(np.int64) for name in ("src_ip", "src_mac", "dst_ip"))
+    src_ip, src_mac, dst_ip = (
+        seen[name].astype(np.int64) for name in ("src_ip", "src_mac", "dst_ip")
+    )
     sender = Window(src_mac, time, SHORT)
     claimed = Window(src_ip, time, LONG)
     pair = src_ip * _MACS + src_mac
@@ -44,7 +46,7 @@ def _features(seen: Packets) -> dict[str, npt.NDArray[Any]]:
     since = Window(src_mac, time, LONG).since()
     known = src_ip != UNKNOWN  # who asks whether an address is free has none yet
     frequency = Window(pair, time, LONG).counts() / claimed.counts()
-    changes = claimed.sums(claimed.changed(src_mac))
+    changes = claimed.changes(src_mac)
     response = np.full(len(seen), np.nan)
     response[reply] = _response(seen)
     return {

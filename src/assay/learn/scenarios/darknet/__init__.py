@@ -78,7 +78,7 @@ def _blocks(seed: int, difficulty: float) -> Iterator[pl.DataFrame]:
     """What is found on one day after the other, for ever."""
     random = np.random.default_rng([seed, 5])
     vendors = make_vendors(VENDORS, random)
-    busy = random.pareto(1.3, VENDORS) + 0.1
+    busy = random.lognormal(0, 1.2, VENDORS)
     busy /= busy.sum()
     live: list[Listing] = []
     day = 0

@@ -48,7 +48,9 @@ class Vendor:
         """The title of one listing."""
         if random.random() < 0.12 * difficulty:
             return self._dressed([pick(NOTHING_SAID, random)], random)
-        words = [self._word(category, family, difficulty, random) for _ in range(random.integers(3, 7))]
+        words = [
+            self._word(category, family, difficulty, random) for _ in range(random.integers(3, 7))
+        ]
         return self._dressed(list(dict.fromkeys(words)), random)
 
     def _word(

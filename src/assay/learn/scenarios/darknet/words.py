@@ -25,13 +25,13 @@ _CATEGORIES: dict[str, tuple[float, dict[str, str]]] = {
         {
             "phones": "phone handset unlocked screen battery charger case sim dual refurbished",
             "storage": "drive memory card stick reader flash disk backup portable gigabyte",
-            "audio": "headphones speaker wireless earbuds cable amplifier microphone stereo bass radio",
+            "audio": "headphones speaker wireless earbuds cable amplifier stereo bass radio",
         },
     ),
     "accounts": (
         0.12,
         {
-            "streaming": "streaming account premium subscription profile monthly shared login family",
+            "streaming": "streaming account premium subscription profile monthly shared login",
             "games": "game level character skins coins ranked server items key rare",
             "mail": "mailbox address inbox aliases domain storage forwarding verified box plan",
         },
@@ -72,7 +72,7 @@ _CATEGORIES: dict[str, tuple[float, dict[str, str]]] = {
         0.04,
         {
             "design": "design logo banner card poster vector draft revision print custom",
-            "writing": "writing essay proofreading translation text words editing draft copy letter",
+            "writing": "writing essay proofreading translation text words editing draft letter",
             "hosting": "hosting server domain setup monthly plan support uptime virtual backup",
         },
     ),
@@ -94,14 +94,13 @@ WORDS = {
 }
 
 # Words that say nothing of what is sold.
-COMMON = tuple(
-    (
-        "new best quality fast shipping cheap top offer original fresh pack set lot x2 x5 x10 deal "
-        "special price stock world europe express discreet sale sample bulk limited trusted vendor "
-        "great value pro extra large small mini super bonus free gift order today only"
-    ).split()
-)
-
+_COMMON = """
+new best quality fast shipping cheap top offer original fresh pack set lot x2 x5 x10 deal special
+price stock world europe express discreet sale sample bulk limited trusted vendor great value pro
+extra large small mini super bonus free gift order today only
+"""
+COMMON = tuple(_COMMON.split())
 NOTHING_SAID = ("custom listing", "as discussed", "reserved", "listing for a customer", "re-order")
 SALE = ("sale", "new price", "back in stock", "last ones")
-SYLLABLES = tuple("ba ko ri mu te lo na sha vi dor pel zan qui tri fen gal hos wex jun yl".split())
+_SYLLABLES = "ba ko ri mu te lo na sha vi dor pel zan qui tri fen gal hos wex jun yl"
+SYLLABLES = tuple(_SYLLABLES.split())

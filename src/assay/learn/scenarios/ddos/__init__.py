@@ -31,9 +31,7 @@ BLOCK = 3600 * SECOND
 WIDTH = 30 * SECOND  # of the window in which flows are counted
 
 
-def make_ddos(
-    rows: int = ROWS, seed: int = SEED, difficulty: float | str = MEDIUM
-) -> pl.DataFrame:
+def make_ddos(rows: int = ROWS, seed: int = SEED, difficulty: float | str = MEDIUM) -> pl.DataFrame:
     """Flows as an exporter tells of them, in the order of time.
 
     ``label`` is normal or ddos, ``family`` the kind of flood, ``host`` the client. Rates of flows
@@ -98,8 +96,12 @@ def _frame(flows: Flows, counted: dict[str, Integers]) -> pl.DataFrame:
     frame = pl.DataFrame(
         {
             "time": flows["time"],
-            "host": pl.Series([f"client-{n}" for n in range(1, CLIENTS + 1)]).gather(flows["client"]),
-            "server": pl.Series([f"server-{n}" for n in range(1, ALL_SERVERS + 1)]).gather(flows["server"]),
+            "host": pl.Series([f"client-{n}" for n in range(1, CLIENTS + 1)]).gather(
+                flows["client"]
+            ),
+            "server": pl.Series([f"server-{n}" for n in range(1, ALL_SERVERS + 1)]).gather(
+                flows["server"]
+            ),
             "protocol": protocols.gather(service),
             "service": names.gather(service),
             "port": ports.gather(service),

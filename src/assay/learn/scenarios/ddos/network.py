@@ -18,7 +18,6 @@ from assay.learn.scenarios.ddos.profiles import (
     NONE,
     NORMAL,
     OPEN,
-    PING,
     REFUSED,
     RESET,
     SERVICES,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.decisions.threshold.binomial import least_shown, most_allowed, tail
+from assay.inference.binomial import least_shown, most_allowed, tail
 
 TENTH = Fraction(1, 10)
 

@@ -10,24 +10,14 @@ from assay.learn.scenarios.arp.lan import (
     BROADCAST,
     CLUSTER,
     GATEWAY,
-    KINDS,
-    LEASED,
     NOBODY,
     UNKNOWN,
     Lan,
     Packets,
     seconds,
 )
-from assay.learn.scenarios.windows import SECOND, Integers
-
-HOUR = 3600 * SECOND
-
-# Whom a device asks for: the gateway, the cluster, a server, a printer, another device.
-_ASKED = (0.40, 0.15, 0.20, 0.10, 0.15)
-_FOLLOWED = 0.35  # chance that a request is followed by another at once
-_DIRECTED = 0.45  # requests that renew what is known and go to one device alone
-_ANSWERS_BY_NIGHT = 0.35  # chance that a workstation or laptop is on
-_TRIES = 3
+from assay.learn.scenarios.arp.talk import HOUR, Talk, daylight
+from assay.learn.scenarios.windows import SECOND
 
 # Events an hour at a difficulty of one half.
 _STARTS = 14.0
@@ -40,27 +30,18 @@ _NEW_LEASE = 0.4
 _NEW_MAC = 0.3
 
 
-def daylight(time: int) -> float:
-    """How much of the working day it is: 1 in office hours, 0 at night and at weekends."""
-    hour, day = time / HOUR % 24, time // (24 * HOUR)
-    if day % 7 >= 5:
-        return 0.1
-    return float(np.clip(min(hour - 6, 20 - hour) / 3, 0, 1))
+class Events:
+    """Innocent events, hour by hour: of what changes addresses the network is told."""
 
-
-class Traffic:
-    """Innocent packets, hour by hour."""
-
-    def __init__(self, lan: Lan, difficulty: float) -> None:
+    def __init__(self, lan: Lan, talk: Talk, difficulty: float) -> None:
         self._lan = lan
+        self._talk = talk
         # Where it is difficult, the innocent do more of what attackers do.
         self._odd = 0.4 + 1.2 * difficulty
-        self._proxied = 0.5 * difficulty
 
     def between(self, start: int, end: int, random: np.random.Generator) -> Iterator[Packets]:
         """The packets of events that begin between two times."""
         light = daylight((start + end) // 2)
-        # What changes addresses comes first, so that all that follows knows them.
         events: tuple[tuple[float, Callable[..., Iterator[Packets]]], ...] = (
             (_FAILOVERS * self._odd, self._failover),
             (_STARTS * (0.1 + light), self._begin),
@@ -74,110 +55,6 @@ class Traffic:
             for time in np.sort(random.integers(start, end, random.poisson(rate))):
                 yield from happens(int(time), random)
         yield from self._keepalives(start, end, random)
-        yield from self.ask(*self._refreshes(start, end, light, random), random)
-
-    def ask(
-        self, time: Integers, device: Integers, ip: Integers, random: np.random.Generator
-    ) -> Iterator[Packets]:
-        """Requests, their answers, and requests again where no answer comes."""
-        for _ in range(_TRIES):
-            directed = random.random(len(time)) < _DIRECTED
-            known = self._lan.mac_behind(ip, time)
-            yield self._lan.send(time, device, ip, dst_mac=np.where(directed, known, BROADCAST))
-            answered = self._is_on(ip, time, random)
-            yield from self.answer(time[answered], device[answered], ip[answered], random)
-            missed = ~answered
-            time, device, ip = time[missed], device[missed], ip[missed]
-            yield from self._by_proxy(time, device, ip, random)
-            time = time + seconds(random.normal(1.0, 0.02, len(time)))
-
-    def answer(
-        self, time: Integers, asker: Integers, ip: Integers, random: np.random.Generator
-    ) -> Iterator[Packets]:
-        """The answers of those who own an address."""
-        delay = seconds(random.lognormal(-7.5, 0.9, len(time))) + 1
-        when = time + delay
-        yield self._lan.send(
-            when,
-            self._lan.owner.at(ip, time),
-            self._lan.ip.at(asker, when),
-            reply=True,
-            dst_mac=self._lan.mac.at(asker, when),
-            src_ip=ip,
-        )
-
-    def announce(
-        self, time: int, device: int, ip: int, times: int, random: np.random.Generator
-    ) -> Packets:
-        """Replies that nobody asked for: here is who has this address."""
-        when = time + np.cumsum(seconds(random.exponential(0.7, times)))
-        if random.random() < 0.4:  # some systems announce by a request
-            return self._lan.send(when, device, ip, src_ip=ip)
-        return self._lan.send(when, device, ip, src_ip=ip, reply=True)
-
-    def _refreshes(
-        self, start: int, end: int, light: float, random: np.random.Generator
-    ) -> tuple[Integers, Integers, Integers]:
-        lan = self._lan
-        rates = np.array([[day, night] for _, _, day, night in KINDS.values()])
-        sizes = [size for size, *_ in KINDS.values()]
-        rate = np.repeat(rates @ [light, 1 - light], sizes) * (end - start) / HOUR
-        device = np.repeat(np.arange(len(rate)), random.poisson(rate))
-        time = random.integers(start, end, len(device))
-        followers = random.geometric(1 - _FOLLOWED, len(device))
-        device, first = np.repeat(device, followers), np.repeat(time, followers)
-        own = np.concatenate([[0], np.cumsum(followers)[:-1]])
-        late = seconds(random.exponential(2.0, len(device)))
-        late[own] = 0
-        ip = self.choose(len(device), random)
-        other = ip != lan.ip.at(device, first)
-        return (first + late)[other], device[other], ip[other]
-
-    def choose(self, count: int, random: np.random.Generator) -> Integers:
-        """Addresses that are asked for."""
-        owner = self._lan.owner.latest()
-        leased = [ip for ip in LEASED if owner[ip] != NOBODY]
-        kinds = (
-            [GATEWAY],
-            [CLUSTER],
-            self._lan.ip.latest()[self._lan.of("server")],
-            self._lan.ip.latest()[self._lan.of("printer")],
-            leased,
-        )
-        chosen = np.empty(count, np.int64)
-        kind = random.choice(len(kinds), count, p=_ASKED)
-        for number, ips in enumerate(kinds):
-            where = kind == number
-            chosen[where] = random.choice(ips, int(where.sum()))
-        return chosen
-
-    def _is_on(
-        self, ip: Integers, time: Integers, random: np.random.Generator
-    ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Whether somebody is there to answer."""
-        owner = self._lan.owner.at(ip, time)
-        light = daylight(int(time[0])) if len(time) else 1.0
-        sleeps = np.isin(self._lan.kinds[owner], ("workstation", "laptop"))
-        chance = np.where(sleeps, 0.95 * light + _ANSWERS_BY_NIGHT * (1 - light), 0.98)
-        return (owner != NOBODY) & (random.random(len(ip)) < chance)
-
-    def _by_proxy(
-        self, time: Integers, asker: Integers, ip: Integers, random: np.random.Generator
-    ) -> Iterator[Packets]:
-        """Access points answer for laptops that sleep, with their own MAC address."""
-        owner = self._lan.owner.at(ip, time)
-        wireless = (owner != NOBODY) & (self._lan.kinds[owner] == "laptop")
-        which = np.flatnonzero(wireless & (random.random(len(ip)) < self._proxied))
-        points = self._lan.of("access-point")
-        when = time[which] + seconds(random.lognormal(-6.5, 0.8, len(which)))
-        yield self._lan.send(
-            when,
-            points[owner[which] % len(points)],
-            self._lan.ip.at(asker[which], when),
-            reply=True,
-            dst_mac=self._lan.mac.at(asker[which], when),
-            src_ip=ip[which],
-        )
 
     def _failover(self, time: int, random: np.random.Generator) -> Iterator[Packets]:
         """Another router or server takes over a shared address, and says so several times."""
@@ -186,14 +63,16 @@ class Traffic:
         holder = int(self._lan.owner.latest()[ip])
         new = int(pair[pair != holder][0])
         self._lan.owner.change(time, ip, new)
-        self._lan.record.change(time + int(seconds(random.exponential(600))), ip, self._lan.vendor[new])
-        yield self.announce(time, new, ip, int(random.integers(3, 9)), random)
+        self._lan.record.change(
+            time + int(seconds(random.exponential(600))), ip, self._lan.vendor[new]
+        )
+        yield self._talk.announce(time, new, ip, int(random.integers(3, 9)), random)
         yield self._insist(time, new, ip, ip, BROADCAST, random)
         if random.random() < 0.3:  # and back again
             back = time + int(seconds(random.uniform(20, 400)))
             self._lan.owner.change(back, ip, holder)
             self._lan.record.change(back + SECOND, ip, self._lan.vendor[holder])
-            yield self.announce(back, holder, ip, int(random.integers(3, 9)), random)
+            yield self._talk.announce(back, holder, ip, int(random.integers(3, 9)), random)
 
     def _begin(self, time: int, random: np.random.Generator) -> Iterator[Packets]:
         """A device is switched on: it asks whether its address is free, and announces itself."""
@@ -213,9 +92,9 @@ class Traffic:
         probes = time + seconds(np.cumsum(random.uniform(0.5, 1.5, 3)))
         yield lan.send(probes, device, ip, src_ip=UNKNOWN)
         after = int(probes[-1]) + 2 * SECOND
-        yield self.announce(after, device, ip, int(random.integers(1, 4)), random)
+        yield self._talk.announce(after, device, ip, int(random.integers(1, 4)), random)
         first = np.array([after + 3 * SECOND])
-        yield from self.ask(first, np.array([device]), np.array([GATEWAY]), random)
+        yield from self._talk.ask(first, np.array([device]), np.array([GATEWAY]), random)
 
     def _dock(self, time: int, random: np.random.Generator) -> Iterator[Packets]:
         """A laptop is docked or undocked: it keeps its address and has another MAC address."""
@@ -225,7 +104,7 @@ class Traffic:
         new = lan.docked(device) if lan.mac.latest()[device] == own else own
         lan.mac.change(time, device, new)
         ip = int(lan.ip.latest()[device])
-        yield self.announce(time, device, ip, int(random.integers(1, 5)), random)
+        yield self._talk.announce(time, device, ip, int(random.integers(1, 5)), random)
 
     def _stick(self, time: int, random: np.random.Generator) -> Iterator[Packets]:
         """A device asks on and on for one that is gone."""
@@ -271,8 +150,8 @@ class Traffic:
         ip = np.arange(begin, begin + count)
         when = time + seconds(np.cumsum(random.exponential(pace, count)))
         yield self._lan.send(when, device, ip)
-        on = self._is_on(ip, when, random)
-        yield from self.answer(when[on], np.full(int(on.sum()), device), ip[on], random)
+        on = self._talk.is_on(ip, when, random)
+        yield from self._talk.answer(when[on], np.full(int(on.sum()), device), ip[on], random)
 
     def _keepalives(self, start: int, end: int, random: np.random.Generator) -> Iterator[Packets]:
         """Whoever holds a shared address says so now and then."""

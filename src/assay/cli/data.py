@@ -1,0 +1,148 @@
+"""``assay data``: tables to try things on, for people who have none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli.command import Command, Option
+from assay.cli.errors import say
+from assay.cli.progress import Progress
+from assay.cli.reporting import DEFAULT_LEVEL, QUIET, SEED
+from assay.cli.tables import FORMATS, Target, target, write_table
+from assay.cli.values import number, share
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# Scenario: the column of its label.
+SCENARIOS = {"arp": "label", "ddos": "label", "darknet": "category"}
+LEVELS = ("easy", "medium", "hard")
+EXAMPLES = (
+    ("ARP packets of an office network, some of them forged", "assay data arp --out packets.csv"),
+    ("a million flows, some of them floods", "assay data ddos --rows 1000000 --out flows.parquet"),
+    (
+        "titles of a hidden market that are hard to tell apart",
+        "assay data darknet --difficulty hard",
+    ),
+    ("other draws of the same story", "assay data arp --seed 7 --rows 5000 --out other.jsonl.gz"),
+)
+
+_option = partial(click.option, cls=Option, section="Data")
+_write_option = partial(click.option, cls=Option, section="Report")
+
+
+def _difficulty(text: str) -> float | str:
+    """A difficulty by its name or its number."""
+    if text in LEVELS:
+        return text
+    try:
+        found = number(text)
+    except click.BadParameter:
+        found = -1.0
+    if not 0 <= found <= 1:
+        raise click.BadParameter(
+            f"{text!r} is neither {', '.join(LEVELS)} nor a number from 0 to 1"
+        )
+    return found
+
+
+@click.command(
+    cls=Command,
+    name="data",
+    examples=EXAMPLES,
+    short_help="Make a labelled table to try things on.",
+)
+@click.argument("scenario", type=click.Choice(tuple(SCENARIOS)), metavar="SCENARIO")
+@_option(
+    "--rows",
+    type=click.IntRange(min=1),
+    default=20_000,
+    show_default=True,
+    metavar="N",
+    help="How many rows.",
+)
+@_option(
+    "--difficulty",
+    type=_difficulty,
+    default="medium",
+    show_default=True,
+    metavar="LEVEL",
+    help="How well attacks hide: easy, medium, hard, or a number from 0 to 1.",
+)
+@_write_option(
+    "--format",
+    "face",
+    type=click.Choice(FORMATS),
+    help="How it is written.  [default: by the suffix of --out, else csv]",
+)
+@_write_option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Write to this file, whole or not at all, instead of standard output.",
+)
+@_write_option(
+    "--level",
+    type=share,
+    default=str(DEFAULT_LEVEL),
+    hidden=True,
+    expose_value=False,
+    help="Taken, as by every command; a table has no intervals.",
+)
+@SEED
+@QUIET
+def command(
+    *,
+    scenario: str,
+    rows: int,
+    difficulty: float | str,
+    face: str | None,
+    out: Path | None,
+    seed: int,
+    quiet: bool,
+) -> None:
+    """Make a labelled table to try things on: the same again for the same seed.
+
+    SCENARIO is arp (packets of an office network, in which somebody now and then poses as another),
+    ddos (flows to servers, with rushes of people and with floods) or darknet (titles of listings in
+    ten categories). Each has the columns time, host and family; the label is the last column.
+    """
+    to = target(out, face)
+    to.check()
+    from assay.learn import scenarios
+
+    stream = getattr(scenarios, f"stream_{scenario}")
+    labels: Counter[str] = Counter()
+    with Progress(quiet=quiet) as progress:
+        progress.stage("making")
+        pieces = stream(rows, seed, difficulty)
+        write_table(_counted(pieces, SCENARIOS[scenario], labels, progress, rows), to)
+    if to.path is not None and not quiet:
+        say(_told(to, rows, labels))
+
+
+def _counted(
+    pieces: Iterator[pl.DataFrame],
+    label: str,
+    labels: Counter[str],
+    progress: Progress,
+    rows: int,
+) -> Iterator[pl.DataFrame]:
+    """The pieces as they are, with their labels counted."""
+    done = 0
+    for piece in pieces:
+        yield piece
+        labels.update(dict(piece[label].value_counts().iter_rows()))
+        done += len(piece)
+        progress(done, rows)
+
+
+def _told(to: Target, rows: int, labels: Counter[str]) -> str:
+    """What was written, in a line."""
+    counts = ", ".join(f"{label} {count:,}" for label, count in labels.most_common())
+    return f"wrote {to.path} ({to.format}): {rows:,} rows; {counts}"

@@ -1,0 +1,195 @@
+"""Tables that a command writes piece by piece, as files that appear when they are whole."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from assay.cli import aside
+from assay.cli.errors import OutputError
+from assay.cli.reporting import check_place, discard
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CSV, TSV, JSONL, PARQUET, ARROW = "csv", "tsv", "jsonl", "parquet", "arrow"
+FORMATS = (CSV, TSV, JSONL, PARQUET, ARROW)
+TEXTS = (CSV, TSV, JSONL)
+_SUFFIXES = {
+    "": CSV,
+    ".csv": CSV,
+    ".tsv": TSV,
+    ".tab": TSV,
+    ".jsonl": JSONL,
+    ".ndjson": JSONL,
+    ".parquet": PARQUET,
+    ".pq": PARQUET,
+    ".arrow": ARROW,
+    ".ipc": ARROW,
+    ".feather": ARROW,
+}
+_PACKED = (".gz", ".zst")
+_TIME = "%Y-%m-%dT%H:%M:%S%.6fZ"
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a table goes, and in which format; without a path to standard output."""
+
+    path: Path | None
+    format: str
+    packing: str = ""
+
+    def check(self) -> None:
+        """Refuse now what could not be written after a long wait."""
+        if self.path is not None:
+            check_place(self.path)
+        elif self.format not in TEXTS and sys.stdout is not None and sys.stdout.isatty():
+            raise click.UsageError(
+                f"{self.format} is no use in a terminal: add --out FILE.{self.format}, or send it "
+                f"on with > or |"
+            )
+
+
+def target(out: Path | None, face: str | None) -> Target:
+    """Where a table goes, from what was typed: the suffix tells the format, unless it is given."""
+    if out is None or str(out) == "-":
+        return Target(None, face or CSV)
+    packing = out.suffix.lower() if out.suffix.lower() in _PACKED else ""
+    suffix = (out.with_suffix("") if packing else out).suffix.lower()
+    if face is None and suffix not in _SUFFIXES:
+        raise click.UsageError(
+            f"the suffix {suffix} tells no format; say --format {'|'.join(FORMATS)}"
+        )
+    found = face or _SUFFIXES[suffix]
+    if packing and found not in TEXTS:
+        raise click.UsageError(f"{found} is packed by itself; leave out {packing}")
+    return Target(out, found, packing)
+
+
+def write_table(pieces: Iterator[pl.DataFrame], to: Target) -> None:
+    """Write the pieces of a table, of which there is at least one, all of them or none."""
+    try:
+        with _opened(to.path) as stream:
+            (_write_text if to.format in TEXTS else _write_columns)(pieces, stream, to)
+            stream.flush()
+    except OSError as error:
+        if to.path is None:
+            discard(sys.stdout)
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise OutputError.of(to.path or "the table", error) from error
+
+
+@contextlib.contextmanager
+def _opened(path: Path | None) -> Iterator[IO[bytes]]:
+    """A stream to write to; a new file takes the place of the old one at the end."""
+    if path is None:
+        if sys.stdout is None:
+            raise OutputError("standard output is closed; name a file with --out")
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        return
+    mode = path.stat().st_mode if path.exists() else None
+    if mode is not None and not stat.S_ISREG(mode):
+        # A device or a pipe can't be replaced, only written to.
+        with path.open("wb") as stream:
+            yield stream
+        return
+    real = Path(os.path.realpath(path))
+    with aside.folder(real.parent) as folder, (folder / real.name).open("wb") as stream:
+        if mode is not None:
+            (folder / real.name).chmod(stat.S_IMODE(mode))
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _write_text(pieces: Iterator[pl.DataFrame], stream: IO[bytes], to: Target) -> None:
+    import polars as pl
+
+    pack, end = _packer(to.packing)
+    first = True
+    for piece in pieces:
+        text = piece.with_columns(pl.col(pl.Datetime).dt.strftime(_TIME))
+        if to.format == JSONL:
+            content = text.write_ndjson()
+        else:
+            separator = "\t" if to.format == TSV else ","
+            content = text.write_csv(include_header=first, separator=separator)
+        stream.write(pack(content.encode()))
+        first = False
+    stream.write(end())
+
+
+def _packer(packing: str) -> tuple[Callable[[bytes], bytes], Callable[[], bytes]]:
+    """What packs bytes, and what gives the end of them."""
+    packer: Any
+    if packing == ".gz":
+        packer = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)  # with the head of a gzip file
+    elif packing == ".zst":
+        packer = _zstd().ZstdCompressor()
+    else:
+        return bytes, bytes
+    return packer.compress, packer.flush
+
+
+def _zstd() -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd
+
+
+class _Noting(io.RawIOBase):
+    """A stream that remembers what went wrong, since polars tells it in words of its own."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.error: OSError | None = None
+
+    def writable(self) -> bool:
+        """It is for writing."""
+        return True
+
+    def write(self, content: Any) -> int:
+        """Write all of it."""
+        try:
+            return self._stream.write(content)
+        except OSError as error:
+            self.error = error
+            raise
+
+
+def _write_columns(pieces: Iterator[pl.DataFrame], stream: IO[bytes], to: Target) -> None:
+    """Write Parquet or Arrow, a piece at a time."""
+    from polars.exceptions import PolarsError
+    from polars.io.plugins import register_io_source
+
+    first = next(pieces)
+
+    def source(*_: Any) -> Iterator[pl.DataFrame]:
+        yield first
+        yield from pieces
+
+    scan: Callable[..., pl.LazyFrame] = register_io_source
+    table = scan(source, schema=first.schema)
+    noting = _Noting(stream)
+    sink: Callable[[Any], Any] = table.sink_parquet if to.format == PARQUET else table.sink_ipc
+    try:
+        sink(noting)
+    except (OSError, PolarsError):
+        if noting.error is None:
+            raise
+        raise noting.error from None

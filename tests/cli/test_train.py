@@ -1,0 +1,402 @@
+"""``assay train``: from a labelled table to a judged, saved, reusable detector."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from assay.cli import train
+from assay.cli.train import EXAMPLES, RECIPES
+from assay.learn import recipes
+from assay.learn.run_folder import FILES
+from assay.learn.scenarios import make_arp
+from assay.learn.validation import DEFAULT, SCHEMES
+
+Cli = Callable[..., Any]
+FEW = ("--set", "trees=5")
+
+
+@pytest.fixture(scope="module")
+def packets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some packets of the simulated network; not to be written to."""
+    path = tmp_path_factory.mktemp("packets") / "arp.csv"
+    make_arp(900).write_csv(path)
+    return path
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def forest(packets: Path, *more: object) -> tuple[object, ...]:
+    options = ("--label", "label", "--family", "family", "--time", "time", "--drop", "host")
+    return ("train", "safelink-forest", packets, *options, *FEW, *more)
+
+
+# -- what it does ----------------------------------------------------------------------------------
+
+
+def test_a_run_leaves_all_its_files_and_shows_the_report(
+    cli: Cli, packets: Path, here: Path
+) -> None:
+    shown = cli(*forest(packets, "--out", "run"))
+    assert shown.code == 0, shown.err
+    assert {path.name for path in (here / "run").iterdir()} == set(FILES)
+    assert shown.out.startswith("safelink-forest trained on arp.csv")
+    assert "Validated by holdout:0.3: 270 rows were judged" in shown.out
+    assert "wrote run: model.skops, predictions.parquet" in shown.err
+    assert list(here.rglob("*.tmp")) == []
+
+
+def test_the_same_command_gives_the_same_bytes_times_apart(
+    cli: Cli, packets: Path, here: Path
+) -> None:
+    command = forest(packets, "--out", "run", "--validation", "kfold:3", "--quiet")
+    first = cli(*command)
+    before = {path.name: path.read_bytes() for path in (here / "run").iterdir()}
+    assert cli(*command) == first
+    after = {path.name: path.read_bytes() for path in (here / "run").iterdir()}
+    records = [json.loads(found.pop("run.json")) for found in (before, after)]
+    assert before == after
+    for record in records:
+        assert set(record.pop("times")) == {"started", "ended", "seconds"}
+    assert records[0] == records[1]
+
+
+def test_the_predictions_are_what_the_other_commands_judge(
+    cli: Cli, packets: Path, here: Path
+) -> None:
+    assert cli(*forest(packets, "--out", "run", "--validation", "kfold:3")).code == 0
+    kept = json.loads((here / "run" / "evaluation.json").read_text())
+    predictions = here / "run" / "predictions.parquet"
+    again = json.loads(cli("evaluate", predictions, "--score", "score", "--format", "json").out)
+    assert again["confusion"] == kept["confusion"]
+    assert [e for e in again["estimates"] if e["measure"] == "roc_auc"] == [
+        e for e in kept["estimates"] if e["measure"] == "roc_auc" and e["slice"] is None
+    ]
+    assert cli("threshold", predictions, "--score", "score", "--max-fpr", "0.1").code == 0
+    both = ("--model", f"a={predictions}:score", "--model", f"b={predictions}:score")
+    found = cli("compare", predictions, "--label", "label", "--id", "row", *both)
+    assert found.code == 0, found.err
+
+
+def test_the_model_scores_new_rows_as_it_scored_judged_ones(
+    cli: Cli, packets: Path, here: Path
+) -> None:
+    assert cli(*forest(packets, "--out", "run")).code == 0
+    found = cli("predict", "run", packets, "--out", "p.parquet")
+    assert found.code == 0, found.err
+    judged = pl.read_parquet(here / "run" / "predictions.parquet")
+    scored = pl.read_parquet(here / "p.parquet").filter(
+        pl.col("row").is_in(judged["row"].implode())
+    )
+    assert scored["score"].to_list() == judged["score"].to_list()
+    assert scored["decision"].to_list() == judged["decision"].to_list()
+
+
+@pytest.mark.parametrize("face", ["json", "csv", "markdown", "latex", "html"])
+def test_every_format_is_alone_on_standard_output(cli: Cli, packets: Path, face: str) -> None:
+    shown = cli(*forest(packets, "--format", face, "--validation", "kfold:2"))
+    assert shown.code == 0, shown.err
+    starts = {
+        "json": "{",
+        "csv": "measure,",
+        "markdown": "## ",
+        "latex": "\\documentclass",
+        "html": "<!",
+    }
+    assert shown.out.lower().startswith(starts[face])
+    assert "note: nothing is kept; --out DIR keeps the model" in shown.err
+    if face == "json":
+        found = json.loads(shown.out)
+        assert found["schema"] == "assay.evaluation/1"
+        assert found["training"]["recipe"] == "safelink-forest"
+
+
+def test_an_official_split_judges_the_other_file(cli: Cli, packets: Path, here: Path) -> None:
+    rows = pl.read_csv(packets)
+    rows[:600].write_csv("train.csv")
+    rows[600:].write_csv("test.csv")
+    options = ("--label", "label", "--drop", "family", "--drop", "time", *FEW)
+    shown = cli(
+        "train", "safelink-forest", "train.csv", *options, "--validation", "file:test.csv",
+        "--format", "json",
+    )  # fmt: skip
+    found = json.loads(shown.out)
+    assert found["training"]["rows_judged"] == 300
+    assert found["training"]["test"]["name"].endswith("test.csv")
+    assert found["source"]["rows_used"] == 300
+
+
+def test_with_a_negative_label_the_others_are_the_families(
+    cli: Cli, packets: Path, here: Path
+) -> None:
+    shown = cli(
+        *("train", "safelink-forest", packets, "--label", "family", "--negative", "normal"),
+        *("--drop", "label", "--drop", "time", *FEW, "--validation", "leave-one-out:family"),
+        *("--out", "run", "--format", "json"),
+    )
+    found = json.loads(shown.out)
+    assert found["labels"] == ["normal", "not normal"]
+    rows = pl.read_parquet(here / "run" / "predictions.parquet")
+    attacks = rows.filter(pl.col("label") == "not normal")
+    assert attacks["fold"].to_list() == attacks["family"].to_list()
+
+
+def test_a_column_names_the_rows_and_is_no_feature(cli: Cli, packets: Path, here: Path) -> None:
+    pl.read_csv(packets).with_row_index("flow", 1000).write_csv("flows.csv")
+    shown = cli(*forest(Path("flows.csv"), "--id", "flow", "--out", "run", "--quiet"))
+    assert shown.code == 0, shown.err
+    rows = pl.read_parquet(here / "run" / "predictions.parquet")
+    assert rows.columns[0] == "flow"
+    assert rows["flow"].cast(int).min() >= 1000
+    assert "flow" not in json.loads((here / "run" / "run.json").read_text())["columns"]["features"]
+
+
+def test_more_than_two_classes_have_a_probability_each(cli: Cli, packets: Path, here: Path) -> None:
+    options = ("--label", "family", "--drop", "label", "--drop", "time", *FEW, "--out", "run")
+    shown = cli("train", "safelink-forest", packets, *options)
+    assert shown.code == 0, shown.err
+    rows = pl.read_parquet(here / "run" / "predictions.parquet")
+    probabilities = [name for name in rows.columns if name.startswith("p_")]
+    assert len(probabilities) == rows["label"].n_unique()
+    again = cli(
+        *("evaluate", "run/predictions.parquet", "--probabilities", "p_*", "--format", "json")
+    )
+    kept = json.loads((here / "run" / "evaluation.json").read_text())
+    assert json.loads(again.out)["confusion"] == kept["confusion"]
+
+
+def test_texts_are_told_by_their_words(cli: Cli, here: Path) -> None:
+    pl.DataFrame(
+        {
+            "title": ["cheap pills now", "pills for you", "a new laptop", "laptop and phone"] * 12,
+            "kind": ["drugs", "drugs", "goods", "goods"] * 12,
+        }
+    ).write_csv("titles.csv")
+    options = ("--label", "kind", "--positive", "drugs", "--text", "title", "--out", "run")
+    shown = cli("train", "darknet-text", "titles.csv", *options, "--set", "characters=0")
+    assert shown.code == 0, shown.err
+    assert "pills" in shown.out
+    assert (here / "run" / "importance.csv").read_text().startswith("label,word,weight")
+
+
+def test_a_network_shows_and_draws_its_loss(cli: Cli, packets: Path, here: Path) -> None:
+    options = ("--label", "label", "--drop", "family", "--drop", "time", "--figures", "figures")
+    shown = cli(
+        *("train", "safelink-ann", packets, *options, "--set", "epochs=3", "--set", "hidden=8"),
+        *("--format", "markdown"),
+    )
+    assert shown.code == 0, shown.err
+    assert "Loss by epoch" in shown.out
+    assert (here / "figures" / "losses.svg").exists()
+    assert (here / "figures" / "roc.pdf").exists()
+
+
+def test_a_model_of_your_own_needs_trust_to_be_loaded(cli: Cli, packets: Path, here: Path) -> None:
+    (here / "mine.py").write_text(
+        "from sklearn.tree import DecisionTreeClassifier\n"
+        "class Mine(DecisionTreeClassifier):\n"
+        "    pass\n"
+        "def make(max_depth=3):\n"
+        "    return Mine(max_depth=max_depth)\n"
+    )
+    options = ("--label", "label", "--drop", "family", "--drop", "time", "--out", "run")
+    shown = cli("train", "mine:make", packets, *options, "--set", "max_depth=2")
+    assert shown.code == 0, shown.err
+    assert json.loads((here / "run" / "run.json").read_text())["settings"] == {"max_depth": 2}
+    assert cli("predict", "run", packets).code == 3
+    assert cli("predict", "run", packets, "--trust", "mine.Mine", "--out", "p.csv").code == 0
+
+
+def test_refused_rows_are_counted_and_listed(cli: Cli, packets: Path, here: Path) -> None:
+    rows = pl.read_csv(packets).with_row_index()
+    spoilt = rows.with_columns(
+        label=pl.when(pl.col("index") == 3).then(pl.lit("")).otherwise("label")
+    )
+    spoilt.drop("index").write_csv("flows.csv")
+    assert cli(*forest(Path("flows.csv"))).code == 3
+    shown = cli(*forest(Path("flows.csv"), "--on-bad-row", "skip", "--format", "json"))
+    assert "note: 1 of 900 rows were refused" in shown.err
+    assert json.loads(shown.out)["training"]["data"]["rows_refused"] == 1
+
+
+# -- what it refuses -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("nothing", "{}", "--label", "label"), "there is no recipe 'nothing'"),
+        (("safelink-forest", "{}"), "Missing option '--label'"),
+        (("safelink-forest", "{}", "--label", "label", "--set", "tree=1"), "did you mean trees"),
+        (("safelink-forest", "{}", "--label", "label", "--set", "trees"), "not NAME=VALUE"),
+        (("safelink-forest", "{}", "--label", "label", "--set", "trees=0"), "1 or more"),
+        (("safelink-forest", "{}", "--label", "label", "--validation", "x"), "Say one of holdout"),
+        (("darknet-text", "{}", "--label", "label"), "--text"),
+        (("safelink-forest", "{}", "--label", "label", "--seed", str(2**32)), "--seed is a whole"),
+        (("safelink-forest", "{}", "--label", "label", "--id", "label"), "of that name already"),
+        (
+            ("safelink-forest", "{}", "--label", "l", "--positive", "a", "--negative", "b"),
+            "not both",
+        ),
+        (("safelink-forest", "-", "--label", "label", "--validation", "file:-"), "once"),
+        (("no.such.module:make", "{}", "--label", "label"), "there is no module"),
+    ],
+)
+def test_a_wrong_command_line_ends_with_2(
+    cli: Cli, packets: Path, here: Path, options: tuple[str, ...], said: str
+) -> None:
+    found = cli("train", *(part.format(packets) for part in options))
+    assert found.code == 2
+    assert said in found.err
+    assert found.out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("{}", "--label", "lable"), "did you mean 'label'"),
+        (("none.csv", "--label", "label"), "none.csv"),
+        (("{}", "--label", "operation"), "--positive 'reply' or --positive 'request'"),
+        (("{}", "--label", "label", "--drop", "hosts"), "'hosts'"),
+        (("{}", "--label", "family", "--max-far", "0.1"), "one positive class"),
+        (("{}", "--label", "label", "--validation", "time:time@2050-01-01"), "nothing to judge"),
+        (("{}", "--label", "label", "--validation", "folds:nothing"), "'nothing'"),
+        (("{}", "--label", "label", "--validation", "file:none.csv"), "none.csv"),
+    ],
+)
+def test_bad_input_ends_with_3_and_leaves_nothing(
+    cli: Cli, packets: Path, here: Path, options: tuple[str, ...], said: str
+) -> None:
+    found = cli(
+        "train", "safelink-forest", *(part.format(packets) for part in options), "--out", "x"
+    )
+    assert found.code == 3, found.err
+    assert said in found.err
+    assert list(here.iterdir()) == []
+
+
+def test_the_folder_of_somebody_else_is_left_alone(cli: Cli, packets: Path, here: Path) -> None:
+    (here / "mine").mkdir()
+    (here / "mine" / "run.json").write_text('{"my": "file"}')
+    (here / "file").write_text("x")
+    for place in ("mine", "file", "no/such/folder"):
+        found = cli(*forest(packets, "--out", place))
+        assert found.code == 4, place
+    assert [path.name for path in (here / "mine").iterdir()] == ["run.json"]
+    assert (here / "mine" / "run.json").read_text() == '{"my": "file"}'
+
+
+def test_an_input_is_not_replaced(cli: Cli, packets: Path, here: Path) -> None:
+    assert cli(*forest(packets, "--out", "run", "--quiet")).code == 0
+    options = ("--label", "label", "--drop", "time", "--out", "run")
+    found = cli("train", "safelink-forest", "run/predictions.parquet", *options)
+    assert found.code == 2
+    assert "which it would replace" in found.err
+
+
+def test_without_the_extra_it_says_how_to_get_it(
+    cli: Cli, packets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(train, "find_spec", lambda name: None)
+    for arguments in (forest(packets), ("train", "--list")):
+        found = cli(*arguments)
+        assert found.code == 2
+        assert "pip install 'assay[learn]'" in found.err
+    assert cli("train", "--help").code == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as on POSIX")
+def test_an_interruption_leaves_nothing_half_written(packets: Path, here: Path) -> None:
+    command = [*map(str, forest(packets, "--out", "run", "--set", "trees=20000"))]
+    started = subprocess.Popen(
+        [sys.executable, "-m", "assay", *command],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(3)
+    started.send_signal(signal.SIGINT)
+    _, err = started.communicate(timeout=60)
+    assert started.returncode == 130, err
+    assert list(here.iterdir()) == []
+
+
+# -- what it says ----------------------------------------------------------------------------------
+
+
+def test_the_help_lists_every_recipe_as_it_calls_itself(cli: Cli) -> None:
+    assert {recipe.name: recipe.summary for recipe in recipes.RECIPES} == RECIPES
+    shown = " ".join(cli("train", "--help").out.split())
+    for name in (*RECIPES, "package.module:factory"):
+        assert name in shown
+
+
+def test_the_help_names_every_scheme() -> None:
+    option = next(param for param in train.command.params if param.name == "validation")
+    assert option.default == DEFAULT
+    for scheme in SCHEMES:
+        if scheme != "group:COL,k=5":
+            assert scheme in train.SCHEMES
+
+
+def test_the_list_shows_every_setting(cli: Cli) -> None:
+    shown = cli("train", "--list")
+    assert shown.code == 0
+    for recipe in recipes.RECIPES:
+        assert f"{recipe.name}: {recipe.summary}\n" in shown.out
+        for name in recipe.settings:
+            assert f"--set {name}=" in shown.out
+
+
+def test_what_libraries_warn_about_is_a_note(cli: Cli, packets: Path, here: Path) -> None:
+    (here / "warns.py").write_text(
+        "import warnings\n"
+        "from sklearn.tree import DecisionTreeClassifier\n"
+        "def make():\n"
+        "    warnings.warn('this is old\\nsecond line')\n"
+        "    return DecisionTreeClassifier(max_depth=2)\n"
+    )
+    options = ("--label", "label", "--drop", "family", "--drop", "time")
+    shown = cli("train", "warns:make", packets, *options)
+    assert shown.code == 0
+    assert shown.err.count("note: this is old\n") == 1
+    assert "second line" not in shown.err
+
+
+def test_the_examples_of_the_help_run(
+    cli: Cli, packets: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = pl.read_csv(packets).with_columns(
+        t=pl.when(pl.int_range(pl.len()) < 500)
+        .then(pl.lit("2026-03-02"))
+        .otherwise(pl.lit("2026-03-03"))
+    )
+    rows.write_csv("flows.csv")
+    rows[:600].drop("label").rename({"family": "label"}).write_csv("train.csv")
+    rows[600:].drop("label").rename({"family": "label"}).write_csv("test.csv")
+    pl.DataFrame({"title": ["one two", "two three"] * 20, "category": ["a", "b"] * 20}).write_csv(
+        "titles.csv"
+    )
+    quick = {
+        "safelink-forest": ("--set", "trees=3"),
+        "safelink-ann": ("--set", "epochs=1", "--set", "hidden=4"),
+        "detector": ("--set", "trees=3"),
+        "darknet-text": ("--positive", "a", "--set", "characters=0"),
+        "sklearn.ensemble:ExtraTreesClassifier": ("--set", "n_estimators=3"),
+    }
+    for _, line in EXAMPLES:
+        arguments = shlex.split(line)[1:]
+        found = cli(*arguments, *quick[arguments[1]])
+        assert found.code == 0, found.err
