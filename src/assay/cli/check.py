@@ -15,6 +15,7 @@ from assay.cli.progress import Progress
 from assay.cli.provenance import must_not_replace, provenance
 from assay.cli.reading import named, reading_only, within_memory
 from assay.cli.reporting import TERMINAL, Reporting, reporting
+from assay.errors import LabelError
 
 if TYPE_CHECKING:
     from assay.learn.checks import Check

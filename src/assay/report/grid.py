@@ -33,7 +33,7 @@ class Text(NamedTuple):
 
 
 # What is said of a row may be longer than its name.
-LONGEST_REMARK = 200
+LONGEST_REMARK = 500
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ OF_MANY = ("accuracy", "precision.macro", "recall.macro", "f1.macro", "roc_auc.m
 # So many folds are listed, and so many stand side by side.
 _LISTED, _BESIDE = 50, 10
 _CLASSES = 50
+_SHORT = 4  # so many classes stand side by side
 
 _RULES = {
     "holdout": "A share of the rows of each class, drawn at random (seed {seed}), was held out and "
@@ -110,20 +111,23 @@ def _counts(fold: Fold) -> Table:
 def _judged_classes(run: Run) -> Table:
     """Several folds: how many rows of each class are learned and judged in each."""
     first = [fold for fold in run.folds if fold.repeat == 1]
-    shown = first[:_BESIDE]
-    columns = (
-        Column("class"),
-        *(Column(fold.name) for fold in shown),
-        Column("rows", Kind.COUNT),
-    )
-    labels = run.data.labels[:_CLASSES]
-    rows: list[tuple[Cell, ...]] = [
-        (label, *(_pair(fold, code) for fold in shown), first[0].counts.by_label[code])
-        for code, label in enumerate(labels)
-    ]
-    total = first[0].counts.total
-    rows.append(("all classes", *(_pair(fold, None) for fold in shown), total))
-    notes = list(_left(len(run.data.labels)))
+    labels = run.data.labels
+    by_fold = len(labels) <= _SHORT
+    shown = first[: _LISTED if by_fold else _BESIDE]
+    codes = [*range(min(len(labels), _CLASSES)), None]
+    names = [*labels[:_CLASSES], "all classes"]
+    cells = [[_pair(fold, code) for code in codes] for fold in shown]
+    sums = first[0].counts
+    totals = [sums.total if code is None else sums.by_label[code] for code in codes]
+    rows: list[tuple[Cell, ...]]
+    if by_fold:
+        columns = (Column("fold"), *map(Column, names))
+        rows = [(fold.name, *each) for fold, each in zip(shown, cells, strict=True)]
+        rows.append(("rows in all", *map(count, totals)))
+    else:
+        columns = (Column("class"), *(Column(f.name) for f in shown), Column("rows", Kind.COUNT))
+        rows = [(label, *(each[i] for each in cells), totals[i]) for i, label in enumerate(names)]
+    notes = list(_left(len(labels)))
     if len(first) > len(shown):
         notes.append(f"{count(len(first) - len(shown))} more folds are not shown.")
     if run.folds[-1].repeat > 1:

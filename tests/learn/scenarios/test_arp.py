@@ -107,7 +107,7 @@ def test_addresses_are_those_of_one_network(packets: pl.DataFrame) -> None:
 
 
 def test_an_address_moves_when_a_lease_ends_or_another_device_takes_over() -> None:
-    normal = make_arp(20_000, difficulty="hard").filter(label="normal")
+    normal = make_arp(20_000, 1, "hard").filter(label="normal")
     owners = normal.group_by("src_ip").agg(pl.col("host").unique())
     hosts = {ip.rpartition(".")[2]: set(found) for ip, found in owners.iter_rows()}
     assert hosts["1"] == {"router-1", "router-2"}

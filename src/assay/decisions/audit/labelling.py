@@ -129,7 +129,13 @@ def _two(counts: Counts, names: tuple[str, ...]) -> Labelled:
     elif counts.negative is not None:
         positive = next(name for name in names if name != counts.negative)
     else:
-        inferred = infer(names)
+        try:
+            inferred = infer(names)
+        except LabelError as unknown:
+            raise LabelError(
+                f"the labels are {_shown(names)}, and nothing tells which one is the alarm; say "
+                f"positive = {names[0]!r} or positive = {names[1]!r}"
+            ) from unknown
         positive = inferred.positive or ""
         notes += inferred.notes
     negative = next(name for name in names if name != positive)

@@ -113,4 +113,4 @@ def make_vendors(count: int, random: np.random.Generator) -> list[Vendor]:
 
 
 def _invented(random: np.random.Generator) -> str:
-    return "".join(random.choice(SYLLABLES, random.integers(2, 5)).tolist())
+    return "".join(pick(SYLLABLES, random) for _ in range(random.integers(2, 5)))

@@ -1,0 +1,249 @@
+"""The document of a training, its card and its figures."""
+
+import json
+import math
+import re
+from dataclasses import replace
+
+import jsonschema
+import polars as pl
+import pytest
+
+from assay.evaluation.findings import Finding
+from assay.learn.data import data_of
+from assay.learn.plotting import RunPlots
+from assay.learn.recipes import find_recipe
+from assay.learn.run import Run
+from assay.learn.scenarios import make_arp
+from assay.learn.training import train
+from assay.report import FORMATS, Document, Provenance, render
+from assay.report.card import card_of
+from assay.report.document import Prose, Table
+from assay.report.schemas import schema_of
+from assay.report.training import training_document
+
+from .hostile import NAMES
+
+MADE = Provenance("0.1.0", "assay train", (("arp.csv", 4096, "0f" * 32),))
+
+
+def trained(recipe: str, scheme: str, frame: pl.DataFrame | None = None, **how: object) -> Run:
+    settings = how.pop("settings", {})
+    columns = {"label": "label", "family": "family", "drop": ("time", "host")}
+    data = data_of(make_arp(600) if frame is None else frame, **{**columns, **how})
+    return train(find_recipe(recipe), data, validation=scheme, settings=settings)
+
+
+@pytest.fixture(scope="module")
+def forest() -> Run:
+    return trained("safelink-forest", "kfold:3", settings={"trees": 5})
+
+
+@pytest.fixture(scope="module")
+def network() -> Run:
+    return trained("safelink-ann", "kfold:2", settings={"epochs": 3, "hidden": (8,)})
+
+
+@pytest.fixture(scope="module")
+def tree() -> Run:
+    return trained("ddos-tree", "holdout:0.7/0.2/0.1", settings={"k": 5, "depth": 2})
+
+
+def table(document: Document, title: str) -> Table:
+    section = next(section for section in document.sections if section.title == title)
+    return next(block for block in section.blocks if isinstance(block, Table))
+
+
+def titles(document: Document) -> list[str]:
+    return [section.title for section in document.sections]
+
+
+# -- what it says ----------------------------------------------------------------------------------
+
+
+def test_the_counts_of_one_split_have_totals_that_add_up(tree: Run) -> None:
+    found = table(training_document(tree), "How it was validated")
+    assert [column.name for column in found.columns] == [
+        *("class", "train", "test", "validation", "total"),
+    ]
+    *classes, whole = found.rows
+    for i in range(1, 5):
+        assert sum(row[i] for row in classes) == whole[i]
+    assert all(sum(row[1:4]) == row[4] for row in found.rows)
+    assert whole[1:] == (420, 120, 60, 600)
+
+
+def test_folds_tell_what_each_learned_and_judged(forest: Run) -> None:
+    found = table(training_document(forest), "How it was validated")
+    assert [column.name for column in found.columns] == ["fold", "normal", "attack", "all classes"]
+    *folds, whole = found.rows
+    assert whole[-1] == "600"
+    assert all(row[-1] == "400 + 200" for row in folds)
+
+
+def test_the_mean_over_folds_stands_beside_its_spread_and_all_rows(forest: Run) -> None:
+    found = table(training_document(forest), "Over the folds")
+    rows = {row[0]: row for row in found.rows}
+    auc = rows["ROC AUC"]
+    assert auc[1] == forest.over_folds["roc_auc"]
+    assert auc[2] == forest.over_folds["roc_auc"].parts["sd"]
+    assert auc[-1] == forest.evaluation["roc_auc"]
+    assert "Nadeau and Bengio" in found.notes[0]
+    each = table(training_document(forest), "Fold by fold")
+    assert [row[0] for row in each.rows] == ["fold 1", "fold 2", "fold 3"]
+
+
+def test_one_split_has_no_mean_over_folds(tree: Run) -> None:
+    found = titles(training_document(tree))
+    assert "Over the folds" not in found
+    assert "Validation part" in found
+
+
+def test_mdi_stands_beside_what_shuffling_costs_and_is_said_to_mislead(forest: Run) -> None:
+    found = table(training_document(forest), "What the model relies on")
+    assert "MDI (Gini)" in [column.name for column in found.columns]
+    assert any("many distinct values" in note for note in found.notes)
+    assert [row[0] for row in found.rows] == [row.column for row in forest.importance.rows]
+
+
+def test_a_network_has_no_mdi_but_a_loss(network: Run) -> None:
+    document = training_document(network)
+    found = table(document, "What the model relies on")
+    assert "MDI (Gini)" not in [column.name for column in found.columns]
+    losses = table(document, "Loss by epoch")
+    assert [row[0] for row in losses.rows] == ["1", "2", "3"]
+    first = [fold.losses[0] for fold in network.folds]
+    assert losses.rows[0][1] == pytest.approx(math.fsum(first) / 2)
+    assert losses.rows[0][2:] == (min(first), max(first), 2)
+
+
+def test_a_tree_has_rules_and_chosen_columns(tree: Run) -> None:
+    document = training_document(tree)
+    assert len(table(document, "Chosen columns").rows) == 5
+    rules = table(document, "Rules of the tree").rows
+    assert {row[0] for row in rules} <= {"normal", "attack"}
+    assert sum(row[3] for row in rules) == 420
+
+
+def test_texts_have_telling_words() -> None:
+    frame = pl.DataFrame({"title": ["red fox", "blue whale"] * 20, "label": ["a", "b"] * 20})
+    run = trained(
+        *("darknet-text", "holdout:0.5", frame),
+        text="title",
+        positive="b",
+        family=None,
+        drop=(),
+        settings={"characters": 0},
+    )
+    rows = dict(table(training_document(run), "What the model relies on").rows)
+    assert "fox" in rows["a"]
+    assert "whale" in rows["b"]
+
+
+def test_findings_of_the_run_come_first_with_what_to_do(forest: Run) -> None:
+    finding = Finding("R002", "warning", "Much better on learned rows.")
+    document = training_document(replace(forest, findings=(finding,)))
+    assert document.findings[0] == finding
+    assert document.plain["findings"][0]["code"] == "R002"
+    (row,) = table(document, "About the findings").rows
+    assert "by heart" in row[1]
+
+
+def test_the_json_is_an_evaluation_with_the_training_added(forest: Run) -> None:
+    found = json.loads(render(training_document(forest), "json"))
+    jsonschema.validate(found, schema_of("assay.evaluation/1"))
+    assert found["training"]["recipe"] == "safelink-forest"
+    assert found["confusion"] == forest.evaluation.to_dict()["confusion"]
+
+
+def test_the_csv_has_the_folds_as_slices(forest: Run) -> None:
+    records = training_document(forest).records
+    folds = [r for r in records if r["slice_column"] == "fold" and r["measure"] == "roc_auc"]
+    assert [record["value"] for record in folds] == list(forest.per_fold["roc_auc"])
+    (mean,) = [r for r in records if r["slice_column"] == "folds" and r["measure"] == "roc_auc"]
+    assert mean["method"] == "nadeau_bengio"
+    assert len({tuple(record) for record in records}) == 1
+
+
+@pytest.mark.parametrize("face", FORMATS)
+@pytest.mark.parametrize("which", ["forest", "network", "tree"])
+def test_every_face_can_be_drawn(face: str, which: str, request: pytest.FixtureRequest) -> None:
+    document = training_document(request.getfixturevalue(which), made=MADE)
+    text = render(document, face)
+    assert text == render(document, face)
+    if face not in ("json", "csv"):
+        assert "How it was validated" in text
+
+
+def test_hostile_names_do_no_harm() -> None:
+    # Half of a surrogate pair is no text for polars, and columns have to differ.
+    names = [name for name in dict.fromkeys(NAMES) if name and name.isprintable()][:30]
+    labels = names[:6]
+    frame = pl.DataFrame(
+        {name: [(i * 7 + k) % 11 for k in range(120)] for i, name in enumerate(names)}
+    )
+    frame = frame.with_columns(label=pl.Series([labels[k % 6] for k in range(120)]))
+    run = trained("safelink-forest", "kfold:2", frame, family=None, drop=(), settings={"trees": 2})
+    document = training_document(run)
+    for face in FORMATS:
+        render(document, face)
+    assert "<script>alert" not in render(document, "html")
+    header = card_of(run, document).split("\n---\n")[0]
+    line_of_yaml = re.compile(r'---$|\s*(- )?([\w-]+:( .*)?|".*")$')
+    assert all(line_of_yaml.match(line) for line in header.split("\n"))
+
+
+# -- the card --------------------------------------------------------------------------------------
+
+
+def test_the_card_begins_with_a_model_index_of_values_and_intervals(forest: Run) -> None:
+    card = card_of(forest, training_document(forest, made=MADE))
+    start, header, body = card.split("---\n", 2)
+    assert start == ""
+    assert 'model-index:\n- name: "safelink-forest"\n' in header
+    auc = forest.evaluation["roc_auc"]
+    assert (
+        f'type: "roc_auc"\n      name: "ROC AUC, 95% interval [{auc.low:.4f}, {auc.high:.4f}]"'
+        in (header)
+    )
+    assert f"value: {float(auc)!r}\n" in header
+    assert "How to use it" in body
+    assert "SHA-256" in body
+
+
+def test_an_undefined_measure_is_not_in_the_header(forest: Run) -> None:
+    header = card_of(forest, training_document(forest)).split("\n---\n")[0]
+    assert "nan" not in header.lower().replace("name", "")
+
+
+def test_a_card_says_how_false_alarms_grow_where_attacks_are_rare(forest: Run) -> None:
+    card = card_of(forest, training_document(forest))
+    assert "where one row in 1,000 is" in card
+
+
+# -- figures ---------------------------------------------------------------------------------------
+
+
+def test_a_network_draws_its_loss_and_a_forest_does_not(
+    forest: Run, network: Run, tmp_path
+) -> None:
+    names = {path.name for path in RunPlots(network).save(tmp_path / "network", ["svg"])}
+    assert {"losses.svg", "importance.svg", "roc.svg"} <= names
+    names = {path.name for path in RunPlots(forest).save(tmp_path / "forest", ["svg"])}
+    assert "losses.svg" not in names
+
+
+def test_the_loss_of_each_fold_is_a_line(network: Run) -> None:
+    lines = RunPlots(network).losses().get_lines()
+    assert [list(line.get_ydata()) for line in lines] == [
+        list(fold.losses) for fold in network.folds
+    ]
+
+
+def test_prose_says_the_rule_of_the_split(forest: Run) -> None:
+    section = next(
+        s for s in training_document(forest).sections if s.title == "How it was validated"
+    )
+    said = [block.text for block in section.blocks if isinstance(block, Prose)]
+    assert said[0].startswith("kfold:3. Rows were dealt at random (seed 42)")
+    assert said[-1] == "The model to keep learned from all rows."
