@@ -110,7 +110,8 @@ def test_every_face_is_written(cli: Cli, files: Path, tmp_path: Path) -> None:
 
 def test_standard_input_is_read(cli: Cli, shell: Cli, files: Path) -> None:
     with (files / "flows.csv").open("rb") as stream:
-        found = shell("check", "-", "--label", "label", "--format", "json", stdin=stream)
+        words = ("check", "-", "--label", "label", "--format", "json")
+        found = shell(*words, stdin=stream, timeout=300)
     assert json.loads(found.out)["parts"]["training"]["rows"] == 300
 
 

@@ -192,7 +192,7 @@ def test_it_needs_no_extra(tmp_path: Path) -> None:
 # -- what only a process of its own can show -------------------------------------------------------
 
 
-@pytest.mark.parametrize("face", ["csv", "parquet"])
+@pytest.mark.parametrize("face", ["csv"])
 def test_a_reader_that_leaves_is_no_error(face: str) -> None:
     process = subprocess.Popen(
         [*ASSAY, "data", "darknet", "--rows", "100000000", "--format", face],
@@ -249,12 +249,11 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path: Path, suffix: str) -> None
 
 @posix
 @pytest.mark.parametrize("face", FORMATS)
-def test_out_may_be_a_pipe(shell: Callable[..., Any], face: str) -> None:
+def test_out_may_be_a_pipe(face: str) -> None:
     done = subprocess.run(
         [*ASSAY, "data", "arp", "--rows", "40", "--out", "/dev/stdout", "--format", face],
-        stdout=subprocess.PIPE,
+        capture_output=True,
         check=True,
-        stderr=subprocess.PIPE,
     )
     read = io.BytesIO(done.stdout)
     readers: dict[str, Callable[..., pl.DataFrame]] = {

@@ -130,11 +130,16 @@ def test_the_same_run_has_the_same_bytes(run: Run) -> None:
 
 def test_the_plain_values_are_json_and_say_what_the_run_says(run: Run) -> None:
     found = json.loads(json.dumps(record_of(run), allow_nan=False))
+    accuracy = found["measures"]["accuracy"]
+    assert accuracy["values"] == list(run.per_fold["accuracy"])
+    assert accuracy["sd"] == pytest.approx(np.std(accuracy["values"], ddof=1), rel=1e-12)
+    assert accuracy["mean"]["value"] == pytest.approx(np.mean(accuracy["values"]), rel=1e-12)
+    assert accuracy["mean"]["method"] == "nadeau_bengio"
+    # One fold has no attack, so that its AUC is undefined, and so is the mean.
     auc = found["measures"]["roc_auc"]
-    assert auc["values"] == list(run.per_fold["roc_auc"])
-    assert auc["sd"] == pytest.approx(np.std(auc["values"], ddof=1), rel=1e-12)
-    assert auc["mean"]["value"] == pytest.approx(np.mean(auc["values"]), rel=1e-12)
-    assert auc["mean"]["method"] == "nadeau_bengio"
+    assert auc["values"][2] is None
+    assert auc["mean"]["value"] is None
+    assert "no value in 1 of 3 folds" in auc["mean"]["undefined"]
 
 
 def test_a_validation_part_is_in_the_record() -> None:
@@ -152,4 +157,5 @@ def test_the_csv_of_folds_is_one_line_a_fold(run: Run) -> None:
 
     rows = folds_of(run)
     read = list(csv.DictReader(io.StringIO(csv_text(tuple(rows[0]), rows))))
-    assert [float(row["roc_auc"]) for row in read] == list(run.per_fold["roc_auc"])
+    assert [float(row["accuracy"]) for row in read] == list(run.per_fold["accuracy"])
+    assert "roc_auc" not in read[0]  # undefined in one fold, so that nothing can be compared by it

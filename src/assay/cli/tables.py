@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import os
 import stat
 import sys
@@ -39,7 +40,7 @@ _SUFFIXES = {
     ".feather": ARROW,
 }
 _PACKED = (".gz", ".zst")
-_TIME = "%Y-%m-%dT%H:%M:%S%.6fZ"
+_TIME = "%Y-%m-%dT%H:%M:%S%.6f"
 
 
 @dataclass(frozen=True)
@@ -79,16 +80,39 @@ def target(out: Path | None, face: str | None) -> Target:
 
 def write_table(pieces: Iterator[pl.DataFrame], to: Target) -> None:
     """Write the pieces of a table, of which there is at least one, all of them or none."""
+    made = _Making(pieces)
     try:
         with _opened(to.path) as stream:
-            (_write_text if to.format in TEXTS else _write_columns)(pieces, stream, to)
+            (_write_text if to.format in TEXTS else _write_columns)(made, stream, to)
             stream.flush()
     except OSError as error:
+        if made.error is error:
+            raise  # of the input, then
         if to.path is None:
             discard(sys.stdout)
         if isinstance(error, BrokenPipeError):
             raise
         raise OutputError.of(to.path or "the table", error) from error
+
+
+class _Making:
+    """The pieces, and what went wrong where they are made: no matter of writing."""
+
+    def __init__(self, pieces: Iterator[pl.DataFrame]) -> None:
+        self._pieces = pieces
+        self.error: BaseException | None = None
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        return self
+
+    def __next__(self) -> pl.DataFrame:
+        try:
+            return next(self._pieces)
+        except StopIteration:
+            raise
+        except BaseException as error:
+            self.error = error
+            raise
 
 
 @contextlib.contextmanager
@@ -115,13 +139,15 @@ def _opened(path: Path | None) -> Iterator[IO[bytes]]:
         os.fsync(stream.fileno())
 
 
-def _write_text(pieces: Iterator[pl.DataFrame], stream: IO[bytes], to: Target) -> None:
-    import polars as pl
+def _write_text(pieces: _Making, stream: IO[bytes], to: Target) -> None:
+    import polars.selectors as cs
 
     pack, end = _packer(to.packing)
+    zoned = cs.datetime(time_zone="*").dt.convert_time_zone("UTC").dt.strftime(f"{_TIME}Z")
+    naive = cs.datetime(time_zone=None).dt.strftime(_TIME)
     first = True
     for piece in pieces:
-        text = piece.with_columns(pl.col(pl.Datetime).dt.strftime(_TIME))
+        text = piece.with_columns(zoned, naive)
         if to.format == JSONL:
             content = text.write_ndjson()
         else:
@@ -172,24 +198,25 @@ class _Noting(io.RawIOBase):
             raise
 
 
-def _write_columns(pieces: Iterator[pl.DataFrame], stream: IO[bytes], to: Target) -> None:
+def _write_columns(pieces: _Making, stream: IO[bytes], to: Target) -> None:
     """Write Parquet or Arrow, a piece at a time."""
-    from polars.exceptions import PolarsError
     from polars.io.plugins import register_io_source
 
     first = next(pieces)
+    noting = _Noting(stream)
 
     def source(*_: Any) -> Iterator[pl.DataFrame]:
         yield first
-        yield from pieces
+        # polars would go on asking for pieces that it can't write.
+        yield from itertools.takewhile(lambda _: noting.error is None, pieces)
 
     scan: Callable[..., pl.LazyFrame] = register_io_source
     table = scan(source, schema=first.schema)
-    noting = _Noting(stream)
     sink: Callable[[Any], Any] = table.sink_parquet if to.format == PARQUET else table.sink_ipc
     try:
         sink(noting)
-    except (OSError, PolarsError):
-        if noting.error is None:
+    except BaseException:
+        error = pieces.error or noting.error
+        if error is None:
             raise
-        raise noting.error from None
+        raise error from None

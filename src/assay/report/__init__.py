@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from assay.report.plan import plan_document
     from assay.report.reference import measure_document, measures_document
     from assay.report.threshold import threshold_document
+    from assay.report.training import training_document
 
 __all__ = [
     "FORMATS",
@@ -41,6 +42,7 @@ __all__ = [
     "plan_document",
     "render",
     "threshold_document",
+    "training_document",
 ]
 
 _HOMES = {
@@ -57,6 +59,7 @@ _HOMES = {
     "plan_document": "plan",
     "render": "faces",
     "threshold_document": "threshold",
+    "training_document": "training",
 }
 
 

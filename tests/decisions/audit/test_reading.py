@@ -167,7 +167,7 @@ def test_an_error_names_file_claim_and_key() -> None:
         ({"orientation": "columns"}, "expected truth-rows or predicted-rows"),
         ({"orientation": "predicted-rows"}, "without a matrix"),
         ({"support": {"a": 1}}, "only the label 'a'"),
-        ({"support": {"a": 1, "b": 2}}, "positive='a' or positive='b'"),
+        ({"support": {"a": 1, "b": 2}}, "positive = 'a' or positive = 'b'"),
         ({"support": {"a": 1, "b": 2}, "positive": "c"}, "not among the labels 'a', 'b'"),
         ({"support": {"a": 1, "b": 2}, "labels": ["a", "c"]}, "support names 'a', 'b', but"),
         ({"matrix": [[1, 2], [3, 4]], "labels": ["a", "b"]}, "which one is the alarm"),

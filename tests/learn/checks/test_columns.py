@@ -182,6 +182,19 @@ def test_names_of_rows_do_not_tell_by_being_unique() -> None:
     assert "L011" not in check(data(frame))
 
 
+@pytest.mark.parametrize("large", [np.inf, 1.7e308, 1e-310])
+def test_infinities_and_numbers_at_the_edge_of_floats_are_ranked(large: float) -> None:
+    signs = np.random.default_rng(1).choice([-1, 1], 400)
+    frame = FRAME.with_columns(
+        edge=pl.Series(np.where(attacks(FRAME), large, -large)),
+        mixed=pl.Series(signs * large),
+        some=pl.when(pl.int_range(400) % 9 == 0).then(large).otherwise(pl.col("x0")),
+    )
+    for found in (check(data(frame)), check(*parted(frame))):
+        assert found["L011"].columns == ("edge",)
+        assert found["L011"].evidence["edge"]["auc"] == 1
+
+
 def test_constant_columns_are_told() -> None:
     frame = FRAME.with_columns(one=pl.lit(3), none=pl.lit(None, pl.Float64))
     found = check(data(frame))["L015"]

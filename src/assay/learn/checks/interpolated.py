@@ -21,6 +21,7 @@ STRAIGHT = 1e-6
 FEWEST_COLUMNS, FEWEST_VALUES, FEWEST_ROWS = 3, 20, 30
 MANY, FEW = 0.3, 0.05
 MOST_CLASSES = 10
+LARGE = 1e100  # what can't be squared is left out
 _CHUNK = 1 << 14
 
 
@@ -91,7 +92,10 @@ def _columns(case: Case) -> list[str]:
     return [
         name
         for name, facts in case.facts.items()
-        if facts.number and facts.distinct >= FEWEST_VALUES and name not in case.identifiers
+        if facts.number
+        and facts.distinct >= FEWEST_VALUES
+        and max(-facts.low, facts.high) < LARGE
+        and name not in case.identifiers
     ]
 
 

@@ -25,6 +25,7 @@ Array: TypeAlias = npt.NDArray[Any]
 BINS = 64
 # Values that are nearly all different teach nothing about other rows.
 _MOST_DISTINCT = 0.5
+_LARGE = 1e100
 _NAMES = ("other", "this")
 
 
@@ -117,6 +118,9 @@ def _auc(column: pl.Series, truth: Array, level: float) -> tuple[Estimate, float
         numbers, truth = numbers[there], truth[there]
     if not len(numbers):
         return None
+    if not max(abs(numbers.min()), abs(numbers.max())) < _LARGE:
+        # Infinities and numbers that can't be added up still have their rank.
+        numbers = np.unique(numbers, return_inverse=True)[1].astype(np.float64)
     return auc_of(ScoreTally.of_rows(_NAMES, numbers, truth), level)
 
 

@@ -82,14 +82,14 @@ def _loaded(data: bytes, trusted: frozenset[str]) -> Loaded:
     members = members_of(data)
     if SCHEMA not in members:
         raise InputError(f"it is a zip archive without {SCHEMA}, so that it is no skops file")
-    schema = schema_of(members[SCHEMA])
-    names = check_names(schema, trusted)
-    must_be_trees(parts_of(schema), members)
     if HEADER not in members:
         raise InputError(
             f"it is a skops file without {HEADER}, so that labels and columns are not known; save "
             f"it with assay train or assay.learn.persistence.save_model"
         )
+    schema = schema_of(members[SCHEMA])
+    names = check_names(schema, trusted)
+    must_be_trees(parts_of(schema), members)
     header = headers.from_bytes(members[HEADER])
     # skops gets what was checked, and not the archive that it came in.
     checked = packed({name: members[name] for name in members if name != HEADER}, small=False)

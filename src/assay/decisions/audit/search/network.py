@@ -50,7 +50,7 @@ class Relation:
         if self.rising:
             corners = [tuple(each[0] for each in ranges), tuple(each[1] for each in ranges)]
         else:
-            corners = list(itertools.product(*ranges))
+            corners = list(itertools.product(*(r if r[0] < r[1] else r[:1] for r in ranges)))
         try:
             lows = [self.low(*corner) for corner in corners]
             highs = lows if self.high is None else [self.high(*corner) for corner in corners]
@@ -105,6 +105,12 @@ def _meet(box: dict[str, Range], name: str, found: Range) -> bool:
     return not high - low < math.inf or (high - low) - (new[1] - new[0]) > _WORTH * (high - low)
 
 
+def _halvings(low: float, high: float) -> int:
+    """How often a range is halved until less is left than every step is widened by."""
+    width = high - low
+    return min(_HALVINGS, max(math.frexp(width / WIDER)[1], 1)) if width < math.inf else _HALVINGS
+
+
 def _shaved(relation: Relation, ranges: list[Range], k: int, result: Range) -> Range:
     """The range of one argument without the ends that can't give the result."""
 
@@ -118,7 +124,7 @@ def _shaved(relation: Relation, ranges: list[Range], k: int, result: Range) -> R
         good, bad = low, high
         if excluded(low, high):
             raise Impossible(relation.args[k])
-        for _ in range(_HALVINGS):
+        for _ in range(_halvings(low, high)):
             middle = (good + bad) / 2
             good, bad = (middle, bad) if excluded(low, middle) else (good, middle)
         low = good
@@ -126,7 +132,7 @@ def _shaved(relation: Relation, ranges: list[Range], k: int, result: Range) -> R
         good, bad = high, low
         if excluded(low, high):
             raise Impossible(relation.args[k])
-        for _ in range(_HALVINGS):
+        for _ in range(_halvings(low, high)):
             middle = (good + bad) / 2
             good, bad = (middle, bad) if excluded(middle, high) else (good, middle)
         high = good

@@ -26,6 +26,7 @@ _FEW, _MANY = 1 << 16, 1 << 22
 _MOST_STRETCHES = 1 << 17
 _PARTS = 8
 _PROBES = 64
+_CUT_INTO, _MOST_CUT = 16, 64
 
 
 @dataclass(frozen=True)
@@ -181,29 +182,40 @@ def _by(plane: Plane, left: _Stretches, bound: Bound) -> _Stretches:
 
 
 def _first(holds: _Test, left: _Stretches) -> Integers:
-    """The smallest fp from which on the test holds; it holds at the last."""
+    """The smallest fp from which on the test holds; it holds at the last.
+
+    A formula of few points costs as much as one of a point, so that few stretches are cut into
+    many parts at once.
+    """
     low, high = left.y0, left.y1
+    parts = _CUT_INTO if len(left) <= _MOST_CUT else 2
+    cut = np.arange(1, parts, dtype=np.int64)[:, None]
     while (unknown := low < high).any():
-        middle = low + (high - low) // 2
-        good = holds(left, middle)
-        high = np.where(unknown & good, middle, high)
-        low = np.where(unknown & ~good, middle + 1, low)
+        whole, rest = np.divmod(high - low, parts)
+        tried = low + whole * cut + rest * cut // parts
+        good = holds(left, tried)
+        found = np.where(good.any(axis=0), good.argmax(axis=0), parts - 1)
+        edges = np.concatenate([low[None] - 1, tried, high[None]])
+        low, high = (
+            np.where(unknown, _picked(edges, found) + 1, low),
+            np.where(unknown, _picked(edges, found + 1), high),
+        )
     return low
+
+
+def _picked(rows: Integers, which: Integers) -> Integers:
+    return np.take_along_axis(rows, which[None], axis=0)[0]
 
 
 def _last(holds: _Test, left: _Stretches) -> Integers:
     """The largest fp up to which the test holds; it holds at the first."""
-    low, high = left.y0, left.y1
-    while (unknown := low < high).any():
-        middle = high - (high - low) // 2
-        good = holds(left, middle)
-        low = np.where(unknown & good, middle, low)
-        high = np.where(unknown & ~good, middle - 1, high)
-    return low
+    ends = left.y0 + left.y1
+    return ends - _first(lambda here, y: holds(here, ends - y), left)
 
 
 def _value(plane: Plane, bound: Bound, tp: Integers, fp: Integers) -> Floats:
     """The formula at these points, continued to where it is undefined so that it stays monotone."""
+    tp, fp = np.broadcast_arrays(tp, fp)
     value = plane.matrices(tp, fp).values(bound.expression)
     if not np.isnan(value).any():
         return value
