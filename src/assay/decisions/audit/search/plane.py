@@ -191,8 +191,8 @@ def _first(holds: _Test, left: _Stretches) -> Integers:
     parts = _CUT_INTO if len(left) <= _MOST_CUT else 2
     cut = np.arange(1, parts, dtype=np.int64)[:, None]
     while (unknown := low < high).any():
-        whole, rest = np.divmod(high - low, parts)
-        tried = low + whole * cut + rest * cut // parts
+        whole, rest = (high - low) // parts, (high - low) % parts
+        tried: Integers = low + whole * cut + rest * cut // parts
         good = holds(left, tried)
         found = np.where(good.any(axis=0), good.argmax(axis=0), parts - 1)
         edges = np.concatenate([low[None] - 1, tried, high[None]])
@@ -204,7 +204,8 @@ def _first(holds: _Test, left: _Stretches) -> Integers:
 
 
 def _picked(rows: Integers, which: Integers) -> Integers:
-    return np.take_along_axis(rows, which[None], axis=0)[0]
+    picked: Integers = np.take_along_axis(rows, which[None], axis=0)[0]
+    return picked
 
 
 def _last(holds: _Test, left: _Stretches) -> Integers:
