@@ -14,8 +14,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from assay.cli import recipes as shown_recipes
 from assay.cli import train
-from assay.cli.train import EXAMPLES, RECIPES
+from assay.cli.recipes import RECIPES
+from assay.cli.train import EXAMPLES
 from assay.learn import recipes
 from assay.learn.run_folder import FILES
 from assay.learn.scenarios import make_arp
@@ -310,7 +312,7 @@ def test_an_input_is_not_replaced(cli: Cli, packets: Path, here: Path) -> None:
 def test_without_the_extra_it_says_how_to_get_it(
     cli: Cli, packets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(train, "find_spec", lambda name: None)
+    monkeypatch.setattr(shown_recipes, "find_spec", lambda name: None)
     for arguments in (forest(packets), ("train", "--list")):
         found = cli(*arguments)
         assert found.code == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,6 +75,20 @@ def files_of(
     }
     digests = [(name, hashlib.sha256(content).hexdigest()) for name, content in files.items()]
     return {**files, folder.RUN: folder.run_record(run, asked, digests, times)}
+
+
+def times_since(started: float) -> dict[str, Any]:
+    """When a run began and ended; all that differs when it is made again."""
+
+    def written(moment: float) -> str:
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+
+    ended = time.time()
+    return {
+        "started": written(started),
+        "ended": written(ended),
+        "seconds": round(ended - started, 3),
+    }
 
 
 def write_folder(path: Path, files: Mapping[str, bytes]) -> None:

@@ -7,21 +7,21 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import values
-from assay.cli.command import TYPED, Command, Option
+from assay.cli.command import TYPED, Option
 from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, VOLUME, judging, one_of_them
 from assay.cli.progress import Progress
 from assay.cli.provenance import must_not_replace
 from assay.cli.reading import named, reading_only, within_memory
+from assay.cli.recipes import WithRecipes, list_recipes, must_be_installed, setting
 from assay.cli.reporting import FORMATS, LEVEL, QUIET, SEED, TERMINAL, Reporting
-from assay.cli.run_folder import check_folder, files_of, write_folder
+from assay.cli.run_folder import check_folder, files_of, times_since, write_folder
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
@@ -32,15 +32,6 @@ if TYPE_CHECKING:
     from assay.report import Document
     from assay.sources.files import Request
 
-# As the recipes call themselves; help is shown where scikit-learn is not installed, too.
-RECIPES = {
-    "safelink-forest": "random forest of 100 balanced trees on encoded, standardised columns",
-    "safelink-ann": "neural network of two hidden layers on encoded, standardised columns",
-    "ddos-tree": "decision tree of depth 8 on the 20 columns with the largest chi-square",
-    "darknet-text": "TF-IDF of words and characters with a linear model, naive Bayes or a forest",
-    "detector": "boosted trees, tuned and calibrated for detection at --max-far (0.1 if not given)",
-}
-OWN = ("package.module:factory", "your own: anything with scikit-learn's interface")
 SCHEMES = (
     "holdout:0.3, holdout:0.7/0.2/0.1, kfold:5, repeated:5x2, group:COL, time:COL@2024-03-01, "
     "sliding:COL,train=30d,test=7d, folds:COL, leave-one-out:COL or file:TEST"
@@ -80,48 +71,8 @@ _training = partial(click.option, cls=Option, section="Training")
 _report = partial(click.option, cls=Option, section="Report")
 
 
-class _Train(Command):
-    """A command whose help lists the recipes."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the recipes, then the options."""
-        with formatter.section("Recipes"):
-            formatter.write_dl([*RECIPES.items(), OWN])
-        super().format_options(ctx, formatter)
-
-
-def _setting(text: str) -> tuple[str, str]:
-    """A setting, written NAME=VALUE."""
-    name, equals, value = text.partition("=")
-    if not (name.strip() and equals):
-        raise click.BadParameter(f"{text!r} is not NAME=VALUE, such as trees=200")
-    return name.strip(), value.strip()
-
-
-def _list(context: click.Context, param: click.Parameter, given: bool) -> None:  # noqa: ARG001, FBT001 - the form is click's
-    """Print all recipes with their settings, and end."""
-    if not given or context.resilient_parsing:
-        return
-    _must_be_installed()
-    from assay.learn import recipes
-
-    for recipe in recipes.RECIPES:
-        click.echo(f"{recipe.name}: {recipe.summary}")
-        for name, setting in recipe.settings.items():
-            default = ",".join(map(str, setting.default)) if setting.type is tuple else None
-            shown = default or str(setting.default).lower()
-            click.echo(f"  --set {name}={shown:<{24 - len(name)}} {setting.help}")
-    context.exit()
-
-
-def _must_be_installed() -> None:
-    for package in ("sklearn", "skops"):
-        if find_spec(package) is None:
-            raise click.UsageError(f"train needs {package}: pip install 'assay[learn]'")
-
-
 @click.command(
-    cls=_Train,
+    cls=WithRecipes,
     name="train",
     examples=EXAMPLES,
     short_help="Train a detector, judge it on rows it did not learn, keep it.",
@@ -146,7 +97,7 @@ def _must_be_installed() -> None:
 @_training(
     "--set",
     "settings",
-    type=_setting,
+    type=setting,
     multiple=True,
     metavar="NAME=VALUE",
     help="A setting of the recipe; may be repeated. --list shows them.",
@@ -162,7 +113,7 @@ def _must_be_installed() -> None:
     is_flag=True,
     is_eager=True,
     expose_value=False,
-    callback=_list,
+    callback=list_recipes,
     help="Show all recipes with their settings, and end.",
 )
 @POSITIVE
@@ -228,7 +179,7 @@ def command(
     alone: encoders, scalers, the choice of columns and of a threshold.
     """
     started = time.time()
-    _must_be_installed()
+    must_be_installed()
     one_of_them(positive, negative)
     reporting = Reporting(face, None, level, seed, quiet)
     reporting.check()
@@ -270,7 +221,7 @@ def command(
             context, label, id_, request, base_rate, volume, _hashed(inputs, request, face, out)
         )
         document = training_document(run, made=_made(asked))
-        kept = {} if out is None else files_of(run, document, asked, _times(started))
+        kept = {} if out is None else files_of(run, document, asked, times_since(started))
     for line in _said(run, document, reporting):
         reporting.say(line)
     if figures is not None:
@@ -361,18 +312,6 @@ def _made(asked: Asked) -> Any:
     from assay.report import Provenance
 
     return Provenance(__version__, asked.command, asked.inputs)
-
-
-def _times(started: float) -> dict[str, Any]:
-    def written(moment: float) -> str:
-        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
-
-    ended = time.time()
-    return {
-        "started": written(started),
-        "ended": written(ended),
-        "seconds": round(ended - started, 3),
-    }
 
 
 # -- rows ------------------------------------------------------------------------------------------
