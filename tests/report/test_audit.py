@@ -12,6 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+import assay
 from assay.decisions.audit.result import Audit, AuditedClaim, Explanation, Judged, Verdict
 from assay.evaluation.findings import Finding
 from assay.report import FORMATS, audit_document, render
@@ -97,6 +98,20 @@ def test_headline_says_when_nothing_could_be_judged() -> None:
 def test_a_number_without_explanation_says_so() -> None:
     text = render(audit_document(BOTH), "markdown")
     assert f"it is -0.0527; {NO_MISTAKE}" in text
+
+
+@pytest.mark.parametrize("face", ["terminal", "markdown", "latex", "html"])
+def test_a_long_explanation_is_told_to_its_end(face: str) -> None:
+    claim = {
+        "positive": "attack",
+        "confusion": {"tn": 7743, "fp": 167, "fn": 324, "tp": 6635},
+        "reported": {"precision": "0.9534", "recall": "0.9754"},
+    }
+    found = assay.audit(claim)
+    assert max(len(number.explanations[0].text) for number in found.claims[0].numbers) > 200
+    text = render(audit_document(found), face)
+    assert "…" not in text
+    assert r"\ldots" not in text
 
 
 def test_one_claim_shows_every_number_in_the_terminal() -> None:

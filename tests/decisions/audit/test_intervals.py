@@ -141,6 +141,26 @@ def test_a_bootstrap_is_judged_within_its_noise() -> None:
     assert str(interval("0.900", "0.925", interval="bootstrap").verdict) == "inconsistent"
 
 
+@pytest.mark.parametrize("level", [0.9, 0.99])
+def test_a_bootstrap_at_a_level_that_is_not_told_is_not_accused(level) -> None:
+    for seed in range(10):
+        ends = assay.accuracy(**FOREST, interval=assay.Bootstrap(level=level, seed=seed))
+        reported = {"accuracy.ci": shown((ends.low, ends.high), 6)}
+        named = numbers(confusion=FOREST, reported=reported, interval="bootstrap")
+        assert str(named["accuracy.ci"].verdict) == "consistent"
+        unnamed = numbers(confusion=FOREST, reported=reported)["accuracy.ci"]
+        assert str(unnamed.verdict) in ("undetermined", "consistent")
+
+
+def test_an_interval_of_a_known_mistake_is_accused_where_a_bootstrap_could_give_it_too() -> None:
+    p, positives = 14378 / 14869, 6959
+    reach = 1.959964 * math.sqrt(p * (1 - p) / positives)
+    reported = {"accuracy.ci": shown((p - reach, p + reach), 6)}
+    found = numbers(confusion=FOREST, reported=reported)["accuracy.ci"]
+    assert str(found.verdict) == "inconsistent"
+    assert found.explanations[0].mistake == "wrong-n"
+
+
 @given(st.integers(30, 3000), st.floats(0.05, 0.95))
 def test_the_noise_of_a_bootstrap_holds_the_binomial_quantiles(n, p) -> None:
     from scipy.stats import binom

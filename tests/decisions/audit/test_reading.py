@@ -170,7 +170,7 @@ def test_an_error_names_file_claim_and_key() -> None:
         ({"support": {"a": 1, "b": 2}}, "positive = 'a' or positive = 'b'"),
         ({"support": {"a": 1, "b": 2}, "positive": "c"}, "not among the labels 'a', 'b'"),
         ({"support": {"a": 1, "b": 2}, "labels": ["a", "c"]}, "support names 'a', 'b', but"),
-        ({"matrix": [[1, 2], [3, 4]], "labels": ["a", "b"]}, "which one is the alarm"),
+        ({"matrix": [[1, 2], [3, 4]], "labels": ["a", "b"]}, "say positive = 'a' or"),
         ({"confusion": {}, "positive": "a", "negative": "a"}, "are both 'a'"),
         ({"confusion": {}, "labels": ["a", "b", "c"]}, "confusion has two labels"),
         ({"n": -3}, "n: found -3"),

@@ -40,6 +40,15 @@ def test_a_longer_table_begins_with_the_shorter_one(make: Make, stream: Stream) 
     assert_frame_equal(make(ROWS)[:1234], make(1234))
 
 
+@pytest.mark.parametrize(
+    ("make", "label", "count"),
+    [(make_arp, "attack", 549), (make_ddos, "ddos", 979), (make_darknet, "books", 757)],
+)
+def test_what_pages_and_examples_show_never_changes(make: Make, label: str, count: int) -> None:
+    table = make(4000)
+    assert int((table[table.columns[-1]] == label).sum()) == count
+
+
 @each
 def test_another_seed_or_difficulty_gives_another_table(make: Make, stream: Stream) -> None:
     tables = [make(500, 1, 0.5), make(500, 2, 0.5), make(500, 1, 0.6)]

@@ -22,6 +22,8 @@ _HALVINGS = 30
 _MOST_STEPS = 1000
 # A range that shrinks by less than this share of itself is left as it is.
 _WORTH = 0.05
+# The end of a range is looked for until no more than this share of the range could be gained.
+_CLOSE = 0.001
 
 
 class Impossible(ArithmeticError):
@@ -105,12 +107,6 @@ def _meet(box: dict[str, Range], name: str, found: Range) -> bool:
     return not high - low < math.inf or (high - low) - (new[1] - new[0]) > _WORTH * (high - low)
 
 
-def _halvings(low: float, high: float) -> int:
-    """How often a range is halved until less is left than every step is widened by."""
-    width = high - low
-    return min(_HALVINGS, max(math.frexp(width / WIDER)[1], 1)) if width < math.inf else _HALVINGS
-
-
 def _shaved(relation: Relation, ranges: list[Range], k: int, result: Range) -> Range:
     """The range of one argument without the ends that can't give the result."""
 
@@ -119,21 +115,21 @@ def _shaved(relation: Relation, ranges: list[Range], k: int, result: Range) -> R
         image = relation.image(here)
         return image[0] > result[1] or image[1] < result[0]
 
+    def last_excluded(start: float, end: float) -> float:
+        """How far from one end all is excluded, closely enough beside what is left."""
+        if excluded(*sorted((start, end))):
+            raise Impossible(relation.args[k])
+        good, bad = start, end
+        for _ in range(_HALVINGS):
+            if abs(bad - good) <= max(_CLOSE * abs(end - bad), WIDER):
+                break
+            middle = (good + bad) / 2
+            good, bad = (middle, bad) if excluded(*sorted((start, middle))) else (good, middle)
+        return good
+
     low, high = ranges[k]
     if excluded(low, low):
-        good, bad = low, high
-        if excluded(low, high):
-            raise Impossible(relation.args[k])
-        for _ in range(_halvings(low, high)):
-            middle = (good + bad) / 2
-            good, bad = (middle, bad) if excluded(low, middle) else (good, middle)
-        low = good
+        low = last_excluded(low, high)
     if excluded(high, high):
-        good, bad = high, low
-        if excluded(low, high):
-            raise Impossible(relation.args[k])
-        for _ in range(_halvings(low, high)):
-            middle = (good + bad) / 2
-            good, bad = (middle, bad) if excluded(middle, high) else (good, middle)
-        high = good
+        high = last_excluded(high, low)
     return low, high
