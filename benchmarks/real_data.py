@@ -110,9 +110,9 @@ CASES = {
     "agora": tuple(
         Case(f"agora-{name}", called, TEXT, (*AGORA, "--validation", scheme))
         for name, called, scheme in (
-            ("rows", "random rows", "kfold:3"),
-            ("listing", "listings", "group:listing,k=3"),
-            ("vendor", "vendors", "group:vendor,k=3"),
+            ("rows", "random rows", "kfold:5"),
+            ("listing", "listings", "group:listing,k=5"),
+            ("vendor", "vendors", "group:vendor,k=5"),
         )
     ),
     "lingspam": (Case("ling-folds", "its ten folds", TEXT, (*LING, "--validation", "folds:fold")),),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from speed import check, children, compare, files, peers
+from speed import check, children, compare, files, network, peers
 from speed.rows import Rows, rows
 from speed.timing import Finding, best
 
@@ -158,6 +158,7 @@ def main() -> None:
         resampling(asked.repeats),
         compare.findings(),
         check.findings(),
+        network.findings(asked.repeats),
         files.findings(10 * count),
         memory(count),
         evaluations(rows(count), asked.repeats),

@@ -192,7 +192,7 @@ def test_it_needs_no_extra(tmp_path: Path) -> None:
 # -- what only a process of its own can show -------------------------------------------------------
 
 
-@pytest.mark.parametrize("face", ["csv"])
+@pytest.mark.parametrize("face", ["csv", "jsonl", "parquet", "arrow"])
 def test_a_reader_that_leaves_is_no_error(face: str) -> None:
     process = subprocess.Popen(
         [*ASSAY, "data", "darknet", "--rows", "100000000", "--format", face],
@@ -200,9 +200,10 @@ def test_a_reader_that_leaves_is_no_error(face: str) -> None:
         stderr=subprocess.PIPE,
     )
     assert process.stdout is not None
-    assert process.stdout.read(4) == (b"time" if face == "csv" else b"PAR1")
+    starts = {"csv": b"time", "jsonl": b'{"ti', "parquet": b"PAR1", "arrow": b"ARRO"}
+    assert process.stdout.read(4) == starts[face]
     process.stdout.close()
-    said = process.communicate()[1]
+    said = process.communicate(timeout=60)[1]
     assert (process.returncode, said) == (141, b"")
 
 

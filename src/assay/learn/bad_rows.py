@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import InputError
-from assay.sources.files.checks import Place, Problem
+from assay.errors import InputError, ScoreError
+from assay.learn.cells import not_numbers, numbers_in
+from assay.sources.files.checks import Place, Problem, value_shown
 from assay.sources.files.collect import ADVICE, LISTED, where
 from assay.sources.files.request import Refused
 from assay.sources.files.table import Piece
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class BadRows:
@@ -57,6 +62,19 @@ class BadRows:
             at = Refused(int(piece.rows[i]), problem.why(i), name, line)
             found.append((at, problem.error))
         return sorted(found, key=lambda one: one[0].row)
+
+
+def numbers_or_bad(cells: pl.Series) -> tuple[pl.Series, list[Problem]]:
+    """Cells of a column that was learned as numbers, and the rows that hold something else."""
+    values = numbers_in(cells)
+    odd = not_numbers(cells, values)
+    if not odd.any():
+        return values.fill_nan(None), []
+
+    def reason(i: int) -> str:
+        return f"column {cells.name!r}: found {value_shown(cells[i])}, expected a number or nothing"
+
+    return values.fill_nan(None), [Problem(odd.to_numpy(), reason, ScoreError)]
 
 
 def place_in(piece: Piece, name: str) -> Place:

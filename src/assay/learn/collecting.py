@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError, LabelError
-from assay.learn.bad_rows import BadRows, place_in
-from assay.learn.cells import Cells
+from assay.learn.bad_rows import BadRows, numbers_or_bad, place_in
+from assay.learn.cells import Cells, cells_of
 from assay.learn.moments import MomentCheck
 from assay.sources.files.builders import LabelCodes, NameCodes, Numbers
 from assay.sources.files.checks import Problem, check_names
@@ -28,6 +28,18 @@ _LISTED = 6
 
 
 @dataclass(frozen=True)
+class Learned:
+    """What is known of the features from a table before: all of them, and which are numbers.
+
+    ``zone`` tells whether its times have a zone, and its name.
+    """
+
+    features: tuple[str, ...]
+    numbers: frozenset[str]
+    zone: tuple[bool, str] | None = None
+
+
+@dataclass(frozen=True)
 class Wanted:
     """Which column is the label, and what the others are; all that is not named is a feature."""
 
@@ -37,6 +49,7 @@ class Wanted:
     keep: tuple[str, ...] = ()
     family: str | None = None
     time: str | None = None
+    learned: Learned | None = None
 
     @property
     def aside(self) -> tuple[str, ...]:
@@ -46,7 +59,10 @@ class Wanted:
 
     def must_be_in(self, table: Table) -> None:
         """Refuse columns that a table does not have, and one that is two things at once."""
-        for column in (self.label, self.text, *self.drop, *self.keep, self.family, self.time):
+        needed = [self.label, self.text, *self.keep, self.family, self.time]
+        # Of a table to be judged nothing is missed but what was learned.
+        needed += self.drop if self.learned is None else self.learned.features
+        for column in needed:
             if column is not None:
                 must_have(table, column)
         for role, others in (
@@ -61,7 +77,9 @@ class Wanted:
                 )
 
     def features(self, table: Table) -> list[str]:
-        """The columns to learn from, in the order of the file."""
+        """The columns to learn from, in the order of the file, or of the one before."""
+        if self.learned is not None:
+            return list(self.learned.features)
         others = {self.label, *self.drop, *self.aside, self.family, ""}
         return [column for column in table.columns if column not in others]
 
@@ -86,7 +104,9 @@ class Rows:
         self.family = None
         if wanted.family is not None:
             self.family = NameCodes(wanted.family, MOST_NAMES, "families")
-        self._time = None if wanted.time is None else MomentCheck(wanted.time)
+        self._time = None
+        if wanted.time is not None:
+            self._time = MomentCheck(wanted.time, wanted.learned and wanted.learned.zone)
         self._check = LabelCheck(wanted.label, "label", may_be_missing=True)
         self._moments: list[pl.Series] = []
         self._numbers = Numbers(np.int64)
@@ -156,6 +176,10 @@ class Rows:
         if wanted.family is not None:
             names, odd = check_names(frame[wanted.family])
             problems += odd
+        try:
+            problems += self._no_numbers(frame)
+        except InputError as error:
+            raise type(error)(f"{name}: {error}") from error
         good = self.bad.judge(piece, name, problems)
         self.rows_read += frame.height + len(piece.broken)
         every = bool(good.all())
@@ -173,6 +197,14 @@ class Rows:
         numbers = self._before + np.asarray(piece.rows, np.int64)
         self._numbers.extend(numbers[good])
         self._kept += int(good.sum())
+
+    def _no_numbers(self, frame: pl.DataFrame) -> list[Problem]:
+        """Values that are no numbers, in columns that were learned as such."""
+        learned = self._wanted.learned
+        if learned is None:
+            return []
+        columns = (frame[column] for column in self._features if column in learned.numbers)
+        return [odd for column in columns for odd in numbers_or_bad(cells_of(column))[1]]
 
     def must_be_there(self) -> None:
         """Refuse an input of which nothing is left."""

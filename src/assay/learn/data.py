@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.learn.collecting import Rows, Wanted
+from assay.errors import InputError
+from assay.learn.collecting import Learned, Rows, Wanted
 from assay.learn.features import Features, read_features, read_pieces
 from assay.learn.tables import tables
 from assay.sources.batch import Named
@@ -17,7 +18,7 @@ from assay.sources.columns import Labels, native, recode
 from assay.sources.files.memory import Budget
 from assay.sources.files.request import Progress, Refused, Request, silent
 from assay.sources.files.table import Piece, Table
-from assay.sources.labelling import resolve
+from assay.sources.labelling import Labelling, resolve
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,7 +39,7 @@ class Data:
     text for more. ``rows`` are the numbers of the rows, from 1 over all inputs. ``family`` names
     the kind of attack; with a negative label given, the labels as they were. ``time`` is in UTC.
     ``columns`` are other columns that were kept, by name, and are no features. ``text`` is the
-    feature that holds texts.
+    feature that holds texts. ``against`` is the label that all others stand against as one class.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Data:
     time_zoned: bool | None = None
     columns: Mapping[str, pl.Series] = field(default_factory=dict)
     text: str | None = None
+    against: str | None = None
     dropped: tuple[str, ...] = ()
     refused: tuple[Refused, ...] = ()
     rows_read: int = 0
@@ -95,12 +97,17 @@ def read_data(
     max_memory: int | None = None,
     progress: Progress = silent,
     stdin: BinaryIO | None = None,
+    like: Data | None = None,
 ) -> Data:
     """Read a labelled table from files; several are read as one.
 
     Every column is a feature but the label, those to ``drop``, and those to ``keep`` aside with the
     family and the time. A column is numeric where every value in it is a number or missing. A row
     without a label, or without a time where there is one, is a bad row.
+
+    ``like`` is a table that was learned, and this is one to judge: it has the same features, of
+    which numbers stay numbers, the same classes, and times with a zone where that one has such.
+    ``positive``, ``negative`` and ``labels`` are as they were there.
     """
     request = Request(
         input_format=input_format,
@@ -112,14 +119,14 @@ def read_data(
         batch_rows=_BATCH_ROWS,
     )
     budget = Budget(max_memory)
-    wanted = Wanted(label, text, tuple(drop), tuple(keep), family, time)
+    wanted = Wanted(label, text, tuple(drop), tuple(keep), family, time, _learned(like))
     given = [inputs] if isinstance(inputs, str) else inputs
     rows = _collected(tables(given, request, budget, progress, stdin), wanted, request, budget)
-    return _labelled(rows, wanted, positive, negative, labels)
+    return _labelled(rows, wanted, positive, negative, labels, like)
 
 
 def data_of(
-    frame: pl.DataFrame,
+    frame: Any,
     *,
     label: str,
     positive: Any = None,
@@ -131,8 +138,9 @@ def data_of(
     family: str | None = None,
     time: str | None = None,
     name: str = "data",
+    like: Data | None = None,
 ) -> Data:
-    """The same of a polars frame.
+    """The same of a data frame: polars, pandas or pyarrow.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame(
@@ -142,14 +150,25 @@ def data_of(
     >>> data.labels, data.truth.tolist(), data.frame.columns
     (('normal', 'attack'), [1, 0], ['size', 'kind'])
     """
-    wanted = Wanted(label, text, tuple(drop), tuple(keep), family, time)
+    import narwhals as nw
+
+    frame = nw.from_native(frame, eager_only=True).to_polars()
+    wanted = Wanted(label, text, tuple(drop), tuple(keep), family, time, _learned(like))
 
     def pieces(columns: Sequence[str]) -> Iterable[Piece]:
         yield Piece(frame.select(columns), range(1, 1 + frame.height))
 
     table = Table(name, tuple(frame.columns), lambda columns: iter(pieces(columns)))
     rows = _collected([table], wanted, Request(), Budget(None))
-    return _labelled(rows, wanted, positive, negative, labels)
+    return _labelled(rows, wanted, positive, negative, labels, like)
+
+
+def _learned(like: Data | None) -> Learned | None:
+    if like is None:
+        return None
+    numbers = (name for name, kind in like.frame.schema.items() if kind.is_numeric())
+    zone = None if like.time_zoned is None else (like.time_zoned, like.name)
+    return Learned(tuple(like.frame.columns), frozenset(numbers), zone)
 
 
 def _collected(found: Iterable[Table], wanted: Wanted, request: Request, budget: Budget) -> Rows:
@@ -163,20 +182,29 @@ def _collected(found: Iterable[Table], wanted: Wanted, request: Request, budget:
 
 
 def _labelled(
-    rows: Rows, wanted: Wanted, positive: Any, negative: Any, labels: Sequence[Any] | None
+    rows: Rows,
+    wanted: Wanted,
+    positive: Any,
+    negative: Any,
+    labels: Sequence[Any] | None,
+    like: Data | None,
 ) -> Data:
     truth = rows.labels.done()
 
     def typed(value: Any) -> Any:
         return native(value, truth.kind) if isinstance(value, str) else value
 
-    found = resolve(
-        truth,
-        None,
-        positive=typed(positive),
-        negative=typed(negative),
-        labels=None if labels is None else [typed(value) for value in labels],
-    )
+    if like is None:
+        found = resolve(
+            truth,
+            None,
+            positive=typed(positive),
+            negative=typed(negative),
+            labels=None if labels is None else [typed(value) for value in labels],
+        )
+        against = _against(found, one_negative=negative is not None)
+    else:
+        found, against = labelled_like(like, truth.names, rows.name), like.against
     frame, columns = rows.frame(), rows.columns()
     return Data(
         name=rows.name,
@@ -185,7 +213,8 @@ def _labelled(
         labels=found.labels,
         positive=found.positive,
         rows=rows.numbers(),
-        family=_family(rows, truth, one_negative=negative is not None),
+        against=against,
+        family=_family(rows, truth, one_negative=against == found.labels[0]),
         time=rows.moments(),
         time_zoned=rows.zoned,
         columns=columns,
@@ -196,6 +225,36 @@ def _labelled(
         rows_refused=rows.bad.rows_refused,
         notes=(*rows.notes(), *found.notes),
     )
+
+
+def _against(found: Labelling, *, one_negative: bool) -> str | None:
+    """The label that was told from all others; of two labels only a negative one is meant so."""
+    if one_negative:
+        return found.labels[0]
+    return found.positive if found.labels[0] not in found.position else None
+
+
+def labelled_like(learned: Data, names: Sequence[str], name: str) -> Labelling:
+    """The labels of a table to judge, as those that were learned."""
+    known = {label: i for i, label in enumerate(learned.labels)}
+    if learned.against is None:
+        unknown = [label for label in names if label not in known]
+        if unknown:
+            raise InputError(
+                f"{name} holds the label {unknown[0]!r}, which {learned.name} does not: it has "
+                f"{', '.join(map(repr, learned.labels))}. A model can't say what it never learned; "
+                f"say which label is negative, so that all others count as positive, or leave "
+                f"those rows out"
+            )
+        return Labelling(learned.labels, learned.positive, known)
+    one = known[learned.against]
+    position = {label: one if label == learned.against else 1 - one for label in names}
+    labels = learned.labels
+    if any(label not in (*labels, learned.against) for label in names):
+        # There are more of them than the one that gave the class its name.
+        others = f"not {learned.against}"
+        labels = (learned.against, others) if one == 0 else (others, learned.against)
+    return Labelling(labels, labels[1], position)
 
 
 def _family(rows: Rows, truth: Labels, *, one_negative: bool) -> Named | None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import InputError, ScoreError
-from assay.learn.bad_rows import BadRows
-from assay.learn.cells import cells_of, not_numbers, numbers_in, texts_in
+from assay.errors import InputError
+from assay.learn.bad_rows import BadRows, numbers_or_bad
+from assay.learn.cells import cells_of, texts_in
 from assay.learn.tables import tables
-from assay.sources.files.checks import Problem, value_shown
+from assay.sources.files.checks import Problem
 from assay.sources.files.memory import Budget
 from assay.sources.files.request import Progress, Refused, Request, silent
 from assay.sources.files.roles import must_have
@@ -145,7 +145,7 @@ def _checked(
         for column in columns:
             cells = cells_of(piece.frame[column])
             if column in numbers:
-                values, odd = _numbers(cells)
+                values, odd = numbers_or_bad(cells)
                 problems += odd
             else:
                 values = texts_in(cells)
@@ -166,15 +166,3 @@ def _checked(
         tuple(bad.refused[listed:]),
         bad.rows_refused - refused,
     )
-
-
-def _numbers(cells: pl.Series) -> tuple[pl.Series, list[Problem]]:
-    values = numbers_in(cells)
-    odd = not_numbers(cells, values)
-    if not odd.any():
-        return values.fill_nan(None), []
-
-    def reason(i: int) -> str:
-        return f"column {cells.name!r}: found {value_shown(cells[i])}, expected a number or nothing"
-
-    return values.fill_nan(None), [Problem(odd.to_numpy(), reason, ScoreError)]

@@ -29,12 +29,17 @@ _MILLISECONDS, _MICROSECONDS, _NANOSECONDS = 1e11, 1e14, 1e17
 
 
 class MomentCheck:
-    """A moment a row, all of them with a zone or all without."""
+    """A moment a row, all of them with a zone or all without.
 
-    def __init__(self, column: str) -> None:
+    ``known`` tells whether others before them have one, and where those are.
+    """
+
+    def __init__(self, column: str, known: tuple[bool, str] | None = None) -> None:
         self.column = column
         self.zoned: bool | None = None
         self._first = ""
+        if known is not None:
+            self.zoned, self._first = known
 
     def check(self, values: pl.Series, place: Place) -> tuple[pl.Series, list[Problem]]:
         """The moments, null where there is none to be read, and what is wrong."""

@@ -23,7 +23,7 @@ from assay.learn.judging import (
     together,
     values_by_fold,
 )
-from assay.learn.recipes.recipe import Task
+from assay.learn.recipes import Recipe, Task, find_recipe
 from assay.learn.run import Fold, Positions, Run, Said
 from assay.learn.validation import DEFAULT, Scheme, Split, parse_scheme
 from assay.learn.validation.scheme import recoded
@@ -31,7 +31,6 @@ from assay.sources.batch import Named
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
-    from assay.learn.recipes.recipe import Recipe
 
 # How many models are done, how many there will be, and what is done now.
 Progress: TypeAlias = Callable[[int, int, str], None]
@@ -41,7 +40,7 @@ _SEEDS = 2**32
 
 
 def train(
-    recipe: Recipe,
+    recipe: str | Recipe,
     data: Data,
     *,
     validation: str | Scheme = DEFAULT,
@@ -55,7 +54,7 @@ def train(
     importance: bool = True,
     progress: Progress | None = None,
 ) -> Run:
-    """Train a recipe and judge it on rows that it did not learn from.
+    """Train a recipe, by its name or as it is, and judge it on rows that it did not learn from.
 
     A fresh model is fitted to each training part alone, encoders, scalers and the choice of a
     threshold included. ``validation`` says how rows are divided (see ``SCHEMES``); ``test`` holds
@@ -66,6 +65,7 @@ def train(
     folds with the model of the first. The same call gives the same numbers again, on any number of
     threads.
     """
+    recipe = find_recipe(recipe) if isinstance(recipe, str) else recipe
     scheme = parse_scheme(validation) if isinstance(validation, str) else validation
     check_level(level)
     _must_make_sense(data, seed, max_far)

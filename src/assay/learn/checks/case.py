@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from assay.errors import InputError
 from assay.learn.cells import texts_in
-from assay.learn.checks.equal import Equal, equal_rows
+from assay.learn.checks.equal import Equal, equal_rows, light, rare
 from assay.learn.checks.facts import Facts, facts_of
 from assay.learn.checks.identifiers import identifier
-from assay.learn.checks.near import rounded
+from assay.learn.checks.near import COARSE, COARSER, FINE, rounded
 from assay.learn.checks.signals import Learned, Signal, signal_of
 from assay.learn.data import Data
 
@@ -32,7 +32,6 @@ Array: TypeAlias = npt.NDArray[Any]
 HELD_OUT = 0.3
 LISTED = 100
 TRAIN, TEST = 0, 1
-_LABEL = "\0label"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +90,7 @@ class Case:
     @cached_property
     def equal(self) -> Equal:
         """Rows that are equal, label included."""
-        return equal_rows([self._labelled(part.frame, part.truth) for part in self.parts])
+        return equal_rows([part.frame for part in self.parts], self._truths)
 
     @cached_property
     def alike(self) -> Equal:
@@ -101,29 +100,39 @@ class Case:
     @cached_property
     def near(self) -> Equal | None:
         """Rows that are equal after rounding and without identifiers, label included."""
-        return self._near(fine=False)
+        return self._near(COARSE)
 
     @cached_property
     def nearer(self) -> Equal | None:
         """The same with finer rounding, which chance does not survive."""
-        return self._near(fine=True)
+        return light(self._near(FINE))
 
-    def _near(self, *, fine: bool) -> Equal | None:
+    @cached_property
+    def less_near(self) -> Equal | None:
+        """The same with coarser rounding."""
+        return light(self._near(COARSER))
+
+    def dense(self, pairs: Callable[[Equal], int]) -> bool:
+        """Whether rows that lie dense, and are no copies, make so many near pairs.
+
+        The third digit leaves at most a tenth of such pairs: a ninth of those that it parts.
+        """
+        if self.near is None or self.less_near is None:
+            return True
+        exact = pairs(self.equal)
+        found, before = pairs(self.near) - exact, pairs(self.less_near) - exact
+        return not rare(found, (before - found) / 9)
+
+    def _near(self, digits: int) -> Equal | None:
         kept = [name for name in self.train.frame.columns if name not in self.identifiers]
         if not kept:
             return None
-        return equal_rows(
-            [
-                self._labelled(rounded(part.frame.select(kept), fine=fine), part.truth)
-                for part in self.parts
-            ]
-        )
+        frames = [rounded(part.frame.select(kept), digits) for part in self.parts]
+        return equal_rows(frames, self._truths)
 
-    @staticmethod
-    def _labelled(frame: pl.DataFrame, truth: Array) -> pl.DataFrame:
-        import polars as pl
-
-        return frame.with_columns(pl.Series(_LABEL, truth))
+    @property
+    def _truths(self) -> list[Array]:
+        return [part.truth for part in self.parts]
 
     @cached_property
     def facts(self) -> Mapping[str, Facts]:

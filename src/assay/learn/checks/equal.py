@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -23,17 +23,20 @@ _RARE = 1e-3
 # Where rows come this often each, columns have so few values that rows have to repeat.
 _OFTEN = 10
 _NONE = 1e-9
+_LABEL = "\0label"
 
 
 @dataclass(frozen=True, eq=False)
 class Equal:
     """Rows of one or two parts, equal where they have the same code.
 
-    ``codes`` has one array a part; codes run over all parts. ``frames`` are what was compared.
+    ``codes`` has one array a part; codes run over all parts. ``frames`` are what was compared, and
+    ``truth`` the labels of all rows where those had to be equal too.
     """
 
     codes: tuple[Array, ...]
     frames: tuple[pl.DataFrame, ...]
+    truth: Array | None = None
 
     @cached_property
     def counts(self) -> tuple[Array, ...]:
@@ -52,10 +55,11 @@ class Equal:
 
     def repeats(self, part: int) -> Mask:
         """Rows of a part that repeat an earlier row of it."""
-        codes = self.codes[part]
-        first = np.full(len(self.counts[part]), len(codes))
-        np.minimum.at(first, codes, np.arange(len(codes)))
-        return np.asarray(first[codes] != np.arange(len(codes)))
+        return _repeats(self.codes[part])
+
+    def repeats_of_all(self) -> Mask:
+        """Rows of all parts that repeat an earlier row of any."""
+        return _repeats(np.concatenate(self.codes))
 
     def also_in(self, part: int, other: int) -> Mask:
         """Rows of a part that are in another too."""
@@ -73,22 +77,28 @@ class Equal:
 
     @cached_property
     def chance(self) -> float:
-        """How likely two rows are equal by chance, were the columns independent of each other."""
+        """How likely two rows are equal by chance, were columns independent within each class."""
         import polars as pl
 
         frame = self.frames[0] if len(self.frames) == 1 else pl.concat(self.frames)
         codes = np.concatenate(self.codes)
-        distinct = int(np.count_nonzero(self.total))
-        if len(codes) < _OFTEN * distinct:
+        n = len(codes)
+        if n < 2:
+            return 0.0
+        truth = np.zeros(n, np.int64) if self.truth is None else self.truth
+        rows = np.bincount(truth).astype(np.float64)
+        pairs = rows * (rows - 1)
+        copies: Array = np.zeros(len(rows))
+        if n < _OFTEN * int(np.count_nonzero(self.total)):
             # Copies themselves would pass for columns that repeat.
-            _, first = np.unique(codes, return_index=True)
-            frame = frame[first]
-        likely = 1.0
+            copies = np.bincount(truth, self.total[codes] - 1.0)
+        likely = pairs / (n * (n - 1))
         for column in frame.get_columns():
-            likely *= _alike(column)
-            if likely * len(codes) ** 2 < _NONE:
+            alike = _alike_pairs(column, truth, len(rows))
+            likely *= np.maximum(alike - copies, 0) / np.maximum(pairs - copies, 1)
+            if likely.sum() * n**2 < _NONE:
                 return 0.0
-        return likely
+        return float(likely.sum())
 
     @cached_property
     def must_repeat(self) -> bool:
@@ -96,6 +106,8 @@ class Equal:
         import polars as pl
 
         possible, rows = 1, sum(map(len, self.codes))
+        if self.truth is not None:
+            possible = len(np.unique(self.truth))
         for columns in zip(*(frame.get_columns() for frame in self.frames), strict=True):
             possible *= pl.concat(columns).n_unique()
             if _OFTEN * possible > rows:
@@ -104,35 +116,62 @@ class Equal:
 
     def by_chance(self, pairs: int, possible: int) -> bool:
         """Whether chance makes so many equal pairs out of so many possible ones."""
-        from scipy.special import pdtrc
-
-        if self.must_repeat:
-            return True
-        expected = _SLACK * self.chance * possible
-        return expected > 0 and float(pdtrc(pairs - 1, expected)) >= _RARE
+        return self.must_repeat or not rare(pairs, self.chance * possible)
 
 
-def equal_rows(frames: Sequence[pl.DataFrame]) -> Equal:
+def rare(pairs: int, expected: float) -> bool:
+    """Whether chance seldom makes so many pairs where it makes so many on average.
+
+    >>> rare(4, 1.5), rare(40, 1.5), rare(1, 0)
+    (False, True, True)
+    """
+    from scipy.special import pdtrc
+
+    # The distribution is Poisson's; of none expected one is rare.
+    return expected <= 0 or float(pdtrc(pairs - 1, _SLACK * expected)) < _RARE
+
+
+def equal_rows(frames: Sequence[pl.DataFrame], truths: Sequence[Array] | None = None) -> Equal:
     """Find equal rows in frames of the same columns; missing values equal each other.
 
-    Rows are told apart by a hash of 64 bits: of a million rows two that differ meet in one of
-    forty million tables.
+    With ``truths``, a label for each row, labels have to be equal too. Rows are told apart by a
+    hash of 64 bits: of a million rows two that differ meet in one of forty million tables.
 
     >>> import polars as pl
     >>> found = equal_rows([pl.DataFrame({"x": [1.0, 2.0, 1.0]}), pl.DataFrame({"x": [2.0]})])
     >>> found.repeats(0).tolist(), found.also_in(1, 0).tolist()
     ([False, False, True], [True])
     """
-    hashed = [frame.hash_rows().to_numpy() for frame in frames]
+    import polars as pl
+
+    compared = list(frames)
+    if truths is not None:
+        labels = [pl.Series(_LABEL, truth) for truth in truths]
+        compared = [frame.with_columns(label) for frame, label in zip(frames, labels, strict=True)]
+    hashed = [frame.hash_rows().to_numpy() for frame in compared]
     _, codes = np.unique(np.concatenate(hashed), return_inverse=True)
     ends = np.cumsum([len(part) for part in hashed])[:-1]
-    return Equal(tuple(np.split(codes, ends)), tuple(frames))
+    truth = None if truths is None else np.concatenate(truths)
+    return Equal(tuple(np.split(codes, ends)), tuple(frames), truth)
 
 
-def _alike(column: pl.Series) -> float:
-    """How likely two different rows have the same value."""
-    n = len(column)
-    if n < 2:
-        return 0.0
-    often = column.alias("value").value_counts()["count"].to_numpy().astype(np.float64)
-    return float((often * (often - 1)).sum() / (n * (n - 1)))
+def _repeats(codes: Array) -> Mask:
+    """Where a code was there before."""
+    first = np.full(1 + int(codes.max(initial=-1)), len(codes))
+    np.minimum.at(first, codes, np.arange(len(codes)))
+    return np.asarray(first[codes] != np.arange(len(codes)))
+
+
+def light(found: Equal | None) -> Equal | None:
+    """The same without the rows, of which a million take much memory."""
+    return None if found is None else replace(found, frames=())
+
+
+def _alike_pairs(column: pl.Series, truth: Array, classes: int) -> Array:
+    """How many ordered pairs of rows of each class have the same value."""
+    import polars as pl
+
+    found = pl.DataFrame([pl.Series("class", truth), column.alias("value")])
+    often = found.group_by("class", "value").len()
+    number = often["len"].to_numpy().astype(np.float64)
+    return np.bincount(often["class"].to_numpy(), number * (number - 1), minlength=classes)

@@ -23,6 +23,9 @@ MANY, FEW = 0.3, 0.05
 MOST_CLASSES = 10
 LARGE = 1e100  # what can't be squared is left out
 _CHUNK = 1 << 14
+_ROWS = 256
+# To look at every row of a class takes its square.
+MOST_ROWS = 20_000
 
 
 def look(case: Case) -> Seen | None:
@@ -57,6 +60,27 @@ def look(case: Case) -> Seen | None:
     if found is None:
         return None
     return _seen(case, found, "warning" if case.test is None else "leak")
+
+
+def made_up(case: Case, label: int) -> tuple[Array, ...] | None:
+    """For each part the rows of a class that lie between two others; None where they are too many.
+
+    A row that was made lies between those that it was made of; these lie at the ends.
+    """
+    columns = _columns(case)
+    whole = np.array([case.facts[column].whole for column in columns])
+    numbers = np.concatenate([_numbers(case, part, columns) for part in range(len(case.parts))])
+    truth = np.concatenate([part.truth for part in case.parts])
+    at = np.flatnonzero((truth == label) & np.isfinite(numbers).all(axis=1))
+    if len(at) > MOST_ROWS:
+        return None
+    rows, found = numbers[at], np.zeros(len(truth), bool)
+    for start in range(0, len(at), _ROWS):
+        some = rows[start : start + _ROWS]
+        near = nearest(some, rows, NEAREST + 1)
+        found[at[start : start + _ROWS]] = on_lines(some, rows[near], whole, between=True)
+    ends = np.cumsum([len(part) for part in case.parts])[:-1]
+    return tuple(np.split(found, ends))
 
 
 def _seen(case: Case, found: tuple[int, float], severity: Any) -> Seen:
@@ -148,8 +172,10 @@ def _smallest(values: Floats, number: int) -> Array:
     return np.argpartition(values, number - 1, axis=1)[:, :number]
 
 
-def on_lines(rows: Floats, others: Floats, whole: Array | None = None) -> Array:
-    """For each row, whether it lies on one straight line with two of its own others.
+def on_lines(
+    rows: Floats, others: Floats, whole: Array | None = None, *, between: bool = False
+) -> Array:
+    """For each row, whether it lies on one straight line with two of its own others, or between.
 
     Along the line three columns have to change at least, and none that holds ``whole`` numbers:
     between whole numbers lie broken ones.
@@ -171,7 +197,9 @@ def on_lines(rows: Floats, others: Floats, whole: Array | None = None) -> Array:
     # Copies of one point lie in one direction and equally far.
     longer = np.maximum(length[:, :, None], length[:, None])
     apart = np.abs(length[:, :, None] - length[:, None]) > STRAIGHT * longer
-    straight = (angles < STRAIGHT - 1) | ((angles > 1 - STRAIGHT) & apart)
+    straight = angles < STRAIGHT - 1
+    if not between:
+        straight |= (angles > 1 - STRAIGHT) & apart
     return np.asarray(straight.any(axis=(1, 2)))
 
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-# Significant digits. Copies with a little noise agree in both, rows that are alike by chance in the
-# first alone: each digit more parts nine tenths of them.
-COARSE, FINE = 3, 5
+# Significant digits. Copies with a little noise agree in all of them; of rows that are alike by
+# chance each digit more parts nine tenths, or more where several columns vary.
+COARSER, COARSE, FINE = 2, 3, 5
 _NOT_WORDS = r"[\W_]+"
 
 
-def rounded(frame: pl.DataFrame, *, fine: bool = False) -> pl.DataFrame:
-    """Numbers to three significant digits, or to five; texts as their words in small letters.
+def rounded(frame: pl.DataFrame, digits: int = COARSE) -> pl.DataFrame:
+    """Numbers to so many significant digits; texts as their words in small letters.
 
     >>> import polars as pl
     >>> rounded(pl.DataFrame({"size": [1.23456, 0.0], "title": ["5g  Pure!", "5G pure"]})).rows()
@@ -24,6 +24,5 @@ def rounded(frame: pl.DataFrame, *, fine: bool = False) -> pl.DataFrame:
     from polars import selectors as cs
 
     words = cs.string().str.to_lowercase().str.replace_all(_NOT_WORDS, " ").str.strip_chars()
-    digits = FINE if fine else COARSE
     numbers = pl.when(cs.float().is_finite()).then(cs.float().round_sig_figs(digits))
     return frame.with_columns(words, numbers.otherwise(cs.float()))

@@ -6,6 +6,7 @@ from typing import Any
 
 from assay.evaluation.words import count, listed
 from assay.learn.checks.case import Case
+from assay.learn.checks.equal import Mask
 from assay.learn.checks.finding import CodedCheck, Seen
 from assay.learn.checks.words import columns, share
 
@@ -36,7 +37,11 @@ def look(case: Case) -> Seen | None:
         repeats = near.repeats(i) & ~case.equal.repeats(i)
         number = int(repeats.sum())
         pairs = near.pairs_inside(i) - case.equal.pairs_inside(i)
-        if not number or near.by_chance(pairs, total * (total - 1) // 2):
+        if (
+            not number
+            or near.by_chance(pairs, total * (total - 1) // 2)
+            or _dense(case, i, repeats)
+        ):
             continue
         of = f"{part.called} rows" if case.test is not None else "rows"
         found.append(
@@ -58,6 +63,13 @@ def look(case: Case) -> Seen | None:
             f"that judge it."
         )
     return Seen("warning", said, rows=listed_rows, evidence={**evidence, "dropped": list(dropped)})
+
+
+def _dense(case: Case, part: int, repeats: Mask) -> bool:
+    """Whether rows may be alike since they lie dense: few agree in five digits too."""
+    fine = case.nearer
+    kept = 0 if fine is None else int((fine.repeats(part) & repeats).sum())
+    return 2 * kept < int(repeats.sum()) and case.dense(lambda equal: equal.pairs_inside(part))
 
 
 CHECK = CodedCheck(

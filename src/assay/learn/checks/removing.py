@@ -8,11 +8,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.evaluation.words import name
 from assay.learn.checks import (
     duplicates_across,
+    duplicates_inside,
     groups_across,
+    interpolated,
     later_training,
     near_duplicates_across,
+    near_duplicates_inside,
+    oversampled,
     shortcut,
     telling_identifier,
 )
@@ -26,12 +31,19 @@ LEAK = "leak"
 
 @dataclass(frozen=True, eq=False)
 class Leaking:
-    """Columns that give labels away, and the rows of each part that leak into the other."""
+    """Columns that give labels away, and the rows of each part that leak into the other.
+
+    ``repeats`` are the rows of all parts, the training part first, that repeat an earlier one.
+    ``made`` are the rows of each part that look made up; ``missed`` says why some can't be told.
+    """
 
     columns: tuple[str, ...]
     train: Mask
     test: Mask | None
     codes: tuple[str, ...]
+    repeats: Mask
+    made: tuple[Mask, ...] | None = None
+    missed: str = ""
 
     @property
     def rows(self) -> bool:
@@ -47,12 +59,14 @@ def leaking(case: Case) -> Leaking:
         if found is not None and found.severity == LEAK:
             codes.append(check.code)
             columns.update(dict.fromkeys(found.columns))
+    made, missed = _made_up(case)
     train = np.zeros(len(case.train), bool)
     if case.test is None:
-        return Leaking(tuple(columns), train, None, tuple(codes))
+        return Leaking(tuple(columns), train, None, tuple(codes), _repeats(case), made, missed)
     test = np.zeros(len(case.test), bool)
     for check, masks in (
         (duplicates_across.CHECK, _copies),
+        (oversampled.CHECK, _copies),
         (near_duplicates_across.CHECK, _near_copies),
         (groups_across.CHECK, _grouped),
         (later_training.CHECK, _untimely),
@@ -63,7 +77,32 @@ def leaking(case: Case) -> Leaking:
             one, other = masks(case)
             train |= one
             test |= other
-    return Leaking(tuple(columns), train, test, tuple(codes))
+    return Leaking(tuple(columns), train, test, tuple(codes), _repeats(case), made, missed)
+
+
+def _made_up(case: Case) -> tuple[tuple[Mask, ...] | None, str]:
+    """Rows that look made up, where they are on both sides or a random split would put them."""
+    found = interpolated.CHECK(case)
+    if found is None or found.severity == "info":
+        return None, ""
+    label = found.evidence["label"]
+    made = interpolated.made_up(case, case.labels.index(label))
+    if made is None:
+        return None, f"rows of the class {name(label)} look made up, too many to look at each"
+    return made, ""
+
+
+def _repeats(case: Case) -> Mask:
+    """Rows of all parts that repeat an earlier one more often than by chance, nearly or exactly."""
+    found = np.zeros(case.rows, bool)
+    for equal, checks in (
+        (case.equal, (duplicates_across.CHECK, duplicates_inside.CHECK)),
+        (case.near, (near_duplicates_across.CHECK, near_duplicates_inside.CHECK)),
+    ):
+        seen = [check(case) for check in checks]
+        if equal is not None and any(each is not None and each.severity != "info" for each in seen):
+            found |= equal.repeats_of_all()
+    return found
 
 
 def _copies(case: Case) -> tuple[Mask, Mask]:

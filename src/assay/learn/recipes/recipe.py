@@ -120,8 +120,8 @@ def _parsed(text: str, kind: type) -> Any:
 class Recipe:
     """How a model is made: ``build`` gives a scikit-learn pipeline that takes a polars frame.
 
-    Its first step is :class:`assay.learn.encoding.Columns` or, for texts,
-    :class:`assay.learn.encoding.Text`; it has ``predict_proba``, and after fitting on codes of
+    Its first step is ``assay.learn.encoding.Columns`` or, for texts,
+    ``assay.learn.encoding.Text``; it has ``predict_proba``, and after fitting on codes of
     labels ``classes_`` are those codes.
     """
 

@@ -1,0 +1,185 @@
+"""What is trained and judged once leaks are gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.evaluation.words import count
+from assay.learn.cells import texts_in
+from assay.learn.checks.case import HELD_OUT, TEST, TRAIN, Case
+from assay.learn.checks.removing import Leaking, Mask
+from assay.learn.checks.words import columns as named
+from assay.learn.data import Data
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Array: TypeAlias = npt.NDArray[Any]
+
+# What has to be left of a part for its measure to say something.
+FEWEST_ROWS, FEWEST_OF_A_CLASS, LEAST_SHARE = 50, 5, 0.2
+RANDOM = f"holdout:{HELD_OUT:g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Honest:
+    """What is trained once leaks are gone.
+
+    ``data`` and ``test`` are what is learned and judged, ``numbers`` and ``test_numbers`` which of
+    all rows they are, the training part first. ``group`` is the column to split by.
+    """
+
+    data: Data
+    test: Data | None
+    scheme: Any
+    numbers: Array
+    test_numbers: Array | None
+    removed: tuple[str, ...]
+    group: str | None = None
+
+    @property
+    def split(self) -> str:
+        """How rows are split, in words."""
+        if self.test is not None:
+            return "as given"
+        text = self.scheme if isinstance(self.scheme, str) else self.scheme.text
+        return {RANDOM: "at random"}.get(text, f"by {text}")
+
+
+def official(test: Data) -> Any:
+    """The scheme of a part that judges."""
+    from assay.learn.validation import parse_scheme
+
+    return parse_scheme(f"file:{test.name or 'test'}")
+
+
+def honest_of(case: Case, leaks: Leaking, data: Data, test: Data | None) -> Honest | None:
+    """What remains to be trained and judged, or None where nothing has to go."""
+    removed = [named(leaks.columns)] if leaks.columns else []
+    if leaks.columns:
+        data = _without(data, leaks.columns)
+        test = None if test is None else _without(test, leaks.columns)
+    if test is None:
+        return _of_one(case, leaks, data, removed)
+    assert leaks.test is not None  # noqa: S101 - there are two parts
+    total, judged = len(data), len(test)
+    learned, real = np.ones(total, bool), np.ones(judged, bool)
+    if leaks.made is not None:
+        if not (_enough(data, ~leaks.made[TRAIN]) and _enough(test, ~leaks.made[TEST])):
+            removed.append("the split, in which too few rows are real; all others were split anew")
+            return _anew(case, *_real(leaks, data, test), removed)
+        learned, real = (~made for made in leaks.made)
+        gone = [count(int(made.sum())) for made in leaks.made]
+        removed.append(f"{gone[0]} training rows and {gone[1]} test rows that look made up")
+    if (leaks.train & learned).any():
+        unseen, unlike = learned & ~leaks.train, real & ~leaks.test
+        if _enough(data, unseen):
+            removed.append(f"{count(int((learned & ~unseen).sum()))} training rows that leak")
+            learned = unseen
+        elif _enough(test, unlike):
+            removed.append(f"{count(int((real & ~unlike).sum()))} test rows that leak")
+            real = unlike
+        else:
+            removed.append(
+                "the split, in which hardly a row does not leak; all rows were split anew"
+            )
+            return _anew(case, *_real(leaks, data, test), removed)
+    if not removed:
+        return None
+    kept, judged_kept = np.flatnonzero(learned), np.flatnonzero(real)
+    return Honest(
+        *(data.take(kept), test.take(judged_kept), official(test)),
+        *(kept, total + judged_kept, tuple(removed)),
+    )
+
+
+def _real(leaks: Leaking, data: Data, test: Data) -> tuple[Data, Array]:
+    """All rows of both parts but copies and those that look made up, and their numbers."""
+    kept = ~leaks.repeats
+    if leaks.made is not None:
+        kept &= ~np.concatenate(leaks.made)
+    at = np.flatnonzero(kept)
+    return _joined(data, test).take(at), at
+
+
+def _of_one(case: Case, leaks: Leaking, data: Data, removed: list[str]) -> Honest | None:
+    """One file: repeats go, and the split is by groups or time where those are named."""
+    kept = np.ones(len(data), bool)
+    if leaks.made is not None and _enough(data, ~leaks.made[TRAIN]):
+        removed.append(f"{count(int(leaks.made[TRAIN].sum()))} rows that look made up")
+        kept &= ~leaks.made[TRAIN]
+    named_split = case.groups or case.time is not None
+    if not named_split and (leaks.repeats & kept).any() and _enough(data, kept & ~leaks.repeats):
+        removed.append(f"{count(int((leaks.repeats & kept).sum()))} rows that repeat another")
+        kept &= ~leaks.repeats
+    if named_split:
+        removed.append("the random split, in which rows of one group or of later times are learned")
+    elif not removed:
+        return None
+    at = np.flatnonzero(kept)
+    return _anew(case, data.take(at), at, removed)
+
+
+def _anew(case: Case, data: Data, numbers: Array, removed: list[str]) -> Honest:
+    """Split rows by groups, else by time, else at random."""
+    from assay.learn.validation import GroupFolds, Scheme, parse_scheme
+
+    if case.groups:
+        sizes = {column: data.columns[column].n_unique() for column in case.groups}
+        # The fewest groups hold the others: a vendor has many listings.
+        group = min(sizes, key=lambda column: sizes[column])
+        folds = max(2, min(5, sizes[group]))
+        scheme: Any = Scheme(f"group:{group}", lambda seed: GroupFolds(folds, seed), (group,))
+        return Honest(data, None, scheme, numbers, None, tuple(removed), group)
+    if case.time is not None and data.time is not None:
+        cut = np.sort(data.time)[int(len(data) * (1 - HELD_OUT))]
+        zone = "Z" if data.time_zoned else ""
+        scheme = parse_scheme(f"time:{case.time}@{cut!s}{zone}")
+        return Honest(data, None, scheme, numbers, None, tuple(removed))
+    return Honest(data, None, RANDOM, numbers, None, tuple(removed))
+
+
+def _without(data: Data, columns: tuple[str, ...]) -> Data:
+    return replace(data, frame=data.frame.drop(columns), dropped=(*data.dropped, *columns))
+
+
+def _enough(data: Data, kept: Mask) -> bool:
+    """Whether rows are left of every class that there was, and not too few of all."""
+    if int(kept.sum()) < max(FEWEST_ROWS, LEAST_SHARE * len(data)):
+        return False
+    before = np.bincount(data.truth, minlength=len(data.labels))
+    after = np.bincount(data.truth[kept], minlength=len(data.labels))
+    return bool((after[before > 0] >= FEWEST_OF_A_CLASS).all())
+
+
+def _joined(data: Data, test: Data) -> Data:
+    """Both parts as one table."""
+    import polars as pl
+
+    times = None
+    if data.time is not None and test.time is not None:
+        times = np.concatenate([data.time, test.time])
+    shared = [name for name in data.columns if name in test.columns]
+    return replace(
+        data,
+        name=f"{data.name} and {test.name}",
+        frame=pl.concat([data.frame, test.frame]),
+        truth=np.concatenate([data.truth, test.truth]),
+        rows=np.arange(1, 1 + len(data) + len(test)),
+        family=None,
+        time=times,
+        columns={name: _end_to_end(data.columns[name], test.columns[name]) for name in shared},
+    )
+
+
+def _end_to_end(one: pl.Series, other: pl.Series) -> pl.Series:
+    """Two columns as one; as text where they are of different types."""
+    import polars as pl
+
+    if one.dtype != other.dtype:
+        one, other = texts_in(one), texts_in(other)
+    return pl.concat([one, other])
