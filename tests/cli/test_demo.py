@@ -76,6 +76,8 @@ def test_the_demo_trains_two_detectors_and_compares_them(
         assert f"assay train {recipe} assay-demo/{PACKETS}" in shown.err
         assert f"assay-demo/{name}/report.html" in shown.err
     assert shown.err.count("of attacks; ") == 2
+    assert "  assay compare assay-demo/forest/predictions.parquet" in shown.err
+    assert "network is " in shown.err
     assert f"assay-demo/{TRAINED}" in shown.err
     page = (folder / TRAINED).read_text("utf-8")
     assert "forest" in page

@@ -187,8 +187,9 @@ def _read_test(path: str, reading: dict[str, Any], said: dict[str, Any], data: D
     try:
         return _read(path, reading, alike)
     except LabelError:
-        # Of several classes some may be new, which is a finding.
-        if data.positive is not None or path == "-":
+        # Of several classes, or of one, some may be new, which is a finding.
+        several = data.positive is None or len(set(data.truth.tolist())) == 1
+        if not several or path == "-":
             raise
         return _read(path, reading, said)
 

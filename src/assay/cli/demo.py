@@ -154,20 +154,19 @@ def _trained(out: Path, seed: int, tell: Callable[[str], None]) -> dict[str, lis
             str(out / folder),
         ]
         tell(f"  {_typed(asked)}")
-        # The report is in the folder, and standard output is for another one.
-        with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8")):
-            _run([*asked, "--quiet"])
+        _printed([*asked, "--quiet"])  # the report is in the folder
         tell(f"      {_headline(out / folder)}")
         runs[folder] = asked
     judged = [str(out / folder / "predictions.parquet") for folder in runs]
     models = [f"{folder}={file}:score" for folder, file in zip(runs, judged, strict=True)]
-    _run(
-        [
-            *("compare", judged[0], "--label", "label", "--id", "row", "--family", "family"),
-            *(part for model in models for part in ("--model", model)),
-            *("--out", str(out / TRAINED), "--quiet"),
-        ]
-    )
+    asked = [
+        *("compare", judged[0], "--label", "label", "--id", "row", "--family", "family"),
+        *(part for model in models for part in ("--model", model)),
+    ]
+    tell(f"  {_typed(asked)}")
+    _run([*asked, "--out", str(out / TRAINED), "--quiet"])
+    for verdict in json.loads(_printed([*asked, "--format", "json", "--quiet"]))["verdicts"]:
+        tell(f"      {verdict['text']}")
     return runs
 
 
@@ -233,6 +232,15 @@ def _run(arguments: list[str]) -> None:
     from assay.cli.app import app
 
     app.main(arguments, prog_name="assay", standalone_mode=False)
+
+
+def _printed(arguments: list[str]) -> bytes:
+    """What a command prints: the standard output of the demo is for one report alone."""
+    held = io.BytesIO()
+    with contextlib.redirect_stdout(io.TextIOWrapper(held, "utf-8")) as text:
+        _run(arguments)
+        text.flush()
+        return held.getvalue()
 
 
 def _typed(arguments: list[str]) -> str:

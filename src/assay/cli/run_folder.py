@@ -55,26 +55,34 @@ def files_of(
 ) -> dict[str, bytes]:
     """The content of every file, by its name; ``run.json``, which names the others, is last."""
     from assay.learn import run_folder as folder
-    from assay.learn.persistence import MODEL
+    from assay.learn.persistence import MODEL, types_to_trust
     from assay.report import render
     from assay.report.card import card_of
     from assay.report.plain import csv_text
 
     folds = folder.folds_of(run)
+    model = folder.model_of(run, asked)
     texts = {
         folder.EVALUATION: render(document, "json"),
         folder.REPORT: render(document, "html"),
         folder.IMPORTANCE: csv_text(*folder.importance_rows(run)),
         folder.FOLDS: csv_text(tuple(folds[0]), folds),
-        folder.CARD: card_of(run, document),
+        folder.CARD: card_of(run, document, types_to_trust(model)),
     }
     files = {
-        MODEL: folder.model_of(run, asked),
+        MODEL: model,
         folder.PREDICTIONS: folder.parquet(folder.predictions_of(run, asked.id)),
         **{name: text.encode(errors="backslashreplace") for name, text in texts.items()},
     }
     digests = [(name, hashlib.sha256(content).hexdigest()) for name, content in files.items()]
     return {**files, folder.RUN: folder.run_record(run, asked, digests, times)}
+
+
+def to_trust(files: Mapping[str, bytes]) -> tuple[str, ...]:
+    """The types in a model file that have to be named when it is loaded."""
+    from assay.learn.persistence import MODEL, types_to_trust
+
+    return types_to_trust(files[MODEL])
 
 
 def times_since(started: float) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from assay.cli.provenance import must_not_replace
 from assay.cli.reading import named, reading_only, within_memory
 from assay.cli.recipes import WithRecipes, list_recipes, must_be_installed, setting
 from assay.cli.reporting import FORMATS, LEVEL, QUIET, SEED, TERMINAL, Reporting
-from assay.cli.run_folder import check_folder, files_of, times_since, write_folder
+from assay.cli.run_folder import check_folder, files_of, times_since, to_trust, write_folder
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
@@ -183,7 +183,7 @@ def command(
     one_of_them(positive, negative)
     reporting = Reporting(face, None, level, seed, quiet)
     reporting.check()
-    model = _recipe(recipe, dict(settings), text)
+    model = _recipe(recipe, settings, text)
     scheme = _scheme(validation, seed)
     check_figures(figures)
     inputs = [*files, *([] if scheme.test is None else [scheme.test])]
@@ -202,8 +202,11 @@ def command(
         reading = _reading(request, label, text, drop, (*scheme.columns, id_), progress)
         said = {"positive": positive, "negative": negative, "labels": labels}
         data = _read(files, reading, said)
-        test = None if scheme.test is None else _read((scheme.test,), reading, _as_in(data, said))
-        with _heard(reporting):
+        test = None
+        if scheme.test is not None:
+            with named([scheme.test]):
+                test = _read((scheme.test,), reading, {"like": data})
+        with _heard(reporting), _usage():
             run = train(
                 model,
                 data,
@@ -233,21 +236,36 @@ def command(
     else:
         write_folder(out, kept)
         reporting.say(f"wrote {out}: {', '.join(kept)}")
+        trusted = " ".join(f"--trust {name}" for name in to_trust(kept))
+        if trusted:
+            reporting.say(f"note: to load this model is to run its code: predict needs {trusted}")
     reporting.deliver(document)
 
 
 # -- what was asked --------------------------------------------------------------------------------
 
 
-def _recipe(named: str, settings: dict[str, str], text: str | None) -> Recipe:
-    """A recipe by its name; a wrong one, or a wrong setting, is a wrong command line."""
-    from assay.learn.recipes import RecipeError, find_recipe
+@contextmanager
+def _usage() -> Iterator[None]:
+    """A wrong recipe, or a wrong setting, is a wrong command line."""
+    from assay.learn.recipes import RecipeError
 
     try:
-        found = find_recipe(named)
-        found.complete(settings)
+        yield
     except RecipeError as odd:
         raise click.UsageError(str(odd)) from odd
+
+
+def _recipe(named: str, settings: Sequence[tuple[str, str]], text: str | None) -> Recipe:
+    from assay.learn.recipes import find_recipe
+
+    given = dict(settings)
+    twice = [name for name in given if [each for each, _ in settings].count(name) > 1]
+    if twice:
+        raise click.UsageError(f"--set {twice[0]} is given twice; say it once")
+    with _usage():
+        found = find_recipe(named)
+        found.complete(given)
     if found.needs_text and text is None:
         raise click.UsageError(f"{named} learns from texts: say which column holds them, --text")
     return found
@@ -347,13 +365,6 @@ def _read(inputs: Sequence[str], reading: dict[str, Any], said: dict[str, Any]) 
     from assay.learn.data import read_data
 
     return read_data(inputs, **reading, **said)
-
-
-def _as_in(data: Data, said: dict[str, Any]) -> dict[str, Any]:
-    """The labels of the test part are those that were learned, though some may be absent."""
-    if data.positive is None or said["negative"] is not None or said["labels"] is not None:
-        return said
-    return {**said, "positive": data.positive, "labels": list(data.labels)}
 
 
 # -- what is said ----------------------------------------------------------------------------------

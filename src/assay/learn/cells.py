@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _EXACT = 2.0**53
+_DATE = r"^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}|$)"
 _WORDS = {"true": 1.0, "false": 0.0}
 
 
@@ -121,7 +122,9 @@ class Cells:
         cells = self.as_read()
         numbers = numbers_in(cells)
         if not_numbers(cells, numbers).any():
-            return texts_in(cells)
+            found = texts_in(cells)
+            self.times |= _are_times(found)
+            return found
         self.inexact = loses_digits(cells, numbers)
         return numbers.fill_nan(None)
 
@@ -141,6 +144,13 @@ class Cells:
             pieces = [texts_in(cells) for cells in self._pieces]
         joined = pl.concat(pieces) if pieces else pl.Series(dtype=pl.String)
         return cells_of(joined.alias(self.column).rechunk())
+
+
+def _are_times(texts: pl.Series) -> bool:
+    """Whether all texts begin with a date, as those of moments do."""
+    told = texts.drop_nulls()
+    # The first one settles it for most columns, at no cost.
+    return len(told) > 0 and all(part.str.contains(_DATE).all() for part in (told[:1], told))
 
 
 def _string() -> Any:

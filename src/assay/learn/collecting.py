@@ -106,7 +106,8 @@ class Rows:
             self.family = NameCodes(wanted.family, MOST_NAMES, "families")
         self._time = None
         if wanted.time is not None:
-            self._time = MomentCheck(wanted.time, wanted.learned and wanted.learned.zone)
+            known = None if wanted.learned is None else wanted.learned.zone
+            self._time = MomentCheck(wanted.time, known)
         self._check = LabelCheck(wanted.label, "label", may_be_missing=True)
         self._moments: list[pl.Series] = []
         self._numbers = Numbers(np.int64)

@@ -96,7 +96,8 @@ class Fitting:
             return None, None
         own = getattr(_last(model), "threshold_", None)
         if own is not None:
-            return float(own), None
+            kept = getattr(_last(model), "feasible_", True)
+            return float(own), None if kept else _none_keeps(_last(model).max_far)
         if self.max_far is None:
             return USUAL, None
         if validation is not None:
@@ -116,10 +117,7 @@ class Fitting:
         fp, tp = np.cumsum(tally.counts[:, ::-1], axis=1, dtype=np.int64)
         at = MaxFar(self.max_far).choose(tp, fp, float(tp[-1]), float(fp[-1]))
         if at == NOTHING:
-            return USUAL, (
-                f"no threshold keeps a false alarm rate of {self.max_far:g} on the rows that it "
-                f"was to be chosen on, so {USUAL:g} was taken"
-            )
+            return USUAL, _none_keeps(self.max_far)
         return float(tally.scores[::-1][at]), None
 
     def _out_of_fold(self, train: Positions, together: Named | None) -> Floats | None:
@@ -172,6 +170,13 @@ def tolerated_by(model: Any) -> float | None:
 def losses_of(model: Any) -> tuple[float, ...]:
     """The training loss of each epoch, of a network."""
     return tuple(float(loss) for loss in getattr(_last(model), "loss_curve_", ()))
+
+
+def _none_keeps(max_far: float) -> str:
+    return (
+        f"no threshold keeps a false alarm rate of {max_far:g} on the rows that it was to be "
+        f"chosen on, so {USUAL:g} was taken"
+    )
 
 
 def _last(model: Any) -> Any:

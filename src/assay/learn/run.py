@@ -43,7 +43,8 @@ class Fold:
 
     ``train`` are positions in ``Run.data``, ``test`` in ``Run.judged_data``. ``learned`` are
     measures of the same model on the rows that it learned from, or on a sample of them. ``losses``
-    is the training loss of each epoch of a network.
+    is the training loss of each epoch of a network. ``not_chosen`` is true where a threshold was to
+    be chosen on learned rows, and none could be.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Fold:
     learned: Mapping[str, float]
     not_learned: tuple[str, ...] = ()
     losses: tuple[float, ...] = ()
+    not_chosen: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from assay.learn.persistence.header import versions
 from assay.learn.predicting import DECISION, PROBABILITY, ROW, SCORE
 from assay.learn.record import counts_of, settings_of
 from assay.learn.run import Run
+from assay.measures import AVERAGES, parse
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,10 +105,13 @@ def _different(columns: Sequence[pl.Series]) -> Sequence[pl.Series]:
 def folds_of(run: Run) -> list[dict[str, Any]]:
     """A row a fold, as ``assay compare --folds`` reads it.
 
-    Measures that have no value in some fold are left out, since folds can't be compared by them.
+    Measures that have no value in some fold are left out, since folds can't be compared by them;
+    so are those of one label against the rest, which say the same as those of the positive.
     """
     measures = {
-        name: values for name, values in run.per_fold.items() if all(map(math.isfinite, values))
+        name: values
+        for name, values in run.per_fold.items()
+        if all(map(math.isfinite, values)) and parse(name)[1] in (None, *AVERAGES)
     }
     return [
         {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from assay.errors import InputError
 from assay.evaluation import Evaluation
 from assay.inference.operating import MaxFar
 from assay.inference.quantiles import check_level
+from assay.learn.data import Data, labelled_like
 from assay.learn.encoding import Columns
 from assay.learn.findings import run_findings
 from assay.learn.fitting import Fitting, losses_of, one_thread_a_sum, tolerated_by
@@ -28,9 +29,6 @@ from assay.learn.run import Fold, Positions, Run, Said
 from assay.learn.validation import DEFAULT, Scheme, Split, parse_scheme
 from assay.learn.validation.scheme import recoded
 from assay.sources.batch import Named
-
-if TYPE_CHECKING:
-    from assay.learn.data import Data
 
 # How many models are done, how many there will be, and what is done now.
 Progress: TypeAlias = Callable[[int, int, str], None]
@@ -70,7 +68,7 @@ def train(
     check_level(level)
     _must_make_sense(data, seed, max_far)
     if test is not None:
-        test = _like(data, test, scheme)
+        data, test = _alike(data, test, scheme)
     bound = scheme.splitter(data, seed, test)
     splits = bound.splits()
     task = Task(data.labels, data.positive, data.text, seed, max_far)
@@ -173,6 +171,7 @@ class _Trainer:
             learned=learned_values(data, known, self.said(model, data, known)),
             not_learned=split.not_learned(),
             losses=losses_of(model.pipeline),
+            not_chosen=model.note is not None,
         )
 
     def held_back(
@@ -216,9 +215,13 @@ def _importance(run: Run, first: _Model, level: float) -> Importance:
         model = run.model
     data = run.judged_data
     with one_thread_a_sum():
-        return importance_of(
+        found = importance_of(
             model, data.frame[rows], data.truth[rows], data.labels, level=level, seed=run.seed
         )
+    if len(run.folds) == 1 or not found.rows:
+        return found
+    which = f"It is that of the model that judged {run.folds[0].name}, on rows of that fold."
+    return replace(found, notes=(*found.notes, which))
 
 
 def _not_judged(learned_from: str, rows: int, folds: int) -> str:
@@ -248,8 +251,8 @@ def _must_make_sense(data: Data, seed: int, max_far: float | None) -> None:
     MaxFar(max_far)
 
 
-def _like(data: Data, test: Data, scheme: Scheme) -> Data:
-    """The rows of an official test part, with the columns and classes that are learned."""
+def _alike(data: Data, test: Data, scheme: Scheme) -> tuple[Data, Data]:
+    """Both parts of an official split, with the columns and classes that are learned."""
     if scheme.test is None:
         raise InputError(f"test= is for an official split; {scheme.text!r} divides the rows itself")
     absent = [column for column in data.frame.columns if column not in test.frame.columns]
@@ -257,10 +260,15 @@ def _like(data: Data, test: Data, scheme: Scheme) -> Data:
         raise InputError(
             f"{test.name} has no column {absent[0]!r}, which {data.name} has. Drop it, or add it"
         )
-    return replace(
-        test,
-        frame=test.frame.select(data.frame.columns),
-        truth=recoded(data, test),
-        labels=data.labels,
-        positive=data.positive,
-    )
+    if None not in (data.time_zoned, test.time_zoned) and data.time_zoned != test.time_zoned:
+        raise InputError(
+            f"the times of {data.name if data.time_zoned else test.name} have a zone and those of "
+            f"{test.name if data.time_zoned else data.name} have none, so which came first is not "
+            f"sure. Give all of them a zone, or none"
+        )
+    truth = recoded(data, test)
+    there = [test.labels[code] for code in np.unique(test.truth)]
+    found = labelled_like(data, there, test.name)
+    named: dict[str, Any] = {"labels": found.labels, "positive": found.positive}
+    frame = test.frame.select(data.frame.columns)
+    return replace(data, **named), replace(test, frame=frame, truth=truth, **named)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -45,8 +45,11 @@ _KEPT = frozenset(
 )
 
 
-def card_of(run: Run, document: Document) -> str:
-    """The card as Markdown under a YAML header; ``document`` is that of the training."""
+def card_of(run: Run, document: Document, trusted: Sequence[str] = ()) -> str:
+    """The card as Markdown under a YAML header; ``document`` is that of the training.
+
+    ``trusted`` are the types that whoever loads the model has to trust by name.
+    """
     about = Document(
         title=f"{name(run.recipe.name)}, trained on {_data(run)}",
         headline=document.headline,
@@ -54,7 +57,7 @@ def card_of(run: Run, document: Document) -> str:
             Section("What it is", tuple(map(Prose, _what(run)))),
             *(section for section in document.sections if section.title in _KEPT),
             Section("Before you use it", tuple(map(Prose, _limits(run)))),
-            Section("How to use it", tuple(map(Prose, _use(run)))),
+            Section("How to use it", tuple(map(Prose, _use(trusted)))),
         ),
         findings=document.findings,
         notes=document.notes,
@@ -135,6 +138,10 @@ def _yaml(found: Mapping[str, Any], indent: int = 0) -> Iterator[str]:
 
 
 def _scalar(value: Any) -> str:
+    if isinstance(value, float):
+        # Older readers of YAML take 1e-05, without a point, for a text.
+        digits, exponent, power = repr(value).partition("e")
+        return f"{digits}{'.0' * (bool(exponent) and '.' not in digits)}{exponent}{power}"
     return json.dumps(visible(value) if isinstance(value, str) else value, ensure_ascii=False)
 
 
@@ -170,14 +177,16 @@ def _limits(run: Run) -> Iterator[str]:
         )
 
 
-def _use(run: Run) -> Iterator[str]:
+def _use(trusted: Sequence[str]) -> Iterator[str]:
     yield "With FOLDER this one, assay predict FOLDER new.csv --out scores.csv scores new rows."
     yield (
         "In Python, assay.learn.persistence.load_model(FOLDER).pipeline has predict_proba; loading "
         "runs no code that the file could choose."
     )
-    if ":" in run.recipe.name:
+    if trusted:
+        named = " ".join(f"--trust {visible(each)}" for each in trusted)
         yield short(
-            f"It was made by {visible(run.recipe.name)}: its types have to be named with --trust.",
+            f"It holds types whose code runs when it is loaded. Name them to say that you trust "
+            f"whoever made it: {named}",
             LONGEST_SENTENCE,
         )

@@ -131,6 +131,11 @@ class Case:
         return equal_rows(frames, self._truths)
 
     @property
+    def rounds(self) -> bool:
+        """Whether there are numbers to round where near duplicates are looked for."""
+        return any(each.number for name, each in self.facts.items() if name not in self.identifiers)
+
+    @property
     def _truths(self) -> list[Array]:
         return [part.truth for part in self.parts]
 
@@ -283,6 +288,10 @@ def _labels(given: Sequence[Data]) -> tuple[str, ...]:
     if _both_binary(given):
         # What stands against the one label may have several names in one part and one in another.
         whole = [data.labels for data in given if any(x.startswith("not ") for x in data.labels)]
+        # A part of one class alone names the other after it.
+        full = [data.labels for data in given if len(np.unique(data.truth)) > 1]
+        if len(full) == 1:
+            return full[0]
         return whole[0] if whole else first.labels
     return tuple(sorted({*first.labels, *last.labels}))
 

@@ -73,15 +73,15 @@ def honest_of(case: Case, leaks: Leaking, data: Data, test: Data | None) -> Hone
             removed.append("the split, in which too few rows are real; all others were split anew")
             return _anew(case, *_real(leaks, data, test), removed)
         learned, real = (~made for made in leaks.made)
-        gone = [count(int(made.sum())) for made in leaks.made]
-        removed.append(f"{gone[0]} training rows and {gone[1]} test rows that look made up")
+        gone = [_rows(~learned, "training row"), _rows(~real, "test row")]
+        removed.append(f"{' and '.join(gone)} that look made up")
     if (leaks.train & learned).any():
         unseen, unlike = learned & ~leaks.train, real & ~leaks.test
         if _enough(data, unseen):
-            removed.append(f"{count(int((learned & ~unseen).sum()))} training rows that leak")
+            removed.append(f"{_rows(learned & ~unseen, 'training row')} that leak")
             learned = unseen
         elif _enough(test, unlike):
-            removed.append(f"{count(int((real & ~unlike).sum()))} test rows that leak")
+            removed.append(f"{_rows(real & ~unlike, 'test row')} that leak")
             real = unlike
         else:
             removed.append(
@@ -110,11 +110,11 @@ def _of_one(case: Case, leaks: Leaking, data: Data, removed: list[str]) -> Hones
     """One file: repeats go, and the split is by groups or time where those are named."""
     kept = np.ones(len(data), bool)
     if leaks.made is not None and _enough(data, ~leaks.made[TRAIN]):
-        removed.append(f"{count(int(leaks.made[TRAIN].sum()))} rows that look made up")
+        removed.append(f"{_rows(leaks.made[TRAIN], 'row')} that look made up")
         kept &= ~leaks.made[TRAIN]
     named_split = case.groups or case.time is not None
     if not named_split and (leaks.repeats & kept).any() and _enough(data, kept & ~leaks.repeats):
-        removed.append(f"{count(int((leaks.repeats & kept).sum()))} rows that repeat another")
+        removed.append(f"{_rows(leaks.repeats & kept, 'row')} that repeat another")
         kept &= ~leaks.repeats
     if named_split:
         removed.append("the random split, in which rows of one group or of later times are learned")
@@ -141,6 +141,11 @@ def _anew(case: Case, data: Data, numbers: Array, removed: list[str]) -> Honest:
         scheme = parse_scheme(f"time:{case.time}@{cut!s}{zone}")
         return Honest(data, None, scheme, numbers, None, tuple(removed))
     return Honest(data, None, RANDOM, numbers, None, tuple(removed))
+
+
+def _rows(gone: Mask, called: str) -> str:
+    number = int(gone.sum())
+    return f"{count(number)} {called}{'' if number == 1 else 's'}"
 
 
 def _without(data: Data, columns: tuple[str, ...]) -> Data:

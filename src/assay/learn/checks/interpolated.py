@@ -18,7 +18,9 @@ ASKED = 100  # rows of a class whose neighbours are looked at
 NEAREST = 30
 # Two directions are one to so much; numbers may have been written with seven digits.
 STRAIGHT = 1e-6
-FEWEST_COLUMNS, FEWEST_VALUES, FEWEST_ROWS = 3, 20, 30
+# In two columns rows lie on a line by chance but for the last digits.
+STRAIGHT_OF_TWO = 1e-12
+FEWEST_COLUMNS, CHANGING, FEWEST_VALUES, FEWEST_ROWS = 2, 3, 20, 30
 MANY, FEW = 0.3, 0.05
 MOST_CLASSES = 10
 LARGE = 1e100  # what can't be squared is left out
@@ -31,8 +33,8 @@ MOST_ROWS = 20_000
 def look(case: Case) -> Seen | None:
     """A class many of whose rows lie on a straight line with two near rows of their class.
 
-    In three or more columns that does not happen by chance. Other classes must not have it, since
-    rows on a grid do. Of the test part it is a leak where the line runs through training rows.
+    In three or more columns that does not happen by chance, in two where all digits are there.
+    Other classes must not have it, since rows on a grid do. Of the test part it is a leak where the line runs through training rows.
 
     >>> import numpy as np, polars as pl
     >>> from assay.learn.checks import check
@@ -177,7 +179,7 @@ def on_lines(
 ) -> Array:
     """For each row, whether it lies on one straight line with two of its own others, or between.
 
-    Along the line three columns have to change at least, and none that holds ``whole`` numbers:
+    Along the line three columns have to change at least, or both of two, and none that holds ``whole`` numbers:
     between whole numbers lie broken ones.
 
     >>> import numpy as np
@@ -186,10 +188,12 @@ def on_lines(
     >>> on_lines(rows, np.stack([ends, ends])).tolist()
     [True, False]
     """
+    narrow = rows.shape[1] < CHANGING
+    close, least = (STRAIGHT_OF_TWO, 2) if narrow else (STRAIGHT, CHANGING)
     away = others - rows[:, None]
     length = np.sqrt(np.square(away).sum(axis=2))
     changes = np.abs(away) > STRAIGHT * length[:, :, None]
-    made = (length > STRAIGHT) & (changes.sum(axis=2) >= FEWEST_COLUMNS)
+    made = (length > STRAIGHT) & (changes.sum(axis=2) >= least)
     if whole is not None:
         made &= ~changes[:, :, whole].any(axis=2)
     away = np.where(made[:, :, None], away / np.maximum(length, STRAIGHT)[:, :, None], 0.0)
@@ -197,9 +201,9 @@ def on_lines(
     # Copies of one point lie in one direction and equally far.
     longer = np.maximum(length[:, :, None], length[:, None])
     apart = np.abs(length[:, :, None] - length[:, None]) > STRAIGHT * longer
-    straight = angles < STRAIGHT - 1
+    straight = angles < close - 1
     if not between:
-        straight |= (angles > 1 - STRAIGHT) & apart
+        straight |= (angles > 1 - close) & apart
     return np.asarray(straight.any(axis=(1, 2)))
 
 

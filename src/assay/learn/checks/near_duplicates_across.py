@@ -7,7 +7,7 @@ import numpy as np
 from assay.evaluation.words import count
 from assay.learn.checks.case import TEST, TRAIN, Case
 from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.words import columns, share
+from assay.learn.checks.words import how_near, share
 
 
 def look(case: Case) -> Seen | None:
@@ -40,11 +40,11 @@ def look(case: Case) -> Seen | None:
     kept = 0 if fine is None else int((fine.also_in(TEST, TRAIN) & found).sum())
     sure = 2 * kept >= number or not case.dense(lambda equal: equal.pairs_across)
     dropped = tuple(case.identifiers)
-    without = f" without {columns(dropped)}" if dropped else ""
+    how = how_near(dropped, numbers=case.rounds)
     verb = "equals" if number == 1 else "equal"
     said = (
         f"{count(number)} of {count(total)} test rows ({share(number, total)}) {verb} a training "
-        f"row after rounding to 3 digits{without}."
+        f"row {how}."
     )
     if not sure:
         said += f" With 5 digits {count(kept)} do, so the others may be alike by chance."

@@ -8,7 +8,7 @@ from assay.evaluation.words import count, listed
 from assay.learn.checks.case import Case
 from assay.learn.checks.equal import Mask
 from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.words import columns, share
+from assay.learn.checks.words import how_near, share
 
 
 def look(case: Case) -> Seen | None:
@@ -53,8 +53,8 @@ def look(case: Case) -> Seen | None:
     if not found:
         return None
     dropped = tuple(case.identifiers)
-    without = f" without {columns(dropped)}" if dropped else ""
-    said = f"{listed(found)} after rounding to 3 digits{without}."
+    how = how_near(dropped, numbers=case.rounds)
+    said = f"{listed(found)} {how}."
     if case.test is None:
         apart = case.split_apart(near.size(0))
         evidence["training"]["random_split"] = apart

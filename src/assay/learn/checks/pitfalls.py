@@ -68,7 +68,7 @@ def _base_rate(case: Case) -> Said:
         return UNKNOWN, "there are several classes, and none of them is the alarm"
     if case.base_rate is None:
         return UNKNOWN, "the share of attacks in deployment is not known: give --base-rate"
-    return NOT_FOUND, "the prevalence is near the base rate"
+    return NOT_FOUND, "the odds of an attack are within ten times of what they are in deployment"
 
 
 # Code, name, and what is said of it where no finding shows it.

@@ -11,11 +11,13 @@ from assay.learn.checks.case import Case
 from assay.learn.checks.finding import CodedCheck, Seen
 
 # The odds of an alarm being real change by as much as the odds of an attack do.
-FAR_ODDS = 10
+FAR_ODDS, NEAR_ODDS = 10, 2
 
 
 def look(case: Case) -> Seen | None:
     """A base rate that was given, and odds of a positive in the judged part ten times off.
+
+    Where they are off by less, but by more than two times, it is an info.
 
     >>> import polars as pl
     >>> from assay.learn.checks import check
@@ -33,12 +35,12 @@ def look(case: Case) -> Seen | None:
         return None
     base = case.base_rate
     off = math.log(share / (1 - share)) - math.log(base / (1 - base))
-    if abs(off) <= math.log(FAR_ODDS):
+    if abs(off) <= math.log(NEAR_ODDS):
         return None
     here, there = (0.01 * (1 - each) / (0.01 * (1 - each) + 0.99 * each) for each in (share, base))
     part = "" if case.test is None else "test "
     return Seen(
-        "warning",
+        "warning" if abs(off) > math.log(FAR_ODDS) else "info",
         f"{percent(share)} of the {part}rows are {name(case.positive)}, but {percent(base)} where "
         f"the detector runs: a test that is right on 99% of either class has a false alarm rate of "
         f"{percent(here)} here and of {percent(there)} there.",

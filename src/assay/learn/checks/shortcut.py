@@ -20,7 +20,7 @@ def look(case: Case) -> Seen | None:
 
     Numbers are judged as they rank the rows, and any column by the rates of its values, learned
     from the training part and judged on the test part, or on 30% of the one file. A column that is
-    so only in the training part is a warning.
+    so only in the training part is a warning, and so is one that tells one class of several.
 
     >>> import polars as pl
     >>> from assay.learn.checks import check
@@ -45,7 +45,14 @@ def look(case: Case) -> Seen | None:
         and not signal.auc > TOO_GOOD
         and _enough(case)
     }
-    if not good and not fading:
+    partly = {
+        (column, label): auc
+        for column, signal in case.signals.items()
+        if column not in good
+        for label, (auc, p) in signal.classes.items()
+        if auc > TOO_GOOD and p < limit / len(case.labels)
+    }
+    if not good and not fading and not partly:
         return None
     said = []
     if good:
@@ -61,12 +68,30 @@ def look(case: Case) -> Seen | None:
             f"Column {name(first)} alone has {_measure(case)} of {rate(fading[first].trained)} in "
             f"the training part but of {estimate(fading[first].auc)} in the test part."
         )
-    told = {**good, **fading}
+    if partly:
+        column, label = max(partly, key=lambda each: partly[each].low)
+        others = list(dict.fromkeys(other for other, _ in partly if other != column))
+        more = f"; {columns(others)} tell one as well" if others else ""
+        said.append(
+            f"Column {name(column)} alone tells the class {name(case.labels[label])} from all "
+            f"others with an AUC of {estimate(partly[column, label])}{more}."
+        )
+    told = dict.fromkeys([*good, *fading, *(column for column, _ in partly)])
     return Seen(
         "leak" if good else "warning",
         " ".join(said),
-        columns=tuple(good) or tuple(fading),
-        evidence={column: _plain(signal) for column, signal in told.items()},
+        columns=tuple(good) or tuple(told),
+        evidence={
+            column: {
+                **_plain(case.signals[column]),
+                "classes": {
+                    case.labels[label]: {"auc": auc.value, "low": auc.low, "high": auc.high}
+                    for (other, label), auc in partly.items()
+                    if other == column
+                },
+            }
+            for column in told
+        },
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -53,6 +54,12 @@ class Learned:
         """The labels of the rows that are learned from."""
         return self.train if self.held is None else np.asarray(self.train[~self.held])
 
+    @cached_property
+    def inside(self) -> Learned:
+        """The training rows alone: one half of them to learn from, the other to judge."""
+        held = np.random.default_rng(0).permutation(len(self.train)) % 2 == 0
+        return Learned(self.train, None, self.classes, held=held)
+
     def parted(self, codes: Sequence[Array]) -> tuple[Array, Array]:
         """What is known of each part, for the rows that are learned from and those that judge."""
         if self.held is None:
@@ -68,7 +75,8 @@ class Signal:
     mean of each against the rest. ``how`` is "ranked" where the numbers themselves rank the rows,
     and "by value" where the rate of each value, or of each of 64 bins, was learned. ``trained``
     is the AUC in the training part where another part judges. ``p`` is how likely an AUC so far
-    from a half is by chance.
+    from a half is by chance. ``classes`` has the AUC of each class against the rest, where there
+    are several, and its ``p``.
     """
 
     column: str
@@ -77,6 +85,7 @@ class Signal:
     p: float
     accuracy: Estimate
     trained: float = math.nan
+    classes: Mapping[int, tuple[Estimate, float]] = field(default_factory=dict)
 
 
 def signal_of(columns: Sequence[pl.Series], facts: Facts, learned: Learned, level: float) -> Signal:
@@ -148,17 +157,46 @@ def _turned(auc: Estimate, *, up: bool) -> Estimate:
 def _by_value(columns: Sequence[pl.Series], facts: Facts, learned: Learned, level: float) -> Signal:
     """The rate of each class at each value or in each bin, learned and then judged."""
     codes, bins = _codes(columns, facts)
+    signal = _rated(codes, bins, facts.column, learned, level)
+    if learned.test is None:
+        return signal
+    trained = _rated(codes, bins, facts.column, learned.inside, level)
+    return replace(signal, trained=float(trained.auc))
+
+
+def _rated(
+    codes: Sequence[Array], bins: int, column: str, learned: Learned, level: float
+) -> Signal:
+    """The AUC of the rates of values, and how likely it is by chance."""
     known, judged = learned.parted(codes)
-    counts = _table(known, learned.known, bins, learned.classes)
+    rates = _rates(_table(known, learned.known, bins, learned.classes))
     there = _table(judged, learned.judged, bins, learned.classes)
-    rates = _rates(counts)
-    right = int(there[np.arange(bins), rates.argmax(axis=1)].sum())
-    accuracy = share_of(right, int(there.sum()), level)
-    auc, p = _rated(rates, there, accuracy, level)
-    trained = math.nan
-    if learned.test is not None:
-        trained = float(_rated(rates, counts, accuracy, level)[0])
-    return Signal(facts.column, auc, "by value", p, accuracy, trained)
+    right, n = int(there[np.arange(bins), rates.argmax(axis=1)].sum()), int(there.sum())
+    accuracy = share_of(right, n, level)
+    classes = {}
+    for label in range(learned.classes) if learned.classes > 2 else (1,):
+        pair = np.stack([there.sum(axis=1) - there[:, label], there[:, label]])
+        found = auc_of(_tally(rates[:, label], pair), level)
+        if found is not None:
+            classes[label] = found
+    if not classes:
+        note = "there is one class only among the rows that judge"
+        return Signal(
+            column, Estimate(math.nan, n=n, level=level, undefined=note), "by value", 1.0, accuracy
+        )
+    if learned.classes == 2:
+        auc, p = classes[1]
+        return Signal(column, auc, "by value", p, accuracy)
+    # The error of a mean is at most the mean of the errors, however the classes hang together.
+    mean, low, high = (
+        float(np.mean([getattr(auc, end) for auc, _ in classes.values()]))
+        for end in ("value", "low", "high")
+    )
+    auc = Estimate(mean, low, high, method="mean of the classes", n=n, level=level)
+    majority = float(there.sum(axis=0).max() / n)
+    spread = math.sqrt(max(majority * (1 - majority), 1e-12) / n)
+    p = normal_p(max(accuracy - majority, 0.0) / spread)
+    return Signal(column, auc, "by value", p, accuracy, classes=classes)
 
 
 def rates_of(
@@ -181,30 +219,6 @@ def _table(codes: Array, truth: Array, bins: int, classes: int) -> Array:
     """How many rows of each class have each code."""
     flat = codes.astype(np.int64) * classes + truth
     return np.bincount(flat, minlength=bins * classes).reshape(bins, classes)
-
-
-def _rated(rates: Array, there: Array, accuracy: Estimate, level: float) -> tuple[Estimate, float]:
-    """The AUC of rates of values, and how likely it is by chance."""
-    n = int(there.sum())
-    aucs = []
-    for label in range(rates.shape[1]) if rates.shape[1] > 2 else (1,):
-        pair = np.stack([there.sum(axis=1) - there[:, label], there[:, label]])
-        found = auc_of(_tally(rates[:, label], pair), level)
-        if found is not None:
-            aucs.append(found)
-    if not aucs:
-        note = "there is one class only among the rows that judge"
-        return Estimate(math.nan, n=n, level=level, undefined=note), 1.0
-    if rates.shape[1] == 2:
-        return aucs[0]
-    # The error of a mean is at most the mean of the errors, however the classes hang together.
-    mean, low, high = (
-        float(np.mean([getattr(auc, end) for auc, _ in aucs])) for end in ("value", "low", "high")
-    )
-    auc = Estimate(mean, low, high, method="mean of the classes", n=n, level=level)
-    majority = float(there.sum(axis=0).max() / n)
-    spread = math.sqrt(max(majority * (1 - majority), 1e-12) / n)
-    return auc, normal_p(max(accuracy - majority, 0.0) / spread)
 
 
 def _tally(scores: Array, pair: Array) -> ScoreTally:

@@ -1,4 +1,4 @@
-"""L007: families that only the test part has."""
+"""L007: families that only the test part has, and families on both sides."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from assay.learn.checks.words import share
 
 
 def look(case: Case) -> Seen | None:
-    """Families of the test part that no training row has.
+    """Families of the test part, those that no training row has and those that are on both sides.
 
-    Families on both sides are normal. One that is new tells how well unknown attacks are found, and
-    should be read by itself.
+    Families on both sides are normal, but tell nothing of unknown attacks; one that is new does,
+    and should be read by itself. To forbid a family on both sides, name it as a ``--group``.
 
     >>> import polars as pl
     >>> from assay.learn.checks import check
@@ -24,7 +24,8 @@ def look(case: Case) -> Seen | None:
     >>> parts = [data_of(frame, label="label", negative="normal") for frame in (train, test)]
     >>> found = check(*parts)["L007"]
     >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
-    1 of 3 families of the test part is not in the training part: 'scan', 2 of 4 test rows (50%).
+    1 of 2 families of the test part is not in the training part: 'scan', 2 of 4 test rows (50%). 1
+    is on both sides.
     """
     if case.test is None:
         return None
@@ -32,20 +33,44 @@ def look(case: Case) -> Seen | None:
     if known is None or judged is None:
         return None
     seen = {known.names[code] for code in np.unique(known.codes)}
-    often = np.bincount(judged.codes, minlength=len(judged.names))
-    new = [i for i, family in enumerate(judged.names) if often[i] and family not in seen]
-    if not new:
+    codes = judged.codes
+    if case.positive is not None:
+        # What is normal is no family of attacks.
+        codes = codes[case.test.truth == 1]
+    often = np.bincount(codes, minlength=len(judged.names))
+    there = [i for i in range(len(often)) if often[i]]
+    new = [i for i in there if judged.names[i] not in seen]
+    if not there:
         return None
-    rows, total = int(often[new].sum()), len(case.test)
-    named = [name(judged.names[i]) for i in sorted(new, key=lambda i: -int(often[i]))]
+    rows, total, both = int(often[new].sum()), len(case.test), len(there) - len(new)
+    if new:
+        named = [name(judged.names[i]) for i in sorted(new, key=lambda i: -int(often[i]))]
+        said = (
+            f"{count(len(new))} of {count(len(there))} families of the test part {_are(len(new))} "
+            f"not in the training part: {some(named)}, {count(rows)} of {count(total)} test rows "
+            f"({share(rows, total)}). {count(both)} {_are(both)} on both sides."
+        )
+    else:
+        every = "The one family" if both == 1 else f"All {count(both)} families"
+        said = (
+            f"{every} of the test part {_are(both)} in the training part too: nothing is told of "
+            f"how well unknown ones are found."
+        )
+    mask = np.isin(judged.codes, new)
     return Seen(
         "info",
-        f"{count(len(new))} of {count(int(np.count_nonzero(often)))} families of the test part "
-        f"{'is' if len(new) == 1 else 'are'} not in the training part: {some(named)}, "
-        f"{count(rows)} of {count(total)} test rows ({share(rows, total)}).",
-        rows=case.test.numbers(np.isin(judged.codes, new)),
-        evidence={"families": {judged.names[i]: int(often[i]) for i in new}, "of": total},
+        said,
+        rows=case.test.numbers(mask),
+        evidence={
+            "families": {judged.names[i]: int(often[i]) for i in new},
+            "both": {judged.names[i]: int(often[i]) for i in there if i not in new},
+            "of": total,
+        },
     )
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 CHECK = CodedCheck(

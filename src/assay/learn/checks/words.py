@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from assay.evaluation.words import name, some
 from assay.inference import Estimate
+from assay.learn.checks.near import COARSE
 
 _LEAST, _MOST = 3, 7
 
@@ -20,16 +21,29 @@ def columns(names: Sequence[str]) -> str:
     return f"column{'' if len(names) == 1 else 's'} {some([name(each) for each in names])}"
 
 
+def how_near(dropped: Sequence[str], *, numbers: bool) -> str:
+    """In what near duplicates agree, with the identifiers that were left out.
+
+    >>> how_near(["id"], numbers=True), how_near([], numbers=False)
+    ("after rounding to 3 digits without column 'id'", 'but for case and punctuation')
+    """
+    if dropped and not numbers:
+        return f"without {columns(dropped)}"
+    how = f"after rounding to {COARSE} digits" if numbers else "but for case and punctuation"
+    return f"{how} without {columns(dropped)}" if dropped else how
+
+
 def share(part: float, whole: float) -> str:
     """A part in percent of a whole; nearly all of it is never all.
 
-    >>> share(1, 3), share(1, 10**6), share(10**6 - 1, 10**6)
-    ('33.3%', '0.0001%', '99.9999%')
+    >>> share(1, 3), share(1, 10**6), share(10**6 - 1, 10**6), share(10**9 - 1, 10**9)
+    ('33.3%', '0.0001%', '99.9999%', 'more than 99.9999%')
     """
-    digits = 3
-    while f"{100 * part / whole:.{digits}g}" == "100" and part < whole:
-        digits += 1
-    return f"{100 * part / whole:.{digits}g}%"
+    for digits in range(3, 7):
+        shown = f"{100 * part / whole:.{digits}g}"
+        if shown != "100" or part >= whole:
+            return f"{shown}%"
+    return "more than 99.9999%"
 
 
 def estimate(found: Estimate) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from assay.evaluation.words import interval, rate
 from assay.learn.findings.check import RunCheck
+from assay.learn.fitting import USUAL
 
 if TYPE_CHECKING:
     from assay.learn.run import Run
@@ -20,6 +21,14 @@ def look(run: Run) -> str | None:
     far = run.evaluation["false_discovery_rate"]
     if np.isnan(far) or not far.low > run.max_far:
         return None
+    unkept = sum(fold.not_chosen for fold in run.folds)
+    if unkept:
+        where = f" in {unkept} of {len(run.folds)} folds" if len(run.folds) > 1 else ""
+        return (
+            f"No threshold for a false alarm rate of {rate(run.max_far)} could be chosen on the "
+            f"learned rows{where}, so that {rate(USUAL)} was taken; on the judged rows the false "
+            f"alarm rate is {interval(far)}."
+        )
     chosen = sorted({fold.said.threshold for fold in run.folds if fold.said.threshold is not None})
     shown = rate(chosen[0]) if len(chosen) == 1 else f"{rate(chosen[0])} to {rate(chosen[-1])}"
     return (

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +55,6 @@ def own_recipe(name: str) -> Recipe:
     required = [each for each in settings if parameters[each].default is inspect.Parameter.empty]
 
     def build(given: Mapping[str, Any], task: Task) -> Pipeline:
-        absent = [each for each in required if given[each] is None]
-        if absent:
-            raise RecipeError(f"{name} needs the setting {absent[0]}: --set {absent[0]}=VALUE")
         # What was not set stays the factory's own affair.
         arguments = {
             each: value
@@ -67,19 +65,29 @@ def own_recipe(name: str) -> Recipe:
             arguments["task"] = task
         return _pipeline(_called(factory, name, arguments), name, task)
 
-    found = Recipe(name=name, summary="your own", build=build, settings=settings)
-    return _Free(**vars(found)) if free else found
+    return _Own(name, "your own", build, settings, required=tuple(required), free=free)
 
 
-class _Free(Recipe):
-    """A recipe that takes settings of any name, as text, numbers where they are numbers."""
+@dataclass(frozen=True)
+class _Own(Recipe):
+    """A recipe of the user: some settings have no default; with ``free`` any name is one."""
+
+    required: tuple[str, ...] = ()
+    free: bool = False
 
     def complete(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """All settings; those that are not declared are taken as they are."""
-        known = {name: value for name, value in (given or {}).items() if name in self.settings}
-        others = {name: value for name, value in (given or {}).items() if name not in known}
-        read = {name: _guessed(value) for name, value in others.items()}
-        return {**super().complete(known), **read}
+        known, others = dict(given or {}), {}
+        if self.free:
+            others = {name: known.pop(name) for name in [*known] if name not in self.settings}
+        found = {
+            **super().complete(known),
+            **{name: _guessed(value) for name, value in others.items()},
+        }
+        absent = [name for name in self.required if found[name] is None]
+        if absent:
+            raise RecipeError(f"{self.name} needs the setting {absent[0]}: --set {absent[0]}=VALUE")
+        return found
 
 
 def _setting(parameter: inspect.Parameter) -> Setting:

@@ -79,9 +79,11 @@ class Holdout(Splitter):
             rows.labels, rows.class_sizes(), zip(*counts, strict=True), strict=True
         ):
             if 0 in of_parts:
+                enough = size >= len(counts)
                 raise InputError(
                     f"class {quoted(label)} has {counted(size)}, too few to be in all "
-                    f"{len(counts)} parts of this holdout. Take a larger share, or more rows"
+                    f"{len(counts)} parts of this holdout. Take "
+                    f"{'other shares, or ' if enough else ''}more rows of that class"
                 )
 
 

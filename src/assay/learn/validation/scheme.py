@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.errors import InputError
+from assay.learn.data import labelled_like
 from assay.learn.validation.folds import Folds, GivenFolds
 from assay.learn.validation.groups import GroupFolds
 from assay.learn.validation.held_out import LeaveOneOut
@@ -169,16 +170,8 @@ def _official(text: str, data: Data, test: Data | None) -> BoundSplitter:
 
 def recoded(data: Data, test: Data) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     """The classes of the test rows, as positions in the labels that are learned."""
-    used = np.unique(test.truth)
-    unknown = [test.labels[code] for code in used if test.labels[code] not in data.labels]
-    if unknown:
-        raise InputError(
-            f"{test.name} holds the label {unknown[0]!r}, which {data.name} does not: it has "
-            f"{', '.join(map(repr, data.labels))}. A model can't say what it never learned; say "
-            f"which label is negative, so that all others count as positive, or leave those rows "
-            f"out"
-        )
-    place = {label: i for i, label in enumerate(data.labels)}
+    there = [test.labels[code] for code in np.unique(test.truth)]
+    place = labelled_like(data, there, test.name).position
     table = np.array([place.get(label, 0) for label in test.labels], np.intp)
     return table[test.truth]
 
