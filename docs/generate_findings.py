@@ -13,6 +13,7 @@ from pathlib import Path
 from assay.evaluation.findings import CHECKS, Check
 from assay.learn.checks import CHECKS as LEAK_CHECKS
 from assay.learn.checks import CodedCheck
+from assay.learn.findings import RUN_CHECKS, RunCheck
 
 _spec = importlib.util.spec_from_file_location("generate", Path(__file__).with_name("generate.py"))
 _pages = importlib.util.module_from_spec(_spec)
@@ -30,6 +31,11 @@ BEFORE = (
     "model is judged. There a *leak* is what makes an evaluation on them dishonest. The severity "
     "here is the worst that a finding can have; its message tells which it has."
 )
+OF_RUNS = (
+    "Codes with an R are those of :doc:`assay train <train>`: what is to be known of a training, "
+    "its folds and its threshold, beside what its evaluation tells. They are in ``run.findings`` "
+    "and stand first in its report."
+)
 LEVELS = (
     "Where an interval decides, it is the one of the evaluation, at its level. Where rows carry "
     "weights or come in clusters, so do the checks; where there is no interval they are silent. "
@@ -39,7 +45,7 @@ LEVELS = (
 
 def page() -> str:
     """The page as reStructuredText."""
-    every = (*LEAK_CHECKS, *CHECKS)
+    every = (*LEAK_CHECKS, *RUN_CHECKS, *CHECKS)
     rows = [(f":ref:`{c.code} <{c.code}>`", _pages._escaped(c.title), c.severity) for c in every]
     on_alerts = " and ".join(check.code for check in CHECKS if check.on_alerts)
     text = [
@@ -47,6 +53,7 @@ def page() -> str:
         ABOUT,
         LEVELS.format(on_alerts=on_alerts),
         BEFORE,
+        OF_RUNS,
         _pages._table(("code", "found", "severity"), rows, (15, 65, 20)),
     ]
     for check in every:
@@ -54,7 +61,7 @@ def page() -> str:
     return _pages._joined(text)
 
 
-def _section(check: Check | CodedCheck) -> list[str]:
+def _section(check: Check | CodedCheck | RunCheck) -> list[str]:
     said, examples = [], []
     for part in DocTestParser().parse(check.look.__doc__):
         if isinstance(part, Example):

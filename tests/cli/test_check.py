@@ -216,3 +216,16 @@ def test_the_examples_of_the_help_run(cli: Cli, files: Path, monkeypatch: Any) -
         found = cli(*words[1:])
         assert found.code in (0, 1), (line, found.err)
         assert "error" not in found.err
+
+
+def test_a_class_that_training_does_not_have_is_a_finding(cli: Cli, files: Path) -> None:
+    frame = table()
+    only = files.parent / "only.csv"
+    frame[:210].filter(pl.col("label") == "normal").write_csv(only)
+    drop = ("--drop", "host", "--drop", "time")
+    found = cli("check", only, files / "test.csv", "--label", "label", *drop, "--format", "json")
+    assert found.code == 0
+    plain = json.loads(found.out)
+    assert plain["labels"] == ["normal", "attack"]
+    (missing,) = (each for each in plain["findings"] if each["code"] == "L019")
+    assert list(missing["evidence"]["only_in_test"]) == ["attack"]

@@ -93,6 +93,21 @@ def test_the_predictions_are_what_the_other_commands_judge(
     assert found.code == 0, found.err
 
 
+def test_the_folds_of_two_runs_are_what_compare_reads(cli: Cli, packets: Path, here: Path) -> None:
+    shared = ("--label", "label", "--drop", "family", "--drop", "time", "--drop", "host")
+    for recipe, options in (("safelink-forest", FEW), ("ddos-tree", ())):
+        command = ("train", recipe, packets, *shared, *options, "--validation", "kfold:3")
+        assert cli(*command, "--out", recipe).code == 0
+    one, other = (pl.read_csv(f"{run}/folds.csv") for run in ("safelink-forest", "ddos-tree"))
+    # A measure without a value in some fold is in one of them only.
+    shared_columns = [column for column in one.columns if column in other.columns]
+    pl.concat([one.select(shared_columns), other.select(shared_columns)]).write_csv("both.csv")
+    found = cli("compare", "--folds", "both.csv", "--format", "json")
+    assert found.code == 0, found.err
+    assert json.loads(found.out)["models"] == ["safelink-forest", "ddos-tree"]
+    assert cli("compare", "--folds", "both.csv").code == 0
+
+
 def test_the_model_scores_new_rows_as_it_scored_judged_ones(
     cli: Cli, packets: Path, here: Path
 ) -> None:
@@ -218,6 +233,8 @@ def test_a_model_of_your_own_needs_trust_to_be_loaded(cli: Cli, packets: Path, h
     shown = cli("train", "mine:make", packets, *options, "--set", "max_depth=2")
     assert shown.code == 0, shown.err
     assert json.loads((here / "run" / "run.json").read_text())["settings"] == {"max_depth": 2}
+    assert "predict needs --trust mine.Mine\n" in shown.err
+    assert "--trust mine.Mine\n" in (here / "run" / "card.md").read_text()
     assert cli("predict", "run", packets).code == 3
     assert cli("predict", "run", packets, "--trust", "mine.Mine", "--out", "p.csv").code == 0
 
@@ -245,6 +262,8 @@ def test_refused_rows_are_counted_and_listed(cli: Cli, packets: Path, here: Path
         (("safelink-forest", "{}", "--label", "label", "--set", "tree=1"), "did you mean trees"),
         (("safelink-forest", "{}", "--label", "label", "--set", "trees"), "not NAME=VALUE"),
         (("safelink-forest", "{}", "--label", "label", "--set", "trees=0"), "1 or more"),
+        (("json:loads", "{}", "--label", "label"), "json:loads needs the setting s"),
+        (("json:dumps", "{}", "--label", "label", "--set", "obj=1"), "gave str, and not an"),
         (("safelink-forest", "{}", "--label", "label", "--validation", "x"), "Say one of holdout"),
         (("darknet-text", "{}", "--label", "label"), "--text"),
         (("safelink-forest", "{}", "--label", "label", "--seed", str(2**32)), "--seed is a whole"),
@@ -402,3 +421,83 @@ def test_the_examples_of_the_help_run(
         arguments = shlex.split(line)[1:]
         found = cli(*arguments, *quick[arguments[1]])
         assert found.code == 0, found.err
+
+
+# -- official splits -------------------------------------------------------------------------------
+
+
+def official(learned: list[str], judged: list[str]) -> tuple[str, ...]:
+    """Two files whose rows bear these labels in turn, and how to train on them."""
+    for name, labels in (("train.csv", learned), ("test.csv", judged)):
+        rows = [{"x": i % 7, "label": labels[i % len(labels)]} for i in range(60)]
+        pl.DataFrame(rows).write_csv(name)
+    options = ("--label", "label", "--set", "trees=2", "--validation", "file:test.csv")
+    return ("train", "safelink-forest", "train.csv", *options)
+
+
+@pytest.mark.parametrize(
+    ("learned", "judged", "option", "labels"),
+    [
+        ("normal dos probe", "normal worm", ("--negative", "normal"), "normal,not normal"),
+        ("normal dos probe", "normal dos", ("--negative", "normal"), "normal,not normal"),
+        ("normal dos", "normal dos worm", ("--negative", "normal"), "normal,not normal"),
+        ("normal dos", "normal dos", ("--negative", "normal"), "normal,dos"),
+        ("normal dos probe", "worm dos", ("--negative", "normal"), "normal,not normal"),
+        ("normal dos probe", "normal dos", ("--positive", "dos"), "not dos,dos"),
+        ("normal dos probe", "worm dos", ("--positive", "dos"), "not dos,dos"),
+        ("normal dos probe", "normal dos", (), "dos,normal,probe"),
+        ("normal attack", "attack attack", (), "normal,attack"),
+    ],
+)
+def test_classes_of_an_official_test_are_those_learned(
+    cli: Cli, here: Path, learned: str, judged: str, option: tuple[str, ...], labels: str
+) -> None:
+    shown = cli(*official(learned.split(), judged.split()), *option, "--out", "run", "--quiet")
+    assert shown.code == 0, shown.err
+    assert json.loads((here / "run" / "run.json").read_text())["labels"] == labels.split(",")
+    found = pl.read_parquet("run/predictions.parquet")
+    assert set(found["label"]) <= set(labels.split(","))
+    if "--negative" in option:
+        assert set(found["family"]) == set(judged.split())
+        assert ((found["family"] == "normal") == (found["label"] == "normal")).all()
+
+
+@pytest.mark.parametrize("option", [(), ("--positive", "dos")])
+def test_a_class_that_was_never_learned_is_refused(
+    cli: Cli, here: Path, option: tuple[str, ...]
+) -> None:
+    learned = ["normal", "dos"] if option else ["normal", "dos", "probe"]
+    shown = cli(*official(learned, ["normal", "worm"]), *option)
+    assert shown.code == 3
+    assert "test.csv holds the label 'worm', which train.csv does not" in shown.err
+    assert "--labels" not in shown.err
+
+
+def test_text_among_the_numbers_of_an_official_test_is_a_bad_row(cli: Cli, here: Path) -> None:
+    command = official(["normal", "attack"], ["normal", "attack"])
+    with Path("test.csv").open("a") as file:
+        file.write("oops,normal\n")
+    shown = cli(*command)
+    assert shown.code == 3
+    assert "test.csv, line 62: column 'x': found 'oops', expected a number" in shown.err
+    shown = cli(*command, "--on-bad-row", "skip", "--format", "json")
+    assert shown.code == 0, shown.err
+    assert json.loads(shown.out)["training"]["test"]["rows_refused"] == 1
+
+
+def test_times_of_both_parts_have_a_zone_or_none(cli: Cli, here: Path) -> None:
+    command = official(["normal", "attack"], ["normal", "attack"])
+    for name, zone in (("train.csv", ""), ("test.csv", "Z")):
+        rows = pl.read_csv(name).with_columns(t=pl.lit(f"2026-03-02T10:00:00{zone}"))
+        rows.write_csv(name)
+    shown = cli(*command, "--time", "t")
+    assert shown.code == 3
+    assert "test.csv, line 2" in shown.err
+    assert "has a time zone and train.csv has none" in shown.err
+
+
+def test_a_dropped_column_may_be_absent_from_the_official_test(cli: Cli, here: Path) -> None:
+    command = official(["normal", "attack"], ["normal", "attack"])
+    pl.read_csv("train.csv").with_columns(difficulty=1).write_csv("train.csv")
+    assert "test.csv has no column 'difficulty'" in cli(*command).err
+    assert cli(*command, "--drop", "difficulty").code == 0

@@ -17,7 +17,7 @@ from assay.learn.run import Run
 from assay.learn.scenarios import make_arp
 from assay.learn.training import train
 from assay.report import FORMATS, Document, Provenance, render
-from assay.report.card import card_of
+from assay.report.card import _scalar, card_of
 from assay.report.document import Prose, Table
 from assay.report.schemas import schema_of
 from assay.report.training import training_document
@@ -219,6 +219,28 @@ def test_an_undefined_measure_is_not_in_the_header(forest: Run) -> None:
 def test_a_card_says_how_false_alarms_grow_where_attacks_are_rare(forest: Run) -> None:
     card = card_of(forest, training_document(forest))
     assert "where one row in 1,000 is" in card
+
+
+@pytest.mark.parametrize("value", [1e-05, 2.5e-07, 0.25, 1.0, 0.0])
+def test_a_small_value_is_a_number_to_every_reader_of_yaml(value: float) -> None:
+    written = _scalar(value)
+    # YAML 1.1 knows a number with an exponent by its point.
+    assert re.fullmatch(r"[0-9]+\.[0-9]+(e[-+][0-9]+)?", written)
+    assert float(written) == value
+
+
+def test_a_card_names_the_types_to_trust_and_only_them(forest: Run) -> None:
+    document = training_document(forest)
+    assert "--trust" not in card_of(forest, document)
+    assert "--trust mine.Mine --trust mine.Other" in card_of(
+        forest, document, ("mine.Mine", "mine.Other")
+    )
+
+
+def test_importance_over_folds_says_which_model_it_is_of(forest: Run, tree: Run) -> None:
+    said = "It is that of the model that judged fold 1, on rows of that fold."
+    assert said in table(training_document(forest), "What the model relies on").notes
+    assert said not in table(training_document(tree), "What the model relies on").notes
 
 
 # -- figures ---------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -183,8 +184,11 @@ def command(
     one_of_them(positive, negative)
     reporting = Reporting(face, None, level, seed, quiet)
     reporting.check()
-    model = _recipe(recipe, settings, text)
+    model = _recipe(recipe, dict(settings), text)
     scheme = _scheme(validation, seed)
+    if request.time is None:
+        # A row without a time is a bad row then, and not one that no split can place.
+        request = replace(request, time=scheme.time)
     check_figures(figures)
     inputs = [*files, *([] if scheme.test is None else [scheme.test])]
     if out is not None:
@@ -256,16 +260,12 @@ def _usage() -> Iterator[None]:
         raise click.UsageError(str(odd)) from odd
 
 
-def _recipe(named: str, settings: Sequence[tuple[str, str]], text: str | None) -> Recipe:
+def _recipe(named: str, settings: dict[str, str], text: str | None) -> Recipe:
     from assay.learn.recipes import find_recipe
 
-    given = dict(settings)
-    twice = [name for name in given if [each for each, _ in settings].count(name) > 1]
-    if twice:
-        raise click.UsageError(f"--set {twice[0]} is given twice; say it once")
     with _usage():
         found = find_recipe(named)
-        found.complete(given)
+        found.complete(settings)
     if found.needs_text and text is None:
         raise click.UsageError(f"{named} learns from texts: say which column holds them, --text")
     return found

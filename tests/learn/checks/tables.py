@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from assay.learn.checks.interpolated import nearest
 from assay.learn.data import Data, data_of
 
 Generator = np.random.Generator
@@ -33,3 +34,15 @@ def parted(frame: pl.DataFrame, share: float = 0.7, **options: Any) -> tuple[Dat
     cut = int(share * frame.height)
     options = {"positive": "attack", "labels": ["normal", "attack"], **options}
     return data(frame[:cut], **options), data(frame[cut:], **options)
+
+
+def smote(generator: Generator, few: pl.DataFrame, number: int) -> pl.DataFrame:
+    """Rows between a row and one of its five nearest, as Chawla et al. 2002 make them."""
+    names = [name for name in few.columns if name != "label"]
+    points = few.select(names).to_numpy()
+    near = nearest(points, points, 6)
+    first = generator.integers(0, len(points), number)
+    second = np.array([generator.choice(near[i][near[i] != i]) for i in first])
+    along = generator.random((number, 1))
+    made = points[first] + along * (points[second] - points[first])
+    return pl.DataFrame(made, schema=names).with_columns(label=pl.lit("attack"))

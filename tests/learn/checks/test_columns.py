@@ -177,6 +177,29 @@ def test_a_column_that_is_good_only_in_the_training_part_is_a_warning() -> None:
     assert found.evidence["trace"]["training_auc"] == 1
 
 
+def test_a_column_that_tells_one_class_of_several_is_a_warning() -> None:
+    generator = np.random.default_rng(3)
+    kinds = generator.integers(0, 4, 1000)
+    told = 6 * (kinds == 2) + generator.normal(size=1000)
+    frame = clean(generator, rows=1000).with_columns(
+        label=pl.Series([f"k{i}" for i in kinds]), tell=pl.Series(told)
+    )
+    for parts in ((data(frame),), (data(frame[:700]), data(frame[700:]))):
+        found = check(*parts)["L011"]
+        assert (found.severity, found.columns) == ("warning", ("tell",))
+        assert list(found.evidence["tell"]["classes"]) == ["k2"]
+        assert "alone tells the class 'k2' from all others" in found.message
+
+
+def test_values_that_seldom_repeat_are_not_good_in_the_training_part() -> None:
+    generator = np.random.default_rng(4)
+    for rows in (60, 300):
+        frame = clean(generator, rows=rows).with_columns(
+            name=pl.Series([f"n{i}" for i in generator.integers(0, rows // 3, rows)])
+        )
+        assert "L011" not in check(*parted(frame))
+
+
 def test_names_of_rows_do_not_tell_by_being_unique() -> None:
     frame = FRAME.with_columns(name=pl.Series([f"row-{i}" for i in range(400)]))
     assert "L011" not in check(data(frame))

@@ -116,13 +116,58 @@ def test_copies_with_another_id_and_time_are_near_duplicates() -> None:
     }  # fmt: skip
 
 
-def test_copies_that_agree_in_few_digits_alone_are_a_warning() -> None:
+@pytest.mark.parametrize("noise", [1e-5, 1e-4, 3e-4])
+def test_copies_with_more_noise_are_a_leak_too(noise: float) -> None:
+    generator = np.random.default_rng(1)
+    frame = clean(generator)
+    train, _ = parted(frame)
+    copies = frame[:60].with_columns(
+        pl.col(name) * (1 + noise * pl.Series(generator.normal(size=60)))
+        for name in frame.columns
+        if name.startswith("x")
+    )
+    found = check(train, data(pl.concat([frame[300:], copies]), positive="attack"))
+    assert found["L003"].severity == "leak"
+    assert found["L003"].evidence["with_5_digits"] < found["L003"].evidence["test_rows"]
+
+
+def test_copies_written_with_three_digits_are_a_leak() -> None:
     frame = clean(np.random.default_rng(1))
     train, _ = parted(frame)
     copies = frame[:60].with_columns(pl.col("^x.*$").round_sig_figs(3))
     found = check(train, data(pl.concat([frame[300:], copies]), positive="attack"))
-    assert found["L003"].severity == "warning"
+    assert [each.code for each in found.leaks] == ["L003"]
+    assert found["L003"].evidence["test_rows"] >= 59
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_that_lie_dense_on_a_curve_are_no_leak_and_no_warning(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    at = generator.uniform(1, 10, 1000)
+    label = pl.Series("label", generator.choice(["normal", "attack"], 1000))
+    frame = pl.DataFrame({"a": at, "b": at**2, "c": np.sqrt(at)}).with_columns(label)
+    found = check(*parted(frame))
+    assert found["L003"].severity == "info"
     assert "may be alike by chance" in found["L003"].message
+    assert "L004" not in found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_columns_that_depend_on_the_label_repeat_by_chance_within_a_class(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    attack = generator.random(3000) < 0.3
+    kinds = np.array(list("abcdefgh"))
+    table = {f"c{i}": kinds[(generator.binomial(7, 0.3, 3000) + attack) % 8] for i in range(4)}
+    label = pl.Series("label", np.where(attack, "attack", "normal"))
+    frame = pl.DataFrame(table).with_columns(label)
+    found = check(*parted(frame))
+    assert found["L001"].severity == "info"
+    assert not found.leaks
+    # With one column more that seldom repeats, a few copies are no chance.
+    finer = frame.with_columns(size=pl.Series(generator.normal(size=3000)))
+    train, _ = parted(finer)
+    copied = data(pl.concat([finer[2100:], finer[:9]]), positive="attack")
+    assert check(train, copied)["L001"].severity == "leak"
 
 
 def test_texts_that_differ_in_case_and_punctuation_are_near_duplicates() -> None:

@@ -13,7 +13,7 @@ from assay.learn.checks.drop import Judging, drops
 from assay.learn.recipes import find_recipe
 from assay.tally import Sample
 
-from .tables import clean, data, parted
+from .tables import clean, data, parted, smote
 
 TREE = find_recipe("ddos-tree")
 FRAME = clean(np.random.default_rng(41), rows=1000)
@@ -88,6 +88,49 @@ def test_repeats_of_one_file_go() -> None:
     assert found is not None
     assert found.removed == "400 rows that repeat another"
     assert found.after.learned + found.after.judged == 1000
+
+
+def test_the_same_file_as_both_parts_is_split_anew_without_its_copies() -> None:
+    found = check(data(FRAME), data(FRAME), recipe=TREE).retest
+    assert found is not None
+    assert found.after.learned + found.after.judged == 1000
+    assert found.drops["accuracy"].low > 0
+
+
+def test_made_up_rows_go_from_both_parts() -> None:
+    generator = np.random.default_rng(3)
+    names = [f"x{i}" for i in range(6)]
+    real = pl.DataFrame(generator.normal(size=(600, 6)), schema=names)
+    real = real.with_columns(label=pl.Series(["normal"] * 480 + ["attack"] * 120))
+    made = smote(generator, real[480:], 360)
+    frame = pl.concat([real, made]).sample(fraction=1, shuffle=True, seed=1)
+    found = check(*parted(frame), recipe=TREE)
+    assert "L014" in [each.code for each in found.leaks]
+    retest = found.retest
+    assert retest is not None
+    assert "that look made up" in retest.removed
+    assert retest.after.learned + retest.after.judged < 960 - 200
+    assert check(data(frame), recipe=TREE).retest.removed.endswith("rows that look made up")
+
+
+def test_a_check_whose_features_all_leak_is_told_and_not_refused() -> None:
+    frame = FRAME.select("label").with_columns(leak=pl.Series(9.0 * attacks(FRAME)))
+    found = check(*parted(frame), recipe=TREE)
+    assert "L011" in found
+    assert found.retest is not None
+    assert found.retest.after is None
+    assert found.retest.removed.startswith("nothing: every feature leaks")
+
+
+def test_a_drop_is_undefined_where_a_measure_is() -> None:
+    kinds = np.array(["a", "b", "c"])[np.random.default_rng(2).integers(0, 3, 1000)]
+    frame = FRAME.with_columns(label=pl.Series(kinds), copy=pl.Series(kinds))
+    test = data(frame[700:].filter(pl.col("label") != "c"), labels=["a", "b", "c"])
+    found = check(data(frame[:700]), test, recipe=TREE).retest
+    assert found is not None
+    assert np.isnan(found.before.estimates["balanced_accuracy"])
+    assert found.drops["balanced_accuracy"].undefined == "undefined before or after"
+    assert found.drops["accuracy"].low > 0.2
 
 
 def test_nothing_is_removed_where_nothing_leaks() -> None:

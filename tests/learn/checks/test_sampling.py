@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 
 from assay.learn.checks import check
-from assay.learn.checks.interpolated import nearest
+from assay.learn.checks.case import case_of
+from assay.learn.checks.interpolated import made_up, nearest
 
-from .tables import data
+from .tables import data, smote
 
 NAMES = list("abcdef")
 
@@ -26,17 +27,6 @@ def shuffled(*frames: pl.DataFrame) -> pl.DataFrame:
 def halves(frame: pl.DataFrame) -> tuple[object, object]:
     cut = frame.height * 7 // 10
     return data(frame[:cut]), data(frame[cut:])
-
-
-def smote(generator: np.random.Generator, few: pl.DataFrame, number: int) -> pl.DataFrame:
-    """Rows between a row and one of its five nearest, as Chawla et al. 2002 make them."""
-    points = few.select(NAMES).to_numpy()
-    near = nearest(points, points, 6)
-    first = generator.integers(0, len(points), number)
-    second = np.array([generator.choice(near[i][near[i] != i]) for i in first])
-    along = generator.random((number, 1))
-    made = points[first] + along * (points[second] - points[first])
-    return pl.DataFrame(made, schema=NAMES).with_columns(label=pl.lit("attack"))
 
 
 # -- copies ----------------------------------------------------------------------------------------
@@ -109,6 +99,24 @@ def test_real_rows_do_not_look_made_up() -> None:
         assert "L014" not in check(data(shuffled(*whole)))
         grid = [frame.with_columns((pl.col(NAMES) * 3).round()) for frame in whole]
         assert "L014" not in check(data(shuffled(*grid)))
+
+
+def test_rows_that_were_made_are_told_from_those_they_were_made_of() -> None:
+    generator = np.random.default_rng(5)
+    few, many = rows(generator, 80, "attack"), rows(generator, 500, "normal")
+    frame = pl.concat([many, few, smote(generator, few, 420)])
+    (found,) = made_up(case_of(data(frame), None), 1)
+    assert found[:580].sum() == 0
+    assert found[580:].mean() > 0.95
+
+
+def test_two_columns_are_enough_where_all_digits_are_there() -> None:
+    generator = np.random.default_rng(7)
+    narrow = [rows(generator, 80, "attack"), rows(generator, 500, "normal")]
+    few, many = (frame.select("a", "b", "label") for frame in narrow)
+    assert "L014" not in check(data(shuffled(many, few)))
+    found = check(data(shuffled(many, few, smote(generator, few, 420))))["L014"]
+    assert found.evidence["label"] == "attack"
 
 
 def test_the_nearest_are_those_that_brute_force_finds() -> None:

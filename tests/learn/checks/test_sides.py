@@ -51,12 +51,19 @@ def test_families_on_both_sides_are_normal_and_new_ones_are_told() -> None:
     frame = FRAME.with_columns(
         family=pl.when(pl.col("label") == "normal").then(pl.lit("none")).otherwise(pl.lit("dos"))
     )
-    assert "L007" not in check(*parted(frame, family="family"))
+    known = check(*parted(frame, family="family"))["L007"]
+    assert known.message.startswith("The one family of the test part is in the training part too")
+    assert known.evidence["families"] == {}
     new = frame.with_columns(
         family=pl.when(pl.int_range(400) >= 390).then(pl.lit("worm")).otherwise(pl.col("family"))
     )
     found = check(*parted(new, family="family"))["L007"]
-    assert (found.severity, found.evidence) == ("info", {"families": {"worm": 10}, "of": 120})
+    worms = int((new["label"][390:] == "attack").sum())
+    assert (found.severity, found.evidence["families"]) == ("info", {"worm": worms})
+    assert list(found.evidence["both"]) == ["dos"]
+    assert found.message.startswith("1 of 2 families of the test part is not in the training part")
+    grouped = check(*parted(frame, keep=["family"]), groups=["family"])["L006"]
+    assert (grouped.severity, grouped.evidence["family"]["shared"]) == ("leak", 2)
 
 
 # -- time ------------------------------------------------------------------------------------------

@@ -95,6 +95,25 @@ def test_r003_a_far_that_is_not_kept(clean: Run) -> None:
     assert "The threshold (0.5) keeps a false alarm rate of 0.01" in said
 
 
+def test_r003_a_far_for_which_no_threshold_could_be_chosen() -> None:
+    noise = rows(lambda draw, truth: draw.normal(0, 1, len(truth)))
+    run = train(recipe(1), noise, validation="kfold:2", max_far=0.01, importance=False)
+    assert all(fold.not_chosen for fold in run.folds)
+    said = message(run, "R003")
+    assert "No threshold for a false alarm rate of 0.01 could be chosen" in said
+    assert "in 2 of 2 folds, so that 0.5 was taken" in said
+    assert "keeps" not in said
+
+
+def test_r005_a_class_that_was_judged_but_not_learned() -> None:
+    frame = pl.DataFrame(
+        {"x": range(60), "label": ["a", "b"] * 29 + ["c", "c"], "day": [1, 1, 2, 2] * 14 + [1, 2, 2, 2]}
+    )
+    data = data_of(frame, label="label", keep=["day"])
+    run = train(recipe(2), data, validation="folds:day", importance=False)
+    assert "2 rows of class 'c' were judged by a model that never saw" in message(run, "R005")
+
+
 def test_r004_rows_judged_in_no_fold(clean: Run) -> None:
     said = message(replace(clean, unjudged=100), "R004")
     assert "100 rows of 400 (25%) were judged in no fold" in said

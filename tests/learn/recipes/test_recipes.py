@@ -8,9 +8,14 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from assay.learn.data import data_of
 from assay.learn.encoding import Columns, Text
 from assay.learn.recipes import RECIPES, RecipeError, Task, find_recipe
 from assay.learn.recipes.ddos_tree import chosen_columns
+from assay.learn.run import Run
+from assay.learn.run_folder import Asked, model_of
+from assay.learn.scenarios import make_arp
+from assay.learn.training import train
 
 LABELS = ("normal", "attack")
 QUICK = {
@@ -107,6 +112,38 @@ def test_everything_is_learned_from_the_training_part_alone() -> None:
     assert scale.mean_ == pytest.approx(matrix.mean(axis=0))
     known = set(frame["text"][:100])
     assert set(pipeline[0].categories_[frame.columns.index("text")]) == known
+
+
+@pytest.mark.parametrize("max_far", [None, 0.3])
+@pytest.mark.parametrize("name", QUICK)
+def test_the_model_stays_the_same_whatever_the_judged_rows_hold(
+    name: str, max_far: float | None
+) -> None:
+    frame = make_arp(300).drop("time", "host", "family")
+    words = {"text": "src_mac"} if name == "darknet-text" else {}
+
+    def trained(rows: pl.DataFrame) -> Run:
+        return train(
+            find_recipe(name),
+            data_of(rows, label="label", **words),
+            settings=QUICK[name],
+            max_far=max_far,
+            importance=False,
+        )
+
+    first = trained(frame)
+    judged = pl.int_range(pl.len()).is_in(pl.Series(first.folds[0].test).implode())
+    changed = [
+        pl.when(judged)
+        .then(pl.lit("never seen") if kind == pl.String else pl.col(column).cast(float) + 1e6)
+        .otherwise(column)
+        .alias(column)
+        for column, kind in frame.drop("label").schema.items()
+    ]
+    again = trained(frame.with_columns(changed))
+    assert np.array_equal(first.folds[0].test, again.folds[0].test)
+    asked = Asked("assay train", "label")
+    assert model_of(first, asked) == model_of(again, asked)
 
 
 def test_the_forest_is_the_one_of_document_000() -> None:

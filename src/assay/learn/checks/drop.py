@@ -16,6 +16,7 @@ Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Measure: TypeAlias = Callable[[Floats], float]
 
+BALANCED = "balanced_accuracy"
 RESAMPLES = 1000
 # Of more rows fewer resamples, since each looks at all of them.
 _WORK = 200_000_000
@@ -74,6 +75,10 @@ def drops(
     found = {}
     for measure, (first, second) in values.items():
         value = first(whole[0]) - second(whole[1])
+        if math.isnan(value) or (measure == BALANCED and not _all_there(before, after, classes)):
+            why = "undefined before or after"
+            found[measure] = Estimate(math.nan, n=len(numbers), level=level, undefined=why)
+            continue
         ends = method.ends(drawn[measure], value, None)
         found[measure] = Estimate(
             value,
@@ -82,10 +87,14 @@ def drops(
             method="cluster bootstrap" if clusters is not None else "bootstrap",
             n=len(numbers),
             level=level,
-            undefined="undefined before or after" if math.isnan(value) else None,
             note=ends.note,
         )
     return found
+
+
+def _all_there(before: Judging, after: Judging, classes: int) -> bool:
+    """Whether each judging has rows of every class."""
+    return all(len(np.unique(judging.truth)) == classes for judging in (before, after))
 
 
 def _measure(measure: str, judging: Judging, classes: int) -> Measure:
@@ -109,7 +118,7 @@ def _of_table(measure: str, table: Floats) -> float:
             return float(table[1, 1] / table[1].sum())
         if measure == "false_discovery_rate":
             return float(table[0, 1] / table[:, 1].sum())
-        # A class that is not there has no recall.
+        # A class that a resample does not have has no recall in it.
         return float(np.nanmean(np.diag(table) / table.sum(axis=1)))
 
 

@@ -34,7 +34,8 @@ def look(case: Case) -> Seen | None:
     """A class many of whose rows lie on a straight line with two near rows of their class.
 
     In three or more columns that does not happen by chance, in two where all digits are there.
-    Other classes must not have it, since rows on a grid do. Of the test part it is a leak where the line runs through training rows.
+    Other classes must not have it, since rows on a grid do. Of the test part it is a leak where the
+    line runs through training rows.
 
     >>> import numpy as np, polars as pl
     >>> from assay.learn.checks import check
@@ -179,8 +180,8 @@ def on_lines(
 ) -> Array:
     """For each row, whether it lies on one straight line with two of its own others, or between.
 
-    Along the line three columns have to change at least, or both of two, and none that holds ``whole`` numbers:
-    between whole numbers lie broken ones.
+    Along the line three columns have to change at least, or both of two, and none that holds
+    ``whole`` numbers: between whole numbers lie broken ones.
 
     >>> import numpy as np
     >>> ends = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0], [1.0, 0.0, 5.0]])

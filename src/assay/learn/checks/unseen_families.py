@@ -76,7 +76,7 @@ def _are(number: int) -> str:
 CHECK = CodedCheck(
     code="L007",
     severity="info",
-    title="families that only the test part has",
+    title="known and unknown families",
     why="A detection rate over known and unknown families together describes neither.",
     remedy="Report families apart (--family), and how well unknown ones are found by itself.",
     pitfall="P1",

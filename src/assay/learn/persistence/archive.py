@@ -75,6 +75,11 @@ DAMAGED = (
 )
 
 
+def may_be_archive(start: bytes) -> bool:
+    """Whether a file that begins so is worth reading to its end."""
+    return _ZIP.startswith(start[: len(_ZIP)])
+
+
 def members_of(data: bytes) -> dict[str, bytes]:
     """The members of an archive by name, each read whole; refuses what is odd about any of them."""
     if not data.startswith(_ZIP):

@@ -6,8 +6,9 @@ It travels inside the model file, as the JSON member ``assay.json``.
 from __future__ import annotations
 
 import json
-import math
 import platform
+import re
+import sys
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 FORMAT = "assay.model/1"
 NUMBER, TEXT = "number", "text"
+# Halves of characters, which JSON can hold and no table can.
+_NO_TEXT = re.compile("[\ud800-\udfff]")
 _PACKAGES = ("assay", "numpy", "polars", "scikit-learn", "scipy", "skops")
 
 
@@ -120,14 +123,18 @@ def _features(pipeline: Any, frame: pl.DataFrame) -> list[dict[str, str]]:
 def _is_feature(found: Any) -> bool:
     return (
         isinstance(found, dict)
-        and isinstance(found.get("name"), str)
+        and _texts([found.get("name")])
         and found.get("kind") in (NUMBER, TEXT)
     )
 
 
 def _texts(found: Any) -> bool:
-    return isinstance(found, list) and all(isinstance(one, str) for one in found)
+    return isinstance(found, list) and all(
+        isinstance(one, str) and not _NO_TEXT.search(one) for one in found
+    )
 
 
 def _finite(found: Any) -> bool:
-    return isinstance(found, int | float) and not isinstance(found, bool) and math.isfinite(found)
+    if not isinstance(found, int | float) or isinstance(found, bool):
+        return False
+    return abs(found) <= sys.float_info.max  # a whole number may be too large for isfinite

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -10,13 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
+from assay.learn.fitting import in_order
 from assay.learn.persistence import header as headers
-from assay.learn.persistence.archive import HEADER, MOST_BYTES, SCHEMA, members_of, packed
+from assay.learn.persistence.archive import (
+    HEADER,
+    MOST_BYTES,
+    SCHEMA,
+    may_be_archive,
+    members_of,
+    packed,
+)
 from assay.learn.persistence.trees import must_be_sound, must_be_trees
 from assay.learn.persistence.trust import check_names, must_be_trustworthy, parts_of, schema_of
 from assay.learn.persistence.words import unpack_words
 
 MODEL = "model.skops"
+_ENOUGH = 1 << 20  # bytes to say what a file is that is no model
 
 # What scikit-learn and skops raise about a state that they can't make sense of.
 _UNREADABLE = (
@@ -70,12 +80,15 @@ def _file(path: Path) -> Path:
 def _content(file: Path) -> bytes:
     try:
         with file.open("rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
+            if not may_be_archive(stream.peek(1)):
+                return stream.read(_ENOUGH)
+            if os.fstat(stream.fileno()).st_size <= MOST_BYTES:
+                data = stream.read(MOST_BYTES + 1)
+                if len(data) <= MOST_BYTES:
+                    return data
     except OSError as odd:
         raise InputError(f"{file} can't be read: {odd.strerror}") from odd
-    if len(data) > MOST_BYTES:
-        raise InputError(f"{file} is larger than {MOST_BYTES >> 30} GiB, too large for a model")
-    return data
+    raise InputError(f"{file} is larger than {MOST_BYTES >> 30} GiB, too large for a model")
 
 
 def _loaded(data: bytes, trusted: frozenset[str]) -> Loaded:
@@ -101,6 +114,7 @@ def _loaded(data: bytes, trusted: frozenset[str]) -> Loaded:
             unpack_words(pipeline)
             must_be_sound(pipeline)
             _must_predict(pipeline, header)
+            in_order(pipeline)  # whose steps may lack a setting, which would show only later
     except InputError:
         raise
     except _UNREADABLE as odd:
@@ -124,6 +138,10 @@ def _must_predict(pipeline: Any, header: dict[str, Any]) -> None:
     classes = list(pipeline.classes_)
     if not all(0 <= int(code) < len(header["labels"]) for code in classes):
         raise InputError("its classes and the labels of its header do not match")
+    steps = getattr(pipeline, "steps", None)
+    learned = getattr(steps[0][1], "names_", None) if steps else None
+    if learned and sorted(learned) != sorted(feature["name"] for feature in header["features"]):
+        raise InputError("its header lists other columns than those that the model learned from")
 
 
 def _version_notes(header: dict[str, Any]) -> tuple[str, ...]:

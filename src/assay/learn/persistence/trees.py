@@ -59,6 +59,8 @@ def must_be_sound(model: Any) -> None:
     from sklearn.tree import BaseDecisionTree
 
     for found in objects_in(model):
+        if isinstance(found, BaseDecisionTree | BaseForest) and hasattr(found, "classes_"):
+            _must_be_classes(found.classes_, getattr(found, "n_classes_", None))
         if isinstance(found, BaseDecisionTree) and hasattr(found, "tree_"):
             if found.tree_.n_features != _features(found):
                 raise InputError("a tree in it was made for another number of columns")
@@ -109,6 +111,13 @@ def _must_lead_on(
 def _must_be_columns(used: npt.NDArray[Any], columns: int) -> None:
     if len(used) and not (used.min() >= 0 and used.max() < columns):
         raise InputError("a tree in it asks for a column that is not there")
+
+
+def _must_be_classes(classes: Any, count: Any) -> None:
+    """A forest makes room for as many classes as it says that it has."""
+    there = isinstance(classes, np.ndarray) and classes.ndim == 1
+    if not there or not isinstance(count, int | np.integer) or int(count) != len(classes):
+        raise InputError("a tree in it has no such number of classes")
 
 
 def _must_be_vocabulary(vocabulary: Any) -> None:

@@ -45,12 +45,16 @@ _MOST_FOLDS = 10_000
 
 @dataclass(frozen=True)
 class Scheme:
-    """How rows are divided: its text, the columns that it goes by, and the file it judges."""
+    """How rows are divided: its text, the columns that it goes by, and the file it judges.
+
+    ``time`` is the column, where it goes by the time.
+    """
 
     text: str
     make: Callable[[int], Splitter]
     columns: tuple[str, ...] = ()
     test: str | None = None
+    time: str | None = None
 
     def splitter(self, data: Data, seed: int, test: Data | None = None) -> BoundSplitter:
         """A splitter of these rows; of an official split, of these and then of ``test``."""
@@ -117,7 +121,7 @@ def _time(text: str, rest: str) -> Scheme:
     if not (at and column.strip() and moment.strip()):
         raise _odd(text, "a column and a date, such as time:seen@2024-03-01")
     since = Since(moment.strip())
-    return Scheme(text, lambda _: since, (column.strip(),))
+    return Scheme(text, lambda _: since, (column.strip(),), time=column.strip())
 
 
 def _sliding(text: str, rest: str) -> Scheme:
@@ -132,7 +136,7 @@ def _sliding(text: str, rest: str) -> Scheme:
     if set(lengths) != {"train", "test"} or not column.strip():
         raise _odd(text, expected)
     sliding = Sliding(**lengths)
-    return Scheme(text, lambda _: sliding, (column.strip(),))
+    return Scheme(text, lambda _: sliding, (column.strip(),), time=column.strip())
 
 
 def _folds(text: str, rest: str) -> Scheme:
