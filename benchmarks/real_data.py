@@ -245,7 +245,7 @@ def mean_of(found: dict[str, Any], key: str) -> str:
         return ""
     mean = measure["mean"]
     said = written(mean["value"], mean["low"], mean["high"])
-    return said if measure["sd"] is None else f"{said}, sd {measure['sd']:.3f}"
+    return said if measure["sd"] is None else f"{said}, sd {measure['sd']:.2g}"
 
 
 def of_seeds() -> str:

@@ -392,6 +392,11 @@ def test_the_model_is_not_replaced_by_its_predictions(
     model = tmp_path / "model.csv"
     model.write_bytes((run / "model.skops").read_bytes())
     refused(cli("predict", model, new, "--out", model), 2, "is the model")
+    (tmp_path / "run").mkdir()
+    inside = tmp_path / "run" / "model.skops"
+    inside.write_bytes(model.read_bytes())
+    found = cli("predict", inside.parent, new, "--out", inside, "--format", "csv")
+    refused(found, 2, "is the model")
 
 
 def test_without_the_extra_it_says_what_to_install(

@@ -501,3 +501,16 @@ def test_a_dropped_column_may_be_absent_from_the_official_test(cli: Cli, here: P
     pl.read_csv("train.csv").with_columns(difficulty=1).write_csv("train.csv")
     assert "test.csv has no column 'difficulty'" in cli(*command).err
     assert cli(*command, "--drop", "difficulty").code == 0
+
+
+def test_a_row_without_a_time_to_split_by_is_a_bad_row(cli: Cli, here: Path) -> None:
+    rows = [f"{i % 7},2026-03-{1 + i % 28:02},{'normal' if i % 3 else 'attack'}" for i in range(60)]
+    rows[4] = "5,,normal"
+    Path("flows.csv").write_text("x,seen,label\n" + "\n".join(rows) + "\n")
+    options = ("--label", "label", "--validation", "time:seen@2026-03-15", *FEW)
+    command = ("train", "safelink-forest", "flows.csv", *options)
+    shown = cli(*command)
+    assert shown.code == 3
+    assert "flows.csv, line 6: column 'seen': found nothing" in shown.err
+    assert cli(*command, "--on-bad-row", "skip", "--out", "run").code == 0
+    assert pl.read_parquet("run/predictions.parquet")["time"].dtype == pl.Datetime("us")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.errors import EmptyInput, InputError, LabelError
+from assay.errors import EmptyInput, InputError, LabelError, ScoreError
 from assay.learn.data import data_of, read_data
 
 
@@ -296,3 +296,34 @@ def test_rows_are_taken_with_all_they_have(positions: list[int]) -> None:
     assert part.time is not None
     assert [part.family.names[c] for c in part.family.codes] == ["pqpqp"[i] for i in positions]
     assert part.time.tolist() == [data.time[i].item() for i in positions]
+
+
+def test_a_table_to_judge_is_read_like_the_one_that_was_learned() -> None:
+    learned = data_of(
+        pl.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "5"], "label": ["no", "dos", "probe"]}),
+        label="label",
+        negative="no",
+    )
+    judged = data_of(
+        pl.DataFrame({"b": [5, 6], "extra": [[1], [2]], "a": ["7", None], "label": ["worm", "no"]}),
+        label="label",
+        like=learned,
+    )
+    assert judged.frame.columns == ["a", "b"]
+    assert judged.frame["a"].to_list() == [7.0, None]
+    assert judged.labels == ("no", "not no")
+    assert judged.truth.tolist() == [1, 0]
+    assert judged.family is not None
+    assert [judged.family.names[code] for code in judged.family.codes] == ["worm", "no"]
+
+
+def test_text_among_learned_numbers_is_refused_with_its_row() -> None:
+    learned = data_of(pl.DataFrame({"a": [1, 2], "label": [0, 1]}), label="label")
+    with pytest.raises(ScoreError, match="row 2: column 'a': found 'b', expected a number"):
+        data_of(pl.DataFrame({"a": ["1", "b"], "label": [0, 1]}), label="label", like=learned)
+
+
+def test_dates_in_text_files_are_told_to_be_no_numbers(tmp_path: Path) -> None:
+    path = written(tmp_path, "a,seen,version,label\n1,2026-03-02 10:00,2026-03-02b,0\n2,,x,1\n")
+    (note,) = [note for note in read_data(path, label="label").notes if "times" in note]
+    assert note.startswith("column 'seen': times are learned as text")

@@ -90,9 +90,12 @@ def test_the_json_document_keeps_the_contract_and_its_schema() -> None:
     jsonschema.validate(plain, schema_of("assay.check/1"))
     assert list(plain)[:4] == ["schema", "findings", "baselines", "retest"]
     for finding in plain["findings"]:
-        assert list(finding) == [
+        assert list(finding)[:7] == [
             "code", "severity", "message", "pitfall", "columns", "rows", "evidence",
         ]  # fmt: skip
+        assert finding["evidence"]
+        assert finding["why"]
+        assert finding["remedy"]
     assert [each["baseline"] for each in plain["baselines"]] == [
         "majority", "best single column", "tree of depth 2",
     ]  # fmt: skip
@@ -169,3 +172,18 @@ def test_hostile_names_do_no_harm(face: str) -> None:
         text = render(check_document(found), face, width=80)
         assert face != "html" or "<script>alert" not in text
         assert "\x1b[31m" not in text
+
+
+def test_a_recipe_without_a_leak_is_said_to_drop_by_nothing() -> None:
+    table = frame(range(ROWS)).select("size", "rate", "label")
+    found = check(data_of(table, label="label"), recipe=find_recipe("ddos-tree"))
+    said = check_document(found).headline
+    assert said[-1].startswith("Nothing had to be removed, so nothing drops: ROC AUC of ddos-tree")
+
+
+def test_a_finding_tells_what_it_changes_and_what_to_do() -> None:
+    text = render(check_document(example()), "markdown")
+    for found in example().findings:
+        if found.severity != "info":
+            assert found.why in text.replace("\\", "")
+            assert f"What to do: {found.remedy}" in text.replace("\\", "")

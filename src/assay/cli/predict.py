@@ -128,7 +128,9 @@ def command(
     to = target(out, face)
     to.check()
     must_not_replace(to.path, files, request)
-    if to.path is not None and to.path.is_file() and model.is_file() and to.path.samefile(model):
+    # The folder that train left counts as the model in it, as it does for load_model.
+    read = model / "model.skops" if model.is_dir() else model
+    if to.path is not None and to.path.is_file() and read.is_file() and to.path.samefile(read):
         raise click.UsageError(f"--out {out} is the model, which it would replace")
 
     def tell(text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,13 @@ import click
 
 from assay.cli import aside
 from assay.cli.errors import OutputError
+from assay.cli.provenance import must_not_replace
 
 if TYPE_CHECKING:
     from assay.learn.run import Run
     from assay.learn.run_folder import Asked
     from assay.report import Document
+    from assay.sources.files import Request
 
 # What tells such a folder from any other.
 MARK, SCHEMA = "run.json", "assay.run/"
@@ -39,6 +41,14 @@ def check_folder(path: Path) -> None:
             )
     except OSError as error:
         raise OutputError.of(path, error) from error
+
+
+def must_hold_no_input(path: Path, inputs: Sequence[str], request: Request) -> None:
+    """Refuse a folder in which a file that is read would be replaced."""
+    from assay.learn.run_folder import FILES
+
+    for name in FILES:
+        must_not_replace(path / name, inputs, request)
 
 
 def _is_run(path: Path) -> bool:
@@ -78,13 +88,6 @@ def files_of(
     return {**files, folder.RUN: folder.run_record(run, asked, digests, times)}
 
 
-def to_trust(files: Mapping[str, bytes]) -> tuple[str, ...]:
-    """The types in a model file that have to be named when it is loaded."""
-    from assay.learn.persistence import MODEL, types_to_trust
-
-    return types_to_trust(files[MODEL])
-
-
 def times_since(started: float) -> dict[str, Any]:
     """When a run began and ended; all that differs when it is made again."""
 
@@ -112,3 +115,13 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
                 (folder / name).write_bytes(content)
     except OSError as error:
         raise OutputError.of(path, error) from error
+
+
+def told(path: Path, files: Mapping[str, bytes]) -> Iterator[str]:
+    """What was written, and the types that have to be named when the model is loaded."""
+    from assay.learn.persistence import MODEL, types_to_trust
+
+    yield f"wrote {path}: {', '.join(files)}"
+    trusted = " ".join(f"--trust {name}" for name in types_to_trust(files[MODEL]))
+    if trusted:
+        yield f"note: to load this model is to run its code: predict needs {trusted}"

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import values
+from assay.cli import run_folder, values
 from assay.cli.command import TYPED, Option
 from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, VOLUME, judging, one_of_them
 from assay.cli.progress import Progress
-from assay.cli.provenance import must_not_replace
 from assay.cli.reading import named, reading_only, within_memory
 from assay.cli.recipes import WithRecipes, list_recipes, must_be_installed, setting
 from assay.cli.reporting import FORMATS, LEVEL, QUIET, SEED, TERMINAL, Reporting
-from assay.cli.run_folder import check_folder, files_of, times_since, to_trust, write_folder
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
@@ -192,8 +190,8 @@ def command(
     check_figures(figures)
     inputs = [*files, *([] if scheme.test is None else [scheme.test])]
     if out is not None:
-        check_folder(out)
-        _must_not_be_an_input(out, inputs, request)
+        run_folder.check_folder(out)
+        run_folder.must_hold_no_input(out, inputs, request)
     if inputs.count("-") > 1:
         raise click.UsageError("standard input can be given once")
     if id_ in _WRITTEN:
@@ -228,7 +226,11 @@ def command(
             context, label, id_, request, base_rate, volume, _hashed(inputs, request, face, out)
         )
         document = training_document(run, made=_made(asked))
-        kept = {} if out is None else files_of(run, document, asked, times_since(started))
+        kept = (
+            {}
+            if out is None
+            else run_folder.files_of(run, document, asked, run_folder.times_since(started))
+        )
     for line in _said(run, document, reporting):
         reporting.say(line)
     if figures is not None:
@@ -238,11 +240,9 @@ def command(
     if out is None:
         reporting.say("note: nothing is kept; --out DIR keeps the model, its predictions and more")
     else:
-        write_folder(out, kept)
-        reporting.say(f"wrote {out}: {', '.join(kept)}")
-        trusted = " ".join(f"--trust {name}" for name in to_trust(kept))
-        if trusted:
-            reporting.say(f"note: to load this model is to run its code: predict needs {trusted}")
+        run_folder.write_folder(out, kept)
+        for line in run_folder.told(out, kept):
+            reporting.say(line)
     reporting.deliver(document)
 
 
@@ -281,13 +281,6 @@ def _scheme(text: str, seed: int) -> Scheme:
         return parse_scheme(text)
     except InputError as odd:
         raise click.UsageError(f"--validation: {odd}") from odd
-
-
-def _must_not_be_an_input(out: Path, inputs: Sequence[str], request: Request) -> None:
-    from assay.learn.run_folder import FILES
-
-    for name in FILES:
-        must_not_replace(out / name, inputs, request)
 
 
 def _hashed(

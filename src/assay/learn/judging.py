@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _CORRECTED = "nadeau_bengio"
 SD = "sd"
-_MOST_CELLS = 10_000_000  # of one confusion matrix a group
+_MOST_CELLS = 30_000_000  # of one confusion matrix a group
 
 
 def together(folds: Sequence[Fold]) -> tuple[Positions, Said, Positions]:

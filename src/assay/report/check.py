@@ -12,7 +12,7 @@ from assay.evaluation.words import listed
 from assay.learn.checks import CHECKS, Check, Finding
 from assay.learn.checks.baselines import OF_MANY, OF_TWO, Baseline
 from assay.learn.checks.pitfalls import FOUND, Pitfall
-from assay.learn.checks.retest import Retest
+from assay.learn.checks.retest import NO_LEAK, Retest
 from assay.measures import find
 from assay.report.document import (
     Cell,
@@ -101,9 +101,15 @@ def _features(check: Check) -> str:
 
 def _drop(retest: Retest | None) -> Iterator[str]:
     """The one drop that the headline tells."""
-    if retest is None or retest.after is None:
+    if retest is None:
         return
-    measure = "roc_auc" if "roc_auc" in retest.drops else "accuracy"
+    measure = "roc_auc" if "roc_auc" in retest.before.estimates else "accuracy"
+    if retest.after is None:
+        if retest.removed == NO_LEAK:
+            value, interval = measured_parts(retest.before.estimates[measure])
+            called = f"{measure_name(measure)} of {name(retest.recipe)}"
+            yield f"Nothing had to be removed, so nothing drops: {called} is {value} {interval}."
+        return
     drop = retest.drops[measure]
     if math.isnan(drop):
         return
@@ -121,28 +127,28 @@ def _drop(retest: Retest | None) -> Iterator[str]:
 
 
 def _found(check: Check) -> Iterator[Section]:
-    """Every finding with what to do about it, leaks first."""
+    """Every finding with what it changes and what to do about it, leaks first."""
     if check.findings:
         said = tuple(
-            Prose(f"{CALLED[found.severity]} {found.code}: {found.message} {_remedy(found)}")
+            Prose(f"{CALLED[found.severity]} {found.code}: {found.message}{_advice(found)}")
             for found in check.findings
         )
         yield Section("What was found", said, Tier.MAIN)
 
 
-def _remedy(found: Finding) -> str:
-    """What to do, where something is to be done."""
-    return "" if found.severity == "info" else f"What to do: {_BY_CODE[found.code].remedy}"
+def _advice(found: Finding) -> str:
+    """What it changes and what to do, where something is to be done."""
+    return "" if found.severity == "info" else f" {found.why} What to do: {found.remedy}"
 
 
 def _reasons(check: Check) -> Iterator[Section]:
-    """Why each finding matters."""
+    """What each finding is called, and what it changes."""
     if not check.findings:
         return
-    columns = (Column("finding"), Column("is"), Column("why it matters"))
+    columns = (Column("finding"), Column("is"), Column("what it changes"))
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (code, _BY_CODE[code].title, _BY_CODE[code].why)
-        for code in sorted(found.code for found in check.findings)
+        (found.code, found.title, found.why)
+        for found in sorted(check.findings, key=lambda each: each.code)
     )
     table = Table("What the codes stand for", columns, rows)
     yield Section("Why it matters", (table,), Tier.APPENDIX, detail=True)

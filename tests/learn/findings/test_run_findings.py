@@ -79,6 +79,9 @@ def test_r001_a_loss_that_rises(clean: Run) -> None:
     assert codes(learned(*jitter)) == []
     losses = [*(0.9**i for i in range(12)), *(0.4 * 1.1**i for i in range(8))]
     assert "in epochs 9 to 13 and rose" in message(learned(*losses), "R001")
+    # Those of document 000, whose network got worse from the first epoch on.
+    told = message(learned(0.6893, 0.6912, 0.7034, 0.7156, 0.7289), "R001")
+    assert "rose from 0.689 in epoch 1 to 0.729 in epoch 5" in told
     assert codes(learned(0.7)) == []
 
 
@@ -107,7 +110,11 @@ def test_r003_a_far_for_which_no_threshold_could_be_chosen() -> None:
 
 def test_r005_a_class_that_was_judged_but_not_learned() -> None:
     frame = pl.DataFrame(
-        {"x": range(60), "label": ["a", "b"] * 29 + ["c", "c"], "day": [1, 1, 2, 2] * 14 + [1, 2, 2, 2]}
+        {
+            "x": range(60),
+            "label": ["a", "b"] * 29 + ["c", "c"],
+            "day": [1, 1, 2, 2] * 14 + [1, 2, 2, 2],
+        }
     )
     data = data_of(frame, label="label", keep=["day"])
     run = train(recipe(2), data, validation="folds:day", importance=False)

@@ -367,6 +367,21 @@ def test_a_file_with_a_bad_header_is_refused(refused: Refused, header: bytes) ->
     assert "its header" in refused(archive({**members(saved()), HEADER: header}))
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("threshold", 10**400, "no number"),
+        ("labels", ["\ud800", "attack"], "no list of two or more labels"),
+        ("features", [{"name": "\ud800", "kind": "text"}], "does not list the columns"),
+        ("features", [{"name": "size", "kind": "number"}], "other columns than those"),
+    ],
+)
+def test_a_header_that_lies_is_refused(refused: Refused, key: str, value: Any, said: str) -> None:
+    parts = members(saved())
+    header = {**json.loads(parts[HEADER]), key: value}
+    assert said in refused(archive({**parts, HEADER: json.dumps(header).encode()}))
+
+
 def test_a_skops_file_of_somebody_else_has_no_header(refused: Refused) -> None:
     parts = members(saved())
     del parts[HEADER]
@@ -461,6 +476,21 @@ def test_a_file_beyond_the_limit_is_refused(
 
 def first_array(content: bytes) -> bytes:
     return archive({**members(saved()), "1.npy": content})
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero")
+def test_what_is_no_archive_is_not_read_to_its_end() -> None:
+    with pytest.raises(InputError, match="no zip archive"):
+        load_model("/dev/zero")
+
+
+def test_a_folder_whose_model_is_none_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a" / "model.skops").mkdir(parents=True)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "model.skops").symlink_to("model.skops")
+    for folder in "ab":
+        with pytest.raises(InputError, match=r"has no model\.skops"):
+            load_model(tmp_path / folder)
 
 
 def test_an_array_of_objects_is_a_pickle(refused: Refused, canary: Path) -> None:
@@ -659,6 +689,31 @@ def test_a_model_that_would_read_files_named_by_texts_is_refused(refused: Refuse
                 part["content"]["content"]["input"] = scalar("filename")
 
     assert "names of files" in refused(changed(work, "darknet-text"))
+
+
+@pytest.mark.parametrize(
+    ("recipe", "lost"),
+    [("darknet-text", "use_idf"), ("safelink-ann", "epochs"), ("ddos-tree", "feature_range")],
+)
+def test_a_step_without_one_of_its_settings_is_refused(
+    refused: Refused, recipe: str, lost: str
+) -> None:
+    def lose(schema: dict[str, Any], _: dict[str, bytes]) -> None:
+        for part in parts_of(schema):
+            if part["__loader__"] == "DictNode" and lost in part["content"]:
+                del part["content"][lost]
+                part["key_types"]["content"].pop()
+
+    assert f"no attribute {lost!r}" in refused(changed(lose, recipe))
+
+
+def test_a_forest_of_more_classes_than_it_knows_is_refused(refused: Refused) -> None:
+    def claim(schema: dict[str, Any], _: dict[str, bytes]) -> None:
+        for part in parts_of(schema):
+            if part["__loader__"] == "DictNode" and "n_classes_" in part["content"]:
+                part["content"]["n_classes_"] = scalar(10**9)
+
+    assert "number of classes" in refused(changed(claim, "safelink-forest"))
 
 
 # -- damage ----------------------------------------------------------------------------------------

@@ -22,7 +22,8 @@ class Finding:
 
     ``pitfall`` is one of the ten of Arp et al., such as P3. ``columns`` are those it is about, and
     ``rows`` the numbers of the first hundred rows, of the test part where there is one, else of the
-    training part. ``evidence`` are the numbers behind the message.
+    training part. ``evidence`` are the numbers behind the message. ``title`` names what was found,
+    ``why`` tells what it changes, ``remedy`` what to do about it.
     """
 
     code: str
@@ -32,6 +33,9 @@ class Finding:
     columns: tuple[str, ...] = ()
     rows: tuple[int, ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    title: str = ""
+    why: str = ""
+    remedy: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The finding as the JSON document has it."""
@@ -43,6 +47,9 @@ class Finding:
             "columns": list(self.columns),
             "rows": list(self.rows),
             "evidence": dict(self.evidence),
+            "title": self.title,
+            "why": self.why,
+            "remedy": self.remedy,
         }
 
 
@@ -61,8 +68,8 @@ class Seen:
 class CodedCheck:
     """One coded check: ``look`` gives what it saw where there is something to say, else None.
 
-    ``severity`` is the worst that it can be. ``title`` names what is found, ``why`` tells why it
-    matters, ``remedy`` what to do about it, ``pitfall`` to which of the ten pitfalls it belongs.
+    ``severity`` is the worst that it can be. ``title`` names what is found, ``why`` tells what it
+    changes, ``remedy`` what to do about it, ``pitfall`` to which of the ten pitfalls it belongs.
     The docstring of ``look`` says what is looked for, with an example.
     """
 
@@ -87,4 +94,7 @@ class CodedCheck:
             seen.columns,
             seen.rows,
             seen.evidence,
+            self.title,
+            self.why,
+            self.remedy,
         )

@@ -51,7 +51,7 @@ def look(case: Case) -> Seen | None:
         most = max(shared, key=lambda column: shared[column])
         said += (
             f" {share(shared[most], len(case.test))} of the test rows have a value of {name(most)} "
-            f"that the training part has; --group {most} judges that."
+            f"that the training part has; --group {name(most)} judges that."
         )
     return Seen(
         "warning",

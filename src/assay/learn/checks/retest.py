@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = npt.NDArray[Any]
 
+NO_LEAK = "nothing: no leak was found"
+
 
 @dataclass(frozen=True, eq=False)
 class Trained:
@@ -106,7 +108,7 @@ def retest(case: Case, recipe: Recipe) -> Retest:
         return Retest(recipe.name, before, None, why)
     honest = honest_of(case, leaks, data, test)
     if honest is None:
-        why = f"nothing: {leaks.missed or 'no leak was found'}"
+        why = f"nothing: {leaks.missed}" if leaks.missed else NO_LEAK
         return Retest(recipe.name, before, None, why)
     removed = listed(honest.removed)
     try:

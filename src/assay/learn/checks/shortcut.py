@@ -58,7 +58,8 @@ def look(case: Case) -> Seen | None:
     if good:
         best = max(good, key=lambda column: good[column].auc.low)
         others = [column for column in good if column != best]
-        more = f"; so do {columns(others)}" if others else ""
+        do = "does" if len(others) == 1 else "do"
+        more = f"; so {do} {columns(others)}" if others else ""
         said.append(
             f"Column {name(best)} alone has {_measure(case)} of {estimate(good[best].auc)}{more}."
         )
@@ -71,7 +72,8 @@ def look(case: Case) -> Seen | None:
     if partly:
         column, label = max(partly, key=lambda each: partly[each].low)
         others = list(dict.fromkeys(other for other, _ in partly if other != column))
-        more = f"; {columns(others)} tell one as well" if others else ""
+        tell = "tells" if len(others) == 1 else "tell"
+        more = f"; {columns(others)} {tell} one as well" if others else ""
         said.append(
             f"Column {name(column)} alone tells the class {name(case.labels[label])} from all "
             f"others with an AUC of {estimate(partly[column, label])}{more}."
