@@ -173,6 +173,15 @@ def test_estimates_are_means_with_the_corrected_interval() -> None:
     assert ratio == pytest.approx(math.sqrt(1 + 15 / 4))
 
 
+def test_the_interval_of_a_mean_stays_in_the_range_of_its_measure() -> None:
+    columns = table(repeats=1, folds=4)
+    columns["precision.normal"] = [0.99, 0.3, 0.98, 0.99] * 2
+    columns["my_cost"] = [0.99, 0.3, 0.98, 0.99] * 2
+    found = compare_folds(columns).estimates["m0"]
+    assert found["precision.normal"].high == 1
+    assert found["my_cost"].high > 1
+
+
 def test_measure_without_a_value_is_left_out_and_said() -> None:
     columns = table()
     columns["log_loss"][3] = None

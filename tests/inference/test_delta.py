@@ -286,6 +286,19 @@ def test_perfect_decisions_in_clusters_still_have_width() -> None:
     assert 0 < low < 1
 
 
+@pytest.mark.parametrize("name", ["recall", "f1", "mcc"])
+@pytest.mark.parametrize("size", [1, 5])
+def test_perfect_clusters_tell_no_more_than_as_many_rows(name: str, size: int) -> None:
+    truth = np.arange(600) < 160
+    tally = clustered(truth.astype(int), truth.astype(int), np.arange(600) // size)
+    measure = find(name)
+    quantity = Quantity(measure.formula, label=1)
+    plain = interval(quantity, tally.confusion(), measure.range, 0.95)
+    low, high = cluster_interval(quantity, tally, measure.range, 0.95)
+    assert low <= plain[0] < 1
+    assert high == 1
+
+
 @pytest.mark.parametrize("name", ["precision", "mcc", "diagnostic_odds_ratio"])
 @given(count=st.integers(2, 12), seed=st.integers(0, 10**6), level=st.floats(0.5, 0.9999))
 def test_cluster_interval_holds_the_value_and_stays_in_range(name, count, seed, level) -> None:

@@ -124,5 +124,9 @@ def cluster_interval(
     spread = float(np.square(moved).sum()) * count / (count - 1)
     spread += float(np.square(added * gradient).sum())
     centre = float(quantity.of_tables(table + added)) if added.any() else value
-    ends = on_scale(centre, spread, bounds, student(level, count - 1))
-    return min(ends[0], value), max(ends[1], value)
+    low, high = on_scale(centre, spread, bounds, student(level, count - 1))
+    if added.any():
+        # Clusters that agree on an empty cell tell no more of it than as many independent rows.
+        rows = interval(quantity, clusters.confusion(), bounds, level)
+        low, high = min(low, rows[0]), max(high, rows[1])
+    return min(low, value), max(high, value)

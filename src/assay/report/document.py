@@ -77,6 +77,11 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Course(Table):
+    """A table over steps in their order, such as epochs; a page draws its shares as lines."""
+
+
+@dataclass(frozen=True)
 class Matrix:
     """A confusion matrix; rows are the truth."""
 

@@ -11,7 +11,7 @@ from assay.learn.record import settings_of
 from assay.learn.rules import rules_of
 from assay.learn.run import Run
 from assay.learn.words import Word
-from assay.report.document import Cell, Column, Kind, Section, Table, Tier
+from assay.report.document import Cell, Column, Course, Kind, Section, Table, Tier
 from assay.report.names import name
 from assay.report.numbers import count
 from assay.report.validated import called
@@ -129,7 +129,7 @@ def _losses(losses: Sequence[Sequence[float]]) -> Section:
             Column("folds", Kind.COUNT),
         )
         rows = tuple(_epoch(losses, epoch) for epoch in range(epochs))
-    table = Table("Training loss (cross-entropy) after each epoch", columns, rows)
+    table = Course("Training loss (cross-entropy) after each epoch", columns, rows)
     return Section("Loss by epoch", (table,), Tier.APPENDIX, detail=True)
 
 

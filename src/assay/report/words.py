@@ -37,10 +37,12 @@ def measure_name(measure: str, average: str | None = None) -> str:
 
     >>> measure_name("recall"), measure_name("recall", "macro"), measure_name("f0.5")
     ('detection rate (recall)', 'recall, macro', 'F0.5')
+    >>> measure_name("recall", "normal")  # of a label
+    'recall, normal'
     """
     if average is not None:
         called = measure if measure == "recall" else measure_name(measure)
-        return f"{called}, {_AVERAGES[average]}"
+        return f"{called}, {_AVERAGES.get(average, average)}"
     if measure in _ASIDE:
         return f"{title(measure)} ({_ASIDE[measure]})"
     return _DAILY.get(measure) or title(measure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -102,9 +103,14 @@ def columns_of(frame: Any) -> dict[Any, Array]:
 
 
 def native(text: str, kind: str) -> Any:
-    """A label written as text, as a value of the kind that the data are of."""
-    if kind == NUMBER and text.lstrip("-").isdecimal():
-        return int(text)
+    """A label written as text, as a value of the kind that the data are of.
+
+    >>> native("+1", NUMBER), native("-1", NUMBER), native("007", "text")
+    (1, -1, '007')
+    """
+    if kind == NUMBER and text.lstrip("+-").isdecimal():
+        with contextlib.suppress(ValueError):  # such as +-1
+            return int(text)
     if kind == BOOLEAN and text.casefold() in ("true", "false", "1", "0"):
         return text.casefold() in ("true", "1")
     return text

@@ -10,9 +10,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import InputError, LengthMismatch
+from assay.errors import InputError, LengthMismatch, UnknownMeasure
 from assay.inference import Estimate
 from assay.inference.quantiles import student
+from assay.measures.catalogue import parse
 from assay.sources import columns_of, label_text
 from assay.sources.columns import array_of
 
@@ -80,12 +81,18 @@ class FoldTable:
             spread = float(column.var(ddof=1)) * (1 / size + self.n_test / self.n_train)
             reach = student(level, size - 1) * math.sqrt(spread)
             mean = float(column.mean())
-            yield (
-                name,
-                Estimate(
-                    mean, mean - reach, mean + reach, method="nadeau_bengio", n=size, level=level
-                ),
-            )
+            low, high = _range(name)
+            # A mean can't lie outside the range of the measure, whatever the t distribution says.
+            ends = (max(mean - reach, low), min(mean + reach, high))
+            yield name, Estimate(mean, *ends, method="nadeau_bengio", n=size, level=level)
+
+
+def _range(name: str) -> tuple[float, float]:
+    """The range of a measure; of a column that is none, all numbers."""
+    try:
+        return parse(name)[0].range
+    except UnknownMeasure:
+        return -math.inf, math.inf
 
 
 def _columns(table: Any) -> dict[str, npt.NDArray[Any]]:

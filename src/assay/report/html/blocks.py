@@ -12,6 +12,7 @@ from assay.report.document import (
     Block,
     Cell,
     Column,
+    Course,
     Dots,
     Forest,
     Kind,
@@ -20,6 +21,7 @@ from assay.report.document import (
     Prose,
     Table,
 )
+from assay.report.html.course import Drawn, drawn_of
 from assay.report.html.heat import Heat, heat_of
 from assay.report.html.limits import Limits
 from assay.report.html.scales import Scale, Strip, around
@@ -97,12 +99,25 @@ class Sentences:
     kind: str = "prose"
 
 
-View: TypeAlias = Rows | Lines | Differences | Heat | Sentences
+@dataclass(frozen=True)
+class Steps:
+    """A course: its lines, and the table that they are of."""
+
+    drawn: Drawn
+    table: Rows | Lines
+    kind: str = "course"
+
+
+View: TypeAlias = Rows | Lines | Differences | Heat | Sentences | Steps
 
 
 def block_of(block: Block, limits: Limits) -> View:
     """A block as the template wants it."""
     match block:
+        case Course():
+            drawn = drawn_of(block)
+            table = _table(block, limits)
+            return table if drawn is None else Steps(drawn, table)
         case Table():
             return _table(block, limits)
         case Dots():

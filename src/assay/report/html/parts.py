@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from assay.report.document import Block, Document, Dots, Matrix, Section, Tier
+from assay.report.document import Block, Course, Document, Dots, Matrix, Section, Tier
 from assay.report.html.blocks import Sentences, View, block_of
 from assay.report.html.limits import Limits
 from assay.report.html.reliability import Reliability, reliability_of
@@ -56,7 +56,8 @@ def parts_of(document: Document, limits: Limits) -> tuple[tuple[Part, ...], int]
             views += [Sentences(cut)] * bool(cut)
             title, brief = sentence(section.title, limits), named(section.title, limits.letters)
             shown = tuple(views)
-            found.append(Part(_anchor(found), title, brief.shown, shown, folded=section.detail))
+            folded = rank is Rank.DETAILS
+            found.append(Part(_anchor(found), title, brief.shown, shown, folded=folded))
     return tuple(found), left
 
 
@@ -65,7 +66,8 @@ def _anchor(found: list[Part]) -> str:
 
 
 def _rank(section: Section) -> Rank:
-    if section.detail:
+    # What is a long table elsewhere is one picture here.
+    if section.detail and not any(isinstance(block, Course) for block in section.blocks):
         return Rank.DETAILS
     if section.tier is Tier.MAIN:
         return Rank.MAIN
