@@ -84,3 +84,22 @@ def test_a_class_of_one_row_does_not_stop_it() -> None:
 def test_one_class_alone_is_refused() -> None:
     with pytest.raises(ValueError, match="two classes"):
         Calibrated(LinearSVC()).fit(np.ones((3, 1)), [1, 1, 1])
+
+
+def test_inner_folds_keep_groups_whole() -> None:
+    draw = np.random.default_rng(3)
+    groups = draw.integers(0, 12, 200)
+    truth = draw.integers(0, 2, 200)
+    folds = list(inner_folds(truth, 3, 42, groups))
+    assert len(folds) == 3
+    assert sorted(np.concatenate([test for _, test in folds])) == list(range(200))
+    for train, test in folds:
+        assert not set(groups[train]) & set(groups[test])
+
+
+@pytest.mark.parametrize("groups", [np.zeros(40, int), np.repeat([0, 1], 20)])
+def test_groups_that_cannot_be_divided_leave_folds_of_rows(groups) -> None:
+    truth = np.repeat([0, 1], 20)
+    plain = list(inner_folds(truth, 3, 42))
+    for found, expected in zip(inner_folds(truth, 3, 42, groups), plain, strict=True):
+        np.testing.assert_array_equal(found[1], expected[1])

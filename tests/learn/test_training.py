@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -24,7 +24,9 @@ from assay.inference.quantiles import student
 from assay.learn.data import Data, data_of
 from assay.learn.encoding import Columns
 from assay.learn.network import ANNClassifier
+from assay.learn.recipes import find_recipe
 from assay.learn.recipes.recipe import Recipe, Setting, Task
+from assay.learn.scenarios import make_arp
 from assay.learn.training import train as train_and_explain
 from assay.learn.validation import parse_scheme
 
@@ -288,6 +290,21 @@ def test_a_validation_part_chooses_the_threshold_and_is_judged_apart() -> None:
     assert run.folds[0].counts.by_part == (360, 120, 120)
     assert run.unjudged == 480
     assert train(LINE, rows).held_back is None
+
+
+def test_a_detector_chooses_by_the_groups_that_it_is_judged_by() -> None:
+    table = make_arp(rows=1500)
+    rows = data_of(table, label="label", drop=["time", "family"], keep=["host"])
+    by_host = train("detector", rows, validation="group:host,k=3")
+    codes = by_host.data.columns["host"].rank("dense").to_numpy().astype(int)
+    fold = by_host.folds[0]
+    frame, truth = rows.frame[fold.train], rows.truth[fold.train]
+    pipeline = find_recipe("detector").pipeline(
+        Task(rows.labels, rows.positive, None, 42, None), by_host.settings
+    )
+    whole = clone(pipeline).fit(frame, truth, model__groups=codes[fold.train])
+    dealt = clone(pipeline).fit(frame, truth)
+    assert whole[-1].threshold_ == fold.said.threshold != dealt[-1].threshold_
 
 
 def test_groups_stay_together_where_the_threshold_is_chosen() -> None:

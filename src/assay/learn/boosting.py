@@ -93,13 +93,16 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.balanced = balanced
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Detector:
-        """Choose the settings, the sigmoid and the threshold, then learn from all rows."""
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Detector:
+        """Choose the settings, the sigmoid and the threshold, then learn from all rows.
+
+        Rows of one group are in one inner fold.
+        """
         rows = np.asarray(X, np.float64)
         self.classes_, truth = np.unique(np.asarray(y), return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("Detector needs rows of two classes at least; found 1 class")
-        said = self._search(rows, truth)
+        said = self._search(rows, truth, None if groups is None else np.asarray(groups))
         self.slope_, self.intercept_ = 1.0, 0.0
         self.threshold_, self.detection_rate_, self.far_ = 0.5, math.nan, math.nan
         self.feasible_ = True
@@ -109,7 +112,7 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = rows.shape[1]
         return self
 
-    def _search(self, rows: Floats, truth: Codes) -> Floats:
+    def _search(self, rows: Floats, truth: Codes, groups: Codes | None) -> Floats:
         """Choose a candidate, on a part of the rows where there are very many.
 
         Gives what it says of every row, out of fold.
@@ -118,7 +121,10 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         part = np.arange(len(truth))
         if len(part) > self.search_rows:
             part = _stratified(truth, self.search_rows / len(truth), generator)
-        tried = [self._out_of_fold(i, rows[part], truth[part]) for i in range(len(CANDIDATES))]
+        some = None if groups is None else groups[part]
+        tried = [
+            self._out_of_fold(i, rows[part], truth[part], some) for i in range(len(CANDIDATES))
+        ]
         self.tried_: list[float] = [self._worth(said, truth[part]) for said in tried]
         best, room = max(self.tried_), 0.0
         if len(self.classes_) == 2:
@@ -126,7 +132,7 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.chosen_ = int(np.argmax(np.array(self.tried_) >= best - room))
         if len(part) == len(truth):
             return tried[self.chosen_]
-        return self._out_of_fold(self.chosen_, rows, truth)
+        return self._out_of_fold(self.chosen_, rows, truth, groups)
 
     def _worth(self, said: Floats, truth: Codes) -> float:
         known = ~np.isnan(said).any(axis=1)
@@ -150,7 +156,9 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.threshold_ = best.threshold
             self.detection_rate_, self.far_ = best.detection_rate, best.far
 
-    def _out_of_fold(self, candidate: int, rows: Floats, truth: Codes) -> Floats:
+    def _out_of_fold(
+        self, candidate: int, rows: Floats, truth: Codes, groups: Codes | None
+    ) -> Floats:
         """Probabilities of each class for rows that were not learned from, nan where all were."""
         said = np.full((len(truth), len(self.classes_)), np.nan)
 
@@ -160,7 +168,7 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             said[test] = 0.0
             said[np.ix_(test, model.classes_)] = _probabilities(model, rows[test])
 
-        folds = list(inner_folds(truth, self.folds, self.random_state))
+        folds = list(inner_folds(truth, self.folds, self.random_state, groups))
         with ThreadPoolExecutor(min(threads(), _MOST_JOBS)) as pool:
             list(pool.map(judge, folds))
         return said

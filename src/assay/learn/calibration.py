@@ -10,6 +10,9 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from assay.errors import InputError
+from assay.learn.validation import GroupFolds, Rows
+
 Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.intp]
 
@@ -18,11 +21,20 @@ _CLOSE = 1e-10
 _SMALLEST = 1e-12
 
 
-def inner_folds(truth: Codes, folds: int, seed: int) -> Iterator[tuple[Codes, Codes]]:
+def inner_folds(
+    truth: Codes, folds: int, seed: int, groups: Codes | None = None
+) -> Iterator[tuple[Codes, Codes]]:
     """Stratified folds inside a training part; a class of one row stays in every training side.
 
-    Each class is dealt out in turn, so that its rows differ by one between folds at most.
+    Each class is dealt out in turn, so that its rows differ by one between folds at most. Rows of
+    one group stay together, unless the groups can't be divided with both classes in each training
+    side.
     """
+    if groups is not None:
+        whole = _of_groups(truth, folds, seed, groups)
+        if whole:
+            yield from whole
+            return
     generator = np.random.default_rng(seed)
     fold = np.full(len(truth), -1)
     start = 0
@@ -34,6 +46,20 @@ def inner_folds(truth: Codes, folds: int, seed: int) -> Iterator[tuple[Codes, Co
     for k in range(folds):
         if (fold == k).any():
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+
+
+def _of_groups(
+    truth: Codes, folds: int, seed: int, groups: Codes
+) -> list[tuple[Codes, Codes]] | None:
+    rows = Rows(truth, tuple(map(str, range(int(truth.max()) + 1))), groups)
+    k = min(folds, len(np.unique(groups)))
+    if k < 2:
+        return None
+    try:
+        return [(split.train, split.test) for split in GroupFolds(k, seed).splits(rows)]
+    except InputError:
+        # A class is in one group alone.
+        return None
 
 
 def platt(scores: Floats, truth: npt.NDArray[np.bool_]) -> tuple[float, float]:
@@ -97,14 +123,14 @@ class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.folds = folds
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Calibrated:
-        """Fit the sigmoids, then the model."""
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Calibrated:
+        """Fit the sigmoids, then the model; rows of one group are in one inner fold."""
         self.classes_, truth = np.unique(np.asarray(y), return_inverse=True)
         width = len(self.classes_)
         if width < 2:
             raise ValueError("Calibrated needs rows of two classes at least; found 1 class")
         scores = np.full((len(truth), width), np.nan)
-        for train, test in inner_folds(truth, self.folds, self.random_state):
+        for train, test in inner_folds(truth, self.folds, self.random_state, groups):
             model = clone(self.estimator).fit(X[train], truth[train])
             scores[np.ix_(test, model.classes_)] = _decisions(model, X[test])
         self.slopes_: Floats = np.zeros(width)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from assay.errors import InputError, ScoreError
@@ -30,13 +31,17 @@ _FAULTS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """A recipe with its settings, and the table that it learns from."""
+    """A recipe with its settings, and the table that it learns from.
+
+    ``groups`` are those that inner folds keep together, as the outer ones do.
+    """
 
     recipe: Recipe
     settings: Mapping[str, Any]
     task: Task
     data: Data
     max_far: float | None = None
+    groups: Named | None = None
 
     def model(self, positions: Positions) -> Any:
         """A fresh model, fitted to these rows alone."""
@@ -45,7 +50,7 @@ class Fitting:
         faults = _FAULTS if ":" in self.recipe.name else (ValueError,)
         try:
             with one_thread_a_sum():
-                model.fit(frame, truth)
+                model.fit(frame, truth, **self._groups(model, positions))
         except InputError:
             raise
         except faults as odd:
@@ -54,6 +59,13 @@ class Fitting:
                 f"{self.data.name}: {type(odd).__name__}: {odd}"
             ) from odd
         return in_order(model)
+
+    def _groups(self, model: Any, positions: Positions) -> dict[str, Any]:
+        """The groups of some rows, for a last step whose ``fit`` takes them."""
+        if self.groups is None or not has_fit_parameter(_last(model), "groups"):
+            return {}
+        name = f"{model.steps[-1][0]}__groups" if hasattr(model, "steps") else "groups"
+        return {name: self.groups.codes[positions]}
 
     def probabilities(self, model: Any, data: Data, positions: Positions) -> Floats:
         """The probability of each class, a column a label; 0 for one that was not learned."""
@@ -83,7 +95,6 @@ class Fitting:
         self,
         model: Any,
         train: Positions,
-        together: Named | None,
         validation: Positions | None = None,
     ) -> tuple[float | None, str | None]:
         """Where a model flags rows, and what has to be said about that.
@@ -103,7 +114,7 @@ class Fitting:
         if validation is not None:
             scores = self.probabilities(model, self.data, validation)[:, 1]
             return self._keeping(scores, validation)
-        return self._keeping(self._out_of_fold(train, together), train)
+        return self._keeping(self._out_of_fold(train), train)
 
     def _keeping(self, scores: Floats | None, positions: Positions) -> tuple[float, str | None]:
         """The lowest threshold that keeps the false alarm rate on these rows."""
@@ -120,13 +131,13 @@ class Fitting:
             return USUAL, _none_keeps(self.max_far)
         return float(tally.scores[::-1][at]), None
 
-    def _out_of_fold(self, train: Positions, together: Named | None) -> Floats | None:
+    def _out_of_fold(self, train: Positions) -> Floats | None:
         """Scores of the training rows, each by a model that did not learn from it."""
         truth = self.data.truth[train]
         k = int(min(_INNER_FOLDS, np.bincount(truth, minlength=2).min()))
         if k < 2:
             return None
-        groups = None if together is None else together.codes[train]
+        groups = None if self.groups is None else self.groups.codes[train]
         rows = Rows(truth, self.data.labels, groups)
         try:
             if groups is None:

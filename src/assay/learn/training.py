@@ -74,9 +74,8 @@ def train(
     task = Task(data.labels, data.positive, data.text, seed, max_far)
     groups = bound.splitter.together(bound.rows)
     trainer = _Trainer(
-        Fitting(recipe, recipe.complete(settings), task, data, max_far),
+        Fitting(recipe, recipe.complete(settings), task, data, max_far, groups),
         data if test is None else test,
-        groups,
         offset=len(data) if test is not None else 0,
     )
     several = len(splits) > 1
@@ -135,19 +134,17 @@ class _Model:
 class _Trainer:
     """Fits models to rows of one table and judges them on rows of it, or of another.
 
-    ``groups`` are those that the choice of a threshold keeps together. ``offset`` is how many rows
-    come before the judged table in the positions of a split.
+    ``offset`` is how many rows come before the judged table in the positions of a split.
     """
 
     fitting: Fitting
     judged: Data
-    groups: Named | None
     offset: int
 
     def model(self, positions: Positions, validation: Positions | None = None) -> _Model:
         """A model fitted to some rows, with its threshold."""
         pipeline = self.fitting.model(positions)
-        chosen = self.fitting.threshold(pipeline, positions, self.groups, validation)
+        chosen = self.fitting.threshold(pipeline, positions, validation)
         return _Model(pipeline, *chosen)
 
     def said(self, model: _Model, data: Data, positions: Positions) -> Said:
