@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -229,3 +230,18 @@ def test_a_class_that_training_does_not_have_is_a_finding(cli: Cli, files: Path)
     assert plain["labels"] == ["normal", "attack"]
     (missing,) = (each for each in plain["findings"] if each["code"] == "L019")
     assert list(missing["evidence"]["only_in_test"]) == ["attack"]
+
+
+def test_a_test_part_without_the_negative_label_is_read_as_the_training_part(
+    cli: Cli, tmp_path: Path
+) -> None:
+    draw = random.Random(1)
+    for name, labels in (("train", ["normal", "dos", "scan"]), ("test", ["dos", "worm"])):
+        rows = "".join(f"{draw.random()},{draw.choice(labels)}\n" for _ in range(200))
+        (tmp_path / f"{name}.csv").write_text(f"x,label\n{rows}")
+    parts = [str(tmp_path / name) for name in ("train.csv", "test.csv")]
+    shown = cli("check", *parts, "--label", "label", "--negative", "normal", "--format", "json")
+    assert shown.code == 0, shown.err
+    found = {each["code"]: each["message"] for each in json.loads(shown.out)["findings"]}
+    assert "No test row is 'normal'" in found["L019"]
+    assert "'worm'" in found["L007"]

@@ -514,3 +514,19 @@ def test_a_row_without_a_time_to_split_by_is_a_bad_row(cli: Cli, here: Path) -> 
     assert "flows.csv, line 6: column 'seen': found nothing" in shown.err
     assert cli(*command, "--on-bad-row", "skip", "--out", "run").code == 0
     assert pl.read_parquet("run/predictions.parquet")["time"].dtype == pl.Datetime("us")
+
+
+def test_what_a_recipe_of_ones_own_prints_is_no_part_of_the_report(
+    cli: Cli, packets: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "loud_recipe.py").write_text(
+        "from sklearn.tree import DecisionTreeClassifier\n"
+        "def make():\n"
+        "    print('LOUD')\n"
+        "    return DecisionTreeClassifier(max_depth=3)\n"
+    )
+    monkeypatch.syspath_prepend(str(here))
+    for command in (("train", "loud_recipe:make"), ("check", "--recipe", "loud_recipe:make")):
+        shown = cli(*command, str(packets), "--label", "label", "--format", "json", "--quiet")
+        json.loads(shown.out)
+        assert "LOUD" in shown.err

@@ -14,6 +14,7 @@ from assay.cli.judging import BASE_RATE, LABELS, NEGATIVE, POSITIVE, judging, on
 from assay.cli.progress import Progress
 from assay.cli.provenance import must_not_replace, provenance
 from assay.cli.reading import named, reading_only, within_memory
+from assay.cli.recipes import heard
 from assay.cli.reporting import TERMINAL, Reporting, reporting
 from assay.errors import LabelError
 
@@ -113,17 +114,18 @@ def command(
         said = {"positive": positive, "negative": negative, "labels": labels}
         data = _read(train, reading, said)
         judged = None if test is None else _read_test(test, reading, said, data)
-        found = check(
-            data,
-            judged,
-            time=request.time,
-            groups=groups,
-            base_rate=base_rate,
-            recipe=model,
-            level=reporting.level,
-            seed=reporting.seed,
-            progress=progress.stage("checking"),
-        )
+        with heard(reporting):
+            found = check(
+                data,
+                judged,
+                time=request.time,
+                groups=groups,
+                base_rate=base_rate,
+                recipe=model,
+                level=reporting.level,
+                seed=reporting.seed,
+                progress=progress.stage("checking"),
+            )
         made = provenance(context, inputs, request, reporting.face)
         document = check_document(found, made=made)
     for line in _said(found, reporting):
@@ -178,7 +180,10 @@ def _read(path: str, reading: dict[str, Any], said: dict[str, Any]) -> Data:
 
 def _read_test(path: str, reading: dict[str, Any], said: dict[str, Any], data: Data) -> Data:
     """The test part; its labels are those of the training part, though some may be absent."""
-    if said["negative"] is not None or said["labels"] is not None:
+    if said["negative"] is not None and said["labels"] is None:
+        # It may hold no row of the negative label, or of one attack alone.
+        return _read(path, reading, {"like": data})
+    if said["labels"] is not None:
         return _read(path, reading, said)
     alike = {**said, "positive": data.positive, "labels": list(data.labels)}
     if said["positive"] is not None:

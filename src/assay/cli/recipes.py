@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli.command import Command
+
+if TYPE_CHECKING:
+    from assay.cli.reporting import Reporting
 
 # As the recipes call themselves; help is shown where scikit-learn is not installed, too.
 RECIPES = {
@@ -58,3 +66,13 @@ def must_be_installed() -> None:
     for package in ("sklearn", "skops"):
         if find_spec(package) is None:
             raise click.UsageError(f"train needs {package}: pip install 'assay[learn]'")
+
+
+@contextmanager
+def heard(reporting: Reporting) -> Iterator[None]:
+    """What libraries warn about is told once each, as notes; what they print is no report."""
+    with warnings.catch_warnings(record=True) as told, redirect_stdout(sys.stderr):
+        warnings.simplefilter("default")
+        yield
+    for text in dict.fromkeys(str(each.message).partition("\n")[0] for each in told):
+        reporting.say(f"note: {text}")

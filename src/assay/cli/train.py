@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +18,7 @@ from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, VOLUME, judging, one_of_them
 from assay.cli.progress import Progress
 from assay.cli.reading import named, reading_only, within_memory
-from assay.cli.recipes import WithRecipes, list_recipes, must_be_installed, setting
+from assay.cli.recipes import WithRecipes, heard, list_recipes, must_be_installed, setting
 from assay.cli.reporting import FORMATS, LEVEL, QUIET, SEED, TERMINAL, Reporting
 
 if TYPE_CHECKING:
@@ -208,7 +207,7 @@ def command(
         if scheme.test is not None:
             with named([scheme.test]):
                 test = _read((scheme.test,), reading, {"like": data})
-        with _heard(reporting), _usage():
+        with heard(reporting), _usage():
             run = train(
                 model,
                 data,
@@ -373,16 +372,6 @@ class _Training(Progress):
         self._what = what
         # One more, for what comes after the last model.
         self(done, total + 1)
-
-
-@contextmanager
-def _heard(reporting: Reporting) -> Iterator[None]:
-    """What libraries warn about is told once each, as notes."""
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("default")
-        yield
-    for text in dict.fromkeys(str(each.message).partition("\n")[0] for each in heard):
-        reporting.say(f"note: {text}")
 
 
 def _said(run: Run, document: Document, reporting: Reporting) -> Iterator[str]:
