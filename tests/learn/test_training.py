@@ -295,7 +295,7 @@ def test_a_validation_part_chooses_the_threshold_and_is_judged_apart() -> None:
 def test_a_detector_chooses_by_the_groups_that_it_is_judged_by() -> None:
     table = make_arp(rows=1500)
     rows = data_of(table, label="label", drop=["time", "family"], keep=["host"])
-    by_host = train("detector", rows, validation="group:host,k=3")
+    by_host = train("detector", rows, validation="group:host,k=2", settings={"trees": 10})
     codes = by_host.data.columns["host"].rank("dense").to_numpy().astype(int)
     fold = by_host.folds[0]
     frame, truth = rows.frame[fold.train], rows.truth[fold.train]
@@ -305,6 +305,16 @@ def test_a_detector_chooses_by_the_groups_that_it_is_judged_by() -> None:
     whole = clone(pipeline).fit(frame, truth, model__groups=codes[fold.train])
     dealt = clone(pipeline).fit(frame, truth)
     assert whole[-1].threshold_ == fold.said.threshold != dealt[-1].threshold_
+    one = train("detector", rows.take(fold.train), settings={"trees": 5}, validation="holdout:0.3")
+    assert not any("can't be divided" in note for note in one.notes)
+
+
+def test_a_detector_says_where_groups_were_too_few_to_choose_by() -> None:
+    rows = data(200)
+    hosts = pl.Series("host", ["a", "b"]).sample(200, with_replacement=True, seed=1)
+    few = replace(rows, columns={**rows.columns, "host": hosts})
+    run = train("detector", few, settings={"trees": 5}, validation="group:host,k=2")
+    assert any("can't be divided again" in note for note in run.notes)
 
 
 def test_groups_stay_together_where_the_threshold_is_chosen() -> None:

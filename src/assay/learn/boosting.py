@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from assay.errors import InputError
 from assay.inference.operating import NOTHING, MaxFar
-from assay.learn.calibration import inner_folds, platt, sigmoid
+from assay.learn.calibration import inner_folds, may_be_divided, platt, sigmoid
 from assay.tally import ScoreTally
 from assay.tally.blocks import threads
 
@@ -96,13 +96,18 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, groups: Any = None) -> Detector:
         """Choose the settings, the sigmoid and the threshold, then learn from all rows.
 
-        Rows of one group are in one inner fold.
+        Rows of one group are in one inner fold, unless groups can't be divided (``divided_`` is
+        false then).
         """
         rows = np.asarray(X, np.float64)
         self.classes_, truth = np.unique(np.asarray(y), return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("Detector needs rows of two classes at least; found 1 class")
-        said = self._search(rows, truth, None if groups is None else np.asarray(groups))
+        together = None if groups is None else np.asarray(groups)
+        self.divided_ = together is None or may_be_divided(
+            truth, self.folds, self.random_state, together
+        )
+        said = self._search(rows, truth, together)
         self.slope_, self.intercept_ = 1.0, 0.0
         self.threshold_, self.detection_rate_, self.far_ = 0.5, math.nan, math.nan
         self.feasible_ = True

@@ -48,6 +48,11 @@ def inner_folds(
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 
 
+def may_be_divided(truth: Codes, folds: int, seed: int, groups: Codes) -> bool:
+    """Whether inner folds keep these groups together."""
+    return _of_groups(truth, folds, seed, groups) is not None
+
+
 def _of_groups(
     truth: Codes, folds: int, seed: int, groups: Codes
 ) -> list[tuple[Codes, Codes]] | None:

@@ -107,8 +107,7 @@ class Fitting:
             return None, None
         own = getattr(_last(model), "threshold_", None)
         if own is not None:
-            kept = getattr(_last(model), "feasible_", True)
-            return float(own), None if kept else _none_keeps(_last(model).max_far)
+            return float(own), _said_of_choice(_last(model))
         if self.max_far is None:
             return USUAL, None
         if validation is not None:
@@ -181,6 +180,19 @@ def tolerated_by(model: Any) -> float | None:
 def losses_of(model: Any) -> tuple[float, ...]:
     """The training loss of each epoch, of a network."""
     return tuple(float(loss) for loss in getattr(_last(model), "loss_curve_", ()))
+
+
+def _said_of_choice(model: Any) -> str | None:
+    """What has to be said of the threshold that a model chose by itself."""
+    said = []
+    if not getattr(model, "feasible_", True):
+        said.append(_none_keeps(model.max_far))
+    if not getattr(model, "divided_", True):
+        said.append(
+            "the groups of the training part can't be divided again, so settings and threshold "
+            "were chosen on rows dealt at random"
+        )
+    return "; ".join(said) or None
 
 
 def _none_keeps(max_far: float) -> str:
