@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from assay.errors import InputError, ScoreError
-from assay.learn.data import read_features, read_pieces
+from assay.learn.features import read_pieces
 
 
 def written(folder: Path, text: str, name: str = "rows.csv") -> str:
@@ -18,21 +18,21 @@ def written(folder: Path, text: str, name: str = "rows.csv") -> str:
 
 def test_columns_come_in_the_order_of_the_model(tmp_path: Path) -> None:
     file = written(tmp_path, "c,b,a\n9,x,1\n9,,\n")
-    (frame,) = read_features(file, ["a", "b"], {"a"})
-    assert frame.schema == {"a": pl.Float64, "b": pl.String}
-    assert frame.rows() == [(1.0, "x"), (None, None)]
+    (piece,) = read_pieces(file, ["a", "b"], {"a"})
+    assert piece.frame.schema == {"a": pl.Float64, "b": pl.String}
+    assert piece.frame.rows() == [(1.0, "x"), (None, None)]
 
 
 def test_numbers_where_text_was_learned_are_written_plainly(tmp_path: Path) -> None:
     pl.DataFrame({"port": [80.0, 443.0], "code": [1, 2]}).write_parquet(tmp_path / "r.parquet")
-    (frame,) = read_features(str(tmp_path / "r.parquet"), ["port", "code"], set())
-    assert frame.rows() == [("80", "1"), ("443", "2")]
+    (piece,) = read_pieces(str(tmp_path / "r.parquet"), ["port", "code"], set())
+    assert piece.frame.rows() == [("80", "1"), ("443", "2")]
 
 
 def test_text_where_a_number_is_expected_is_refused_with_its_line(tmp_path: Path) -> None:
     file = written(tmp_path, "a,id\n1,u\nabc,v\ninf,w\ntrue,x\n")
     with pytest.raises(ScoreError, match="line 3: column 'a': found 'abc', expected a number"):
-        list(read_features(file, ["a"], {"a"}))
+        list(read_pieces(file, ["a"], {"a"}))
     (piece,) = read_pieces(file, ["a"], {"a"}, keep=["id"], on_bad_row="skip")
     assert piece.frame["a"].to_list() == [1.0, np.inf, 1.0]
     assert piece.kept["id"].to_list() == ["u", "w", "x"]
@@ -44,9 +44,9 @@ def test_text_where_a_number_is_expected_is_refused_with_its_line(tmp_path: Path
 def test_missing_columns_are_named(tmp_path: Path) -> None:
     file = written(tmp_path, "sorce,b\n1,2\n")
     with pytest.raises(InputError, match="no column 'source'; did you mean 'sorce'"):
-        list(read_features(file, ["source", "b"], {"b"}))
+        list(read_pieces(file, ["source", "b"], {"b"}))
     with pytest.raises(InputError, match=r"lacks 2 of the 3 columns .* 'x', 'y'"):
-        list(read_features(file, ["x", "y", "b"], {"b"}))
+        list(read_pieces(file, ["x", "y", "b"], {"b"}))
     with pytest.raises(InputError, match="no column 'id'"):
         list(read_pieces(file, ["b"], {"b"}, keep=["id"]))
 

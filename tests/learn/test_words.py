@@ -27,7 +27,7 @@ def test_the_words_of_a_class_are_told(model: str) -> None:
     assert {word.word for word in words if word.label == "weapons"} & {"pistol", "ammo", "glock"}
     assert all(word.weight > 0 for word in words)
     said = importance_of(pipeline, frame, [0] * 12 + [1] * 12, LABELS)
-    assert said.to_csv()[0] == ["label", "word", "weight"]
+    assert said.table()[0] == ["label", "word", "weight"]
 
 
 def test_a_forest_tells_words_for_all_classes_at_once() -> None:

@@ -119,7 +119,11 @@ def test_a_network_has_no_mdi_but_a_loss(network: Run) -> None:
 
 def test_a_tree_has_rules_and_chosen_columns(tree: Run) -> None:
     document = training_document(tree)
-    assert len(table(document, "Chosen columns").rows) == 5
+    chosen = table(document, "Chosen columns").rows
+    assert len(chosen) == 5
+    plain = document.plain["training"]
+    assert [(each["column"], each["chi_square"]) for each in plain["chosen"]] == list(chosen)
+    assert sum(rule["rows"] for rule in plain["rules"]) == len(tree.folds[0].train)
     rules = table(document, "Rules of the tree").rows
     assert {row[0] for row in rules} <= {"normal", "attack"}
     assert sum(row[3] for row in rules) == 420

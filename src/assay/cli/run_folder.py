@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from assay.report import Document
     from assay.sources.files import Request
 
-# What tells such a folder from any other.
-MARK, SCHEMA = "run.json", "assay.run/"
-
 
 def check_folder(path: Path) -> None:
     """Refuse a place that can't become a run, and a folder that is somebody else's."""
@@ -52,12 +49,15 @@ def must_hold_no_input(path: Path, inputs: Sequence[str], request: Request) -> N
 
 
 def _is_run(path: Path) -> bool:
+    """Whether the record in a folder says that a training left it, of this version or another."""
+    from assay.learn.run_folder import RUN, SCHEMA
+
     try:
-        found = json.loads((path / MARK).read_text("utf-8"))
+        found = json.loads((path / RUN).read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return False
     schema = found.get("schema") if isinstance(found, dict) else None
-    return isinstance(schema, str) and schema.startswith(SCHEMA)
+    return isinstance(schema, str) and schema.rpartition("/")[0] == SCHEMA.rpartition("/")[0]
 
 
 def files_of(

@@ -61,7 +61,6 @@ EXAMPLES = (
         "assay train sklearn.ensemble:ExtraTreesClassifier flows.csv --label label --drop host",
     ),
 )
-_SEEDS = 2**32
 _WRITTEN = ("label", "score", "decision", "fold", "family", "time")
 
 _column = partial(click.option, cls=Option, section="Columns", metavar="COL")
@@ -272,10 +271,11 @@ def _recipe(named: str, settings: dict[str, str], text: str | None) -> Recipe:
 
 def _scheme(text: str, seed: int) -> Scheme:
     from assay.errors import InputError
+    from assay.learn.training import SEEDS
     from assay.learn.validation import parse_scheme
 
-    if seed >= _SEEDS:
-        raise click.UsageError(f"--seed is a whole number below {_SEEDS}")
+    if seed >= SEEDS:
+        raise click.UsageError(f"--seed is a whole number below {SEEDS}")
     try:
         return parse_scheme(text)
     except InputError as odd:

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from assay.errors import InputError
 from assay.learn.collecting import Learned, Rows, Wanted
-from assay.learn.features import Features, read_features, read_pieces
 from assay.learn.tables import tables
 from assay.sources.batch import Named
 from assay.sources.columns import Labels, native, recode
@@ -22,8 +21,6 @@ from assay.sources.labelling import Labelling, resolve
 
 if TYPE_CHECKING:
     import polars as pl
-
-__all__ = ["Data", "Features", "data_of", "read_data", "read_features", "read_pieces"]
 
 Positions: TypeAlias = npt.NDArray[np.integer[Any]]
 

@@ -42,31 +42,6 @@ class Features:
     rows_refused: int = 0
 
 
-def read_features(
-    inputs: str | Sequence[str],
-    columns: Sequence[str],
-    numbers: Collection[str],
-    *,
-    input_format: str | None = None,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    on_bad_row: Literal["stop", "skip"] = "stop",
-    progress: Progress = silent,
-) -> Iterator[pl.DataFrame]:
-    """The features alone, as :func:`read_pieces` reads them."""
-    pieces = read_pieces(
-        inputs,
-        columns,
-        numbers,
-        input_format=input_format,
-        encoding=encoding,
-        delimiter=delimiter,
-        on_bad_row=on_bad_row,
-        progress=progress,
-    )
-    return (piece.frame for piece in pieces)
-
-
 def read_pieces(
     inputs: str | Sequence[str],
     columns: Sequence[str],

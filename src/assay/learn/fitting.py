@@ -26,7 +26,7 @@ USUAL = 0.5  # the threshold of a probability, where none was chosen
 _INNER_FOLDS = 5
 _SUM_TOLERANCE = 1e-6
 # What may go wrong in code that is not ours.
-_FAULTS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+FAULTS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Fitting:
         """A fresh model, fitted to these rows alone."""
         model = self.recipe.pipeline(self.task, self.settings)
         frame, truth = self.data.frame[positions], self.data.truth[positions]
-        faults = _FAULTS if ":" in self.recipe.name else (ValueError,)
+        faults = FAULTS if ":" in self.recipe.name else (ValueError,)
         try:
             with one_thread_a_sum():
                 model.fit(frame, truth, **self._groups(model, positions))
@@ -77,7 +77,7 @@ class Fitting:
                 f"{self.recipe.name} gave probabilities of shape {found.shape} for "
                 f"{len(positions):,} rows and {len(classes)} classes"
             )
-        _must_be_probabilities(found, self.recipe.name)
+        must_be_probabilities(found, self.recipe.name)
         table = np.zeros((len(positions), len(self.data.labels)))
         table[:, classes.astype(np.intp)] = found
         return table
@@ -208,10 +208,11 @@ def _last(model: Any) -> Any:
     return steps[-1][1] if steps else model
 
 
-def _must_be_probabilities(table: Floats, recipe: str) -> None:
+def must_be_probabilities(table: Floats, model: str) -> None:
+    """Refuse what a model gave where its rows do not add up to 1, or hold what is no share."""
     finite = np.isfinite(table).all()
     if not finite or table.min() < 0 or (np.abs(table.sum(axis=1) - 1) > _SUM_TOLERANCE).any():
         raise ScoreError(
-            f"{recipe} gave probabilities that are no numbers in [0, 1] adding up to 1; its "
+            f"{model} gave probabilities that are no numbers in [0, 1] adding up to 1; its "
             f"predict_proba must give those"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -60,23 +60,22 @@ class Importance:
     notes: tuple[str, ...] = ()
     disagreement: str | None = None
 
-    def to_csv(self) -> list[list[str]]:
-        """The table as rows of text, the header first."""
+    def table(self) -> tuple[list[str], list[dict[str, Any]]]:
+        """The head and the rows of the table: words where there are some, else columns.
+
+        What is no number is None.
+        """
         if self.words:
-            head = ["label", "word", "weight"]
-            return [head, *([word.label, word.word, repr(word.weight)] for word in self.words)]
+            return ["label", "word", "weight"], [asdict(word) for word in self.words]
         head = ["column", "mdi", "permutation", "low", "high", "distinct"]
-        return [head, *(_cells(row) for row in self.rows)]
+        return head, [dict(zip(head, _cells(row), strict=True)) for row in self.rows]
 
 
-def _cells(row: ColumnImportance) -> list[str]:
+def _cells(row: ColumnImportance) -> tuple[Any, ...]:
     cost = row.permutation
     numbers = (row.mdi, cost.value, cost.low, cost.high)
-    return [
-        row.column,
-        *("" if math.isnan(number) else repr(float(number)) for number in numbers),
-        str(row.distinct),
-    ]
+    known = (None if math.isnan(number) else float(number) for number in numbers)
+    return (row.column, *known, row.distinct)
 
 
 def gini_importance(pipeline: Pipeline) -> dict[str, float] | None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import EmptyInput, InputError, ScoreError
+from assay.errors import EmptyInput, InputError
 from assay.learn.features import Features, read_pieces
-from assay.learn.fitting import USUAL, in_order, one_thread_a_sum
+from assay.learn.fitting import FAULTS, USUAL, in_order, must_be_probabilities, one_thread_a_sum
 from assay.learn.persistence import Loaded
 from assay.learn.persistence.header import NUMBER
 from assay.learn.tables import tables
@@ -29,10 +29,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 BLOCK = 1 << 16
 BLOCK_OF_TEXTS = 1 << 12
 ROW, SCORE, DECISION, PROBABILITY = "row", "score", "decision", "p_"
-_SUM_TOLERANCE = 1e-6
 _LISTED = 6
-# What a model raises about rows that it can't take.
-_FAULTS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ class Predictions:
         self.rows = 0
         self.rows_refused = 0
         self.refused: list[Refused] = []
-        _must_differ(list(self.schema()))
+        self.schema()  # refuses names that would stand twice
 
     def schema(self) -> dict[str, Any]:
         """The columns that are written, and their types."""
@@ -147,12 +144,11 @@ class Predictions:
             table[:, classes] = found
         except InputError:
             raise
-        except _FAULTS as odd:
+        except FAULTS as odd:
             raise InputError(
                 f"the model can't say anything of these rows ({type(odd).__name__}: {odd})"
             ) from odd
-        if not np.isfinite(table).all() or (np.abs(table.sum(axis=1) - 1) > _SUM_TOLERANCE).any():
-            raise ScoreError("the model gives probabilities that do not add up to 1")
+        must_be_probabilities(table, "the model")
         return table
 
 

@@ -44,6 +44,13 @@ class _Bound:
     high: float = np.inf
 
 
+def rules_of_tree(model: Any, labels: Sequence[str]) -> tuple[Rule, ...]:
+    """The rules of a model that is a tree; none of any other."""
+    steps = getattr(model, "steps", ())
+    is_tree = steps and isinstance(steps[-1][1], DecisionTreeClassifier)
+    return rules_of(model, labels) if is_tree else ()
+
+
 def rules_of(pipeline: Pipeline, labels: Sequence[str]) -> tuple[Rule, ...]:
     """The rules of a fitted tree, those with the most training rows first."""
     model = pipeline[-1]

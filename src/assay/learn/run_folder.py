@@ -128,20 +128,7 @@ def folds_of(run: Run) -> list[dict[str, Any]]:
 
 def importance_rows(run: Run) -> tuple[list[str], list[dict[str, Any]]]:
     """The head and the rows of the table of importance, numbers as numbers."""
-    if run.importance is None:
-        return [], []
-    head, *rows = run.importance.to_csv()
-    return head, [
-        {name: _cell(name, cell) for name, cell in zip(head, row, strict=True)} for row in rows
-    ]
-
-
-def _cell(name: str, cell: str) -> Any:
-    if name in ("column", "label", "word"):
-        return cell
-    if not cell:
-        return None
-    return int(cell) if name == "distinct" else float(cell)
+    return ([], []) if run.importance is None else run.importance.table()
 
 
 def model_of(run: Run, asked: Asked) -> bytes:

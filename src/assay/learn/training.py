@@ -34,7 +34,7 @@ from assay.sources.batch import Named
 Progress: TypeAlias = Callable[[int, int, str], None]
 
 _SAMPLE = 2_000  # so many learned rows tell well enough how they are known
-_SEEDS = 2**32
+SEEDS = 2**32  # as many as scikit-learn takes
 
 
 def train(
@@ -229,8 +229,8 @@ def _not_judged(learned_from: str, rows: int, folds: int) -> str:
 
 
 def _must_make_sense(data: Data, seed: int, max_far: float | None) -> None:
-    if not 0 <= seed < _SEEDS:
-        raise InputError(f"a seed is a whole number from 0 to {_SEEDS - 1}; found {seed!r}")
+    if not 0 <= seed < SEEDS:
+        raise InputError(f"a seed is a whole number from 0 to {SEEDS - 1}; found {seed!r}")
     there = np.unique(data.truth)
     if len(there) < 2:
         only = f"class {data.labels[there[0]]!r}" if len(there) else "no rows"

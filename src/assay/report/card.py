@@ -151,12 +151,23 @@ def _scalar(value: Any) -> str:
 def _what(run: Run) -> Iterator[str]:
     labels = " from ".join(map(quoted, reversed(run.data.labels)))
     many = f"It tells {count(len(run.data.labels))} classes apart."
-    yield f"A {run.recipe.summary}." if run.recipe.summary != "your own" else "A recipe of its own."
+    yield f"{name(run.recipe.name)}: {run.recipe.summary}.{_set_otherwise(run)}"
     yield f"It tells {labels}." if run.binary else many
     used = f"{count(run.data.frame.width)} columns" if run.data.text is None else "texts"
     yield f"It learned from {run.learned_from} of {_data(run)} by {used}. {rule_of(run)}"
     if run.threshold is not None:
         yield f"It flags rows from a score of {run.threshold:.10g} on."
+
+
+def _set_otherwise(run: Run) -> str:
+    """The settings that are not those of the recipe, which its summary does not know of."""
+    known = run.recipe.complete() if run.recipe.settings else {}
+    other = [
+        f"{key}={written(value)}"
+        for key, value in settings_of(run).items()
+        if key not in known or run.settings[key] != known[key]
+    ]
+    return f" Set otherwise: {name(', '.join(other), LONGEST_SENTENCE)}." if other else ""
 
 
 def _limits(run: Run) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from assay.evaluation.words import listed
 from assay.learn.checks import CHECKS, Check, Finding
 from assay.learn.checks.baselines import OF_MANY, OF_TWO, Baseline
+from assay.learn.checks.case import HELD_OUT
 from assay.learn.checks.pitfalls import FOUND, Pitfall
 from assay.learn.checks.retest import NO_LEAK, Retest
 from assay.measures import find
@@ -190,7 +191,8 @@ def _baselines(check: Check) -> Section:
         (_called(each), *(each.estimates[measure] for measure in wanted), each.says)
         for each in check.baselines
     )
-    judged = "the test part" if len(check.parts) > 1 else "30% of the rows, held out at random"
+    apart = f"{HELD_OUT:.0%} of the rows, held out at random"
+    judged = "the test part" if len(check.parts) > 1 else apart
     table = Table(f"Learned from the training rows, judged on {judged}", columns, rows)
     return Section("What every result should beat", (table,), Tier.MAIN)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from assay.learn.encoding import ChiSquare
 from assay.learn.importance import Importance
+from assay.learn.recipes.ddos_tree import chosen_columns
 from assay.learn.record import settings_of
-from assay.learn.rules import rules_of
+from assay.learn.rules import rules_of_tree
 from assay.learn.run import Run
 from assay.learn.words import Word
 from assay.report.document import Cell, Column, Course, Kind, Section, Table, Tier
@@ -73,28 +73,22 @@ def _words(found: Importance) -> Section:
 
 def _chosen(run: Run) -> Iterator[Section]:
     """The columns that chi-square chose."""
-    steps = dict(getattr(run.model, "steps", ()))
-    if not isinstance(steps.get("select"), ChiSquare):
-        return
-    from assay.learn.recipes.ddos_tree import chosen_columns
-
     found = chosen_columns(run.model)
+    if not found:
+        return
     columns = (Column("column"), Column("chi-square", Kind.SHARE))
-    all_columns = len(steps["select"].scores_)
+    all_columns = len(run.model.named_steps["select"].scores_)
     caption = f"{count(len(found))} of {count(all_columns)} encoded columns, the largest first"
     note = "Chi-square is of columns scaled to [0, 1], by the rows that were learned."
     table = Table(caption, columns, tuple(found), (note,))
-    yield Section("Chosen columns", (table,), Tier.APPENDIX, detail=True)
+    yield Section("Chosen columns", (table,), Tier.APPENDIX)
 
 
 def _rules(run: Run) -> Iterator[Section]:
     """A tree as sentences."""
-    from sklearn.tree import DecisionTreeClassifier
-
-    steps = getattr(run.model, "steps", ())
-    if not steps or not isinstance(steps[-1][1], DecisionTreeClassifier):
+    found = rules_of_tree(run.model, run.data.labels)
+    if not found:
         return
-    found = rules_of(run.model, run.data.labels)
     columns = (
         Column("class"),
         Column("where"),

@@ -9,6 +9,7 @@ from typing import Any
 
 from assay.evaluation.findings import Finding
 from assay.learn.findings import RUN_CHECKS
+from assay.learn.judging import SD
 from assay.learn.record import number, record_of, source_of
 from assay.learn.run import Run
 from assay.report import learned, validated
@@ -61,7 +62,7 @@ def _headline(run: Run) -> Iterator[str]:
     main = "roc_auc" if run.binary else "accuracy"
     if len(run.folds) > 1 and main in run.over_folds:
         mean = run.over_folds[main]
-        sd = mean.parts.get("sd")
+        sd = mean.parts.get(SD)
         spread = "" if sd is None else f", standard deviation {sd:.2g}"
         folds = f"Over {count(len(run.folds))} folds"
         yield f"{folds} the {validated.called(main)} is {measured(mean)} in the mean{spread}."
@@ -118,7 +119,7 @@ def _records(run: Run, base: Document) -> Iterator[Mapping[str, Any]]:
                 "n": len(fold.test),
             }
         mean = run.over_folds[key]
-        sd = mean.parts.get("sd")
+        sd = mean.parts.get(SD)
         yield {
             **common,
             "slice_column": "folds",

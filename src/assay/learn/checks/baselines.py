@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.inference import Estimate, Quantity, estimate
-from assay.learn.checks.signals import auc_of, rates_of
+from assay.learn.checks.signals import BINS, auc_of, rates_of
 from assay.measures import find
 from assay.tally import Confusion, ScoreTally
 
@@ -94,7 +94,8 @@ def _baselines(case: Case) -> Iterator[Baseline]:
         yield _judged(
             case,
             "best single column",
-            f"the commonest label at each value of {best!r}, or in each of 64 bins{_chosen(case)}",
+            f"the commonest label at each value of {best!r}, or in each of {BINS} bins"
+            f"{_chosen(case)}",
             rates_of(columns, case.facts[best], learned),
             (best,),
         )

@@ -37,8 +37,8 @@ def look(case: Case) -> Seen | None:
     found, evidence = [], {}
     chosen = np.zeros(len(case.last), bool)
     for column in case.groups:
-        grouped = _grouped(case, column)
-        seen = _across(case, grouped) if case.test is not None else _inside(case, grouped)
+        there = grouped(case, column)
+        seen = _across(case, there) if case.test is not None else _inside(case, there)
         if seen is None:
             continue
         numbers, mask, said = seen
@@ -57,7 +57,7 @@ def look(case: Case) -> Seen | None:
     )
 
 
-def _grouped(case: Case, column: str) -> tuple[Equal, tuple[Any, ...]]:
+def grouped(case: Case, column: str) -> tuple[Equal, tuple[Any, ...]]:
     """Rows of the same group, and which rows have one."""
     values = [values_of(case, part, column) for part in case.parts]
     return equal_rows([found.to_frame() for found in values]), tuple(

@@ -22,7 +22,6 @@ from assay.learn.checks import (
     telling_identifier,
 )
 from assay.learn.checks.case import TEST, TRAIN, Case
-from assay.learn.checks.equal import equal_rows
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
@@ -40,29 +39,22 @@ class Leaking:
     columns: tuple[str, ...]
     train: Mask
     test: Mask | None
-    codes: tuple[str, ...]
     repeats: Mask
     made: tuple[Mask, ...] | None = None
     missed: str = ""
 
-    @property
-    def rows(self) -> bool:
-        """Whether any row leaks."""
-        return bool(self.train.any())
-
 
 def leaking(case: Case) -> Leaking:
     """The columns and rows that make up the leaks of a case."""
-    codes, columns = [], {}
+    columns: dict[str, None] = {}
     for check in (telling_identifier.CHECK, shortcut.CHECK):
         found = check(case)
         if found is not None and found.severity == LEAK:
-            codes.append(check.code)
             columns.update(dict.fromkeys(found.columns))
     made, missed = _made_up(case)
     train = np.zeros(len(case.train), bool)
     if case.test is None:
-        return Leaking(tuple(columns), train, None, tuple(codes), _repeats(case), made, missed)
+        return Leaking(tuple(columns), train, None, _repeats(case), made, missed)
     test = np.zeros(len(case.test), bool)
     for check, masks in (
         (duplicates_across.CHECK, _copies),
@@ -73,11 +65,10 @@ def leaking(case: Case) -> Leaking:
     ):
         found = check(case)
         if found is not None and found.severity == LEAK:
-            codes.append(check.code)
             one, other = masks(case)
             train |= one
             test |= other
-    return Leaking(tuple(columns), train, test, tuple(codes), _repeats(case), made, missed)
+    return Leaking(tuple(columns), train, test, _repeats(case), made, missed)
 
 
 def _made_up(case: Case) -> tuple[tuple[Mask, ...] | None, str]:
@@ -117,9 +108,7 @@ def _near_copies(case: Case) -> tuple[Mask, Mask]:
 def _grouped(case: Case) -> tuple[Mask, Mask]:
     train, test = np.zeros(len(case.train), bool), np.zeros(len(case.parts[TEST]), bool)
     for column in case.groups:
-        values = [groups_across.values_of(case, part, column) for part in case.parts]
-        equal = equal_rows([found.to_frame() for found in values])
-        there = [found.is_not_null().to_numpy() for found in values]
+        equal, there = groups_across.grouped(case, column)
         train |= equal.also_in(TRAIN, TEST) & there[TRAIN]
         test |= equal.also_in(TEST, TRAIN) & there[TEST]
     return train, test

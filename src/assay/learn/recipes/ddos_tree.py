@@ -32,9 +32,11 @@ def _build(settings: Mapping[str, Any], task: Task) -> Pipeline:
 
 
 def chosen_columns(pipeline: Pipeline) -> list[tuple[str, float]]:
-    """The columns that chi-square chose and their statistics, the largest first."""
+    """The columns that chi-square chose and their statistics, the largest first; none of others."""
+    select = dict(getattr(pipeline, "steps", ())).get("select")
+    if not isinstance(select, ChiSquare):
+        return []
     names = pipeline.named_steps["columns"].get_feature_names_out()
-    select = pipeline.named_steps["select"]
     found = [(str(names[i]), float(select.scores_[i])) for i in select.chosen_]
     return sorted(found, key=lambda one: -np.nan_to_num(one[1], nan=-1.0))
 

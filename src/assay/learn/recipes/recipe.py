@@ -47,7 +47,6 @@ class Setting:
 
     default: Any
     help: str
-    kind: type | None = None
     least: float = -math.inf
     most: float = math.inf
     choices: tuple[str, ...] = ()
@@ -56,7 +55,7 @@ class Setting:
     @property
     def type(self) -> type:
         """What a value of it is."""
-        return type(self.default) if self.kind is None else self.kind
+        return type(self.default)
 
     def read(self, name: str, given: Any) -> Any:
         """A value as given, or as written on the command line, checked."""

@@ -122,14 +122,7 @@ class Split:
 
     def not_learned(self) -> tuple[str, ...]:
         """Classes of which the training part has no rows."""
-        return self._absent(self.train)
-
-    def not_judged(self) -> tuple[str, ...]:
-        """Classes of which the test part has no rows."""
-        return self._absent(self.test)
-
-    def _absent(self, at: Positions) -> tuple[str, ...]:
-        there = set(np.unique(self.rows.truth[at]).tolist())
+        there = set(np.unique(self.rows.truth[self.train]).tolist())
         return tuple(label for i, label in enumerate(self.rows.labels) if i not in there)
 
     def _of(self) -> str:
