@@ -24,6 +24,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.pipeline import Pipeline
 
 from assay.cli import predict as module
+from assay.cli import recipes
 from assay.cli.predict import EXAMPLES
 from assay.learn.encoding import Columns
 from assay.learn.persistence import load_model, model_header, save_model
@@ -402,7 +403,7 @@ def test_the_model_is_not_replaced_by_its_predictions(
 def test_without_the_extra_it_says_what_to_install(
     cli: Cli, run: Path, new: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setattr(recipes, "find_spec", lambda name: None)
     refused(cli("predict", run, new), 2, "pip install 'assay[learn]'")
 
 

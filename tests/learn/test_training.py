@@ -438,6 +438,20 @@ def test_probabilities_that_are_none_are_refused() -> None:
         train(recipe(lambda _: Odd()), data())
 
 
+class Mute(LogisticRegression):  # type: ignore[misc]
+    def predict_proba(self, X: Any) -> Any:
+        raise TypeError("not today")
+
+
+def test_a_model_of_your_own_that_can_not_predict_says_so_in_words() -> None:
+    own = recipe(lambda _: Mute(), name="mine:mute")
+    with pytest.raises(InputError, match=r"mine:mute can't say anything .*TypeError: not today"):
+        train(own, data())
+    # In a recipe of ours that would be a fault of ours.
+    with pytest.raises(TypeError, match="not today"):
+        train(recipe(lambda _: Mute()), data())
+
+
 def test_a_model_that_can_not_learn_says_so_in_words() -> None:
     broken = recipe(lambda _: LogisticRegression(C=-1.0))
     with pytest.raises(InputError, match="small can't learn from these 168 rows of data"):

@@ -233,6 +233,14 @@ def test_a_small_value_is_a_number_to_every_reader_of_yaml(value: float) -> None
     assert float(written) == value
 
 
+def test_a_card_tells_the_settings_that_the_summary_does_not_know_of(tree: Run) -> None:
+    said = card_of(tree, training_document(tree))
+    assert "ddos-tree: decision tree of depth 8 on the 20 columns" in said
+    assert "Set otherwise: k=5, depth=2." in said
+    usual = replace(tree, settings=tree.recipe.complete())
+    assert "Set otherwise" not in card_of(usual, training_document(usual))
+
+
 def test_a_card_names_the_types_to_trust_and_only_them(forest: Run) -> None:
     document = training_document(forest)
     assert "--trust" not in card_of(forest, document)

@@ -11,6 +11,7 @@ import click
 from assay.cli.command import Command, Option
 from assay.cli.errors import NO
 from assay.cli.judging import BASE_RATE, LABELS, NEGATIVE, POSITIVE, judging, one_of_them
+from assay.cli.labelled import read_part, reading_of
 from assay.cli.progress import Progress
 from assay.cli.provenance import must_not_replace, provenance
 from assay.cli.reading import named, reading_only, within_memory
@@ -110,9 +111,9 @@ def command(
         from assay.learn.checks import check
         from assay.report import check_document
 
-        reading = _reading(request, label, groups, drop, text, progress)
+        reading = reading_of(request, progress, label=label, text=text, drop=drop, keep=groups)
         said = {"positive": positive, "negative": negative, "labels": labels}
-        data = _read(train, reading, said)
+        data = read_part(train, reading, said)
         judged = None if test is None else _read_test(test, reading, said, data)
         with heard(reporting):
             found = check(
@@ -147,56 +148,25 @@ def _recipe(named: str) -> Any:
         raise click.UsageError(f"--recipe: {odd}") from odd
 
 
-def _reading(
-    request: Request,
-    label: str,
-    groups: tuple[str, ...],
-    drop: tuple[str, ...],
-    text: str | None,
-    progress: Progress,
-) -> dict[str, Any]:
-    """How both parts are read."""
-    return {
-        "label": label,
-        "text": text,
-        "drop": drop,
-        "keep": groups,
-        "family": request.family,
-        "time": request.time,
-        "input_format": request.input_format,
-        "encoding": request.encoding,
-        "delimiter": request.delimiter,
-        "on_bad_row": request.on_bad_row,
-        "max_memory": request.max_memory,
-        "progress": progress,
-    }
-
-
-def _read(path: str, reading: dict[str, Any], said: dict[str, Any]) -> Data:
-    from assay.learn.data import read_data
-
-    return read_data(path, **reading, **said)
-
-
 def _read_test(path: str, reading: dict[str, Any], said: dict[str, Any], data: Data) -> Data:
     """The test part; its labels are those of the training part, though some may be absent."""
     if said["negative"] is not None and said["labels"] is None:
         # It may hold no row of the negative label, or of one attack alone.
-        return _read(path, reading, {"like": data})
+        return read_part(path, reading, {"like": data})
     if said["labels"] is not None:
-        return _read(path, reading, said)
+        return read_part(path, reading, said)
     alike = {**said, "positive": data.positive, "labels": list(data.labels)}
     if said["positive"] is not None:
         # Whatever stands against it may have other names here.
         alike = said
     try:
-        return _read(path, reading, alike)
+        return read_part(path, reading, alike)
     except LabelError:
         # Of several classes, or of one, some may be new, which is a finding.
         several = data.positive is None or len(set(data.truth.tolist())) == 1
         if not several or path == "-":
             raise
-        return _read(path, reading, said)
+        return read_part(path, reading, said)
 
 
 def _said(found: Check, reporting: Reporting) -> Any:

@@ -13,9 +13,9 @@ import click
 from assay.cli.command import Command, Option
 from assay.cli.errors import say
 from assay.cli.progress import Progress
-from assay.cli.reporting import DEFAULT_LEVEL, QUIET, SEED
+from assay.cli.reporting import QUIET, SEED, UNUSED_LEVEL
 from assay.cli.tables import FORMATS, Target, target, write_table
-from assay.cli.values import number, share
+from assay.cli.values import number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,14 +86,7 @@ def _difficulty(text: str) -> float | str:
     type=click.Path(path_type=Path),
     help="Write to this file, whole or not at all, instead of standard output.",
 )
-@_write_option(
-    "--level",
-    type=share,
-    default=str(DEFAULT_LEVEL),
-    hidden=True,
-    expose_value=False,
-    help="Taken, as by every command; a table has no intervals.",
-)
+@UNUSED_LEVEL
 @SEED
 @QUIET
 def command(

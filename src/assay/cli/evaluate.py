@@ -11,7 +11,15 @@ import click
 from assay.cli import values
 from assay.cli.command import Command
 from assay.cli.figures import FIGURES, check_figures, draw
-from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, VOLUME, judging, one_of_them
+from assay.cli.judging import (
+    BASE_RATES,
+    LABELS,
+    NEGATIVE,
+    POSITIVE,
+    VOLUME,
+    judging,
+    one_of_them,
+)
 from assay.cli.progress import Progress
 from assay.cli.provenance import must_not_replace, provenance
 from assay.cli.reading import files, named, reading, within_memory
@@ -73,13 +81,7 @@ EXAMPLES = (
     metavar="T",
     help="Rows are flagged from this score on.  [default: 0.5 for scores in [0, 1]]",
 )
-@judging(
-    "--base-rate",
-    type=values.share,
-    multiple=True,
-    metavar="SHARE",
-    help="Share of attacks in deployment, as 0.001, 0.1%, 1/1000; may be repeated.",
-)
+@BASE_RATES
 @VOLUME
 @judging(
     "--interval",

@@ -31,6 +31,13 @@ BASE_RATE: Decorator = judging(
     metavar="SHARE",
     help="Share of attacks in deployment, as 0.001, 0.1%, 1/1000.",
 )
+BASE_RATES: Decorator = judging(
+    "--base-rate",
+    type=values.share,
+    multiple=True,
+    metavar="SHARE",
+    help="Share of attacks in deployment, as 0.001, 0.1%, 1/1000; may be repeated.",
+)
 
 
 def one_of_them(positive: str | None, negative: str | None) -> None:

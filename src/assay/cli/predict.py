@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,8 @@ from assay.cli.errors import say
 from assay.cli.progress import Progress
 from assay.cli.provenance import must_not_replace
 from assay.cli.reading import named, reading_only, within_memory
-from assay.cli.reporting import LEVEL, QUIET, SEED
+from assay.cli.recipes import must_be_installed
+from assay.cli.reporting import QUIET, UNUSED_LEVEL, UNUSED_SEED
 from assay.cli.tables import CSV, FORMATS, TSV, target, write_table
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ def _trusted(text: str) -> str:
     type=click.Path(path_type=Path),
     help="Write to this file, whole or not at all, instead of standard output.",
 )
-@LEVEL
-@SEED
+@UNUSED_LEVEL
+@UNUSED_SEED
 @QUIET
 def command(
     *,
@@ -112,8 +112,6 @@ def command(
     trust: tuple[str, ...],
     face: str | None,
     out: Path | None,
-    level: float,  # noqa: ARG001 - every command has it, and nothing here is estimated
-    seed: int,  # noqa: ARG001 - every command has it, and nothing here is drawn
     quiet: bool,
 ) -> None:
     """Score new rows with a model that assay train saved.
@@ -122,9 +120,7 @@ def command(
     with the columns that the model learned from, in any order. Written are the number of the row,
     the score and the decision; for more than two labels one probability each, p_LABEL.
     """
-    for package in ("sklearn", "skops"):
-        if find_spec(package) is None:
-            raise click.UsageError(f"predict needs {package}: pip install 'assay[learn]'")
+    must_be_installed("predict")
     to = target(out, face)
     to.check()
     must_not_replace(to.path, files, request)

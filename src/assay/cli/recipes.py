@@ -49,7 +49,7 @@ def list_recipes(context: click.Context, param: click.Parameter, given: bool) ->
     """Print all recipes with their settings, and end."""
     if not given or context.resilient_parsing:
         return
-    must_be_installed()
+    must_be_installed("train")
     from assay.learn import recipes
 
     for recipe in recipes.RECIPES:
@@ -61,11 +61,11 @@ def list_recipes(context: click.Context, param: click.Parameter, given: bool) ->
     context.exit()
 
 
-def must_be_installed() -> None:
-    """Refuse to train without what training needs, and say how to get it."""
+def must_be_installed(command: str) -> None:
+    """Refuse a command without what models need, and say how to get it."""
     for package in ("sklearn", "skops"):
         if find_spec(package) is None:
-            raise click.UsageError(f"train needs {package}: pip install 'assay[learn]'")
+            raise click.UsageError(f"{command} needs {package}: pip install 'assay[learn]'")
 
 
 @contextmanager

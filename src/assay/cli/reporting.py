@@ -115,6 +115,23 @@ SEED = _option(
     metavar="INTEGER",
     help="Seed of whatever is drawn at random.",
 )
+# Every command takes them; where nothing is estimated or drawn the help does not promise it.
+UNUSED_LEVEL = _option(
+    "--level",
+    type=share,
+    default=str(DEFAULT_LEVEL),
+    hidden=True,
+    expose_value=False,
+    help="Taken, as by every command; there are no intervals.",
+)
+UNUSED_SEED = _option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=42,
+    hidden=True,
+    expose_value=False,
+    help="Taken, as by every command; nothing is drawn at random.",
+)
 QUIET = _option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
 
 

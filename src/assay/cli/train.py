@@ -15,14 +15,14 @@ import click
 from assay.cli import run_folder, values
 from assay.cli.command import TYPED, Option
 from assay.cli.figures import FIGURES, check_figures, draw
-from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, VOLUME, judging, one_of_them
+from assay.cli.judging import BASE_RATES, LABELS, NEGATIVE, POSITIVE, VOLUME, one_of_them
+from assay.cli.labelled import read_part, reading_of
 from assay.cli.progress import Progress
 from assay.cli.reading import named, reading_only, within_memory
 from assay.cli.recipes import WithRecipes, heard, list_recipes, must_be_installed, setting
 from assay.cli.reporting import FORMATS, LEVEL, QUIET, SEED, TERMINAL, Reporting
 
 if TYPE_CHECKING:
-    from assay.learn.data import Data
     from assay.learn.recipes import Recipe
     from assay.learn.run import Run
     from assay.learn.run_folder import Asked
@@ -116,13 +116,7 @@ _report = partial(click.option, cls=Option, section="Report")
 @POSITIVE
 @NEGATIVE
 @LABELS
-@judging(
-    "--base-rate",
-    type=values.share,
-    multiple=True,
-    metavar="SHARE",
-    help="Share of attacks in deployment, as 0.001, 0.1%, 1/1000; may be repeated.",
-)
+@BASE_RATES
 @VOLUME
 @FIGURES
 @_report(
@@ -176,7 +170,7 @@ def command(
     alone: encoders, scalers, the choice of columns and of a threshold.
     """
     started = time.time()
-    must_be_installed()
+    must_be_installed("train")
     one_of_them(positive, negative)
     reporting = Reporting(face, None, level, seed, quiet)
     reporting.check()
@@ -199,13 +193,14 @@ def command(
         from assay.learn.training import train
         from assay.report.training import training_document
 
-        reading = _reading(request, label, text, drop, (*scheme.columns, id_), progress)
+        keep = (*scheme.columns, id_)
+        reading = reading_of(request, progress, label=label, text=text, drop=drop, keep=keep)
         said = {"positive": positive, "negative": negative, "labels": labels}
-        data = _read(files, reading, said)
+        data = read_part(files, reading, said)
         test = None
         if scheme.test is not None:
             with named([scheme.test]):
-                test = _read((scheme.test,), reading, {"like": data})
+                test = read_part((scheme.test,), reading, {"like": data})
         with heard(reporting), _usage():
             run = train(
                 model,
@@ -322,41 +317,6 @@ def _made(asked: Asked) -> Any:
     from assay.report import Provenance
 
     return Provenance(__version__, asked.command, asked.inputs)
-
-
-# -- rows ------------------------------------------------------------------------------------------
-
-
-def _reading(
-    request: Request,
-    label: str,
-    text: str | None,
-    drop: tuple[str, ...],
-    keep: tuple[str | None, ...],
-    progress: Progress,
-) -> dict[str, Any]:
-    """How all parts are read."""
-    return {
-        "label": label,
-        "text": text,
-        "drop": drop,
-        "keep": tuple(dict.fromkeys(column for column in keep if column is not None)),
-        "family": request.family,
-        "time": request.time,
-        "input_format": request.input_format,
-        "encoding": request.encoding,
-        "delimiter": request.delimiter,
-        "on_bad_row": request.on_bad_row,
-        "glob": request.glob,
-        "max_memory": request.max_memory,
-        "progress": progress,
-    }
-
-
-def _read(inputs: Sequence[str], reading: dict[str, Any], said: dict[str, Any]) -> Data:
-    from assay.learn.data import read_data
-
-    return read_data(inputs, **reading, **said)
 
 
 # -- what is said ----------------------------------------------------------------------------------

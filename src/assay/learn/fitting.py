@@ -19,6 +19,8 @@ from assay.sources.batch import Named
 from assay.tally import ScoreTally
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from assay.learn.data import Data
     from assay.learn.recipes.recipe import Recipe, Task
 
@@ -47,18 +49,22 @@ class Fitting:
         """A fresh model, fitted to these rows alone."""
         model = self.recipe.pipeline(self.task, self.settings)
         frame, truth = self.data.frame[positions], self.data.truth[positions]
-        faults = FAULTS if ":" in self.recipe.name else (ValueError,)
         try:
             with one_thread_a_sum():
                 model.fit(frame, truth, **self._groups(model, positions))
         except InputError:
             raise
-        except faults as odd:
+        except self._faults as odd:
             raise InputError(
                 f"{self.recipe.name} can't learn from these {len(truth):,} rows of "
                 f"{self.data.name}: {type(odd).__name__}: {odd}"
             ) from odd
         return in_order(model)
+
+    @property
+    def _faults(self) -> tuple[type[Exception], ...]:
+        """What may go wrong without being a fault of ours."""
+        return FAULTS if ":" in self.recipe.name else (ValueError,)
 
     def _groups(self, model: Any, positions: Positions) -> dict[str, Any]:
         """The groups of some rows, for a last step whose ``fit`` takes them."""
@@ -69,18 +75,9 @@ class Fitting:
 
     def probabilities(self, model: Any, data: Data, positions: Positions) -> Floats:
         """The probability of each class, a column a label; 0 for one that was not learned."""
-        with one_thread_a_sum():
-            found = np.asarray(model.predict_proba(data.frame[positions]), np.float64)
-        classes = np.asarray(model.classes_)
-        if found.shape != (len(positions), len(classes)):
-            raise ScoreError(
-                f"{self.recipe.name} gave probabilities of shape {found.shape} for "
-                f"{len(positions):,} rows and {len(classes)} classes"
-            )
-        must_be_probabilities(found, self.recipe.name)
-        table = np.zeros((len(positions), len(self.data.labels)))
-        table[:, classes.astype(np.intp)] = found
-        return table
+        return probabilities_of(
+            model, data.frame[positions], len(self.data.labels), self.recipe.name, self._faults
+        )
 
     def said(self, model: Any, data: Data, positions: Positions, threshold: float | None) -> Said:
         """Scores and decisions of some rows."""
@@ -208,11 +205,38 @@ def _last(model: Any) -> Any:
     return steps[-1][1] if steps else model
 
 
-def must_be_probabilities(table: Floats, model: str) -> None:
-    """Refuse what a model gave where its rows do not add up to 1, or hold what is no share."""
+def probabilities_of(
+    model: Any,
+    frame: pl.DataFrame,
+    labels: int,
+    called: str,
+    faults: tuple[type[Exception], ...] = FAULTS,
+) -> Floats:
+    """The probability of each label for each row, 0 for one that the model has not learned.
+
+    ``called`` is what the model is called where it can't say anything, or nothing that makes sense.
+    """
+    try:
+        with one_thread_a_sum():
+            found = np.asarray(model.predict_proba(frame), np.float64)
+        classes = np.asarray(model.classes_).astype(np.intp)
+        if found.shape != (frame.height, len(classes)):
+            raise ScoreError(
+                f"{called} gave probabilities of shape {found.shape} for {frame.height:,} rows and "
+                f"{len(classes)} classes"
+            )
+        table = np.zeros((frame.height, labels))
+        table[:, classes] = found
+    except InputError:
+        raise
+    except faults as odd:
+        raise InputError(
+            f"{called} can't say anything of these rows ({type(odd).__name__}: {odd})"
+        ) from odd
     finite = np.isfinite(table).all()
     if not finite or table.min() < 0 or (np.abs(table.sum(axis=1) - 1) > _SUM_TOLERANCE).any():
         raise ScoreError(
-            f"{model} gave probabilities that are no numbers in [0, 1] adding up to 1; its "
+            f"{called} gave probabilities that are no numbers in [0, 1] adding up to 1; its "
             f"predict_proba must give those"
         )
+    return table

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError
 from assay.learn.features import Features, read_pieces
-from assay.learn.fitting import FAULTS, USUAL, in_order, must_be_probabilities, one_thread_a_sum
+from assay.learn.fitting import USUAL, in_order, probabilities_of
 from assay.learn.persistence import Loaded
 from assay.learn.persistence.header import NUMBER
 from assay.learn.tables import tables
@@ -21,8 +20,6 @@ from assay.sources.files.request import Progress, Refused, Request, silent
 
 if TYPE_CHECKING:
     import polars as pl
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 # Sums of a matrix product depend on how many rows it has, so these are part of the answer. Long
 # texts become many terms each.
@@ -117,7 +114,7 @@ class Predictions:
     def _predicted(self, block: Features) -> pl.DataFrame:
         import polars as pl
 
-        table = self._probabilities(block.frame)
+        table = probabilities_of(self._model, block.frame, len(self.labels), "the model")
         if self.threshold is not None:
             said = [pl.Series(SCORE, np.ascontiguousarray(table[:, 1]))]
             codes = (table[:, 1] >= self.threshold).astype(np.intp)
@@ -133,23 +130,6 @@ class Predictions:
         kept = [block.kept[column] for column in self._wanted.keep if column != self._wanted.id]
         decided = pl.Series(DECISION, self.labels)[codes]
         return pl.DataFrame([first, *kept, *said, decided])
-
-    def _probabilities(self, frame: pl.DataFrame) -> Floats:
-        """A probability for each label; 0 for one that the model has not learned."""
-        try:
-            with one_thread_a_sum():
-                found = np.asarray(self._model.predict_proba(frame), np.float64)
-            classes = np.asarray(self._model.classes_).astype(np.intp)
-            table = np.zeros((frame.height, len(self.labels)))
-            table[:, classes] = found
-        except InputError:
-            raise
-        except FAULTS as odd:
-            raise InputError(
-                f"the model can't say anything of these rows ({type(odd).__name__}: {odd})"
-            ) from odd
-        must_be_probabilities(table, "the model")
-        return table
 
 
 def predict(

@@ -12,8 +12,10 @@ from pathlib import PurePath
 from typing import Any
 
 from assay.learn.persistence import MODEL
+from assay.learn.record import settings_of
 from assay.learn.run import Run
 from assay.report.document import Document, Prose, Section
+from assay.report.learned import written
 from assay.report.markdown import render
 from assay.report.names import LONGEST_SENTENCE, name, short, visible
 from assay.report.numbers import count, measured
@@ -151,7 +153,9 @@ def _scalar(value: Any) -> str:
 def _what(run: Run) -> Iterator[str]:
     labels = " from ".join(map(quoted, reversed(run.data.labels)))
     many = f"It tells {count(len(run.data.labels))} classes apart."
-    yield f"{name(run.recipe.name)}: {run.recipe.summary}.{_set_otherwise(run)}"
+    own = ":" in run.recipe.name
+    summary = "a recipe from outside of assay" if own else run.recipe.summary
+    yield f"{name(run.recipe.name)}: {summary}.{_set_otherwise(run)}"
     yield f"It tells {labels}." if run.binary else many
     used = f"{count(run.data.frame.width)} columns" if run.data.text is None else "texts"
     yield f"It learned from {run.learned_from} of {_data(run)} by {used}. {rule_of(run)}"
@@ -161,11 +165,11 @@ def _what(run: Run) -> Iterator[str]:
 
 def _set_otherwise(run: Run) -> str:
     """The settings that are not those of the recipe, which its summary does not know of."""
-    known = run.recipe.complete() if run.recipe.settings else {}
+    known = {key: repr(setting.default) for key, setting in run.recipe.settings.items()}
     other = [
         f"{key}={written(value)}"
         for key, value in settings_of(run).items()
-        if key not in known or run.settings[key] != known[key]
+        if repr(run.settings[key]) != known.get(key)
     ]
     return f" Set otherwise: {name(', '.join(other), LONGEST_SENTENCE)}." if other else ""
 
@@ -191,7 +195,7 @@ def _limits(run: Run) -> Iterator[str]:
 def _use(trusted: Sequence[str]) -> Iterator[str]:
     yield "With FOLDER this one, assay predict FOLDER new.csv --out scores.csv scores new rows."
     yield (
-        "In Python, assay.learn.persistence.load_model(FOLDER).pipeline has predict_proba; loading "
+        "In Python, assay.learn.load_model(FOLDER).pipeline has predict_proba; loading "
         "runs no code that the file could choose."
     )
     if trusted:

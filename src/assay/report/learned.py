@@ -138,7 +138,7 @@ def _settings(run: Run) -> Section:
     columns = (Column("setting"), Column("value"), Column("what it is", optional=True))
     known = run.recipe.settings
     rows: list[tuple[Cell, ...]] = [
-        (key, _written(value), known[key].help if key in known else "")
+        (key, written(value), known[key].help if key in known else "")
         for key, value in settings_of(run).items()
     ]
     rows.append(("seed", str(run.seed), "of whatever is drawn at random"))
@@ -149,7 +149,8 @@ def _settings(run: Run) -> Section:
     return Section("Recipe", (Table(caption, columns, tuple(rows)),), Tier.APPENDIX, detail=True)
 
 
-def _written(value: object) -> str:
+def written(value: object) -> str:
+    """A setting as it would be written on the command line."""
     if isinstance(value, list):
         return ",".join(map(str, value))
     if isinstance(value, bool):

@@ -158,3 +158,18 @@ def test_r008_importances_that_disagree(clean: Run) -> None:
     assert message(replace(clean, importance=shown), "R008").endswith("column 'id'.")
     agreed = replace(shown, disagreement=None)
     assert codes(replace(clean, importance=agreed)) == []
+
+
+def test_r009_a_column_that_gives_the_label_away(clean: Run) -> None:
+    truth, frame = clean.data.truth, clean.data.frame
+
+    def learned(**columns: Any) -> Run:
+        return replace(clean, data=replace(clean.data, frame=frame.with_columns(**columns)))
+
+    kinds = np.array(["none", "none", "scan", "worm"])[2 * truth + np.arange(400) // 2 % 2]
+    said = message(learned(kind=pl.Series(kinds)), "R009")
+    assert said.startswith("Column 'kind' gives the label away")
+    kinds[1] = "none"
+    once = learned(kind=pl.Series(kinds), copy=pl.Series(truth * 1.0))
+    assert message(once, "R009").startswith("Column 'copy' gives")
+    assert codes(learned(number=pl.Series(np.arange(400.0)), one=pl.lit("a"))) == []

@@ -61,6 +61,15 @@ def test_the_best_weights_are_kept(blobs) -> None:
     assert min(long.validation_curve_) == min(short.validation_curve_)
 
 
+def test_a_class_that_weighs_nothing_teaches_nothing() -> None:
+    draw = np.random.default_rng(2)
+    rows, truth = draw.normal(size=(60, 3)), np.arange(60) % 2
+    # In batches of one row, every other batch weighs nothing.
+    network = ANNClassifier(class_weight={0: 0.0, 1: 1.0}, batch_size=1, random_state=1)
+    assert network.fit(rows, truth).predict(rows).mean() > 0.9
+    assert np.isfinite(network.loss_curve_).all()
+
+
 def test_class_weights_raise_the_rare_class() -> None:
     generator = np.random.default_rng(3)
     truth = (generator.random(2000) < 0.05).astype(int)

@@ -29,7 +29,7 @@ def check(
     time: str | None = None,
     groups: Sequence[str] = (),
     base_rate: float | None = None,
-    recipe: Recipe | None = None,
+    recipe: str | Recipe | None = None,
     level: float = 0.95,
     seed: int = 42,
     progress: Callable[[int, int], None] = silent,
@@ -38,7 +38,8 @@ def check(
 
     Without ``test`` the one file is judged, and what a random split of it would leak. ``groups``
     are columns whose values must not be on both sides, ``time`` the column of times that the data
-    were read with. With ``recipe`` it is trained as the rows are and again without what leaks.
+    were read with. With ``recipe``, by its name or as it is, that is trained as the rows are and
+    again without what leaks.
 
     >>> import polars as pl
     >>> from assay.learn.data import data_of
@@ -51,6 +52,10 @@ def check(
     check_level(level)
     if base_rate is not None and not 0 < base_rate < 1:
         raise InputError(f"base_rate={base_rate!r} has to lie between 0 and 1")
+    if isinstance(recipe, str):
+        from assay.learn.recipes import find_recipe
+
+        recipe = find_recipe(recipe)
     case = case_of(
         train,
         test,

@@ -17,10 +17,9 @@ def look(case: Case) -> Seen | None:
     >>> import polars as pl
     >>> from assay.learn.checks import check
     >>> from assay.learn.data import data_of
-    >>> from assay.learn.recipes import find_recipe
     >>> x = pl.Series("x", [i * 7 % 101 / 101 for i in range(300)])
     >>> frame = pl.DataFrame([x, pl.Series("label", [i % 2 for i in range(300)])])
-    >>> found = check(data_of(frame, label="label"), recipe=find_recipe("ddos-tree"))
+    >>> found = check(data_of(frame, label="label"), recipe="ddos-tree")
     >>> print(found["L021"].severity, found["L021"].pitfall)
     warning P6
     """

@@ -10,6 +10,7 @@ from assay.learn.findings import (
     families_missed,
     folds_differ,
     importances_disagree,
+    label_given_away,
     loss_rises,
     overfitted,
     rows_not_judged,
@@ -31,6 +32,7 @@ RUN_CHECKS: tuple[RunCheck, ...] = (
     folds_differ.CHECK,
     families_missed.CHECK,
     importances_disagree.CHECK,
+    label_given_away.CHECK,
 )
 
 

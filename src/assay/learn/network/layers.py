@@ -38,7 +38,7 @@ def cross_entropy(logits: Floats, truth: npt.NDArray[np.intp], weights: Floats) 
     shifted = logits - logits.max(axis=1, keepdims=True)
     normal = np.log(np.exp(shifted).sum(axis=1))
     losses = normal - shifted[np.arange(len(truth)), truth]
-    return float(losses @ weights / weights.sum())
+    return float(losses @ weights / (weights.sum() or 1.0))
 
 
 class Layers:
@@ -136,7 +136,8 @@ class Layers:
         logits /= room.sums[:, None]
         np.log(room.sums, out=room.sums)
         room.sums -= chosen
-        total = np.add.reduce(weights)
+        # A class may weigh nothing, and a batch hold no other: it then teaches nothing.
+        total = np.add.reduce(weights) or 1.0
         loss = float(room.sums @ weights / total)
         logits[room.places, truth] -= 1
         logits *= (weights / total)[:, None]
