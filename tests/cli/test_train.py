@@ -482,7 +482,11 @@ def test_text_among_the_numbers_of_an_official_test_is_a_bad_row(cli: Cli, here:
     assert "test.csv, line 62: column 'x': found 'oops', expected a number" in shown.err
     shown = cli(*command, "--on-bad-row", "skip", "--format", "json")
     assert shown.code == 0, shown.err
-    assert json.loads(shown.out)["training"]["test"]["rows_refused"] == 1
+    document = json.loads(shown.out)
+    assert document["training"]["test"]["rows_refused"] == 1
+    source = document["source"]
+    assert (source["rows_read"], source["rows_used"], source["rows_refused"]) == (61, 60, 1)
+    assert source["refused"][0]["row"] == 61
 
 
 def test_times_of_both_parts_have_a_zone_or_none(cli: Cli, here: Path) -> None:

@@ -47,6 +47,7 @@ def training_document(run: Run, *, made: Provenance | None = None) -> Document:
         notes=_notes(run, base),
         plain={
             **base.plain,
+            "source": _source(run, base.plain["source"]),
             "headline": list(headline),
             "findings": [_finding(found) for found in findings],
             "notes": list(_notes(run, base)),
@@ -88,6 +89,13 @@ def _reasons(findings: tuple[Finding, ...]) -> Iterator[Section]:
     )
     table = Table("What was found in the training", columns, rows)
     yield Section("About the findings", (table,), Tier.APPENDIX, detail=True)
+
+
+def _source(run: Run, judged: Mapping[str, Any]) -> dict[str, Any]:
+    """The rows that were judged, and those of the same table that could not be."""
+    table = source_of(run.judged_data)
+    refused = {key: table[key] for key in ("rows_refused", "refused")}
+    return {**judged, "rows_read": judged["rows_used"] + table["rows_refused"], **refused}
 
 
 def _refused(run: Run) -> Iterator[Section]:
