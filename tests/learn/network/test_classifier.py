@@ -97,6 +97,7 @@ def test_labels_may_be_text_and_keep_their_sorted_order(blobs) -> None:
         ("batch_size", 0),
         ("epochs", 0),
         ("hidden_layers", (64, 0)),
+        ("hidden_layers", 64),
         ("learning_rate", 0.0),
         ("beta_1", 1.0),
         ("decay", 0.0),

@@ -125,8 +125,10 @@ class ANNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return layers
 
     def _must_make_sense(self) -> None:
+        layers = self.hidden_layers
+        widths = not isinstance(layers, int) and all(width >= 1 for width in layers)
         for name, holds, wanted in (
-            ("hidden_layers", all(width >= 1 for width in self.hidden_layers), "widths above 0"),
+            ("hidden_layers", widths, "widths above 0, such as (64, 32)"),
             ("learning_rate", self.learning_rate > 0, "a number above 0"),
             ("beta_1", 0 <= self.beta_1 < 1, "a number in [0, 1)"),
             ("beta_2", 0 <= self.beta_2 < 1, "a number in [0, 1)"),
