@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,9 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from assay.errors import InputError
-from assay.inference.operating import NOTHING, MaxFar
 from assay.learn.calibration import inner_folds, may_be_divided, platt, sigmoid
-from assay.tally import ScoreTally
+from assay.learn.operating import best_operating
 from assay.tally.blocks import threads
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -33,34 +31,6 @@ CANDIDATES: tuple[Mapping[str, Any], ...] = (
 )
 _FLOOR = 1e-12
 _MOST_JOBS = 2
-
-
-@dataclass(frozen=True)
-class Operating:
-    """A threshold, and its detection rate and false alarm rate on the rows it was chosen on."""
-
-    threshold: float
-    detection_rate: float
-    far: float
-
-
-def best_operating(
-    scores: Floats, truth: npt.NDArray[np.bool_], max_far: float
-) -> Operating | None:
-    """The threshold with the highest detection rate at a tolerated FAR, and then the lowest FAR.
-
-    None where no threshold keeps the FAR.
-    """
-    tally = ScoreTally.of_rows(("negative", "positive"), scores, truth.astype(np.uint8))
-    fp, tp = np.cumsum(tally.counts[:, ::-1], axis=1, dtype=np.int64)
-    last = MaxFar(max_far).choose(tp, fp, float(tp[-1]), float(fp[-1]))
-    if last == NOTHING:
-        return None
-    # From the last true alarm on a lower threshold only adds false ones.
-    at = int(np.searchsorted(tp, tp[last]))
-    return Operating(
-        float(tally.scores[::-1][at]), float(tp[at] / tp[-1]), float(fp[at] / (fp[at] + tp[at]))
-    )
 
 
 class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -255,7 +225,7 @@ def _one_thread() -> Iterator[None]:
 def _lightgbm(given: Mapping[str, Any], trees: int, weight: str | None, seed: int) -> Any:
     try:
         from lightgbm import LGBMClassifier
-    except ImportError as absent:
+    except (ImportError, OSError) as absent:  # its library may lack one of the system's
         raise InputError(
             "model=lightgbm needs LightGBM: pip install 'assay[boost]', or leave model=hist"
         ) from absent

@@ -12,11 +12,10 @@ from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from assay.errors import InputError, ScoreError
-from assay.inference.operating import NOTHING, MaxFar
+from assay.learn.operating import best_operating
 from assay.learn.run import Floats, Positions, Said
 from assay.learn.validation import Folds, GroupFolds, Rows
 from assay.sources.batch import Named
-from assay.tally import ScoreTally
 
 if TYPE_CHECKING:
     import polars as pl
@@ -113,19 +112,15 @@ class Fitting:
         return self._keeping(self._out_of_fold(train), train)
 
     def _keeping(self, scores: Floats | None, positions: Positions) -> tuple[float, str | None]:
-        """The lowest threshold that keeps the false alarm rate on these rows."""
+        """The best threshold that keeps the false alarm rate on these rows."""
         assert self.max_far is not None  # noqa: S101 - asked only where one is tolerated
         if scores is None:
             return USUAL, (
                 f"the training part has too few rows or groups of a class to choose a threshold in "
                 f"it for a false alarm rate of {self.max_far:g}, so {USUAL:g} was taken"
             )
-        tally = ScoreTally.of_rows(self.data.labels, scores, self.data.truth[positions])
-        fp, tp = np.cumsum(tally.counts[:, ::-1], axis=1, dtype=np.int64)
-        at = MaxFar(self.max_far).choose(tp, fp, float(tp[-1]), float(fp[-1]))
-        if at == NOTHING:
-            return USUAL, _none_keeps(self.max_far)
-        return float(tally.scores[::-1][at]), None
+        best = best_operating(scores, self.data.truth[positions] == 1, self.max_far)
+        return (USUAL, _none_keeps(self.max_far)) if best is None else (best.threshold, None)
 
     def _out_of_fold(self, train: Positions) -> Floats | None:
         """Scores of the training rows, each by a model that did not learn from it."""
