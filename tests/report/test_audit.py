@@ -6,7 +6,6 @@ RENEW_GOLDEN=1 python -m pytest tests/report/test_audit.py
 import csv
 import io
 import json
-import os
 from pathlib import Path
 
 import jsonschema
@@ -19,6 +18,7 @@ from assay.report import FORMATS, audit_document, render
 from assay.report.audit import NO_MISTAKE, written_like
 from assay.report.schemas import schema_of
 
+from .goldens import checked
 from .hostile import NAMES
 
 GOLDEN = Path(__file__).parent / "golden_audit"
@@ -173,8 +173,4 @@ def test_hostile_names_are_written_in_every_face(face: str, hostile: str) -> Non
 )
 def test_report_is_the_golden_one(file: str, face: str, width: int | None) -> None:
     text = render(audit_document(BOTH), face, width=width)
-    path = GOLDEN / file
-    if os.environ.get("RENEW_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, "utf-8")
-    assert text == path.read_text("utf-8")
+    checked(GOLDEN / file, text)

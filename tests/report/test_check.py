@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from assay.learn.recipes import find_recipe
 from assay.report import FORMATS, Provenance, check_document, render
 from assay.report.schemas import schema_of
 
+from .goldens import checked
 from .hostile import NAMES
 
 GOLDEN = Path(__file__).parent / "golden_check"
@@ -63,15 +63,6 @@ def quiet() -> Check:
     return check(data_of(table, label="label", name="flows.csv"))
 
 
-def checked(name: str, text: str) -> None:
-    path = GOLDEN / name
-    if os.environ.get("RENEW_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="")
-    with path.open(encoding="utf-8", newline="") as file:
-        assert text == file.read()
-
-
 @pytest.mark.parametrize(
     ("name", "face", "width"),
     [
@@ -82,7 +73,7 @@ def checked(name: str, text: str) -> None:
     ],
 )
 def test_a_check_looks_as_it_did(name: str, face: str, width: int | None) -> None:
-    checked(name, render(check_document(example(), made=MADE), face, width=width))
+    checked(GOLDEN / name, render(check_document(example(), made=MADE), face, width=width))
 
 
 def test_the_json_document_keeps_the_contract_and_its_schema() -> None:

@@ -8,7 +8,6 @@ import io
 import itertools
 import json
 import math
-import os
 import shutil
 import subprocess
 from dataclasses import replace
@@ -26,6 +25,7 @@ from assay.report.compare import MARKED
 from assay.report.document import Forest, Marked, Table
 from assay.report.schemas import schema_of
 
+from .goldens import checked
 from .hostile import NAMES
 
 GOLDEN = Path(__file__).parent / "golden_compare"
@@ -298,9 +298,4 @@ def test_report_is_the_golden_one(
     file: str, comparison: Comparison, face: str, width: int | None
 ) -> None:
     text = render(comparison_document(comparison, source=SOURCE), face, width=width)
-    path = GOLDEN / file
-    if os.environ.get("RENEW_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, "utf-8", newline="")
-    with path.open(encoding="utf-8", newline="") as stream:
-        assert text == stream.read()
+    checked(GOLDEN / file, text)

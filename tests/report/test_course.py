@@ -5,7 +5,7 @@ import re
 
 from assay.report.document import Column, Course, Document, Kind, Section
 from assay.report.faces import render
-from assay.report.html.course import BOTTOM, LEFT, RIGHT, TOP, drawn_of
+from assay.report.html.course import FRAME, drawn_of
 
 EPOCH, LOSS = Column("epoch"), Column("loss", Kind.SHARE)
 
@@ -23,11 +23,11 @@ def test_a_line_goes_from_edge_to_edge_and_falls_as_its_numbers_do() -> None:
     drawn = drawn_of(course(0.8, 0.4, 0.2))
     assert drawn is not None
     (line,) = map(points, drawn.lines)
-    assert [x for x, _ in line] == [LEFT, (LEFT + RIGHT) / 2, RIGHT]
-    heights = [BOTTOM - y for _, y in line]
-    assert heights[0] == BOTTOM - TOP
+    assert [x for x, _ in line] == [FRAME.left, (FRAME.left + FRAME.right) / 2, FRAME.right]
+    heights = [FRAME.bottom - y for _, y in line]
+    assert heights[0] == FRAME.bottom - FRAME.top
     assert [h / heights[0] for h in heights] == [1, 0.5, 0.25]
-    assert drawn.up[0] == (f"{BOTTOM:.1f}", "0.0")
+    assert drawn.up[0] == (f"{FRAME.bottom:.1f}", "0.0")
     assert [text for _, text in drawn.across] == ["1", "2", "3"]
 
 

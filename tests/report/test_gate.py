@@ -6,7 +6,6 @@ RENEW_GOLDEN=1 python -m pytest tests/report/test_gate.py
 import csv
 import io
 import json
-import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -24,6 +23,7 @@ from assay.report.gate import summary
 from assay.report.junit import BROKEN_OFF, broken_off, junit
 from assay.report.schemas import schema_of
 
+from .goldens import checked
 from .hostile import NAMES
 
 GOLDEN = Path(__file__).parent / "golden_gate"
@@ -66,15 +66,6 @@ def made(*outcomes: str, name: str | None = None, family: str | None = None) -> 
     )  # fmt: skip
 
 
-def checked(name: str, text: str) -> None:
-    path = GOLDEN / name
-    if os.environ.get("RENEW_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="")
-    with path.open(encoding="utf-8", newline="") as file:
-        assert text == file.read()
-
-
 # -- the document ----------------------------------------------------------------------------------
 
 
@@ -88,7 +79,7 @@ def checked(name: str, text: str) -> None:
     ],
 )
 def test_a_gate_looks_as_it_did(name: str, face: str, width: int | None) -> None:
-    checked(name, render(gate_document(example(), made=MADE), face, width=width))
+    checked(GOLDEN / name, render(gate_document(example(), made=MADE), face, width=width))
 
 
 def test_the_json_document_keeps_the_contract_and_its_schema() -> None:

@@ -3,7 +3,6 @@
 RENEW_GOLDEN=1 python -m pytest tests/report/test_goldens.py
 """
 
-import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from assay.measures import find
 from assay.report import Provenance, document_of, measure_document, measures_document, render
 
 from .cases import evaluation
+from .goldens import checked
 
 GOLDEN = Path(__file__).parent / "golden"
 MADE = Provenance("0.1.0", "assay evaluate flows.csv", (("flows.csv", 4096, "0f" * 32),))
@@ -39,24 +39,15 @@ REFERENCE = {
 }
 
 
-def checked(name: str, text: str) -> None:
-    path = GOLDEN / name
-    if os.environ.get("RENEW_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="")
-    with path.open(encoding="utf-8", newline="") as file:
-        assert text == file.read()
-
-
 @pytest.mark.parametrize("name", cases())
 def test_report_is_the_golden_one(name: str) -> None:
     case, face, width = cases()[name]
-    checked(name, render(document_of(evaluation(case), made=MADE), face, width=width))
+    checked(GOLDEN / name, render(document_of(evaluation(case), made=MADE), face, width=width))
 
 
 @pytest.mark.parametrize("name", REFERENCE)
 def test_reference_is_the_golden_one(name: str) -> None:
-    checked(name, REFERENCE[name]())
+    checked(GOLDEN / name, REFERENCE[name]())
 
 
 def test_every_golden_text_has_its_case() -> None:

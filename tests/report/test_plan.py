@@ -6,7 +6,6 @@ RENEW_GOLDEN=1 python -m pytest tests/report/test_plan.py
 import csv
 import io
 import json
-import os
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from assay.report import FORMATS, Document, Provenance, plan_document, render
 from assay.report.document import Table
 from assay.report.schemas import schema_of
 
+from .goldens import checked
 from .hostile import NAMES
 
 GOLDEN = Path(__file__).parent / "golden_plan"
@@ -168,12 +168,7 @@ def goldens() -> dict[str, tuple[str, str, int | None]]:
 def test_report_is_the_golden_one(name: str) -> None:
     case, face, width = goldens()[name]
     text = render(document(case), face, width=width)
-    path = GOLDEN / name
-    if os.environ.get("RENEW_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="")
-    with path.open(encoding="utf-8", newline="") as file:
-        assert text == file.read()
+    checked(GOLDEN / name, text)
 
 
 def test_every_golden_text_has_its_case() -> None:

@@ -7,7 +7,6 @@ import csv
 import io
 import json
 import math
-import os
 import re
 from dataclasses import replace
 from functools import cache
@@ -27,6 +26,7 @@ from assay.report import FORMATS, Document, Provenance, render, threshold_docume
 from assay.report.document import Table
 from assay.report.schemas import schema_of
 
+from .goldens import checked
 from .hostile import NAMES
 
 GOLDEN = Path(__file__).parent / "golden_threshold"
@@ -431,12 +431,7 @@ def goldens() -> dict[str, tuple[str, str, int | None]]:
 def test_report_is_the_golden_one(name: str) -> None:
     case, face, width = goldens()[name]
     text = render(document(case), face, width=width)
-    path = GOLDEN / name
-    if os.environ.get("RENEW_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="")
-    with path.open(encoding="utf-8", newline="") as file:
-        assert text == file.read()
+    checked(GOLDEN / name, text)
 
 
 def test_every_golden_text_has_its_case() -> None:

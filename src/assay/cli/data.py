@@ -14,7 +14,7 @@ from assay.cli.command import Command, Option
 from assay.cli.errors import say
 from assay.cli.progress import Progress
 from assay.cli.reporting import QUIET, SEED, UNUSED_LEVEL
-from assay.cli.tables import FORMATS, Target, target, write_table
+from assay.cli.tables import Target, target, write_table, writing
 from assay.cli.values import number
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ EXAMPLES = (
 )
 
 _option = partial(click.option, cls=Option, section="Data")
-_write_option = partial(click.option, cls=Option, section="Report")
 
 
 def _difficulty(text: str) -> float | str:
@@ -75,17 +74,7 @@ def _difficulty(text: str) -> float | str:
     metavar="LEVEL",
     help="How well attacks hide: easy, medium, hard, or a number from 0 to 1.",
 )
-@_write_option(
-    "--format",
-    "face",
-    type=click.Choice(FORMATS),
-    help="How it is written.  [default: by the suffix of --out, else csv]",
-)
-@_write_option(
-    "--out",
-    type=click.Path(path_type=Path),
-    help="Write to this file, whole or not at all, instead of standard output.",
-)
+@writing("Report")
 @UNUSED_LEVEL
 @SEED
 @QUIET

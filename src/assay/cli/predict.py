@@ -18,7 +18,8 @@ from assay.cli.provenance import must_not_replace
 from assay.cli.reading import named, reading_only, within_memory
 from assay.cli.recipes import must_be_installed
 from assay.cli.reporting import QUIET, UNUSED_LEVEL, UNUSED_SEED
-from assay.cli.tables import CSV, FORMATS, TSV, target, write_table
+from assay.cli.tables import target, write_table, writing
+from assay.sources.files.formats import CSV, TSV
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,17 +88,7 @@ def _trusted(text: str) -> str:
     metavar="TYPE",
     help="A type of your own that the model may hold; its code will run. May be repeated.",
 )
-@_writing(
-    "--format",
-    "face",
-    type=click.Choice(FORMATS),
-    help="How it is written.  [default: by the suffix of --out, else csv]",
-)
-@_writing(
-    "--out",
-    type=click.Path(path_type=Path),
-    help="Write to this file, whole or not at all, instead of standard output.",
-)
+@writing("Predictions")
 @UNUSED_LEVEL
 @UNUSED_SEED
 @QUIET
@@ -125,7 +116,9 @@ def command(
     to.check()
     must_not_replace(to.path, files, request)
     # The folder that train left counts as the model in it, as it does for load_model.
-    read = model / "model.skops" if model.is_dir() else model
+    from assay.learn.persistence import MODEL, load_model
+
+    read = model / MODEL if model.is_dir() else model
     if to.path is not None and to.path.is_file() and read.is_file() and to.path.samefile(read):
         raise click.UsageError(f"--out {out} is the model, which it would replace")
 
@@ -134,7 +127,6 @@ def command(
             say(text)
 
     with Progress(quiet=quiet) as progress, within_memory(request):
-        from assay.learn.persistence import load_model
         from assay.learn.predicting import Wanted, predict, unused_note
 
         loaded = load_model(model, trust=trust)

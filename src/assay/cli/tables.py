@@ -17,30 +17,46 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from assay.cli import aside
+from assay.cli.command import Option
 from assay.cli.errors import OutputError
 from assay.cli.reporting import check_place, discard
+from assay.sources.files.formats import (
+    ARROW,
+    CSV,
+    JSONL,
+    PACKED,
+    PARQUET,
+    SUFFIXES,
+    TEXTS,
+    TSV,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
-CSV, TSV, JSONL, PARQUET, ARROW = "csv", "tsv", "jsonl", "parquet", "arrow"
 FORMATS = (CSV, TSV, JSONL, PARQUET, ARROW)
-TEXTS = (CSV, TSV, JSONL)
-_SUFFIXES = {
-    "": CSV,
-    ".csv": CSV,
-    ".tsv": TSV,
-    ".tab": TSV,
-    ".jsonl": JSONL,
-    ".ndjson": JSONL,
-    ".parquet": PARQUET,
-    ".pq": PARQUET,
-    ".arrow": ARROW,
-    ".ipc": ARROW,
-    ".feather": ARROW,
-}
-_PACKED = (".gz", ".zst")
+_SUFFIXES = {"": CSV, **{suffix: face for suffix, face in SUFFIXES.items() if face in FORMATS}}
 _TIME = "%Y-%m-%dT%H:%M:%S%.6f"
+
+
+def writing(section: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The options of a command that writes a table: in which format, and where to."""
+    face = click.option(
+        "--format",
+        "face",
+        cls=Option,
+        section=section,
+        type=click.Choice(FORMATS),
+        help="How it is written.  [default: by the suffix of --out, else csv]",
+    )
+    out = click.option(
+        "--out",
+        cls=Option,
+        section=section,
+        type=click.Path(path_type=Path),
+        help="Write to this file, whole or not at all, instead of standard output.",
+    )
+    return lambda command: face(out(command))
 
 
 @dataclass(frozen=True)
@@ -66,7 +82,7 @@ def target(out: Path | None, face: str | None) -> Target:
     """Where a table goes, from what was typed: the suffix tells the format, unless it is given."""
     if out is None or str(out) == "-":
         return Target(None, face or CSV)
-    packing = out.suffix.lower() if out.suffix.lower() in _PACKED else ""
+    packing = out.suffix.lower() if out.suffix.lower() in PACKED else ""
     suffix = (out.with_suffix("") if packing else out).suffix.lower()
     if face is None and suffix not in _SUFFIXES:
         raise click.UsageError(

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.inference import Estimate
 from assay.learn.judging import SD
-from assay.learn.recipes.ddos_tree import chosen_columns
-from assay.learn.rules import Rule, rules_of_tree
+from assay.learn.rules import Rule
 from assay.learn.run import Fold, Run
 from assay.learn.validation.split import SplitCounts
 
@@ -38,11 +37,8 @@ def record_of(run: Run) -> dict[str, Any]:
         "measures": _measures(run),
         "validation_part": None if run.held_back is None else _estimates(run),
         "importance": None if run.importance is None else _importance(run.importance),
-        "chosen": [
-            {"column": column, "chi_square": number(found)}
-            for column, found in chosen_columns(run.model)
-        ],
-        "rules": [_rule(rule) for rule in rules_of_tree(run.model, run.data.labels)],
+        "chosen": [{"column": column, "chi_square": number(found)} for column, found in run.chosen],
+        "rules": [_rule(rule) for rule in run.rules],
     }
 
 

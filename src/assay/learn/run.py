@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy.typing as npt
 from assay.evaluation import Evaluation
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
+from assay.learn.recipes.ddos_tree import chosen_columns
+from assay.learn.rules import Rule, rules_of_tree
 from assay.learn.validation.split import SplitCounts
 
 if TYPE_CHECKING:
@@ -97,6 +100,16 @@ class Run:
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     unjudged: int = 0
+
+    @cached_property
+    def chosen(self) -> tuple[tuple[str, float], ...]:
+        """The columns that chi-square chose, and it; none where it chose none."""
+        return tuple(chosen_columns(self.model))
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """What a tree says, leaf by leaf; nothing of any other model."""
+        return rules_of_tree(self.model, self.data.labels)
 
     @property
     def judged_data(self) -> Data:

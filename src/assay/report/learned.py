@@ -6,9 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from assay.learn.importance import Importance
-from assay.learn.recipes.ddos_tree import chosen_columns
 from assay.learn.record import settings_of
-from assay.learn.rules import rules_of_tree
 from assay.learn.run import Run
 from assay.learn.words import Word
 from assay.report.document import Cell, Column, Course, Kind, Section, Table, Tier
@@ -73,7 +71,7 @@ def _words(found: Importance) -> Section:
 
 def _chosen(run: Run) -> Iterator[Section]:
     """The columns that chi-square chose."""
-    found = chosen_columns(run.model)
+    found = run.chosen
     if not found:
         return
     columns = (Column("column"), Column("chi-square", Kind.SHARE))
@@ -86,7 +84,7 @@ def _chosen(run: Run) -> Iterator[Section]:
 
 def _rules(run: Run) -> Iterator[Section]:
     """A tree as sentences."""
-    found = rules_of_tree(run.model, run.data.labels)
+    found = run.rules
     if not found:
         return
     columns = (

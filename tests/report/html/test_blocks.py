@@ -14,7 +14,7 @@ from assay.report.document import Column, Dot, Dots, Formula, Kind, Matrix, Pros
 from assay.report.html.blocks import Lines, Rows, Sentences, Value, behind, block_of
 from assay.report.html.heat import Heat, brief, heat_of, shade
 from assay.report.html.limits import Limits
-from assay.report.html.reliability import BOTTOM, LEFT, RIGHT, TOP, reliability_of
+from assay.report.html.reliability import FRAME, reliability_of
 from assay.report.html.scales import Scale, Strip, around
 from assay.report.html.text import Name, named, pieces
 
@@ -218,8 +218,8 @@ def test_reliability_is_drawn_where_there_are_rows() -> None:
     assert len(found.bins) == 2
     first = found.bins[0]
     assert (first.x, first.y) == (
-        f"{LEFT + 0.1 * (RIGHT - LEFT):.1f}",
-        f"{BOTTOM - 0.05 * (BOTTOM - TOP):.1f}",
+        f"{FRAME.left + 0.1 * (FRAME.right - FRAME.left):.1f}",
+        f"{FRAME.bottom - 0.05 * (FRAME.bottom - FRAME.top):.1f}",
     )
     assert "2 of 2 bins" in found.said
     assert "6 rows" in first.title

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from assay.learn.checks.case import Case
 from assay.learn.checks.finding import Finding
+from assay.learn.checks.prevalence import FAR_ODDS
 
 Status: TypeAlias = Literal["found", "not found", "can't be told"]
 FOUND: Status = "found"
@@ -68,7 +69,10 @@ def _base_rate(case: Case) -> Said:
         return UNKNOWN, "there are several classes, and none of them is the alarm"
     if case.base_rate is None:
         return UNKNOWN, "the share of attacks in deployment is not known: give --base-rate"
-    return NOT_FOUND, "the odds of an attack are within ten times of what they are in deployment"
+    return (
+        NOT_FOUND,
+        f"the odds of an attack are within {FAR_ODDS} times of what they are in deployment",
+    )
 
 
 # Code, name, and what is said of it where no finding shows it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from assay.errors import InputError
@@ -38,6 +38,18 @@ def check_size(rows: int, seed: int, chunk: int) -> None:
     for name, value, least in (("rows", rows, 0), ("seed", seed, 0), ("chunk", chunk, 1)):
         if value < least:
             raise InputError(f"{name}={value!r} is too small; it has to be {least} or more")
+
+
+def streamed(
+    blocks: Callable[[int, float], Iterator[pl.DataFrame]],
+    rows: int,
+    seed: int,
+    difficulty: float | str,
+    chunk: int,
+) -> Iterator[pl.DataFrame]:
+    """A scenario in pieces, from its endless blocks of a seed and a difficulty."""
+    check_size(rows, seed, chunk)
+    return pieces(blocks(seed, difficulty_of(difficulty)), rows, chunk)
 
 
 def pieces(blocks: Iterator[pl.DataFrame], rows: int, chunk: int) -> Iterator[pl.DataFrame]:

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.report.document import Course, Kind
-from assay.report.html.scales import Scale, around
+from assay.report.html.scales import Frame, Scale, around
 
-WIDTH, HEIGHT = 640, 260
-LEFT, RIGHT, TOP, BOTTOM = 52, 628, 12, 214
-FRAME = {
-    "width": WIDTH,
-    "height": HEIGHT,
-    "left": LEFT,
-    "right": RIGHT,
-    "top": TOP,
-    "bottom": BOTTOM,
-}
+FRAME = Frame(width=640, height=260, left=52, right=628, top=12, bottom=214)
 
 
 @dataclass(frozen=True)
@@ -31,7 +22,7 @@ class Drawn:
     lines: tuple[str, ...]
     across: tuple[tuple[str, str], ...]
     up: tuple[tuple[str, str], ...]
-    frame: Mapping[str, int]
+    frame: Frame
 
 
 def drawn_of(course: Course) -> Drawn | None:
@@ -50,9 +41,10 @@ def drawn_of(course: Course) -> Drawn | None:
         name=course.columns[shares[0]].name,
         lines=tuple(_path(column, across, up) for column in columns),
         across=tuple(
-            (_x(across.share(step)), str(step)) for step in _some(range(1, len(course.rows) + 1))
+            (FRAME.x(across.share(step)), str(step))
+            for step in _some(range(1, len(course.rows) + 1))
         ),
-        up=tuple((_y(float(at.rstrip("%")) / 100), text) for at, text in up.ticks()),
+        up=tuple((FRAME.y(up.share(number)), text) for number, text in up.marks()),
         frame=FRAME,
     )
 
@@ -68,16 +60,8 @@ def _some(steps: Sequence[int]) -> Sequence[int]:
 
 def _path(values: Sequence[float], across: Scale, up: Scale) -> str:
     points = [
-        f"{_x(across.share(step))} {_y(up.share(value))}"
+        f"{FRAME.x(across.share(step))} {FRAME.y(up.share(value))}"
         for step, value in enumerate(values, 1)
         if math.isfinite(value)
     ]
     return "M" + "L".join(points)
-
-
-def _x(share: float) -> str:
-    return f"{LEFT + share * (RIGHT - LEFT):.1f}"
-
-
-def _y(share: float) -> str:
-    return f"{BOTTOM - share * (BOTTOM - TOP):.1f}"

@@ -7,24 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assay.report.html.heat import brief
+from assay.report.html.scales import Frame
 from assay.report.numbers import count, percent
 
-WIDTH, HEIGHT = 420, 400
-LEFT, RIGHT, TOP, BOTTOM = 48, 408, 10, 300
+FRAME = Frame(width=420, height=400, left=48, right=408, top=10, bottom=300)
 # The counts stand below in a strip of their own.
-COUNTS_TOP, COUNTS_BOTTOM = 312, 356
-_BAR = 9
-FRAME = {
-    "width": WIDTH,
-    "height": HEIGHT,
-    "left": LEFT,
-    "right": RIGHT,
-    "top": TOP,
-    "bottom": BOTTOM,
-    "counts_top": COUNTS_TOP,
-    "counts_bottom": COUNTS_BOTTOM,
-    "bar": _BAR,
-}
+COUNTS = {"top": 312, "bottom": 356, "bar": 9}
 
 
 @dataclass(frozen=True)
@@ -50,7 +38,8 @@ class Reliability:
     ticks: tuple[tuple[str, str, str], ...]
     most: str
     said: str
-    frame: Mapping[str, int]
+    frame: Frame
+    counts: Mapping[str, int]
     kind: str = "reliability"
 
 
@@ -66,32 +55,24 @@ def reliability_of(found: Mapping[str, tuple[float, ...]]) -> Reliability:
         f"Reliability diagram. In {inside} of {len(kept)} bins the mean predicted probability lies "
         f"within the interval of the observed share."
     )
-    ticks = tuple((_x(i / 5), _y(i / 5), f"{i / 5:.1f}") for i in range(6))
-    return Reliability(bins, ticks, brief(most), said, FRAME)
+    ticks = tuple((FRAME.x(i / 5), FRAME.y(i / 5), f"{i / 5:.1f}") for i in range(6))
+    return Reliability(bins, ticks, brief(most), said, FRAME, COUNTS)
 
 
 def _bin(row: tuple[float, ...], most: float) -> Bin:
     predicted, observed, low, high, n = row
     # Most rows lie in the first and last bins; a log scale keeps the others visible.
     share = math.log10(1 + n) / math.log10(1 + most)
-    height = share * (COUNTS_BOTTOM - COUNTS_TOP)
+    height = share * (COUNTS["bottom"] - COUNTS["top"])
     return Bin(
-        _x(predicted),
-        _y(observed),
-        _y(low),
-        _y(high),
-        f"{COUNTS_BOTTOM - height:.1f}",
-        f"{LEFT + predicted * (RIGHT - LEFT) - _BAR / 2:.1f}",
+        FRAME.x(predicted),
+        FRAME.y(observed),
+        FRAME.y(low),
+        FRAME.y(high),
+        f"{COUNTS['bottom'] - height:.1f}",
+        f"{float(FRAME.x(predicted)) - COUNTS['bar'] / 2:.1f}",
         f"{height:.1f}",
         brief(n),
         f"predicted {percent(predicted)}, observed {percent(observed)} "
         f"[{percent(low)}, {percent(high)}], {count(n)} rows",
     )
-
-
-def _x(share: float) -> str:
-    return f"{LEFT + share * (RIGHT - LEFT):.1f}"
-
-
-def _y(share: float) -> str:
-    return f"{BOTTOM - share * (BOTTOM - TOP):.1f}"

@@ -40,11 +40,35 @@ class Scale:
         return Strip(self.at(found), self.at(found.low), self.at(found.high))
 
     def ticks(self) -> tuple[tuple[str, str], ...]:
-        """Round numbers as (position, text)."""
+        """Round numbers as (position in percent, text)."""
+        return tuple((self.at(number), text) for number, text in self.marks())
+
+    def marks(self) -> tuple[tuple[float, str], ...]:
+        """Round numbers, and their text."""
         step = _step(self.high - self.low)
         digits = max(0, -math.floor(math.log10(step) + 1e-9))
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        return tuple((self.at(i * step), f"{i * step:.{digits}f}") for i in range(first, last + 1))
+        return tuple((i * step, f"{i * step:.{digits}f}") for i in range(first, last + 1))
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where a drawing has its axes, in its own units; shares of them as coordinates."""
+
+    width: int
+    height: int
+    left: int
+    right: int
+    top: int
+    bottom: int
+
+    def x(self, share: float) -> str:
+        """From the left."""
+        return f"{self.left + share * (self.right - self.left):.1f}"
+
+    def y(self, share: float) -> str:
+        """From the bottom."""
+        return f"{self.bottom - share * (self.bottom - self.top):.1f}"
 
 
 def _step(width: float) -> float:

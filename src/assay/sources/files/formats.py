@@ -24,7 +24,7 @@ _MAGIC = (
     (b"\x1f\x8b", GZIP),
     (b"\x28\xb5\x2f\xfd", ZSTD),
 )
-_SUFFIXES = {
+SUFFIXES = {
     ".csv": CSV,
     ".tsv": TSV,
     ".tab": TSV,
@@ -40,7 +40,7 @@ _SUFFIXES = {
 }
 # Bytes that text does not have.
 _CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
-_PACKED = {".gz": GZIP, ".zst": ZSTD}
+PACKED = {".gz": GZIP, ".zst": ZSTD}
 # What is known but not read, with what to do about it.
 _OTHERS = (
     (0, b"SQLite format 3\0", "an SQLite file: write sqlite:FILE?SELECT ... to read it"),
@@ -105,9 +105,9 @@ def _is_text(head: bytes) -> bool:
 def by_name(name: str) -> str | None:
     """The format that the name tells, without the suffix of its packing."""
     path = PurePath(name)
-    if path.suffix.lower() in _PACKED:
+    if path.suffix.lower() in PACKED:
         path = path.with_suffix("")
-    return _SUFFIXES.get(path.suffix.lower())
+    return SUFFIXES.get(path.suffix.lower())
 
 
 def is_known(name: str) -> bool:

@@ -12,16 +12,7 @@ from assay.learn.scenarios.arp.events import Events
 from assay.learn.scenarios.arp.lan import NORMAL, PACKET, Lan, Packets, ip_name, mac_name
 from assay.learn.scenarios.arp.sensor import Sensor
 from assay.learn.scenarios.arp.talk import Talk
-from assay.learn.scenarios.streaming import (
-    CHUNK,
-    FIRST_DAY,
-    MEDIUM,
-    ROWS,
-    SEED,
-    check_size,
-    difficulty_of,
-    pieces,
-)
+from assay.learn.scenarios.streaming import CHUNK, FIRST_DAY, MEDIUM, ROWS, SEED, streamed
 from assay.learn.scenarios.windows import SECOND
 
 if TYPE_CHECKING:
@@ -52,8 +43,7 @@ def stream_arp(
     rows: int = ROWS, seed: int = SEED, difficulty: float | str = MEDIUM, *, chunk: int = CHUNK
 ) -> Iterator[pl.DataFrame]:
     """The same packets in pieces, with a memory that does not grow with their number."""
-    check_size(rows, seed, chunk)
-    return pieces(_blocks(seed, difficulty_of(difficulty)), rows, chunk)
+    return streamed(_blocks, rows, seed, difficulty, chunk)
 
 
 def _blocks(seed: int, difficulty: float) -> Iterator[pl.DataFrame]:

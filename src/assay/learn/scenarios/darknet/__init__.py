@@ -10,16 +10,7 @@ import numpy as np
 
 from assay.learn.scenarios.darknet.vendors import Vendor, make_vendors, pick
 from assay.learn.scenarios.darknet.words import NAMES, SALE, SHARES, WORDS
-from assay.learn.scenarios.streaming import (
-    CHUNK,
-    FIRST_DAY,
-    MEDIUM,
-    ROWS,
-    SEED,
-    check_size,
-    difficulty_of,
-    pieces,
-)
+from assay.learn.scenarios.streaming import CHUNK, FIRST_DAY, MEDIUM, ROWS, SEED, streamed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -70,8 +61,7 @@ def stream_darknet(
     rows: int = ROWS, seed: int = SEED, difficulty: float | str = MEDIUM, *, chunk: int = CHUNK
 ) -> Iterator[pl.DataFrame]:
     """The same listings in pieces, with a memory that does not grow with their number."""
-    check_size(rows, seed, chunk)
-    return pieces(_blocks(seed, difficulty_of(difficulty)), rows, chunk)
+    return streamed(_blocks, rows, seed, difficulty, chunk)
 
 
 def _blocks(seed: int, difficulty: float) -> Iterator[pl.DataFrame]:

@@ -9,16 +9,7 @@ import numpy as np
 
 from assay.learn.scenarios.ddos.network import ALL_SERVERS, CLIENTS, FAMILIES, Network
 from assay.learn.scenarios.ddos.profiles import FLOW, HALF_OPEN, SERVICES, STATES, Flows
-from assay.learn.scenarios.streaming import (
-    CHUNK,
-    FIRST_DAY,
-    MEDIUM,
-    ROWS,
-    SEED,
-    check_size,
-    difficulty_of,
-    pieces,
-)
+from assay.learn.scenarios.streaming import CHUNK, FIRST_DAY, MEDIUM, ROWS, SEED, streamed
 from assay.learn.scenarios.windows import SECOND, Integers, Window, distinct
 
 if TYPE_CHECKING:
@@ -49,8 +40,7 @@ def stream_ddos(
     rows: int = ROWS, seed: int = SEED, difficulty: float | str = MEDIUM, *, chunk: int = CHUNK
 ) -> Iterator[pl.DataFrame]:
     """The same flows in pieces, with a memory that does not grow with their number."""
-    check_size(rows, seed, chunk)
-    return pieces(_blocks(seed, difficulty_of(difficulty)), rows, chunk)
+    return streamed(_blocks, rows, seed, difficulty, chunk)
 
 
 def _blocks(seed: int, difficulty: float) -> Iterator[pl.DataFrame]:
