@@ -20,7 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from assay.inference.quantiles import student
+from assay.learn.operating import best_operating
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("ASSAY_DATA", ROOT.parent / "shared" / "data"))
@@ -321,6 +324,42 @@ def of_compare() -> str:
     return table(("", "forest", "detector", "difference"), rows) + f"\n\n{said}"
 
 
+def of_lost() -> str:
+    """The families in which the forest finds most that the detector misses, at a FAR of 10%."""
+    paths = [RUNS / name / "predictions.parquet" for name in ("nsl-42", "nsl-detector")]
+    if not all(path.exists() for path in paths):
+        return ""
+    learned = pl.read_parquet(DATA / NSL[0])["label"].value_counts()
+    judged = pl.read_parquet(paths[0]).select("family", "label")
+    for name, path in zip(("forest", "detector"), paths, strict=True):
+        scores = pl.read_parquet(path)["score"]
+        best = best_operating(scores.to_numpy(), (judged["label"] != "normal").to_numpy(), 0.1)
+        if best is None:
+            return ""
+        found = (scores >= best.threshold).alias(name)
+        judged = judged.with_columns(scores.alias(f"{name} score"), found)
+    families = (
+        judged.filter(pl.col("label") != "normal")
+        .group_by("family")
+        .agg(
+            pl.len(),
+            (pl.col("forest").sum().cast(int) - pl.col("detector").sum()).alias("lost"),
+            pl.col("forest", "detector").mean(),
+            pl.col("forest score", "detector score").median(),
+        )
+        .join(learned.rename({"label": "family", "count": "learned"}), on="family", how="left")
+        .sort("lost", "family", descending=[True, False])
+    )
+    rows = [
+        (each["family"], f"{each['learned'] or 0:,}", f"{each['len']:,}",
+         *(f"{each[name]:.0%}, {each[f'{name} score']:.2g}" for name in ("forest", "detector")),
+         f"{each['lost']:,}")
+        for each in families.head(3).to_dicts()
+    ]  # fmt: skip
+    heads = ("family", "rows learned", "rows judged", "forest: found, median score")
+    return table((*heads, "detector: found, median score", "rows lost"), rows)
+
+
 def of_deployed() -> str:
     rows = []
     for case in (CASES["nsl"][0], *CASES["detector"]):
@@ -334,6 +373,7 @@ def of_deployed() -> str:
 
 TABLES = {
     "deployed": of_deployed,
+    "lost": of_lost,
     "arp": lambda: of_cases(CASES["arp"], folds=True),
     "nsl": lambda: of_cases(CASES["nsl"]),
     "seeds": of_seeds,
