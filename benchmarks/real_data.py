@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,9 @@ CHECKS = {
     "check-unsw": (*UNSW, "--recipe", FOREST),
     "check-phishing": (*SITES, "--recipe", FOREST),
     "check-cic": CIC[:5],
+    "check-nsl": (NSL[0], "nsl_kdd_test.parquet", *NSL[1:]),
+    "check-arp": ARP[:5],
+    "check-lingspam": (*LING, "--drop", "fold"),
     "check-agora": (*AGORA[:7], "--group", "listing", "--group", "vendor", "--recipe", TEXT),
 }
 
@@ -372,6 +376,7 @@ def of_deployed() -> str:
 
 
 TABLES = {
+    **{name: partial(of_check, name) for name in CHECKS},
     "deployed": of_deployed,
     "lost": of_lost,
     "arp": lambda: of_cases(CASES["arp"], folds=True),
@@ -380,14 +385,10 @@ TABLES = {
     "families": of_families,
     "detector": of_compare,
     "unsw": lambda: of_cases(CASES["unsw"]),
-    "check-unsw": lambda: of_check("check-unsw"),
-    "check-cic": lambda: of_check("check-cic"),
     "cic": lambda: of_cases(CASES["cic"]),
     "agora": lambda: of_cases(CASES["agora"], folds=True),
-    "check-agora": lambda: of_check("check-agora"),
     "lingspam": lambda: of_cases(CASES["lingspam"], folds=True),
     "phishing": lambda: of_cases(CASES["phishing"], folds=True),
-    "check-phishing": lambda: of_check("check-phishing"),
 }
 
 
