@@ -18,8 +18,7 @@ from assay.cli.provenance import must_not_replace
 from assay.cli.reading import named, reading_only, within_memory
 from assay.cli.recipes import must_be_installed
 from assay.cli.reporting import QUIET, UNUSED_LEVEL, UNUSED_SEED
-from assay.cli.tables import target, write_table, writing
-from assay.sources.files.formats import CSV, TSV
+from assay.cli.tables import CSV, TSV, target, write_table, writing
 
 if TYPE_CHECKING:
     import polars as pl

@@ -20,22 +20,14 @@ from assay.cli import aside
 from assay.cli.command import Option
 from assay.cli.errors import OutputError
 from assay.cli.reporting import check_place, discard
-from assay.sources.files.formats import (
-    ARROW,
-    CSV,
-    JSONL,
-    PACKED,
-    PARQUET,
-    SUFFIXES,
-    TEXTS,
-    TSV,
-)
 
 if TYPE_CHECKING:
     import polars as pl
 
+# Named here, since the readers, who know the suffixes, bring NumPy along.
+CSV, TSV, JSONL, PARQUET, ARROW = "csv", "tsv", "jsonl", "parquet", "arrow"
 FORMATS = (CSV, TSV, JSONL, PARQUET, ARROW)
-_SUFFIXES = {"": CSV, **{suffix: face for suffix, face in SUFFIXES.items() if face in FORMATS}}
+TEXTS = (CSV, TSV, JSONL)
 _TIME = "%Y-%m-%dT%H:%M:%S%.6f"
 
 
@@ -82,13 +74,16 @@ def target(out: Path | None, face: str | None) -> Target:
     """Where a table goes, from what was typed: the suffix tells the format, unless it is given."""
     if out is None or str(out) == "-":
         return Target(None, face or CSV)
+    from assay.sources.files.formats import PACKED, SUFFIXES
+
+    known = {"": CSV, **{each: found for each, found in SUFFIXES.items() if found in FORMATS}}
     packing = out.suffix.lower() if out.suffix.lower() in PACKED else ""
     suffix = (out.with_suffix("") if packing else out).suffix.lower()
-    if face is None and suffix not in _SUFFIXES:
+    if face is None and suffix not in known:
         raise click.UsageError(
             f"the suffix {suffix} tells no format; say --format {'|'.join(FORMATS)}"
         )
-    found = face or _SUFFIXES[suffix]
+    found = face or known[suffix]
     if packing and found not in TEXTS:
         raise click.UsageError(f"{found} is packed by itself; leave out {packing}")
     return Target(out, found, packing)
