@@ -18,13 +18,16 @@ from assay.measures.measure import (
     Band,
     Better,
     Counts,
+    Definition,
     Interval,
     Law,
     Measure,
     Needs,
 )
+from assay.measures.probability import ROC_AUC
 from assay.measures.ranking import Ranking, Smooth, hand_till, rank
 from assay.measures.rates import PRECISION, f_beta
+from assay.measures.scores import Binned, MeanLoss, OverPairs, Ranked
 
 __all__ = [
     "AVERAGES",
@@ -38,14 +41,20 @@ __all__ = [
     "NEITHER",
     "OF_SCORES",
     "PRECISION",
+    "ROC_AUC",
     "Band",
     "Better",
+    "Binned",
     "Counts",
+    "Definition",
     "Influence",
     "Interval",
     "Law",
+    "MeanLoss",
     "Measure",
     "Needs",
+    "OverPairs",
+    "Ranked",
     "Ranking",
     "Reliability",
     "Smooth",
