@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from assay.formula import Expression, proportion
 
@@ -65,6 +65,29 @@ class Counts(NamedTuple):
         return {"TP": self.tp, "FP": self.fp, "FN": self.fn, "TN": self.tn}
 
 
+class Identity(NamedTuple):
+    """A measure as a function of others, whatever the counts are, and the same in words.
+
+    The cells of the expression are names of measures. Within their ranges it moves one way with
+    each of them while the others stay.
+    """
+
+    expression: Expression
+    words: str
+
+
+class OfDecisions(NamedTuple):
+    """What people print for a measure of scores who only have decisions, and what to call that."""
+
+    mistake: str
+    said: str
+    formula: Expression
+
+
+# A bound on a measure of scores: a formula of the four cells, or a function of tp, fp, fn and tn.
+Bound: TypeAlias = Expression | Callable[[int, int, int, int], Fraction]
+
+
 class Band(NamedTuple):
     """A reading that holds from ``low`` up to, but not at, ``high``."""
 
@@ -82,6 +105,12 @@ class Measure:
     is the macro average. ``swapped`` names the measure that this
     one becomes when the classes change places, ``complement`` the one that is 1 minus this one.
     ``parts`` are steps on the way that people ask for.
+
+    What a reader of published numbers has to know stands here too. ``identities`` bind it to other
+    measures. ``taken_for`` are measures that it is confused with, ``other_uses`` names of others
+    that some people use for it, ``of_a_class`` the measure that many mean who quote it for a single
+    class. A measure of scores has ``bounds`` at an operating point, least and largest, and
+    ``of_decisions``.
     """
 
     name: str
@@ -103,6 +132,12 @@ class Measure:
     bands: tuple[Band, ...] = ()
     parts: Mapping[str, Expression] = field(default_factory=dict)
     example: tuple[Counts, Fraction] | None = None
+    identities: tuple[Identity, ...] = ()
+    taken_for: tuple[str, ...] = ()
+    other_uses: tuple[str, ...] = ()
+    of_a_class: str | None = None
+    bounds: tuple[Bound, Bound] | None = None
+    of_decisions: tuple[OfDecisions, ...] = ()
 
     @property
     def symmetric(self) -> bool:

@@ -7,8 +7,47 @@ They are declared here and computed by :mod:`assay.measures.ranking` and
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
-from assay.measures.measure import HIGHER, LOWER, Band, Interval, Law, Measure, Needs
+from assay.formula import FN, FP, TN, TP
+from assay.measures.measure import (
+    HIGHER,
+    LOWER,
+    Band,
+    Interval,
+    Law,
+    Measure,
+    Needs,
+    OfDecisions,
+)
+
+# The rates of the one point that decisions give.
+_PRECISION, _RECALL, _SPECIFICITY = TP / (TP + FP), TP / (TP + FN), TN / (TN + FP)
+_PREVALENCE = (TP + FN) / (TP + TN + FP + FN)
+
+
+def least_average_precision(tp: int, fp: int, fn: int, tn: int) -> Fraction:
+    """The least average precision of scores that have these decisions at some threshold.
+
+    At worst all false alarms come before the hits, all other negatives before the misses. A
+    trapezoidal or interpolated area may lose another 1 / P, which is allowed for.
+    """
+    worst = _ascending(tp, 0, fp) + _ascending(fn, tp, fp + tn)
+    return Fraction(max(worst - 1, 0)) / (tp + fn) * (1 - Fraction(1, 10**9))
+
+
+def _ascending(steps: int, hits: int, alarms: int) -> float:
+    """The sum of (hits + i) / (hits + alarms + i) for i from 1 to ``steps``, or just below it."""
+    if not steps or not alarms:
+        return float(steps)
+    from scipy.special import digamma
+
+    start, end = float(hits + alarms + 1), float(hits + alarms + 1 + steps)
+    lost = alarms * float(digamma(end) - digamma(start))
+    # Both logarithms round, which many false alarms make a large error of.
+    error = alarms * 1e-15 * (1 + abs(float(digamma(end))))
+    return max(steps - lost - error, 0.0)
+
 
 ROC_AUC = Measure(
     name="roc_auc",
@@ -31,6 +70,19 @@ ROC_AUC = Measure(
         Band(0.8, 0.9, "excellent"),
         Band(0.9, 1.0, "outstanding"),
         Band(1.0, math.inf, "perfect"),
+    ),
+    bounds=(_RECALL * _SPECIFICITY, 1 - (1 - _RECALL) * (1 - _SPECIFICITY)),
+    of_decisions=(
+        OfDecisions(
+            "auc-from-decisions",
+            "the area under the curve of the hard decisions, which is the balanced accuracy,",
+            (_RECALL + _SPECIFICITY) / 2,
+        ),
+        OfDecisions(
+            "auc-without-ties",
+            "the area under the curve of the hard decisions with ties counted as lost",
+            _RECALL * _SPECIFICITY,
+        ),
     ),
 )
 
@@ -78,6 +130,32 @@ AVERAGE_PRECISION = Measure(
     misleads="A random ranking scores the prevalence, so values of different test sets do not "
     "compare.",
     reference="Davis and Goadrich 2006; Boyd et al. 2013",
+    bounds=(
+        least_average_precision,
+        _RECALL + (1 - _RECALL) * ((TP + FN) / (TP + FN + FP)),
+    ),
+    of_decisions=(
+        OfDecisions(
+            "ap-from-decisions",
+            "the average precision of the hard decisions",
+            _PRECISION * _RECALL + (1 - _RECALL) * _PREVALENCE,
+        ),
+        OfDecisions(
+            "ap-from-decisions",
+            "precision times recall at the one threshold",
+            _PRECISION * _RECALL,
+        ),
+        OfDecisions(
+            "ap-trapezoid",
+            "the trapezoids under the precision-recall points of the hard decisions",
+            (1 + _PRECISION) / 2 * _RECALL + (1 - _RECALL) * (_PRECISION + _PREVALENCE) / 2,
+        ),
+        OfDecisions(
+            "ap-trapezoid",
+            "the trapezoids under the precision-recall points from the first alert on",
+            _PRECISION * _RECALL + (1 - _RECALL) * (_PRECISION + _PREVALENCE) / 2,
+        ),
+    ),
 )
 
 LOG_LOSS = Measure(
