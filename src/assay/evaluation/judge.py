@@ -242,7 +242,7 @@ class Judge:
             absent = "positives" if not ranking.positives else "negatives"
             why = f"there are no {absent}, so there is nothing to rank against"
             return self._undefined(why).changed(n=n)
-        found, bounds = declared.of(ranking), declared.bounds or measure.range
+        found, bounds = declared.of(ranking), declared.between or measure.range
         sizes = _effective(ranking.tally, 1), _effective(ranking.tally, 0)
         note = None
         if isinstance(self.method, Bootstrap):

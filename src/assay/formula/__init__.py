@@ -10,6 +10,7 @@ r"""Count measures as expressions: one tree, many readings.
 '\\frac{TP}{TP + FP}'
 """
 
+from assay.formula.bounds import Bounds, bounds, bounds_along
 from assay.formula.exact import enclosure, rounded, value
 from assay.formula.floats import evaluate
 from assay.formula.shape import Proportion, proportion, reason
@@ -22,6 +23,7 @@ from assay.formula.tree import (
     ROW,
     TN,
     TP,
+    Cell,
     Expression,
     K,
     N,
@@ -45,11 +47,15 @@ __all__ = [
     "ROW",
     "TN",
     "TP",
+    "Bounds",
+    "Cell",
     "Expression",
     "K",
     "N",
     "Proportion",
     "at_base_rate",
+    "bounds",
+    "bounds_along",
     "cells",
     "constant",
     "derivative",

@@ -61,7 +61,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class Cell(Expression):
-    """A count, by its name."""
+    """A count, by its name; in an identity between measures, the value of the measure so named."""
 
     name: str
 
@@ -204,7 +204,7 @@ def add(*terms: Expression) -> Expression:
 
 def _rank(expression: Expression) -> int:
     """Cells come in their usual order, then everything else as written, constants last."""
-    if isinstance(expression, Cell):
+    if isinstance(expression, Cell) and expression.name in _ORDER:
         return _ORDER.index(expression.name)
     return len(_ORDER) + (expression == ONE)
 

@@ -13,15 +13,19 @@ from assay.formula import (
     ROW,
     TN,
     TP,
+    Cell,
     K,
     N,
     sqrt,
     total,
 )
-from assay.measures.measure import HIGHER, LOWER, Band, Counts, Measure
+from assay.measures.measure import HIGHER, LOWER, Band, Counts, Identity, Measure
+from assay.measures.rates import PI, A, P, Q, R, S, V
 
 GROUP = "agreement"
 _EXAMPLE = Counts(tp=3, fp=1, fn=2, tn=4)
+_INFORMEDNESS, _MARKEDNESS, _F1 = map(Cell, ("informedness", "markedness", "f1"))
+_CHANCE_OF_RATES = PI * Q + (1 - PI) * (1 - Q)
 
 INFORMEDNESS = Measure(
     name="informedness",
@@ -34,6 +38,8 @@ INFORMEDNESS = Measure(
     misleads="It weighs a point of FPR like a point of detection, though harmless rows are many.",
     reference="Youden 1950",
     example=(_EXAMPLE, Fraction(2, 5)),
+    identities=(Identity(R + S - 1, "informedness is recall plus specificity minus 1"),),
+    taken_for=("markedness",),
 )
 
 MARKEDNESS = Measure(
@@ -46,6 +52,9 @@ MARKEDNESS = Measure(
     misleads="It changes with the base rate.",
     reference="Powers 2011",
     example=(_EXAMPLE, Fraction(5, 12)),
+    identities=(
+        Identity(P + V - 1, "markedness is precision plus negative predictive value minus 1"),
+    ),
 )
 
 MCC = Measure(
@@ -69,6 +78,18 @@ MCC = Measure(
         Band(1.0, math.inf, "every decision is right"),
     ),
     example=(Counts(tp=4, fp=1, fn=1, tn=4), Fraction(3, 5)),
+    identities=(
+        Identity(
+            sqrt(P * R * S * V) - sqrt((1 - P) * (1 - R) * (1 - S) * (1 - V)),
+            "MCC follows from precision, recall, specificity and negative predictive value",
+        ),
+        # The root of their product, with their sign.
+        Identity(
+            _INFORMEDNESS * sqrt(_MARKEDNESS / _INFORMEDNESS),
+            "MCC is the geometric mean of informedness and markedness",
+        ),
+    ),
+    taken_for=("kappa", "informedness", "markedness"),
 )
 
 _CHANCE = total(ROW * COL)
@@ -99,6 +120,13 @@ KAPPA = Measure(
     ),
     parts={"p_o": total(HIT) / N, "p_e": _CHANCE / (N * N)},
     example=(Counts(tp=4, fp=1, fn=1, tn=4), Fraction(3, 5)),
+    identities=(
+        Identity(
+            (A - _CHANCE_OF_RATES) / (1 - _CHANCE_OF_RATES),
+            "kappa follows from accuracy, prevalence and alert rate",
+        ),
+    ),
+    taken_for=("informedness", "markedness"),
 )
 
 JACCARD = Measure(
@@ -115,6 +143,11 @@ JACCARD = Measure(
     misleads="It ranks models as F1 does and is always the smaller number: J = F1 / (2 - F1).",
     reference="Jaccard 1912",
     example=(_EXAMPLE, Fraction(1, 2)),
+    identities=(
+        Identity(P * R / (P + R - P * R), "the Jaccard index follows from precision and recall"),
+        Identity(_F1 / (2 - _F1), "the Jaccard index is F1 / (2 - F1)"),
+    ),
+    taken_for=("f1", "f2", "f0.5", "fowlkes_mallows"),
 )
 
 FOWLKES_MALLOWS = Measure(
@@ -128,6 +161,9 @@ FOWLKES_MALLOWS = Measure(
     misleads="It forgives a poor half more than F1 does.",
     reference="Fowlkes and Mallows 1983",
     example=(Counts(tp=1, fp=0, fn=3, tn=4), Fraction(1, 2)),
+    identities=(
+        Identity(sqrt(P * R), "Fowlkes-Mallows is the geometric mean of precision and recall"),
+    ),
 )
 
 POSITIVE_LIKELIHOOD_RATIO = Measure(
@@ -141,6 +177,9 @@ POSITIVE_LIKELIHOOD_RATIO = Measure(
     misleads="Undefined without false positives, and wild when there are few.",
     reference="Altman and Bland 1994",
     example=(_EXAMPLE, Fraction(3)),
+    identities=(
+        Identity(R / (1 - S), "the positive likelihood ratio is recall over false positive rate"),
+    ),
 )
 
 NEGATIVE_LIKELIHOOD_RATIO = Measure(
@@ -154,6 +193,9 @@ NEGATIVE_LIKELIHOOD_RATIO = Measure(
     misleads="Near 1 - recall for any detector that rarely alarms.",
     reference="Altman and Bland 1994",
     example=(_EXAMPLE, Fraction(1, 2)),
+    identities=(
+        Identity((1 - R) / S, "the negative likelihood ratio is the miss rate over specificity"),
+    ),
 )
 
 DIAGNOSTIC_ODDS_RATIO = Measure(
@@ -167,6 +209,16 @@ DIAGNOSTIC_ODDS_RATIO = Measure(
     misleads="Very unlike detectors share one value; undefined when either error is absent.",
     reference="Glas et al. 2003",
     example=(_EXAMPLE, Fraction(6)),
+    identities=(
+        Identity(
+            (R / (1 - R)) * (S / (1 - S)),
+            "the diagnostic odds ratio follows from recall and specificity",
+        ),
+        Identity(
+            Cell("positive_likelihood_ratio") / Cell("negative_likelihood_ratio"),
+            "the diagnostic odds ratio is one likelihood ratio over the other",
+        ),
+    ),
 )
 
 AGREEMENT = (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from assay.errors import MethodError
 from assay.formula import Expression, cells, proportion
@@ -77,6 +77,29 @@ class Counts(NamedTuple):
         return {"TP": self.tp, "FP": self.fp, "FN": self.fn, "TN": self.tn}
 
 
+class Identity(NamedTuple):
+    """A measure as a function of others, whatever the counts are, and the same in words.
+
+    The cells of the expression are names of measures. Within their ranges it moves one way with
+    each of them while the others stay.
+    """
+
+    expression: Expression
+    words: str
+
+
+class OfDecisions(NamedTuple):
+    """What people print for a measure of scores who only have decisions, and what to call that."""
+
+    mistake: str
+    said: str
+    formula: Expression
+
+
+# A bound on a measure of scores: a formula of the four cells, or a function of tp, fp, fn and tn.
+Bound: TypeAlias = Expression | Callable[[int, int, int, int], Fraction]
+
+
 class Band(NamedTuple):
     """A reading that holds from ``low`` up to, but not at, ``high``."""
 
@@ -112,6 +135,12 @@ class Measure:
     ``definition`` how it is written. ``title`` is what headings call it, where that is not its name
     with blanks; ``aside`` another word that they add; ``short`` what has little room.
     ``parts`` are steps on the way that people ask for.
+
+    What a reader of published numbers has to know stands here too. ``identities`` bind it to other
+    measures. ``taken_for`` are measures that it is confused with, ``other_uses`` names of others
+    that some people use for it, ``of_a_class`` the measure that many mean who quote it for a single
+    class. A measure of scores has ``bounds`` at an operating point, least and largest, and
+    ``of_decisions``.
     """
 
     name: str
@@ -133,6 +162,12 @@ class Measure:
     bands: tuple[Band, ...] = ()
     parts: Mapping[str, Expression] = field(default_factory=dict)
     example: tuple[Counts, Fraction] | None = None
+    identities: tuple[Identity, ...] = ()
+    taken_for: tuple[str, ...] = ()
+    other_uses: tuple[str, ...] = ()
+    of_a_class: str | None = None
+    bounds: tuple[Bound, Bound] | None = None
+    of_decisions: tuple[OfDecisions, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.formula is None) is (self.of_scores is None):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from assay.formula import FN, FP, TN, TP
 from assay.measures.influence import (
     MAX_FPR,
     ap_influence,
@@ -16,7 +18,16 @@ from assay.measures.influence import (
     correct_partial,
     partial_influence,
 )
-from assay.measures.measure import HIGHER, LOWER, Band, Definition, Interval, Law, Measure
+from assay.measures.measure import (
+    HIGHER,
+    LOWER,
+    Band,
+    Definition,
+    Interval,
+    Law,
+    Measure,
+    OfDecisions,
+)
 from assay.measures.ranking import Ranking, Smooth, hand_till
 from assay.measures.scores import Binned, MeanLoss, OverPairs, Ranked
 from assay.tally import Confusion, LossSums
@@ -37,7 +48,7 @@ def partial_auc_up_to(max_fpr: float, *, corrected: bool = True) -> Ranked:
         interval=Interval.PARTIAL,
         invariant_under=(Law.PREVALENCE, Law.SCORE_MAP),
         reach=max_fpr,
-        bounds=(correct_partial(0.0, max_fpr)[0], 1.0) if corrected else (0.0, max_fpr),
+        between=(correct_partial(0.0, max_fpr)[0], 1.0) if corrected else (0.0, max_fpr),
         up_to=partial_auc_up_to,
     )
 
@@ -57,6 +68,34 @@ def _beside_log_loss(confusion: Confusion) -> dict[str, float]:
     shares = [float(rows) / total for rows in confusion.rows if rows]
     entropy = -math.fsum(share * math.log(share) for share in shares)
     return {"ln 2": math.log(2), "prevalence entropy": entropy}
+
+
+# The rates of the one point that decisions give.
+_PRECISION, _RECALL, _SPECIFICITY = TP / (TP + FP), TP / (TP + FN), TN / (TN + FP)
+_PREVALENCE = (TP + FN) / (TP + TN + FP + FN)
+
+
+def least_average_precision(tp: int, fp: int, fn: int, tn: int) -> Fraction:
+    """The least average precision of scores that have these decisions at some threshold.
+
+    At worst all false alarms come before the hits, all other negatives before the misses. A
+    trapezoidal or interpolated area may lose another 1 / P, which is allowed for.
+    """
+    worst = _ascending(tp, 0, fp) + _ascending(fn, tp, fp + tn)
+    return Fraction(max(worst - 1, 0)) / (tp + fn) * (1 - Fraction(1, 10**9))
+
+
+def _ascending(steps: int, hits: int, alarms: int) -> float:
+    """The sum of (hits + i) / (hits + alarms + i) for i from 1 to ``steps``, or just below it."""
+    if not steps or not alarms:
+        return float(steps)
+    from scipy.special import digamma
+
+    start, end = float(hits + alarms + 1), float(hits + alarms + 1 + steps)
+    lost = alarms * float(digamma(end) - digamma(start))
+    # Both logarithms round, which many false alarms make a large error of.
+    error = alarms * 1e-15 * (1 + abs(float(digamma(end))))
+    return max(steps - lost - error, 0.0)
 
 
 ROC_AUC = Measure(
@@ -91,6 +130,19 @@ ROC_AUC = Measure(
         Band(0.8, 0.9, "excellent"),
         Band(0.9, 1.0, "outstanding"),
         Band(1.0, math.inf, "perfect"),
+    ),
+    bounds=(_RECALL * _SPECIFICITY, 1 - (1 - _RECALL) * (1 - _SPECIFICITY)),
+    of_decisions=(
+        OfDecisions(
+            "auc-from-decisions",
+            "the area under the curve of the hard decisions, which is the balanced accuracy,",
+            (_RECALL + _SPECIFICITY) / 2,
+        ),
+        OfDecisions(
+            "auc-without-ties",
+            "the area under the curve of the hard decisions with ties counted as lost",
+            _RECALL * _SPECIFICITY,
+        ),
     ),
 )
 
@@ -157,6 +209,32 @@ AVERAGE_PRECISION = Measure(
     misleads="A random ranking scores the prevalence, so values of different test sets do not "
     "compare.",
     reference="Davis and Goadrich 2006; Boyd et al. 2013",
+    bounds=(
+        least_average_precision,
+        _RECALL + (1 - _RECALL) * ((TP + FN) / (TP + FN + FP)),
+    ),
+    of_decisions=(
+        OfDecisions(
+            "ap-from-decisions",
+            "the average precision of the hard decisions",
+            _PRECISION * _RECALL + (1 - _RECALL) * _PREVALENCE,
+        ),
+        OfDecisions(
+            "ap-from-decisions",
+            "precision times recall at the one threshold",
+            _PRECISION * _RECALL,
+        ),
+        OfDecisions(
+            "ap-trapezoid",
+            "the trapezoids under the precision-recall points of the hard decisions",
+            (1 + _PRECISION) / 2 * _RECALL + (1 - _RECALL) * (_PRECISION + _PREVALENCE) / 2,
+        ),
+        OfDecisions(
+            "ap-trapezoid",
+            "the trapezoids under the precision-recall points from the first alert on",
+            _PRECISION * _RECALL + (1 - _RECALL) * (_PRECISION + _PREVALENCE) / 2,
+        ),
+    ),
 )
 
 LOG_LOSS = Measure(

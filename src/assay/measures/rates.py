@@ -12,6 +12,7 @@ from assay.formula import (
     ROW,
     TN,
     TP,
+    Cell,
     Expression,
     K,
     N,
@@ -24,12 +25,17 @@ from assay.measures.measure import (
     LOWER,
     NEITHER,
     Counts,
+    Identity,
     Measure,
 )
 
 ALL = TP + TN + FP + FN
 GROUP = "rates"
 _EXAMPLE = Counts(tp=3, fp=1, fn=2, tn=4)
+
+# Measures as they stand in identities.
+P, R, S, V = map(Cell, ("precision", "recall", "specificity", "negative_predictive_value"))
+PI, Q, A, J = map(Cell, ("prevalence", "alert_rate", "accuracy", "jaccard"))
 
 
 def _f_beta_formula(beta: Fraction) -> Expression:
@@ -49,16 +55,28 @@ ACCURACY = Measure(
     "of the larger class.",
     reference="Sokolova and Lapalme 2009",
     example=(_EXAMPLE, Fraction(7, 10)),
+    identities=(
+        Identity(
+            PI * R + (1 - PI) * S,
+            "accuracy lies between recall and specificity, weighed by the prevalence",
+        ),
+        Identity(
+            Q * P + (1 - Q) * V,
+            "accuracy lies between precision and negative predictive value",
+        ),
+        Identity(
+            1 - PI - Q + 2 * (PI * R),
+            "accuracy follows from prevalence, alert rate and recall",
+        ),
+    ),
+    taken_for=("balanced_accuracy", "f1", "precision", "recall"),
+    of_a_class="recall",
 )
 
 ERROR_RATE = Measure(
     name="error_rate",
     group=GROUP,
-    aliases=(
-        "misclassification_rate",
-        "misclassification_error",
-        "classification_error_rate",
-    ),
+    aliases=("misclassification_rate", "misclassification_error", "classification_error_rate"),
     formula=(FP + FN) / ALL,
     classes=(N - total(HIT)) / N,
     better=LOWER,
@@ -67,6 +85,13 @@ ERROR_RATE = Measure(
     misleads="Small whenever attacks are rare, whether they are found or not.",
     reference="Sokolova and Lapalme 2009",
     example=(_EXAMPLE, Fraction(3, 10)),
+    taken_for=(
+        "false_positive_rate",
+        "false_discovery_rate",
+        "false_negative_rate",
+        "false_omission_rate",
+    ),
+    of_a_class="false_negative_rate",
 )
 
 PRECISION = Measure(
@@ -80,6 +105,21 @@ PRECISION = Measure(
     misleads="It falls with the base rate: quote it at the base rate of deployment.",
     reference="van Rijsbergen 1979",
     example=(_EXAMPLE, Fraction(3, 4)),
+    identities=(
+        Identity(
+            PI * R / (PI * R + (1 - PI) * (1 - S)),
+            "precision follows from recall, false positive rate and prevalence",
+        ),
+        Identity(PI * R / Q, "precision times alert rate is recall times prevalence"),
+    ),
+    taken_for=(
+        "recall",
+        "specificity",
+        "negative_predictive_value",
+        "f1",
+        "balanced_accuracy",
+        "false_positive_rate",
+    ),
 )
 
 RECALL = Measure(
@@ -88,14 +128,7 @@ RECALL = Measure(
     title="detection rate",
     aside="recall",
     short="DR",
-    aliases=(
-        "tpr",
-        "true_positive_rate",
-        "sensitivity",
-        "hit_rate",
-        "detection_rate",
-        "dr",
-    ),
+    aliases=("tpr", "true_positive_rate", "sensitivity", "hit_rate", "detection_rate", "dr"),
     formula=TP / (TP + FN),
     better=HIGHER,
     range=(0, 1),
@@ -103,6 +136,13 @@ RECALL = Measure(
     misleads="Flagging everything gives 1: it says nothing without the false alarms it costs.",
     reference="Yerushalmy 1947",
     example=(_EXAMPLE, Fraction(3, 5)),
+    taken_for=(
+        "specificity",
+        "negative_predictive_value",
+        "f1",
+        "balanced_accuracy",
+        "false_positive_rate",
+    ),
 )
 
 SPECIFICITY = Measure(
@@ -116,6 +156,7 @@ SPECIFICITY = Measure(
     misleads="99.9% sounds safe, yet of a million harmless flows a day it lets a thousand alarm.",
     reference="Yerushalmy 1947",
     example=(_EXAMPLE, Fraction(4, 5)),
+    taken_for=("negative_predictive_value", "f1"),
 )
 
 FALSE_POSITIVE_RATE = Measure(
@@ -131,6 +172,8 @@ FALSE_POSITIVE_RATE = Measure(
     "value still means that most alarms are false.",
     reference="Axelsson 2000",
     example=(_EXAMPLE, Fraction(1, 5)),
+    other_uses=("far", "false_alarm_rate"),
+    taken_for=("false_discovery_rate", "false_negative_rate", "false_omission_rate"),
 )
 
 FALSE_NEGATIVE_RATE = Measure(
@@ -145,6 +188,7 @@ FALSE_NEGATIVE_RATE = Measure(
     misleads="Zero is easy: flag everything.",
     reference="Axelsson 2000",
     example=(_EXAMPLE, Fraction(2, 5)),
+    taken_for=("false_discovery_rate", "false_omission_rate"),
 )
 
 FALSE_DISCOVERY_RATE = Measure(
@@ -162,6 +206,7 @@ FALSE_DISCOVERY_RATE = Measure(
     "falls.",
     reference="Beaugnon and Chifflier 2018",
     example=(_EXAMPLE, Fraction(1, 4)),
+    taken_for=("false_omission_rate",),
 )
 
 FALSE_OMISSION_RATE = Measure(
@@ -189,6 +234,13 @@ NEGATIVE_PREDICTIVE_VALUE = Measure(
     misleads="Where attacks are rare it is close to 1 for any detector.",
     reference="Powers 2011",
     example=(_EXAMPLE, Fraction(2, 3)),
+    identities=(
+        Identity(
+            (1 - PI) * S / ((1 - PI) * S + PI * (1 - R)),
+            "the negative predictive value follows from recall, specificity and prevalence",
+        ),
+    ),
+    taken_for=("f1",),
 )
 
 PREVALENCE = Measure(
@@ -202,6 +254,13 @@ PREVALENCE = Measure(
     misleads="It is rarely the base rate of deployment, where attacks are much rarer.",
     reference="Axelsson 2000",
     example=(_EXAMPLE, Fraction(1, 2)),
+    identities=(
+        Identity(
+            Q * P + (1 - Q) * (1 - V),
+            "the prevalence follows from alert rate, precision and negative predictive value",
+        ),
+    ),
+    taken_for=("alert_rate",),
 )
 
 ALERT_RATE = Measure(
@@ -215,6 +274,12 @@ ALERT_RATE = Measure(
     misleads="It carries the prevalence of the test set into the number of alerts a day.",
     reference="Axelsson 2000",
     example=(_EXAMPLE, Fraction(2, 5)),
+    identities=(
+        Identity(
+            PI * R + (1 - PI) * (1 - S),
+            "the alert rate follows from prevalence, recall and false positive rate",
+        ),
+    ),
 )
 
 F1 = Measure(
@@ -228,6 +293,11 @@ F1 = Measure(
     misleads="It ignores true negatives, weighs both errors alike, and falls with the base rate.",
     reference="van Rijsbergen 1979",
     example=(_EXAMPLE, Fraction(2, 3)),
+    identities=(
+        Identity(2 * P * R / (P + R), "F1 is the harmonic mean of precision and recall"),
+        Identity(2 * J / (1 + J), "F1 is 2J / (1 + J) of the Jaccard index J"),
+    ),
+    taken_for=("balanced_accuracy", "f2", "f0.5", "jaccard", "fowlkes_mallows"),
 )
 
 
@@ -255,6 +325,13 @@ def f_beta(beta: float) -> Measure:
         "scores of different betas.",
         reference="van Rijsbergen 1979",
         example=(_EXAMPLE, (1 + weight) * tp / ((1 + weight) * tp + weight * fn + fp)),
+        identities=(
+            Identity(
+                (1 + weight) * P * R / (weight * P + R),
+                f"f{beta:g} follows from precision and recall",
+            ),
+        ),
+        taken_for=("f1", "f2", "f0.5", "jaccard", "fowlkes_mallows"),
     )
 
 
@@ -271,6 +348,8 @@ BALANCED_ACCURACY = Measure(
     misleads="It weighs the rare class like the common one, which the operator's day does not.",
     reference="Brodersen et al. 2010",
     example=(_EXAMPLE, Fraction(7, 10)),
+    identities=(Identity((R + S) / 2, "balanced accuracy is the mean of recall and specificity"),),
+    taken_for=("g_mean", "informedness"),
 )
 
 G_MEAN = Measure(
@@ -285,6 +364,10 @@ G_MEAN = Measure(
     misleads="One empty class makes it zero, whatever the others are.",
     reference="Kubat and Matwin 1997",
     example=(Counts(tp=4, fp=3, fn=0, tn=1), Fraction(1, 2)),
+    identities=(
+        Identity(sqrt(R * S), "the g-mean is the geometric mean of recall and specificity"),
+    ),
+    taken_for=("informedness",),
 )
 
 RATES = (

@@ -31,8 +31,8 @@ class Ranked:
 
     ``fast`` finds the same value and variance from block sums, without sampling weights.
     ``unbiased`` divides by one row less on each side, as DeLong does. ``reach`` is the share of
-    negatives that it looks at, ``bounds`` are what its values lie between where that is narrower
-    than the range, and ``up_to`` gives it for another false positive rate, corrected or not.
+    negatives that it looks at, ``between`` its least and largest value where those are within
+    the range, and ``up_to`` gives it for another false positive rate, corrected or not.
     """
 
     influence: Callable[[ScoreTally], Influence]
@@ -42,7 +42,7 @@ class Ranked:
     unbiased: bool = False
     needs_negatives: bool = True
     reach: float = 1.0
-    bounds: tuple[float, float] | None = None
+    between: tuple[float, float] | None = None
     up_to: Callable[..., Ranked] | None = None
     needs: ClassVar[Needs] = Needs.SCORES
 

@@ -1,0 +1,175 @@
+"""The interval evaluator: what a formula can be where its cells are only known to lie in ranges.
+
+Ranges are arrays, many boxes of cells at once. Plain interval arithmetic is too wide where a cell
+stands in a formula twice; so the signs of the derivatives tell along which directions a formula
+moves one way all over a box, and there only the ends are looked at. Every step is widened by more
+than float64 loses, so a value outside of the bounds is impossible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.formula.tree import (
+    ZERO,
+    Add,
+    Cell,
+    Constant,
+    Divide,
+    Expression,
+    Multiply,
+    Root,
+    add,
+    cells,
+    constant,
+    derivative,
+    multiply,
+)
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+# A few units of float64, relative to the largest number that took part in a step.
+_WIDER = 2.0**-50
+
+
+class Bounds(NamedTuple):
+    """The least and the largest value, one of each for every box."""
+
+    low: Floats
+    high: Floats
+
+
+Ranges: TypeAlias = Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]
+Moves: TypeAlias = tuple[tuple[str, int], ...]
+# The ranges of all cells when one direction is set to its start or to its end.
+At: TypeAlias = Callable[[Sequence[Any]], Ranges]
+
+
+def bounds(expression: Expression, ranges: Ranges) -> Bounds:
+    """All values that an expression can have, and maybe some that it can't.
+
+    A ratio whose denominator may be zero has no bound on that side; where it must be zero the
+    bounds are crossed, since no value is left.
+
+    >>> from assay.formula import FP, TP
+    >>> found = bounds(TP / (TP + FP), {"TP": ([3.0], [4.0]), "FP": ([0.0], [1.0])})
+    >>> round(float(found.low[0]), 9), round(float(found.high[0]), 9)
+    (0.6, 1.333333333)
+    """
+    arrays = {
+        name: Bounds(np.asarray(low, np.float64), np.asarray(high, np.float64))
+        for name, (low, high) in ranges.items()
+    }
+    with np.errstate(all="ignore"):
+        return _bounds(expression, arrays)
+
+
+def bounds_along(expression: Expression, directions: Sequence[Moves], at: At) -> Bounds:
+    """Tighter bounds over boxes that are spanned by directions.
+
+    Each direction moves some cells by fixed steps; ``at`` gives the ranges of the cells when some
+    directions are set to their starts (0) or to their ends (1) and the others (None) are left open.
+
+    >>> from assay.formula import FP, TP
+    >>> def at(ends):
+    ...     span = {None: (3.0, 4.0), 0: (3.0, 3.0), 1: (4.0, 4.0)}[ends[0]]
+    ...     return {"TP": span, "FP": (1.0, 1.0)}
+    >>> found = bounds_along(TP / (TP + FP), [(("TP", 1),)], at)
+    >>> round(float(found.low), 9), round(float(found.high), 9)
+    (0.75, 0.8)
+    """
+    wide = at([None] * len(directions))
+    whole = bounds(expression, wide)
+    lows: list[Any] = []
+    highs: list[Any] = []
+    for moves in directions:
+        slope = bounds(_slope(expression, moves), wide)
+        rises, falls = slope.low >= 0, slope.high <= 0
+        lows.append(np.where(rises, 0.0, np.where(falls, 1.0, np.nan)))
+        highs.append(np.where(rises, 1.0, np.where(falls, 0.0, np.nan)))
+    least, most = bounds(expression, at(lows)), bounds(expression, at(highs))
+    return Bounds(np.fmax(whole.low, least.low), np.fmin(whole.high, most.high))
+
+
+@lru_cache(maxsize=4096)
+def _slope(expression: Expression, moves: Moves) -> Expression:
+    """How fast an expression changes in a direction."""
+    parts = [
+        multiply(constant(step), derivative(expression, cell))
+        for cell, step in moves
+        if cell in cells(expression)
+    ]
+    return add(*parts) if parts else ZERO
+
+
+def _bounds(expression: Expression, arrays: Mapping[str, Bounds]) -> Bounds:
+    match expression:
+        case Cell(name):
+            return arrays[name]
+        case Constant(number):
+            exact = np.float64(number.numerator / number.denominator)
+            return _widened(exact, exact, abs(exact))
+        case Add(terms):
+            parts = [_bounds(term, arrays) for term in terms]
+            size = sum(np.maximum(abs(part.low), abs(part.high)) for part in parts)
+            return _widened(sum(p.low for p in parts), sum(p.high for p in parts), size)
+        case Multiply(factors):
+            found = _bounds(factors[0], arrays)
+            for factor in factors[1:]:
+                found = _product(found, _bounds(factor, arrays))
+            return found
+        case Divide(numerator, denominator):
+            return _ratio(_bounds(numerator, arrays), _bounds(denominator, arrays))
+        case Root(radicand):
+            inner = _bounds(radicand, arrays)
+            low, high = (np.sqrt(np.maximum(end, 0.0)) for end in inner)
+            return _widened(low, high, high)
+    raise TypeError(f"no bounds of {expression!r}")
+
+
+def _widened(low: Any, high: Any, size: Any) -> Bounds:
+    slack = _WIDER * size
+    return Bounds(np.asarray(low - slack), np.asarray(high + slack))
+
+
+def _product(a: Bounds, b: Bounds) -> Bounds:
+    corners = [_times(x, y) for x in a for y in b]
+    low = np.minimum(np.minimum(corners[0], corners[1]), np.minimum(corners[2], corners[3]))
+    high = np.maximum(np.maximum(corners[0], corners[1]), np.maximum(corners[2], corners[3]))
+    return _widened_ends(low, high)
+
+
+def _times(x: Floats, y: Floats) -> Floats:
+    """A product; nothing times endless is nothing, as for every finite number."""
+    found = x * y
+    return np.where(np.isnan(found), 0.0, found)
+
+
+def _ratio(top: Bounds, bottom: Bounds) -> Bounds:
+    """A ratio; where the denominator may be zero, only the signs tell on which side it ends."""
+    negative = bottom.high <= 0
+    # A ratio of negatives is one of positives.
+    num = Bounds(np.where(negative, -top.high, top.low), np.where(negative, -top.low, top.high))
+    den = Bounds(
+        np.where(negative, -bottom.high, bottom.low), np.where(negative, -bottom.low, bottom.high)
+    )
+    never = (den.low == 0) & (den.high == 0)
+    crossing = den.low < 0
+    below = np.where(num.low >= 0, num.low / den.high, num.low / den.low)
+    above = np.where(num.high > 0, num.high / den.low, num.high / den.high)
+    touching = (den.low == 0) & ~never
+    below = np.where(touching & (num.low < 0), -np.inf, below)
+    above = np.where(touching & (num.high > 0), np.inf, above)
+    low = np.where(crossing | np.isnan(below), -np.inf, below)
+    high = np.where(crossing | np.isnan(above), np.inf, above)
+    found = _widened_ends(low, high)
+    return Bounds(np.where(never, np.inf, found.low), np.where(never, -np.inf, found.high))
+
+
+def _widened_ends(low: Floats, high: Floats) -> Bounds:
+    return Bounds(low - _WIDER * abs(low), high + _WIDER * abs(high))
