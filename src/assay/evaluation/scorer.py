@@ -12,13 +12,21 @@ from assay.engines import count
 from assay.errors import InputError
 from assay.evaluation.judge import Judge
 from assay.inference import Estimate
-from assay.measures import AVERAGES, Better, Measure, Needs, parse
+from assay.measures import (
+    AVERAGES,
+    FALSE_DISCOVERY_RATE,
+    FALSE_POSITIVE_RATE,
+    Better,
+    Measure,
+    Needs,
+    parse,
+)
 from assay.sources import from_arrays, label_text
 from assay.tally import Tally
 
 _LIMITS = {
-    "recall_at_far": ("max_far", "false_discovery_rate"),
-    "recall_at_fpr": ("max_fpr", "false_positive_rate"),
+    "recall_at_far": ("max_far", FALSE_DISCOVERY_RATE.name),
+    "recall_at_fpr": ("max_fpr", FALSE_POSITIVE_RATE.name),
 }
 
 

@@ -1,8 +1,18 @@
 """The catalogue of measures, and what computes those that are not formulas."""
 
-from assay.measures.agreement import JACCARD, KAPPA, MCC
+from assay.measures.agreement import (
+    DIAGNOSTIC_ODDS_RATIO,
+    FOWLKES_MALLOWS,
+    INFORMEDNESS,
+    JACCARD,
+    KAPPA,
+    MARKEDNESS,
+    MCC,
+    NEGATIVE_LIKELIHOOD_RATIO,
+    POSITIVE_LIKELIHOOD_RATIO,
+)
 from assay.measures.calibration import Reliability, reliability
-from assay.measures.catalogue import AVERAGES, CATALOGUE, OF_SCORES, find, names, parse
+from assay.measures.catalogue import AVERAGES, CATALOGUE, find, names, parse
 from assay.measures.influence import (
     MAX_FPR,
     Influence,
@@ -27,24 +37,78 @@ from assay.measures.measure import (
     Needs,
     OfDecisions,
 )
-from assay.measures.probability import ROC_AUC
+from assay.measures.probability import (
+    AVERAGE_PRECISION,
+    BRIER,
+    EXPECTED_CALIBRATION_ERROR,
+    LOG_LOSS,
+    PARTIAL_AUC,
+    ROC_AUC,
+    ROC_AUC_OVO,
+)
 from assay.measures.ranking import Ranking, Smooth, hand_till, rank
-from assay.measures.rates import PRECISION, f_beta
+from assay.measures.rates import (
+    ACCURACY,
+    ALERT_RATE,
+    BALANCED_ACCURACY,
+    ERROR_RATE,
+    F05,
+    F1,
+    F2,
+    FALSE_DISCOVERY_RATE,
+    FALSE_NEGATIVE_RATE,
+    FALSE_OMISSION_RATE,
+    FALSE_POSITIVE_RATE,
+    G_MEAN,
+    NEGATIVE_PREDICTIVE_VALUE,
+    PRECISION,
+    PREVALENCE,
+    RECALL,
+    SPECIFICITY,
+    f_beta,
+)
 from assay.measures.scores import Binned, MeanLoss, OverPairs, Ranked
 
 __all__ = [
+    "ACCURACY",
+    "ALERT_RATE",
     "AVERAGES",
+    "AVERAGE_PRECISION",
+    "BALANCED_ACCURACY",
+    "BRIER",
     "CATALOGUE",
+    "DIAGNOSTIC_ODDS_RATIO",
+    "ERROR_RATE",
+    "EXPECTED_CALIBRATION_ERROR",
+    "F05",
+    "F1",
+    "F2",
+    "FALSE_DISCOVERY_RATE",
+    "FALSE_NEGATIVE_RATE",
+    "FALSE_OMISSION_RATE",
+    "FALSE_POSITIVE_RATE",
+    "FOWLKES_MALLOWS",
+    "G_MEAN",
     "HIGHER",
+    "INFORMEDNESS",
     "JACCARD",
     "KAPPA",
+    "LOG_LOSS",
     "LOWER",
+    "MARKEDNESS",
     "MAX_FPR",
     "MCC",
+    "NEGATIVE_LIKELIHOOD_RATIO",
+    "NEGATIVE_PREDICTIVE_VALUE",
     "NEITHER",
-    "OF_SCORES",
+    "PARTIAL_AUC",
+    "POSITIVE_LIKELIHOOD_RATIO",
     "PRECISION",
+    "PREVALENCE",
+    "RECALL",
     "ROC_AUC",
+    "ROC_AUC_OVO",
+    "SPECIFICITY",
     "Band",
     "Better",
     "Binned",

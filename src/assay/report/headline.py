@@ -7,6 +7,7 @@ import math
 from assay.evaluation import Evaluation
 from assay.evaluation.per_label import per_label
 from assay.inference import Estimate
+from assay.measures import ACCURACY, ALERT_RATE, FALSE_DISCOVERY_RATE, PREVALENCE, RECALL
 from assay.report.numbers import about, count, exact_percent, percent
 from assay.report.slices import too_wide
 from assay.report.words import plural, positives, quoted
@@ -29,7 +30,7 @@ def headline(evaluation: Evaluation) -> tuple[str, ...]:
 
 def _of_two(evaluation: Evaluation) -> str:
     what = positives(evaluation.labels[1])
-    detected, false = evaluation["recall"], evaluation["false_discovery_rate"]
+    detected, false = evaluation[RECALL], evaluation[FALSE_DISCOVERY_RATE]
     parts = [
         f"How many {what} it catches is undefined: {detected.undefined}"
         if math.isnan(detected)
@@ -38,12 +39,12 @@ def _of_two(evaluation: Evaluation) -> str:
     if math.isnan(false):
         parts.append("it raised no alarm at all")
         return "; ".join(parts) + "."
-    prevalence = about(evaluation["prevalence"])
+    prevalence = about(evaluation[PREVALENCE])
     parts.append(
         f"{percent(false)} of its alarms are false at this test set's prevalence of {prevalence}"
     )
     rate = evaluation.base_rates[0] if evaluation.base_rates else USUAL_BASE_RATE
-    deployed = evaluation.at(rate)["false_discovery_rate"]
+    deployed = evaluation.at(rate)[FALSE_DISCOVERY_RATE]
     if not math.isnan(deployed):
         parts.append(_deployed(rate, deployed))
     return "; ".join(parts) + "."
@@ -82,7 +83,7 @@ def _flagged(evaluation: Evaluation) -> str:
 
 def _of_alerts(evaluation: Evaluation) -> str:
     what = positives(evaluation.labels[1])
-    detected, false = evaluation["recall"], evaluation["false_discovery_rate"]
+    detected, false = evaluation[RECALL], evaluation[FALSE_DISCOVERY_RATE]
     parts = []
     if math.isnan(detected):
         why = "rows that raised no alarm were not labelled"
@@ -96,7 +97,7 @@ def _of_alerts(evaluation: Evaluation) -> str:
         parts.insert(0, "no labelled row raised an alarm")
     else:
         parts.insert(0, f"{percent(false)} of its labelled alarms are false")
-    parts.append(f"it raises an alarm on {percent(evaluation['alert_rate'])} of all rows")
+    parts.append(f"it raises an alarm on {percent(evaluation[ALERT_RATE])} of all rows")
     text = "; ".join(parts) + "."
     return text[0].upper() + text[1:]
 
@@ -114,7 +115,7 @@ def _rows_of_alerts(evaluation: Evaluation) -> str:
 
 
 def _of_many(evaluation: Evaluation) -> tuple[str, ...]:
-    accuracy, rows = evaluation["accuracy"], evaluation.confusion.rows
+    accuracy, rows = evaluation[ACCURACY], evaluation.confusion.rows
     if math.isnan(accuracy):
         return (f"How many rows it decides right is undefined: {accuracy.undefined}.",)
     largest = max(range(len(rows)), key=lambda i: rows[i])
@@ -128,7 +129,7 @@ def _of_many(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def _classes(evaluation: Evaluation) -> tuple[str, ...]:
-    recalls = per_label(evaluation, "recall")
+    recalls = per_label(evaluation, RECALL)
     known = {label: recall for label, recall in recalls.items() if not math.isnan(recall)}
     if len(known) < 2:
         return ()
