@@ -11,12 +11,11 @@ import numpy as np
 
 from assay.decisions.audit.audit import audited
 from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.judge import judge
+from assay.decisions.audit.exact import judge
 from assay.decisions.audit.mistakes import explain
-from assay.decisions.audit.percents import with_percents
 from assay.decisions.audit.printed import Printed, printed
 from assay.decisions.audit.result import Judged, Verdict
-from assay.decisions.audit.values import Exact
+from assay.decisions.audit.exact import Exact
 from assay.tally import Confusion
 from injected.kinds import KINDS, Case, Kind, one, pick
 from injected.matrices import Matrix, Values, labels_of, many_classes, numbers, two_classes
@@ -57,7 +56,7 @@ def tries(kind: Kind, rng: np.random.Generator) -> Iterator[Tried]:
         key: tuple(as_printed(end, percent=percent) for end in np.atleast_1d(case.wrong[key]))
         for key in keys
     }
-    claim = with_percents(_claim(case, reported))
+    claim = _claim(case, reported).with_percents()
     for number in explain(claim, audited(claim).numbers):
         if number.key in changed and _shows(number.key, reported[number.key], case):
             yield _tried(number, case)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from assay.decisions.audit.printed import printed
-from assay.decisions.audit.values import Exact
+from assay.decisions.audit.exact import Exact
 from assay.inference import ClopperPearson, Wald, Wilson
 from injected.matrices import Matrix, Values, labels_of, numbers
 

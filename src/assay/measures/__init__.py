@@ -2,7 +2,17 @@
 
 from assay.measures.agreement import JACCARD, KAPPA, MCC
 from assay.measures.calibration import Reliability, reliability
-from assay.measures.catalogue import AVERAGES, CATALOGUE, OF_SCORES, find, names, parse
+from assay.measures.catalogue import (
+    AVERAGES,
+    CATALOGUE,
+    OF_SCORES,
+    MeanOf,
+    find,
+    mean_of,
+    names,
+    parse,
+    same_classes,
+)
 from assay.measures.influence import (
     MAX_FPR,
     Influence,
@@ -26,11 +36,15 @@ from assay.measures.measure import (
     Needs,
     OfDecisions,
 )
+from assay.measures.probability import AVERAGE_PRECISION, ROC_AUC
 from assay.measures.ranking import Ranking, Smooth, hand_till, rank
-from assay.measures.rates import PRECISION, f_beta
+from assay.measures.rates import ACCURACY, BASIC_RATES, PRECISION, PREVALENCE, RECALL, f_beta
 
 __all__ = [
+    "ACCURACY",
     "AVERAGES",
+    "AVERAGE_PRECISION",
+    "BASIC_RATES",
     "CATALOGUE",
     "HIGHER",
     "JACCARD",
@@ -41,6 +55,9 @@ __all__ = [
     "NEITHER",
     "OF_SCORES",
     "PRECISION",
+    "PREVALENCE",
+    "RECALL",
+    "ROC_AUC",
     "Band",
     "Better",
     "Bound",
@@ -49,6 +66,7 @@ __all__ = [
     "Influence",
     "Interval",
     "Law",
+    "MeanOf",
     "Measure",
     "Needs",
     "OfDecisions",
@@ -61,9 +79,11 @@ __all__ = [
     "f_beta",
     "find",
     "hand_till",
+    "mean_of",
     "names",
     "parse",
     "partial_influence",
     "rank",
     "reliability",
+    "same_classes",
 ]

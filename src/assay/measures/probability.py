@@ -51,6 +51,7 @@ def _ascending(steps: int, hits: int, alarms: int) -> float:
 
 ROC_AUC = Measure(
     name="roc_auc",
+    slug="auc",
     group="ranking",
     aliases=("auc", "auroc"),
     better=HIGHER,
@@ -118,6 +119,7 @@ PARTIAL_AUC = Measure(
 
 AVERAGE_PRECISION = Measure(
     name="average_precision",
+    slug="ap",
     group="ranking",
     aliases=("ap", "pr_auc"),
     better=HIGHER,

@@ -183,6 +183,7 @@ SPECIFICITY = Measure(
 
 FALSE_POSITIVE_RATE = Measure(
     name="false_positive_rate",
+    slug="fpr",
     group=GROUP,
     aliases=("fpr", "fall_out", "type_1_error"),
     formula=FP / (FP + TN),
@@ -202,6 +203,7 @@ FALSE_POSITIVE_RATE = Measure(
 
 FALSE_NEGATIVE_RATE = Measure(
     name="false_negative_rate",
+    slug="fnr",
     group=GROUP,
     aliases=("fnr", "miss_rate", "type_2_error"),
     formula=FN / (FN + TP),
@@ -219,6 +221,7 @@ FALSE_NEGATIVE_RATE = Measure(
 
 FALSE_DISCOVERY_RATE = Measure(
     name="false_discovery_rate",
+    slug="fdr",
     group=GROUP,
     aliases=("fdr", "far", "false_alarm_rate"),
     formula=FP / (FP + TP),
@@ -252,6 +255,7 @@ FALSE_OMISSION_RATE = Measure(
 
 NEGATIVE_PREDICTIVE_VALUE = Measure(
     name="negative_predictive_value",
+    slug="npv",
     group=GROUP,
     aliases=("npv",),
     formula=TN / (TN + FN),
@@ -329,6 +333,7 @@ F1 = Measure(
         Identity(2 * J / (1 + J), "F1 is 2J / (1 + J) of the Jaccard index J"),
     ),
     taken_for=("balanced_accuracy", "f2", "f0.5", "jaccard", "fowlkes_mallows"),
+    beta=Fraction(1),
 )
 
 
@@ -363,6 +368,7 @@ def f_beta(beta: float) -> Measure:
             ),
         ),
         taken_for=("f1", "f2", "f0.5", "jaccard", "fowlkes_mallows"),
+        beta=exact,
     )
 
 
@@ -400,6 +406,17 @@ G_MEAN = Measure(
         Identity(sqrt(R * S), "the g-mean is the geometric mean of recall and specificity"),
     ),
     taken_for=("informedness",),
+)
+
+# What all identities go back to: the rates of one class against the rest, and the accuracy.
+BASIC_RATES = (
+    PREVALENCE,
+    RECALL,
+    SPECIFICITY,
+    PRECISION,
+    NEGATIVE_PREDICTIVE_VALUE,
+    ALERT_RATE,
+    ACCURACY,
 )
 
 RATES = (

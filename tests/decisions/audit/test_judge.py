@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.decisions.audit.judge import decimal, hold, judge, same_digits
+from assay.decisions.audit.exact import decimal, hold, judge, same_digits
 from assay.decisions.audit.printed import printed
 from assay.decisions.audit.result import Verdict
-from assay.decisions.audit.values import Exact
+from assay.decisions.audit.exact import Exact
 
 shares = st.fractions(min_value=0, max_value=1, max_denominator=10**9)
 places = st.integers(0, 16)

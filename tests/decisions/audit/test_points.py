@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.decisions.audit import audit
-from assay.decisions.audit.values import Exact
+from assay.decisions.audit.exact import Exact
 
 FOREST = {"tn": 7743, "fp": 167, "fn": 324, "tp": 6635}
 NETWORK = {"tn": 480, "fp": 7430, "fn": 614, "tp": 6345}

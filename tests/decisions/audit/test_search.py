@@ -11,7 +11,8 @@ import pytest
 
 from assay.decisions.audit.audit import audit
 from assay.decisions.audit.building import build
-from assay.decisions.audit.claim import Claim, key_of
+from assay.decisions.audit.claim import Claim
+from assay.decisions.audit.keys import key_of
 from assay.decisions.audit.printed import printed as read
 from assay.decisions.audit.result import AuditedClaim, Verdict
 from assay.decisions.audit.search import judge_without_matrix

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from assay.decisions.audit.candidates import bootstraps, candidates, levels_of
-from assay.decisions.audit.claim import Claim, Key
+from assay.decisions.audit.candidates import Share, bootstraps, candidates, levels_of, shares_of
+from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.derived import Table
-from assay.decisions.audit.judge import ORDER, judge, worst
+from assay.decisions.audit.exact import ORDER, Exact, judge, worst
+from assay.decisions.audit.keys import Key
 from assay.decisions.audit.methods import (
     Candidate,
     around,
@@ -20,8 +21,6 @@ from assay.decisions.audit.methods import (
 )
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.result import Judged, Verdict
-from assay.decisions.audit.shares import Share, printed_value, shares_of
-from assay.decisions.audit.values import Exact
 
 Pair = tuple[Printed, Printed]
 # Methods that the counts alone do not give.
@@ -108,7 +107,7 @@ def _match(pair: Pair, candidate: Candidate, slack: Fraction = Fraction(0)) -> F
 
 def _from_printed(key: Key, pair: Pair, claim: Claim, table: Table) -> Iterator[Found]:
     """Intervals that the claim's own rounded value, and its rounded error, give."""
-    printed = printed_value(key, table)
+    printed = table.printed_value(key)
     if printed is None:
         return
     shares = list(shares_of(key, claim, table))
@@ -199,7 +198,7 @@ def _nearest(
 
 def _unmatched(key: Key, pair: Pair, claim: Claim, table: Table, shares: list[Share]) -> Found:
     """What is said of an interval that no method gives."""
-    printed = printed_value(key, table)
+    printed = table.printed_value(key)
     missed = printed is not None and not _holds(pair, printed, key)
     if shares and (missed or not _may_be_another(claim)):
         ends, words = _nearest(pair, shares[0], claim, levels_of(claim)[0])

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from assay.decisions.audit.claim import BINARY_CELLS, Claim
-from assay.decisions.audit.judge import hold
+from assay.decisions.audit.exact import Exact, hold
 from assay.decisions.audit.printed import Printed, printed
 from assay.decisions.audit.result import Judged, Verdict
-from assay.decisions.audit.values import Exact
 from assay.tally import Confusion
 
 SIZE = "n"

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from assay.decisions.audit.exact import Exact, as_float
 from assay.decisions.audit.printed import Printed
-from assay.decisions.audit.values import Exact, as_float
 
 Floats = npt.NDArray[np.float64]
 Spans = tuple[Floats, Floats]

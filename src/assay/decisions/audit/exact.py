@@ -1,22 +1,109 @@
-"""A printed number against the exact one: the rule, and how it is said."""
+"""A printed number against the exact one: the rule, and how it is said.
+
+Exact values are enclosed between two rationals.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from assay.decisions.audit.claim import Claim, Key
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.result import Verdict
-from assay.decisions.audit.values import Exact
+from assay.formula import Expression, enclosure
+from assay.formula.exact import UndefinedRatio
+from assay.inference import Quantity
+from assay.tally import Confusion
 
-# From this many digits on, this much relative error passes: a calculator's own.
-MANY_DIGITS = 8
-RELATIVE = Fraction(1, 10**6)
+# How far a float64 from a few operations may be off, relatively and near zero.
+_SLACK = Fraction(1, 10**12)
 # How often a verdict is preferred when a number may be read in several ways.
-ORDER = (Verdict.CONSISTENT, Verdict.ROUNDING, Verdict.UNDETERMINED, Verdict.INCONSISTENT)
+ORDER = (
+    Verdict.CONSISTENT,
+    Verdict.ROUNDING,
+    Verdict.UNDETERMINED,
+    Verdict.CONFLICT,
+    Verdict.INCONSISTENT,
+)
 _MOST_DECIMALS = 24
+
+
+@dataclass(frozen=True)
+class Exact:
+    """A number between two rationals that no printed number can tell apart; equal if rational."""
+
+    low: Fraction
+    high: Fraction
+
+    @classmethod
+    def of(cls, number: Fraction | int) -> Exact:
+        """A rational number."""
+        return cls(Fraction(number), Fraction(number))
+
+    @classmethod
+    def root(cls, number: Fraction, bits: int = 96) -> Exact:
+        """The square root of a rational that is not negative, to so many bits."""
+        top, bottom = number.numerator, number.denominator
+        exact = Fraction(math.isqrt(top), math.isqrt(bottom))
+        if exact * exact == number:
+            return cls.of(exact)
+        shift = bits + max(0, bottom.bit_length() - top.bit_length()) // 2 + 1
+        scaled = math.isqrt((top << (2 * shift)) // bottom)
+        return cls(Fraction(scaled, 1 << shift), Fraction(scaled + 1, 1 << shift))
+
+    @classmethod
+    def near(cls, number: float) -> Exact:
+        """A number that was worked out in floats, with the error that this leaves."""
+        found = Fraction(number)
+        slack = abs(found) * _SLACK + _SLACK / 1000
+        return cls(found - slack, found + slack)
+
+    @property
+    def middle(self) -> Fraction:
+        """The rational in the middle."""
+        return (self.low + self.high) / 2
+
+    def __float__(self) -> float:
+        return as_float(self.middle)
+
+    def complement(self) -> Exact:
+        """1 less the number."""
+        return Exact(1 - self.high, 1 - self.low)
+
+    def times(self, factor: Fraction) -> Exact:
+        """The number times a rational above zero."""
+        return Exact(self.low * factor, self.high * factor)
+
+    def widened(self, by: Fraction) -> Exact:
+        """All numbers that differ from it by no more than this."""
+        return Exact(self.low - by, self.high + by)
+
+
+def as_float(number: Fraction) -> float:
+    """The nearest float64; infinite where the number is beyond all of them."""
+    try:
+        return number.numerator / number.denominator
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def exact_of(quantity: Quantity, confusion: Confusion) -> Exact | None:
+    """The exact value of a formula; None where it is undefined."""
+    return exact(quantity.expression, quantity.cells(confusion))
+
+
+def exact(expression: Expression, cells: Mapping[str, Any]) -> Exact | None:
+    """The exact value of an expression of cells; None where a denominator is zero."""
+    try:
+        return Exact(*enclosure(expression, cells))
+    except UndefinedRatio:
+        return None
+
+
+# -- the rule --------------------------------------------------------------------------------------
 
 
 def judge(reported: Printed, exact: Exact) -> Verdict:
@@ -26,18 +113,11 @@ def judge(reported: Printed, exact: Exact) -> Verdict:
     >>> str(judge(printed("0.967"), Exact.of(Fraction(14378, 14869))))
     'consistent'
     """
-    if reported.rounds(exact.low, exact.high) or _within_relative(reported, exact):
+    if reported.rounds(exact.low, exact.high):
         return Verdict.CONSISTENT
     if reported.truncates(exact.low, exact.high):
         return Verdict.ROUNDING
     return Verdict.INCONSISTENT
-
-
-def _within_relative(reported: Printed, exact: Exact) -> bool:
-    if reported.digits < MANY_DIGITS:
-        return False
-    low, high = exact.low - abs(exact.low) * RELATIVE, exact.high + abs(exact.high) * RELATIVE
-    return low <= reported.value <= high
 
 
 def same_digits(reported: Printed, exact: Exact) -> bool:
@@ -53,13 +133,6 @@ def same_digits(reported: Printed, exact: Exact) -> bool:
 def worst(verdicts: Sequence[Verdict]) -> Verdict:
     """The verdict on several numbers that stand or fall together."""
     return max(verdicts, key=ORDER.index)
-
-
-def spellings(reported: Printed, key: Key, claim: Claim) -> tuple[Printed, ...]:
-    """What the digits may mean: as they stand, or percent where the claim leaves signs out."""
-    if claim.percents and key.bounded and not reported.percent:
-        return reported, reported.as_percent()
-    return (reported,)
 
 
 @dataclass(frozen=True)
@@ -96,9 +169,7 @@ def _fit(verdict: Verdict, reported: Printed, exact: Exact) -> str:
         return f"{way}: less than one unit of the last digit off"
     if exact.low == exact.high == reported.value:
         return "as printed"
-    if reported.rounds(exact.low, exact.high):
-        return "correctly rounded"
-    return "within one part in a million"
+    return "correctly rounded"
 
 
 def decimal(exact: Exact, like: Printed) -> str:
