@@ -72,8 +72,8 @@ def bounds_along(expression: Expression, directions: Sequence[Moves], at: At) ->
 
     >>> from assay.formula import FP, TP
     >>> def at(ends):
-    ...     span = {None: (3.0, 4.0), 0: (3.0, 3.0), 1: (4.0, 4.0)}[ends[0]]
-    ...     return {"TP": span, "FP": (1.0, 1.0)}
+    ...     low, high = (3.0, 4.0) if ends[0] is None else (3.0 + ends[0], 3.0 + ends[0])
+    ...     return {"TP": (low, high), "FP": (1.0, 1.0)}
     >>> found = bounds_along(TP / (TP + FP), [(("TP", 1),)], at)
     >>> round(float(found.low), 9), round(float(found.high), 9)
     (0.75, 0.8)
@@ -130,15 +130,14 @@ class _Ranges:
     def _new(self, expression: Expression) -> Bounds:
         match expression:
             case Constant(number):
-                exact = np.float64(number.numerator / number.denominator)
+                exact = np.asarray(number.numerator / number.denominator)
                 return _widened_ends(exact, exact)
             case Add(terms):
                 parts = [self._bounds(term) for term in terms]
-                low, high, size = 0.0, 0.0, 0.0
-                for part in parts:
-                    low, high = low + part.low, high + part.high
-                    size = size + np.maximum(abs(part.low), abs(part.high))
-                return _widened(low, high, size)
+                sizes = [np.maximum(abs(part.low), abs(part.high)) for part in parts]
+                return _widened(
+                    sum(part.low for part in parts), sum(part.high for part in parts), sum(sizes)
+                )
             case Multiply(factors):
                 found = self._bounds(factors[0])
                 for factor in factors[1:]:
@@ -148,8 +147,7 @@ class _Ranges:
                 return _ratio(self._bounds(numerator), self._bounds(denominator))
             case Root(radicand):
                 inner = self._bounds(radicand)
-                low, high = (np.sqrt(np.maximum(end, 0.0)) for end in inner)
-                return _widened(low, high, high)
+                return _widened_ends(*(np.sqrt(np.maximum(end, 0.0)) for end in inner))
         raise TypeError(f"no bounds of {expression!r}")
 
 

@@ -354,7 +354,7 @@ def over_two_classes(expression: Expression) -> Expression:
 
     >>> from assay.formula import plain
     >>> plain(over_two_classes(total(HIT / ROW) / K))
-    '1/2 (TP / (TP + FN) + TN / (TN + FP))'
+    '(1/2) (TP / (TP + FN) + TN / (TN + FP))'
     """
     whole = {"N": TP + TN + FP + FN, "K": constant(2)}
     positive = {"HIT": TP, "ROW": TP + FN, "COL": TP + FP, **whole}

@@ -220,10 +220,12 @@ class Bonds:
         number = self.numbers[i]
         if _within(number.printed.window(rounded=True), left):
             return Fit(Verdict.CONSISTENT, None, said)
+        if _within(number.printed.window(rounded=False), left):
+            return Fit(Verdict.ROUNDING, None, said)
         worked = number.follows(kept)
-        if worked is not None and not _within(number.printed.window(rounded=False), left):
-            said = f"as {worked.words} gives"
-        return Fit(Verdict.ROUNDING, None, said)
+        if worked is not None:
+            return Fit(Verdict.ROUNDING, None, f"as {worked.words} gives")
+        return Fit(Verdict.UNDETERMINED, None, "possible, but nothing in the claim decides it")
 
     def _narrow(self, left: Range, i: int) -> bool:
         first = self._first_range(i)

@@ -175,7 +175,7 @@ class Search:
     def _possible(self, left: _Boxes) -> Booleans:
         """Which boxes hold a matrix without negative cells."""
         ranges = self._ranges(left.low.astype(float), left.high.astype(float))
-        return np.logical_and.reduce([most >= 0 for _, most in ranges.values()])
+        return np.asarray(np.logical_and.reduce([most >= 0 for _, most in ranges.values()]))
 
     def _boxed(self, left: _Boxes) -> Callable[[Quantity], Bounds]:
         low, high = left.low.astype(float), left.high.astype(float)
@@ -228,7 +228,7 @@ class _Boxes:
     high: Integers
 
     def __len__(self) -> int:
-        return self.low.shape[1]
+        return int(self.low.shape[1])
 
     def volume(self) -> float:
         """How many points they hold."""

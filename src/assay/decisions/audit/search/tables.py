@@ -41,7 +41,7 @@ class Tables:
     def given(self, ways: Sequence[Way], *, rounded: bool) -> Booleans:
         """Which of them give a number."""
         found = [np.broadcast_to(w.holds(self.seen_by, rounded=rounded), len(self)) for w in ways]
-        return np.logical_or.reduce(found)
+        return np.asarray(np.logical_or.reduce(found))
 
 
 def tables_of(rows: Sequence[int] | None, classes: int, n: int | None) -> Tables | None:
@@ -87,8 +87,9 @@ def _joined(options: Sequence[Sequence[tuple[int, ...]]], classes: int) -> Table
 def _unique(states: Integers) -> Integers:
     """Each state once; much quicker than unique() by rows."""
     states = states[np.lexsort(states.T)]
-    new = np.append(True, (states[1:] != states[:-1]).any(axis=1))
-    return states[new]
+    new = np.ones(len(states), bool)
+    new[1:] = (states[1:] != states[:-1]).any(axis=1)
+    return np.asarray(states[new])
 
 
 def _row(rows: int, classes: int) -> Iterator[tuple[int, ...]]:

@@ -135,8 +135,9 @@ class ByRounded:
             }
 
         found = bounds_along(self.expression, [((name, 1),) for name in names], at)
-        undefined = np.logical_or.reduce([np.isnan(spans[name][0]) for name in names])
-        return _meets(found, self.printed.window(rounded=rounded)) & ~undefined
+        defined = [~np.isnan(spans[name][0]) for name in names]
+        met = _meets(found, self.printed.window(rounded=rounded))
+        return np.asarray(np.logical_and.reduce([met, *np.broadcast_arrays(*defined)]))
 
 
 Way: TypeAlias = ByFormula | ByScores | ByRounded
