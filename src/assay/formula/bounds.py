@@ -108,10 +108,11 @@ class _Ranges:
     def __init__(self, ranges: Ranges) -> None:
         # By identity: a formula and its derivatives share their parts.
         self._found: dict[int, tuple[Expression, Bounds]] = {}
-        self._cells = {
-            name: _widened_ends(np.asarray(low, np.float64), np.asarray(high, np.float64))
-            for name, (low, high) in ranges.items()
-        }
+        with np.errstate(all="ignore"):
+            self._cells = {
+                name: _widened_ends(np.asarray(low, np.float64), np.asarray(high, np.float64))
+                for name, (low, high) in ranges.items()
+            }
 
     def bounds(self, expression: Expression) -> Bounds:
         """All values that an expression can have."""

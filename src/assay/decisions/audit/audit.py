@@ -12,7 +12,7 @@ from assay.decisions.audit.building import build
 from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.claims_file import read_claims
 from assay.decisions.audit.derived import Table, derivations
-from assay.decisions.audit.exact import ORDER, same_digits
+from assay.decisions.audit.exact import ORDER, as_float, same_digits
 from assay.decisions.audit.findings import findings_of
 from assay.decisions.audit.folds import folds_of, hold_mean, in_folds, judge_sd
 from assay.decisions.audit.intervals import judge_interval
@@ -213,7 +213,7 @@ class _Judging:
         if exact is None or isinstance(exact, tuple):
             return reported
         tried = self._claim.spellings(reported, key)
-        return min(tried, key=lambda spelled: abs(float(spelled.value) - exact))
+        return min(tried, key=lambda spelled: abs(as_float(spelled.value) - exact))
 
     def _trusted(self, found: Judged) -> bool:
         """Whether a number can be built on; without a matrix, also what nothing contradicts."""

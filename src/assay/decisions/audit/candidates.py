@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.derived import Table
-from assay.decisions.audit.exact import exact
+from assay.decisions.audit.exact import as_float, exact
 from assay.decisions.audit.folds import folds_of, mean_of, sd_of
 from assay.decisions.audit.keys import Key
 from assay.decisions.audit.matrix import readings
@@ -113,7 +113,7 @@ def candidates(key: Key, claim: Claim, table: Table) -> Iterator[Candidate]:
     levels, method = levels_of(claim), claim.interval
     for share in shares_of(key, claim, table):
         exactly = share.low == share.high
-        for found in share_intervals(float(share.value * share.trials), share.trials, levels):
+        for found in share_intervals(as_float(share.value * share.trials), share.trials, levels):
             if method in (None, found.method) and exactly:
                 yield found
     if claim.matrix is not None:
@@ -177,7 +177,7 @@ def _of_folds(key: Key, claim: Claim, levels: tuple[float, ...]) -> Iterator[Can
     spread = sd_of(folds)
     if spread is None or claim.interval not in (None, "wald"):
         return
-    mean, error = float(mean_of(folds)), float(spread) / math.sqrt(len(folds))
+    mean, error = as_float(mean_of(folds)), float(spread) / math.sqrt(len(folds))
     for level, z, named in quantiles(levels):
         yield Candidate("fold", level, *around(mean, z * error), named)
     for level in levels:
@@ -189,7 +189,7 @@ def _of_auc(key: Key, claim: Claim, table: Table, levels: tuple[float, ...]) -> 
     printed, rows = table.printed_value(key), rows_of(claim)
     if printed is None or not claim.binary or len(rows) != 2 or not all(rows.values()):
         return
-    auc = float(printed.value)
+    auc = as_float(printed.value)
     if not 0 <= auc <= 1 or claim.interval is not None:
         return
     error = hanley_mcneil(auc, rows[claim.labels[1]], rows[claim.labels[0]])

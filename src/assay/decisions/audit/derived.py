@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import product
 
 from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.exact import Exact, exact
+from assay.decisions.audit.exact import Exact, as_float, exact
 from assay.decisions.audit.keys import Key
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.sizes import rows_of
@@ -98,7 +98,7 @@ class Table:
     def errors(self, key: Key) -> list[float]:
         """The printed standard errors of what a key speaks of."""
         scope = replace(scope_of(key.value, self.claim), statistic="se")
-        return [float(reported.value) for _, reported in self.numbers.get(scope, ())]
+        return [as_float(reported.value) for _, reported in self.numbers.get(scope, ())]
 
     def without(self, key: Key) -> Table:
         """The table without one number, which must not be derived from itself."""

@@ -10,7 +10,7 @@ from fractions import Fraction
 from assay.decisions.audit.candidates import Share, bootstraps, candidates, levels_of, shares_of
 from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.derived import Table
-from assay.decisions.audit.exact import ORDER, Exact, judge, worst
+from assay.decisions.audit.exact import ORDER, Exact, as_float, judge, worst
 from assay.decisions.audit.keys import Key
 from assay.decisions.audit.methods import (
     Candidate,
@@ -111,7 +111,7 @@ def _from_printed(key: Key, pair: Pair, claim: Claim, table: Table) -> Iterator[
     if printed is None:
         return
     shares = list(shares_of(key, claim, table))
-    value, levels = float(printed.value), levels_of(claim)
+    value, levels = as_float(printed.value), levels_of(claim)
     for share in shares:
         if 0 <= value <= 1 and abs(printed.value - share.value) <= 2 * printed.unit:
             for each in share_intervals(value * share.trials, share.trials, levels):
@@ -122,7 +122,7 @@ def _from_printed(key: Key, pair: Pair, claim: Claim, table: Table) -> Iterator[
     if claim.interval in (None, "wald"):
         for error in table.errors(key):
             for level, z, named in quantiles(levels):
-                for start in (value, *(float(share.value) for share in shares)):
+                for start in (value, *(as_float(share.value) for share in shares)):
                     each = Candidate("wald", level, *around(start, z * error), named)
                     for shown in (each, each.cut()):
                         yield _said(_match(pair, shown), "standard error", claim)
@@ -176,7 +176,7 @@ def _at_another_level(pair: Pair, claim: Claim, shares: list[Share]) -> bool:
 
 def _resampled(pair: Pair, share: Share, level: float) -> bool:
     """Whether both ends lie where a percentile bootstrap at this level puts them."""
-    ranges = resampled_range(float(share.value * share.trials), share.trials, level)
+    ranges = resampled_range(as_float(share.value * share.trials), share.trials, level)
     slack = (share.high - share.low) / share.trials / 2
     return all(
         judge(end, Exact(Fraction(low) - slack, Fraction(high) + slack)) is not Verdict.INCONSISTENT
@@ -188,7 +188,7 @@ def _nearest(
     pair: Pair, share: Share, claim: Claim, level: float
 ) -> tuple[tuple[float, float], str]:
     """The interval to hold against one that nothing gives: Wald if it is as even, else Wilson."""
-    known = share_intervals(float(share.value * share.trials), share.trials, (level,))
+    known = share_intervals(as_float(share.value * share.trials), share.trials, (level,))
     found = {each.method: each for each in reversed(list(known))}
     centre = (pair[0].value + pair[1].value) / 2
     even = abs(centre - share.value) <= pair[0].unit + pair[1].unit

@@ -9,7 +9,7 @@ from fractions import Fraction
 from assay.decisions.audit.candidates import Share, delta_error, shares_of
 from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.derived import Table
-from assay.decisions.audit.exact import Exact, Held, best, hold, judge
+from assay.decisions.audit.exact import Exact, Held, as_float, best, hold, judge
 from assay.decisions.audit.folds import folds_of, sd_of
 from assay.decisions.audit.keys import Key
 from assay.decisions.audit.matrix import judged, readings, undetermined
@@ -68,7 +68,7 @@ def _known(
     if key.measure == ROC_AUC and printed is not None and claim.binary and len(rows) == 2:
         sizes = rows[claim.labels[1]], rows[claim.labels[0]]
         if 0 <= printed.value <= 1 and all(sizes):
-            error = hanley_mcneil(float(printed.value), *sizes)
+            error = hanley_mcneil(as_float(printed.value), *sizes)
             yield Exact.near(error), "Hanley and McNeil's formula"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.exact import Exact
+from assay.decisions.audit.exact import Exact, as_float
 from assay.decisions.audit.folds import folds_of
 from assay.decisions.audit.keys import Key
 from assay.decisions.audit.mistakes.candidate import Candidate, Tier, shifted
@@ -126,16 +126,16 @@ def _from_reported(claim: Claim, reading: Key, spread: Spread) -> Iterator[Candi
     """Ends that follow from what the claim itself reports, and reports wrongly."""
     own = claim.reported.get(reading.text)
     error = claim.reported.get(f"{reading.text}.se")
-    centres = [spread.centre, *([float(own.value)] if isinstance(own, Printed) else [])]
+    centres = [spread.centre, *([as_float(own.value)] if isinstance(own, Printed) else [])]
     for centre in centres:
         if isinstance(error, Printed):
             for z in _WRONG_Z:
                 said = f"the reported standard error {error.text} with z = {z:g}"
                 yield from _ends(
-                    "from-reported-se", said, centre, z * float(error.value), Tier.USUAL
+                    "from-reported-se", said, centre, z * as_float(error.value), Tier.USUAL
                 )
     if isinstance(own, Printed) and 0 < own.value < 1 and spread.share:
-        centre = float(own.value)
+        centre = as_float(own.value)
         moved = Spread(centre, math.sqrt(centre * (1 - centre) / spread.n), spread.n, share=True)
         said = f"the reported value {own.text} as the centre"
         yield from _all("from-reported-value", said, claim, moved, Tier.USUAL)
@@ -165,7 +165,7 @@ def _wrong_n(claim: Claim, table: Table, spread: Spread, unit: float) -> Iterato
 def _unit(claim: Claim, key: Key) -> float:
     """One unit of the last digit of the lower end."""
     reported = claim.reported[key.text]
-    return float((reported[0] if isinstance(reported, tuple) else reported).unit)
+    return as_float((reported[0] if isinstance(reported, tuple) else reported).unit)
 
 
 def _wrong_z(spread: Spread) -> Iterator[Candidate]:
@@ -250,7 +250,7 @@ def _sizes(claim: Claim, table: Table, spread: Spread) -> Iterator[tuple[str, fl
         sizes.append(("the rows of the training part", float(trained)))
         sizes.append(("training and test together", float(trained + confusion.total)))
     if claim.n is not None:
-        sizes.append(("the stated size", float(claim.n.value)))
+        sizes.append(("the stated size", as_float(claim.n.value)))
     sizes += [("the number of folds", len(folds)) for folds in claim.folds.values()]
     sizes += [("one less", spread.n - 1), ("the root of n not taken", spread.n**2)]
     seen = {spread.n}

@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from assay.decisions.audit.exact import as_float
 from assay.decisions.audit.mistakes import substitutes
 from assay.decisions.audit.mistakes.candidate import Candidate, Tier, fit, on_top
 from assay.decisions.audit.mistakes.chance import Floats, guess, spans_of_floats
@@ -103,8 +104,8 @@ def _values(swaps: Swaps, number: Number) -> Floats:
 def _near(values: Floats, number: Number) -> npt.NDArray[np.bool_]:
     """Which values may give the printed digits, up to the error of floats."""
     reported = number.reported[0]
-    middle = float(reported.value)
-    reach = float(reported.unit) * (1 + _SLACK) + _SLACK * abs(middle)
+    middle = as_float(reported.value)
+    reach = as_float(reported.unit) * (1 + _SLACK) + _SLACK * abs(middle)
     return np.asarray((np.abs(values - middle) < reach).any(axis=0))
 
 

@@ -7,6 +7,7 @@ whatever the formulas are.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +26,7 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 Conditions: TypeAlias = Sequence[Sequence[Way]]
 
 # So many matrices are looked at one by one, from the start or in the end.
-ALL_AT_ONCE, _IN_THE_END = 1 << 17, 1 << 15
+ALL_AT_ONCE, _IN_THE_END = 1 << 18, 1 << 15
 _MOST_BOXES = 1 << 15
 _MOST_ROUNDS = 200
 _PROBED = 256
@@ -97,7 +98,9 @@ class Search:
             np.array([[low] for low, _ in self._region.spans], np.int64).reshape(-1, 1),
             np.array([[high] for _, high in self._region.spans], np.int64).reshape(-1, 1),
         )
-        return self._points(box) if box.volume() <= ALL_AT_ONCE else None
+        # Of counts that share one sum, only the corner of the box is possible.
+        share = math.factorial(len(box.low)) if len(box.low) > 2 else 1
+        return self._points(box) if box.volume() <= share * ALL_AT_ONCE else None
 
     def find(self, conditions: Conditions, *, rounded: bool = False, one: bool = False) -> Found:
         """The matrices that give all numbers, or ``one`` of them."""
