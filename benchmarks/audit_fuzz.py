@@ -28,7 +28,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from audit_honest import honest
+from honest.claims import honest
 from mutated.claims import as_text, mutated
 
 ROOT = Path(__file__).resolve().parents[1]
