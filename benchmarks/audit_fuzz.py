@@ -1,8 +1,8 @@
 """Mutated claims that an audit may refuse or judge, but must not break on: `make fuzz`.
 
-Claims of the examples and simulated ones are changed at random: keys, digits, counts, labels, types.
-Each is audited and drawn in two formats. Anything but a result or an error that assay raises on
-purpose is a failure, as are more than five seconds of computing, a document that breaks the
+Claims of the examples and simulated ones are changed at random: keys, digits, counts, labels,
+types. Each is audited and drawn in two formats. Anything but a result or an error that assay raises
+on purpose is a failure, as are more than five seconds of computing, a document that breaks the
 contract, and a share like 1e309 that passes. Claims are drawn from (seed, index): `--only INDEX`
 tries one again.
 """
@@ -60,6 +60,7 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
+        """Whether it is neither a result nor an error on purpose."""
         return self.kind not in ("judged", "refused")
 
 

@@ -36,10 +36,12 @@ class Trial:
 
     @property
     def verdicts(self) -> list[str]:
+        """The verdict on each number."""
         return [number["verdict"] for number in self.found["numbers"]]
 
     @property
     def accused(self) -> bool:
+        """Whether anything of it is said to be wrong."""
         return self.found["verdict"] == "inconsistent" or bool(set(ACCUSED) & set(self.verdicts))
 
 
@@ -102,11 +104,15 @@ def main() -> None:
             wrong.append(trial)
         if done % 500 == 0:
             spent = time.monotonic() - started
-            print(f"{done:,} claims, {len(wrong)} accused, {spent:.0f} s", file=sys.stderr, flush=True)
+            print(
+                f"{done:,} claims, {len(wrong)} accused, {spent:.0f} s", file=sys.stderr, flush=True
+            )
     for trial in sorted(wrong, key=lambda each: len(str(each.claim)))[:SHOWN]:
         show(trial)
     spent = time.monotonic() - started
-    print(f"{sum(kinds.values()):,} honest claims, {sum(verdicts.values()):,} numbers, {spent:.0f} s")
+    print(
+        f"{sum(kinds.values()):,} honest claims, {sum(verdicts.values()):,} numbers, {spent:.0f} s"
+    )
     for kind, often in sorted(kinds.items()):
         print(f"  {kind:24} {often:,}")
     for verdict, often in verdicts.most_common():

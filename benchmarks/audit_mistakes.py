@@ -45,7 +45,9 @@ def trials(seed: int, claims: int, processes: int = 2) -> Iterator[Trial]:
 
 def show(trial: Trial) -> None:
     """A claim that anybody can try again."""
-    print(f"  [{trial.index}] wrong: {trial.case.wrong} ({trial.case.change}); {trial.state}", end="")
+    print(
+        f"  [{trial.index}] wrong: {trial.case.wrong} ({trial.case.change}); {trial.state}", end=""
+    )
     print(f"; suspects by brute force: {', '.join(trial.suspects) or 'none'}")
     for line in pprint.pformat(trial.case.claim, width=110, sort_dicts=False).splitlines():
         print(f"      {line}")

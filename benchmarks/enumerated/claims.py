@@ -50,11 +50,13 @@ class Printer:
 
     @classmethod
     def drawn(cls, rng: random.Random) -> Printer:
+        """Some author."""
         percent = rng.random() < 0.4
         decimals = rng.randint(0, 2) if percent else rng.randint(2, 5)
         return cls(decimals, percent, rng.random() < 0.2)
 
     def __call__(self, value: float | Fraction, measure: str) -> str:
+        """A value as printed; endless measures are never in percent."""
         percent = self.percent and measure not in ENDLESS
         decimals = max(self.decimals, 2) if measure in ENDLESS else self.decimals
         scaled = float(value) * (100 if percent else 1)
@@ -91,7 +93,7 @@ def table_of(rng: random.Random) -> tuple[str, list[list[int]]]:
             most = 300_000
         if min(supports) < 1 or (told == "total" and sum(supports) < 3):
             continue
-        if told == "matrix" or told == "total" or how_many(supports) <= most:
+        if told in ("matrix", "total") or how_many(supports) <= most:
             return told, drawn(rng, supports)
 
 
@@ -173,7 +175,10 @@ def worked_out(
             if needs not in (PR, RS) or (needs == RS and len(labels) > 2):
                 continue
             sources = [
-                next((k for k, (r, _, _) in found.items() if (r.measure, r.scope) == (need, scope)), "")
+                next(
+                    (k for k, (r, _, _) in found.items() if (r.measure, r.scope) == (need, scope)),
+                    "",
+                )
                 for need in needs
             ]
             if not all(sources):
@@ -181,7 +186,11 @@ def worked_out(
             value = formula(*(text(found[source][2]).value for source in sources))
             if value is None:
                 continue
-            suffix = "" if len(labels) == 2 and (scope == 1 or name in SYMMETRIC) else f".{labels[scope]}"
+            suffix = (
+                ""
+                if len(labels) == 2 and (scope == 1 or name in SYMMETRIC)
+                else f".{labels[scope]}"
+            )
             key = rng.choice(NAMES[name]) + suffix
             if key in found:
                 continue

@@ -4,50 +4,65 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
-Formula = Callable[[Array, Array, Array, Array], Array]
+
+
+class Cells(NamedTuple):
+    """The cells of many matrices, for one class against the rest."""
+
+    tp: Array
+    fp: Array
+    fn: Array
+    tn: Array
+
+
+Formula = Callable[[Cells], Array]
 
 
 def _f(beta: float) -> Formula:
     b = beta * beta
-    return lambda tp, fp, fn, tn: (1 + b) * tp / ((1 + b) * tp + b * fn + fp)
+    return lambda c: (1 + b) * c.tp / ((1 + b) * c.tp + b * c.fn + c.fp)
 
 
-# Of the cells tp, fp, fn, tn of one class against the rest.
+# Of the cells of one class against the rest.
 CELLS: dict[str, Formula] = {
-    "accuracy": lambda tp, fp, fn, tn: (tp + tn) / (tp + fp + fn + tn),
-    "error_rate": lambda tp, fp, fn, tn: (fp + fn) / (tp + fp + fn + tn),
-    "precision": lambda tp, fp, fn, tn: tp / (tp + fp),
-    "recall": lambda tp, fp, fn, tn: tp / (tp + fn),
-    "specificity": lambda tp, fp, fn, tn: tn / (tn + fp),
-    "npv": lambda tp, fp, fn, tn: tn / (tn + fn),
-    "fpr": lambda tp, fp, fn, tn: fp / (fp + tn),
-    "fnr": lambda tp, fp, fn, tn: fn / (fn + tp),
-    "fdr": lambda tp, fp, fn, tn: fp / (fp + tp),
-    "for": lambda tp, fp, fn, tn: fn / (fn + tn),
+    "accuracy": lambda c: (c.tp + c.tn) / (c.tp + c.fp + c.fn + c.tn),
+    "error_rate": lambda c: (c.fp + c.fn) / (c.tp + c.fp + c.fn + c.tn),
+    "precision": lambda c: c.tp / (c.tp + c.fp),
+    "recall": lambda c: c.tp / (c.tp + c.fn),
+    "specificity": lambda c: c.tn / (c.tn + c.fp),
+    "npv": lambda c: c.tn / (c.tn + c.fn),
+    "fpr": lambda c: c.fp / (c.fp + c.tn),
+    "fnr": lambda c: c.fn / (c.fn + c.tp),
+    "fdr": lambda c: c.fp / (c.fp + c.tp),
+    "for": lambda c: c.fn / (c.fn + c.tn),
     "f1": _f(1),
     "f2": _f(2),
     "f0.5": _f(0.5),
-    "jaccard": lambda tp, fp, fn, tn: tp / (tp + fp + fn),
-    "fowlkes_mallows": lambda tp, fp, fn, tn: tp / np.sqrt((tp + fp) * (tp + fn)),
-    "prevalence": lambda tp, fp, fn, tn: (tp + fn) / (tp + fp + fn + tn),
-    "alert_rate": lambda tp, fp, fn, tn: (tp + fp) / (tp + fp + fn + tn),
-    "balanced_accuracy": lambda tp, fp, fn, tn: (tp / (tp + fn) + tn / (tn + fp)) / 2,
-    "g_mean": lambda tp, fp, fn, tn: np.sqrt(tp / (tp + fn) * (tn / (tn + fp))),
-    "informedness": lambda tp, fp, fn, tn: tp / (tp + fn) - fp / (fp + tn),
-    "markedness": lambda tp, fp, fn, tn: tp / (tp + fp) - fn / (fn + tn),
-    "mcc": lambda tp, fp, fn, tn: (tp * tn - fp * fn)
-    / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)),
-    "kappa": lambda tp, fp, fn, tn: 2
-    * (tp * tn - fp * fn)
-    / ((tp + fp) * (tn + fp) + (tp + fn) * (tn + fn)),
-    "plr": lambda tp, fp, fn, tn: (tp / (tp + fn)) / (fp / (fp + tn)),
-    "nlr": lambda tp, fp, fn, tn: (fn / (tp + fn)) / (tn / (fp + tn)),
-    "dor": lambda tp, fp, fn, tn: tp * tn / (fp * fn),
+    "jaccard": lambda c: c.tp / (c.tp + c.fp + c.fn),
+    "fowlkes_mallows": lambda c: c.tp / np.sqrt((c.tp + c.fp) * (c.tp + c.fn)),
+    "prevalence": lambda c: (c.tp + c.fn) / (c.tp + c.fp + c.fn + c.tn),
+    "alert_rate": lambda c: (c.tp + c.fp) / (c.tp + c.fp + c.fn + c.tn),
+    "balanced_accuracy": lambda c: (c.tp / (c.tp + c.fn) + c.tn / (c.tn + c.fp)) / 2,
+    "g_mean": lambda c: np.sqrt(c.tp / (c.tp + c.fn) * (c.tn / (c.tn + c.fp))),
+    "informedness": lambda c: c.tp / (c.tp + c.fn) - c.fp / (c.fp + c.tn),
+    "markedness": lambda c: c.tp / (c.tp + c.fp) - c.fn / (c.fn + c.tn),
+    "mcc": lambda c: (
+        (c.tp * c.tn - c.fp * c.fn)
+        / np.sqrt((c.tp + c.fp) * (c.tp + c.fn) * (c.tn + c.fp) * (c.tn + c.fn))
+    ),
+    "kappa": lambda c: (
+        2
+        * (c.tp * c.tn - c.fp * c.fn)
+        / ((c.tp + c.fp) * (c.tn + c.fp) + (c.tp + c.fn) * (c.tn + c.fn))
+    ),
+    "plr": lambda c: (c.tp / (c.tp + c.fn)) / (c.fp / (c.fp + c.tn)),
+    "nlr": lambda c: (c.fn / (c.tp + c.fn)) / (c.tn / (c.fp + c.tn)),
+    "dor": lambda c: c.tp * c.tn / (c.fp * c.fn),
 }
 # What does not care which class is the positive.
 SYMMETRIC = {
@@ -99,35 +114,37 @@ class Matrices:
         """``tables`` are of the shape (matrices, K, K); rows are the truth."""
         self.tables = tables
         self.size, self.classes = tables.shape[:2]
-        self._kept: dict[Any, Array] = {}
+        self._kept: dict[Any, Any] = {}
 
-    def cells(self, k: int) -> tuple[Array, Array, Array, Array]:
+    def cells(self, k: int) -> Cells:
         """The cells of one class against the rest."""
         if ("cells", k) not in self._kept:
             table = self.tables
             tp = table[:, k, k].astype(float)
             row, column = table[:, k, :].sum(axis=1), table[:, :, k].sum(axis=1)
-            found = tp, column - tp, row - tp, self.total() - row - column + tp
-            self._kept["cells", k] = found  # type: ignore[assignment]
-        return self._kept["cells", k]  # type: ignore[return-value]
+            found = Cells(tp, column - tp, row - tp, self.total() - row - column + tp)
+            self._kept["cells", k] = found
+        return self._kept["cells", k]
 
     def total(self) -> Array:
+        """All rows."""
         return self._keep("total", lambda: self.tables.sum(axis=(1, 2)).astype(float))
 
     def hits(self) -> Array:
+        """The rows that were decided right."""
         return self._keep("hits", lambda: np.trace(self.tables, axis1=1, axis2=2).astype(float))
 
     def of_class(self, name: str, k: int) -> Array:
         """A measure of one class against the rest."""
-        return self._keep((name, k), lambda: CELLS[name](*self.cells(k)))
+        return self._keep((name, k), lambda: CELLS[name](self.cells(k)))
 
     def average(self, name: str, how: str) -> Array:
         """An average over the classes: undefined where it is undefined for one of them."""
         if how == "micro":
             right, n = self.hits(), self.total()
             wrong = n - right
-            cells = right, wrong, wrong, (self.classes - 2) * n + right
-            return self._keep((name, how), lambda: CELLS[name](*cells))
+            cells = Cells(right, wrong, wrong, (self.classes - 2) * n + right)
+            return self._keep((name, how), lambda: CELLS[name](cells))
         return self._keep((name, how), lambda: self._mean(name, how))
 
     def over_classes(self, name: str) -> Array:
@@ -142,8 +159,8 @@ class Matrices:
             return sum(parts[1:], parts[0]) / self.classes
         total = np.zeros(self.size)
         for k in range(self.classes):
-            tp, _, fn, _ = self.cells(k)
-            total = total + (tp + fn) * self.of_class(name, k)
+            cells = self.cells(k)
+            total = total + (cells.tp + cells.fn) * self.of_class(name, k)
         return total / self.total()
 
     def _over(self, name: str) -> Array:

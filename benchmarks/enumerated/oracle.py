@@ -65,13 +65,15 @@ class Oracle:
 
     @cached_property
     def surely_possible(self) -> bool:
+        """Whether all numbers are possible by what the contract promises."""
         return self.possible(range(len(self.keys)), sure=True)
 
     @cached_property
     def maybe_possible(self) -> bool:
+        """Whether they are with all that it leaves open."""
         return self.possible(range(len(self.keys)), sure=False)
 
-    # -- patterns: which readings one matrix gives ---------------------------------------------------
+    # -- patterns: which readings one matrix gives -------------------------------------------------
 
     def _seen(self, tables: Any) -> list[frozenset[tuple[int, int]]]:
         """The distinct sets of readings that matrices give."""
@@ -101,9 +103,7 @@ class Oracle:
         self, pattern: frozenset[tuple[int, int]], wanted: frozenset[int], *, sure: bool
     ) -> bool:
         given = {
-            (i, j)
-            for i, j in pattern
-            if i in wanted and not (sure and self._readings[i][j].open)
+            (i, j) for i, j in pattern if i in wanted and not (sure and self._readings[i][j].open)
         }
         held = {i for i, _ in given}
         grown = True
@@ -111,7 +111,11 @@ class Oracle:
             grown = False
             for rule in self._rules:
                 i = rule.target[0]
-                if i in wanted and rule.target not in given and self._applies(rule, given, held, sure):
+                if (
+                    i in wanted
+                    and rule.target not in given
+                    and self._applies(rule, given, held, sure)
+                ):
                     given.add(rule.target)
                     held.add(i)
                     grown = True

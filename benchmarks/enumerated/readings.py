@@ -70,6 +70,7 @@ class Text:
         return 0 <= abs(value) - abs(self.value) < self.unit and value * self.value >= 0
 
     def is_near(self, value: Fraction) -> bool:
+        """Whether a number is less than one unit off."""
         return abs(value - self.value) < self.unit
 
 
@@ -84,7 +85,9 @@ def text(printed: str) -> Text:
 
 def parsed(key: str) -> tuple[str, str]:
     """The name and the suffix of a key."""
-    heads = [name for name in (*MEASURE_OF, *FALSE_ALARMS) if key == name or key.startswith(name + ".")]
+    heads = [
+        name for name in (*MEASURE_OF, *FALSE_ALARMS) if key == name or key.startswith(name + ".")
+    ]
     head = max(heads, key=len)
     return head, key[len(head) + 1 :]
 

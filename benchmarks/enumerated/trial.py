@@ -82,9 +82,7 @@ def state_of(oracle: Oracle, wrong: str) -> str:
     return "several suspects" if len(sure) > 1 else "impossible"
 
 
-def violations(
-    case: Simulated, oracle: Oracle, found: dict[str, Any], state: str
-) -> Iterator[str]:
+def violations(case: Simulated, oracle: Oracle, found: dict[str, Any], state: str) -> Iterator[str]:
     """Where the audit breaks its promises."""
     verdicts = {number["key"]: number["verdict"] for number in found["numbers"]}
     conflicts = [set(each["keys"]) for each in found.get("conflicts", ())]
@@ -99,9 +97,9 @@ def violations(
         yield f"only culprit is {verdict}"
     if state == "several suspects" and verdict == "inconsistent":
         yield "accused though others may be wrong instead"
-    if state in ("several suspects", "impossible") and case.wrong not in named:
-        if verdict != "inconsistent":
-            yield f"suspect is {verdict} in no named conflict"
+    unnamed = case.wrong not in named and verdict != "inconsistent"
+    if state in ("several suspects", "impossible") and unnamed:
+        yield f"suspect is {verdict} in no named conflict"
     for keys in conflicts:
         places = [oracle.keys.index(key) for key in keys if key in oracle.keys]
         if oracle.possible(places, sure=True):

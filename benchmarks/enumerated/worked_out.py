@@ -96,6 +96,7 @@ class Told:
     rows: tuple[int, ...] | None
 
     def nodes(self) -> Iterator[tuple[int, int, Reading]]:
+        """Every reading of every number, with both places."""
         for i, readings in enumerate(self.readings):
             for j, reading in enumerate(readings):
                 yield i, j, reading
@@ -145,7 +146,9 @@ def _sources(
             yield k, m, told.texts[k].value
 
 
-def _either(told: Told, measure: str, scope: Scope, but: int) -> Iterator[tuple[int, int, Fraction]]:
+def _either(
+    told: Told, measure: str, scope: Scope, but: int
+) -> Iterator[tuple[int, int, Fraction]]:
     """Printed values of a measure, or 1 less those of its complement."""
     yield from _sources(told, measure, scope, but)
     if measure in COMPLEMENT:
@@ -169,7 +172,11 @@ def _over_classes(told: Told, i: int, j: int, reading: Reading) -> Iterator[Rule
             value = sum(values, Fraction(0)) / told.classes
         elif how == "geometric":
             least = min(values)
-            value = Fraction(math.prod(map(float, values)) ** (1 / told.classes)) if least > 0 else least
+            value = (
+                Fraction(math.prod(map(float, values)) ** (1 / told.classes))
+                if least > 0
+                else least
+            )
         elif told.rows is not None and sum(told.rows):
             weighed = [x * row for x, row in zip(values, told.rows, strict=True)]
             value = sum(weighed, Fraction(0)) / sum(told.rows)
@@ -206,5 +213,7 @@ def _loose(told: Told) -> Iterator[Rule]:
     for group in (ACCURACIES, MEANS):
         same = [(i, j) for i, j, r in told.nodes() if (r.measure, r.scope) in group]
         for target, source in product(same, same):
-            if target[0] != source[0] and told.texts[target[0]].is_near(told.texts[source[0]].value):
+            if target[0] != source[0] and told.texts[target[0]].is_near(
+                told.texts[source[0]].value
+            ):
                 yield Rule(target, (source,), open=True)

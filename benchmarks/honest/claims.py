@@ -13,7 +13,8 @@ from honest.printing import Number, Printer, root
 from honest.values import Rows, average, cells, endless, matrix, of_all, one_sided, ratio
 
 WORDS = (
-    "alpha", "beta", "gamma", "delta", "dos", "probe", "r2l", "u2r", "worm", "scan", "phish", "zeta",
+    "alpha", "beta", "gamma", "delta", "dos", "probe", "r2l", "u2r", "worm", "scan", "phish",
+    "zeta",
 )  # fmt: skip
 
 
@@ -59,7 +60,9 @@ def by_convention(rng: random.Random, rows: Rows, show: Printer) -> dict[str, An
             put(reported, key, own[key], show)
     if not all_of_them or rng.random() < 0.3:
         put(reported, "detection_rate", own["recall"], show)
-        put(reported, rng.choice(("far", "false_alarm_rate")), own[rng.choice(("fdr", "fpr"))], show)
+        put(
+            reported, rng.choice(("far", "false_alarm_rate")), own[rng.choice(("fdr", "fpr"))], show
+        )
     if rng.random() < 0.3:
         put(reported, "recall.normal", other["recall"], show)
     return reported

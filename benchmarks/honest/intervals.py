@@ -48,6 +48,7 @@ class Style:
 
     @classmethod
     def drawn(cls, rng: random.Random) -> Style:
+        """Some author's way."""
         method = rng.choice(sorted(intervals(5, 10, 0.95)))
         level = rng.choice((0.95, 0.95, 0.9, 0.99))
         return cls(method, level, method != "clipped" and rng.random() < 0.4)

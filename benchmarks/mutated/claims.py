@@ -40,7 +40,9 @@ def as_text(rng: random.Random, claim: Any) -> str | None:
         return None
     for _ in range(rng.choice((0, 0, 0, 0, 0, 0, 1, 2, 4))):
         place = rng.randrange(len(text))
-        piece = rng.choice(('"', "{", "[", "]", ",", "9", "e400", "-", "0", "\\u0000", "%", "", "null"))
+        piece = rng.choice(
+            ('"', "{", "[", "]", ",", "9", "e400", "-", "0", "\\u0000", "%", "", "null")
+        )
         text = text[:place] + piece + text[place + rng.randint(0, 2) :]
     return text
 
@@ -71,13 +73,16 @@ def change_digit(rng: random.Random, claim: Claim) -> None:
         name = rng.choice(texts)
         text = table[name]
         place = rng.randrange(len(text))
-        table[name] = text[:place] + rng.choice("0123456789.-e%,") + text[place + rng.randint(0, 1) :]
+        table[name] = (
+            text[:place] + rng.choice("0123456789.-e%,") + text[place + rng.randint(0, 1) :]
+        )
 
 
 def change_key(rng: random.Random, claim: Claim) -> None:
     table = _table(claim, "reported")
     if table:
-        table[key(rng)] = table.pop(rng.choice(list(table)))
+        name, value = key(rng), table.pop(rng.choice(list(table)))
+        table[name] = [value, number(rng)] if name.endswith(".ci") else value
 
 
 def add_number(rng: random.Random, claim: Claim) -> None:
@@ -207,7 +212,9 @@ def rename_class(rng: random.Random, claim: Claim) -> Claim | None:
                 (
                     k.removesuffix("." + old) + "." + new
                     if isinstance(k, str) and k.endswith("." + old)
-                    else new if k == old else k
+                    else new
+                    if k == old
+                    else k
                 ): renamed(v)
                 for k, v in value.items()
             }
@@ -239,7 +246,9 @@ def drop_top(rng: random.Random, claim: Claim) -> None:
 def add_folds(rng: random.Random, claim: Claim) -> None:
     size = rng.choice((1, 2, 3, 5, 10, 200))
     claim["folds"] = {
-        key(rng): [number(rng) if rng.random() < 0.1 else share(rng) for _ in range(size)]
+        (key(rng) if rng.random() < 0.1 else rng.choice(values.MEASURES)): [
+            number(rng) if rng.random() < 0.1 else share(rng) for _ in range(size)
+        ]
         for _ in range(rng.randint(1, 3))
     }
     if rng.random() < 0.5:
@@ -285,10 +294,12 @@ RATES = tuple(name for name in values.MEASURES if name in (
 
 def one_class(rng: random.Random) -> Claim:
     """The support of one class, with numbers that contradict each other."""
-    label = rng.choice(("attack", "normal", "A", "macro", ""))
+    label = rng.choice(("attack", "attack", "normal", "normal", "A", "macro", ""))
     claim: Claim = {"support": {label: count(rng)}, "reported": _shares(rng, RATES)}
-    if rng.random() < 0.4:
-        claim["positive"] = rng.choice(("attack", label))
+    if rng.random() < 0.9:
+        claim["positive"] = "attack"
+    if rng.random() < 0.7:
+        claim["negative"] = "normal"
     if rng.random() < 0.3:
         claim["n"] = count(rng)
     return claim
