@@ -72,28 +72,25 @@ class Printer:
 # -- honest numbers --------------------------------------------------------------------------------
 
 
-def table_of(rng: random.Random) -> tuple[str, list[list[int]]]:
-    """How the counts are told, and a matrix whose like can be enumerated so."""
+def table_of(rng: random.Random, most: int) -> tuple[str, list[list[int]]]:
+    """How the counts are told, and a matrix of which there are no more than so many like it."""
     told = rng.choice(("supports", "supports", "supports", "matrix", "total"))
-    two = rng.random() < 0.6
+    size = 2 if rng.random() < 0.6 else rng.choice((3, 3, 3, 4, 4, 5))
+    # Large ones take long, so they are few.
+    most = most if rng.random() < 0.1 else min(most, 200_000)
     while True:
-        if two:
-            n = int(10 ** rng.uniform(1.3, 4.3))
-            if told == "total":
-                n = rng.randint(20, 110)
+        if size == 2:
+            n = rng.randint(20, 110) if told == "total" else int(10 ** rng.uniform(1.3, 4.3))
             positives = max(1, round(n * rng.choice((0.5, rng.uniform(0.02, 0.98)))))
-            supports = (n - positives, positives)
-            most = MOST if rng.random() < 0.15 else 200_000
+            supports: tuple[int, ...] = (n - positives, positives)
         else:
-            size = rng.choice((3, 3, 3, 4, 4, 5)) if told != "total" else 3
-            reach = {3: 14, 4: 5, 5: 3}[size] if told == "supports" else 200
-            if told == "total":
-                reach = 5
+            size = 3 if told == "total" else size
+            reach = 200 if told == "matrix" else {3: 14, 4: 5, 5: 3}[size]
             supports = tuple(rng.randint(1, reach) for _ in range(size))
-            most = 300_000
-        if min(supports) < 1 or (told == "total" and sum(supports) < 3):
-            continue
-        if told in ("matrix", "total") or how_many(supports) <= most:
+        alike = {"matrix": 1, "supports": how_many(supports)}.get(told)
+        if alike is None:
+            alike = math.comb(sum(supports) + size * size - 1, size * size - 1)
+        if min(supports) > 0 and alike <= most:
             return told, drawn(rng, supports)
 
 
@@ -240,10 +237,10 @@ def changed(
     return new, how
 
 
-def simulated(rng: random.Random) -> Simulated:
-    """One claim with one wrong number."""
+def simulated(rng: random.Random, most: int = MOST) -> Simulated:
+    """One claim with one wrong number, of counts that no more than ``most`` matrices have."""
     while True:
-        told, table = table_of(rng)
+        told, table = table_of(rng, most)
         labels = TWO if len(table) == 2 else LABELS[: len(table)]
         show = Printer.drawn(rng)
         numbers = reported(rng, table, labels, show)

@@ -76,6 +76,8 @@ UNAVERAGED = {"prevalence", "alert_rate", *ENDLESS}
 AVERAGED = tuple(name for name in CELLS if name not in SYMMETRIC | UNAVERAGED)
 OVER_CLASSES = ("accuracy", "error_rate", "balanced_accuracy", "g_mean", "kappa", "mcc")
 AVERAGES = ("weighted", "macro", "micro")
+# The weighted average where a class without rows may be undefined.
+OF_PRESENT = "weighted over classes with rows"
 
 NAMES = {
     "accuracy": ("accuracy",),
@@ -159,8 +161,9 @@ class Matrices:
             return sum(parts[1:], parts[0]) / self.classes
         total = np.zeros(self.size)
         for k in range(self.classes):
-            cells = self.cells(k)
-            total = total + (cells.tp + cells.fn) * self.of_class(name, k)
+            rows = self.cells(k).tp + self.cells(k).fn
+            part = rows * self.of_class(name, k)
+            total = total + (np.where(rows == 0, 0.0, part) if how == OF_PRESENT else part)
         return total / self.total()
 
     def _over(self, name: str) -> Array:

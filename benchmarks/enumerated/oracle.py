@@ -37,9 +37,9 @@ class Oracle:
     def __init__(self, claim: Mapping[str, Any], labels: tuple[str, ...]) -> None:
         self.keys = list(claim["reported"])
         self._texts = [text(printed) for printed in claim["reported"].values()]
-        self._readings = [readings(key, labels) for key in self.keys]
+        by_class = bool({"matrix", "confusion", "support"} & set(claim))
+        self._readings = [readings(key, labels, empty=not by_class) for key in self.keys]
         tables = matrices_of(claim, labels)
-        by_class = {"matrix", "confusion", "support"} & set(claim)
         rows = tuple(map(int, tables[0].sum(axis=1))) if by_class else None
         self._rules = rules(Told(self._texts, self._readings, len(labels), rows))
         self._places = [

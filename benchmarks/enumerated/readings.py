@@ -18,6 +18,7 @@ from enumerated.formulas import (
     AVERAGES,
     CELLS,
     NAMES,
+    OF_PRESENT,
     OVER_CLASSES,
     SYMMETRIC,
     Array,
@@ -92,11 +93,17 @@ def parsed(key: str) -> tuple[str, str]:
     return head, key[len(head) + 1 :]
 
 
-def readings(key: str, labels: tuple[str, ...]) -> list[Reading]:
-    """All that a key may stand for; two classes are [negative, positive]."""
+def readings(key: str, labels: tuple[str, ...], *, empty: bool = False) -> list[Reading]:
+    """All that a key may stand for; two classes are [negative, positive].
+
+    ``empty`` is whether a class may be without rows: whether it then counts in a weighted average,
+    where its value is undefined and its weight nothing, is left open.
+    """
     head, suffix = parsed(key)
     measures = ["fdr", "fpr"] if head in FALSE_ALARMS else [MEASURE_OF[head]]
-    return [reading for name in measures for reading in _of(name, suffix, labels)]
+    found = [reading for name in measures for reading in _of(name, suffix, labels)]
+    weighted = [each.measure for each in found if each.scope == "weighted"] if empty else []
+    return found + [Reading(name, OF_PRESENT, open=True) for name in weighted]
 
 
 def _of(name: str, suffix: str, labels: tuple[str, ...]) -> Iterator[Reading]:

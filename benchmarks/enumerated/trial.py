@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from enumerated.claims import Simulated, simulated
+from enumerated.claims import MOST, Simulated, simulated
 from enumerated.oracle import Oracle
 
 MOST_SECONDS = 30
@@ -37,9 +37,9 @@ def _stop(*_: Any) -> NoReturn:
     raise TooSlow
 
 
-def tried(seed: int, index: int) -> Trial:
+def tried(seed: int, index: int, most: int = MOST) -> Trial:
     """Make a claim, ask both, compare."""
-    case = simulated(random.Random(f"{seed}-{index}"))
+    case = simulated(random.Random(f"{seed}-{index}"), most)
     oracle = Oracle(case.claim, case.labels)
     suspects = tuple(oracle.keys[i] for i in oracle.culprits(sure=True))
     state = state_of(oracle, case.wrong)

@@ -35,7 +35,8 @@ LABELS: tuple[Any, ...] = (
     "", " ", "macro", "micro", "weighted", "ci", "se", "sd", "mean", "a.b", ".", "..", "a.macro",
     "5", "0.5", "None", "null", "NA", "nan", "007", "Ünïcödé", "é", "e\u0301", "攻撃", "🙂",
     "\u202eabc", "a\x00b", "a\nb", "\t", "<b>", "{{7*7}}", "\\input{x}", "|", "=1+1", "x" * 5000,
-    "tp", "normal", "attack", "A", "\ud800", 0, 1, -1, True, False, None, 1.5, [], {}, ("a",), float("nan"),
+    "tp", "normal", "attack", "A", "\ud800", 0, 1, -1, True, False, None, 1.5, [], {}, ("a",),
+    float("nan"),
 )  # fmt: skip
 TEXTS: tuple[Any, ...] = ("", "x", "pooled", "fold-mean", "predicted-rows", "truth-rows", *LABELS)
 METHODS: tuple[Any, ...] = (
