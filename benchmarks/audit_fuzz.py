@@ -154,7 +154,7 @@ def _no_share(number: dict[str, Any]) -> bool:
 
 def _place(found: Any) -> str:
     """The innermost lines of a traceback that are in assay."""
-    frames = [f for f in traceback.extract_tb(found) if f"{'assay'}/" in f.filename]
+    frames = [f for f in traceback.extract_tb(found) if "/assay/" in f.filename]
     return " < ".join(
         f"{f.filename.rpartition('assay/')[2]}:{f.lineno} {f.name}" for f in frames[:-4:-1]
     )
