@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from honest.claims import honest
-from mutated.claims import as_text, mutated
+from mutated.claims import as_text, damaged, mutated
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST_SECONDS = 5
@@ -74,6 +74,15 @@ def bases() -> list[dict[str, Any]]:
     return claims * 2 + [honest(rng) for _ in range(150)]
 
 
+@cache
+def tables() -> list[str]:
+    """The claims of the examples as they are written in TOML."""
+    found = []
+    for path in sorted((ROOT / "examples" / "claims").glob("*.toml")):
+        found += [f"[[claim]]{part}" for part in path.read_text("utf-8").split("[[claim]]")[1:]]
+    return found
+
+
 def _stop(*_: Any) -> NoReturn:
     raise TooSlow
 
@@ -81,15 +90,19 @@ def _stop(*_: Any) -> NoReturn:
 def trial(seed: int, index: int) -> Outcome:
     """Make one claim, audit it, and say what happened."""
     rng = random.Random(f"{seed}-{index}")
-    claim = mutated(rng, bases())
-    text = as_text(rng, claim) if rng.random() < 0.35 else None
-    shown = repr(claim) if text is None else f"text = {text!r}"
+    claim, text, name = None, None, "claims.json"
+    if rng.random() < 0.1:
+        text, name = damaged(rng, rng.choice(tables()), rng.choice((1, 1, 2, 4))), "claims.toml"
+    else:
+        claim = mutated(rng, bases())
+        text = as_text(rng, claim) if rng.random() < 0.35 else None
+    shown = repr(claim) if text is None else f"read_claims({name!r}, text={text!r})"
     face = rng.choice(FACES)
     signal.signal(signal.SIGPROF, _stop)
     started = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
     try:
-        kind, detail = _audited(claim, text, face)
+        kind, detail = _audited(claim, text, name, face)
     except TooSlow:
         kind, detail = f"above {MOST_SECONDS} s", _place(sys.exc_info()[2])
     finally:
@@ -97,13 +110,13 @@ def trial(seed: int, index: int) -> Outcome:
     return Outcome(index, kind, detail, shown, time.process_time() - started)
 
 
-def _audited(claim: Any, text: str | None, face: str) -> tuple[str, str]:
+def _audited(claim: Any, text: str | None, name: str, face: str) -> tuple[str, str]:
     import assay
     from assay.decisions.audit import read_claims
     from assay.report import audit_document, render
 
     try:
-        given = claim if text is None else read_claims("claims.json", text=text)
+        given = claim if text is None else read_claims(name, text=text)
         if text is None and not isinstance(claim, dict):
             given = [claim]
         result = assay.audit(given)

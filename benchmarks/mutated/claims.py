@@ -17,6 +17,10 @@ TOP = (
     "support", "n", "reported", "folds", "aggregate", "arithmetic", "dataset", "train", "interval",
     "level", "nonsense", "",
 )  # fmt: skip
+PIECES = (
+    '"', "{", "[", "]", ",", "9", "0", "1", ".", "e400", "-", "%", "", "null", "=", "#", "\\u0000",
+    "\n", "\ufeff", "00000000000000000000",
+)  # fmt: skip
 
 
 def mutated(rng: random.Random, bases: Sequence[Claim]) -> Any:
@@ -38,12 +42,14 @@ def as_text(rng: random.Random, claim: Any) -> str | None:
         text = json.dumps({"claim": [claim]}, ensure_ascii=rng.random() < 0.5, default=str)
     except (TypeError, ValueError):
         return None
-    for _ in range(rng.choice((0, 0, 0, 0, 0, 0, 1, 2, 4))):
+    return damaged(rng, text, rng.choice((0, 0, 0, 0, 0, 0, 1, 2, 4)))
+
+
+def damaged(rng: random.Random, text: str, places: int) -> str:
+    """A text with so many pieces put in or replaced."""
+    for _ in range(places):
         place = rng.randrange(len(text))
-        piece = rng.choice(
-            ('"', "{", "[", "]", ",", "9", "e400", "-", "0", "\\u0000", "%", "", "null")
-        )
-        text = text[:place] + piece + text[place + rng.randint(0, 2) :]
+        text = text[:place] + rng.choice(PIECES) + text[place + rng.randint(0, 2) :]
     return text
 
 
