@@ -16,7 +16,19 @@ import assay
 from assay.evaluation import MeasureFunction, evaluate_counts
 from assay.formula import latex, plain, proportion, reason
 from assay.inference import Estimate
-from assay.measures import HIGHER, NEITHER, Counts, Interval, Law, Measure, Needs, catalogue
+from assay.measures import (
+    HIGHER,
+    NEITHER,
+    Counts,
+    Interval,
+    Law,
+    MeanLoss,
+    Measure,
+    Needs,
+    OverPairs,
+    Ranked,
+    catalogue,
+)
 from assay.report.definitions import formula_of, symbols_of
 from assay.report.reference import span
 
@@ -204,10 +216,10 @@ def _many(measure: Measure) -> str:
     said = []
     if measure.classes is not None:
         said.append("one number of all classes, by the second formula")
-    elif measure.needs is Needs.LOSSES or measure.name == "roc_auc_ovo":
+    elif isinstance(measure.of_scores, MeanLoss | OverPairs):
         said.append("one number of all classes")
     one_sided = not (measure.symmetric and measure.classes is not None)
-    if (counted and one_sided) or (measure.needs is Needs.SCORES and measure.averages):
+    if (counted and one_sided) or (isinstance(measure.of_scores, Ranked) and measure.averages):
         said.append(f"one value a class against the rest, ``{measure.name}.LABEL``")
     if measure.averages and measure.needs is not Needs.LOSSES:
         kinds = ("macro", "micro", "weighted") if counted else ("macro", "weighted")

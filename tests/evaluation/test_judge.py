@@ -1,6 +1,7 @@
 """Single estimates of a tally."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -23,6 +24,26 @@ def test_decisions_have_no_rankings_and_no_reliability() -> None:
 def test_measure_of_scores_has_no_value_for_a_label() -> None:
     with pytest.raises(MethodError, match="roc_auc is not a measure of decisions"):
         SCORED.of_label(find("roc_auc"), 1)
+
+
+def test_measure_of_decisions_is_not_taken_for_one_of_scores() -> None:
+    with pytest.raises(MethodError, match="recall is of decisions"):
+        SCORED.scored(find("recall"))
+
+
+@pytest.mark.parametrize("name", ["log_loss", "brier", "expected_calibration_error", "recall"])
+def test_what_is_no_ranking_is_not_averaged_as_one(name: str) -> None:
+    judge = Judge(count([0, 1, 2], y_proba=[[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8]]))
+    with pytest.raises(MethodError, match=f"{name} has no average"):
+        judge.averaged_scores(find(name), "macro")
+
+
+def test_mean_loss_without_sums_is_of_two_classes() -> None:
+    declared = replace(find("brier").of_scores, sums=None)
+    loss = replace(find("brier"), name="quadratic", aliases=(), of_scores=declared)
+    assert SCORED.scored(loss) == pytest.approx(float(SCORED.scored(find("brier"))))
+    three = Judge(count([0, 1, 2], y_proba=[[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8]]))
+    assert "one positive label" in three.scored(loss).undefined
 
 
 def test_one_sided_measure_has_no_value_for_all_classes() -> None:

@@ -1,6 +1,7 @@
 """Differences between two models on the same rows."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from assay.inference import (
     paired_bootstrap,
     paired_influence,
     paired_score_bootstrap,
+    paired_scores,
     resampled_clusters,
     resampled_pairs,
 )
@@ -175,7 +177,7 @@ def test_corrected_bootstrap_is_refused() -> None:
     with pytest.raises(MethodError, match="bootstrap, not bca"):
         paired_bootstrap(decided(), RECALL, method=BCa())
     with pytest.raises(MethodError, match="bootstrap, not bca"):
-        paired_score_bootstrap(scored(), "roc_auc", method=BCa(resamples=2))
+        paired_score_bootstrap(scored(), find("roc_auc"), method=BCa(resamples=2))
 
 
 # -- clusters of decisions -------------------------------------------------------------------------
@@ -219,7 +221,7 @@ def losses(sample: Sample, model: int, name: str) -> np.ndarray:
 @pytest.mark.parametrize("name", ["log_loss", "brier"])
 def test_difference_of_mean_losses_is_nearly_a_paired_t_test(name: str) -> None:
     sample = scored()
-    found = paired_influence(sample, name)
+    found = paired_influence(sample, find(name))
     gap = np.repeat(losses(sample, 1, name) - losses(sample, 0, name), sample.counts)
     error = gap.std() / math.sqrt(200)
     assert found.effect == pytest.approx(gap.mean())
@@ -234,8 +236,8 @@ def test_difference_of_mean_losses_is_nearly_a_paired_t_test(name: str) -> None:
 @pytest.mark.parametrize("name", SCORED)
 def test_influence_and_bootstrap_agree(name: str) -> None:
     sample = scored(400)
-    quick = paired_influence(sample, name).effect
-    drawn = paired_score_bootstrap(sample, name, method=Bootstrap(resamples=400)).effect
+    quick = paired_influence(sample, find(name)).effect
+    drawn = paired_score_bootstrap(sample, find(name), method=Bootstrap(resamples=400)).effect
     assert quick == pytest.approx(float(drawn), abs=1e-12)
     width = quick.high - quick.low
     assert (quick.low, quick.high) == pytest.approx((drawn.low, drawn.high), abs=0.25 * width)
@@ -247,7 +249,7 @@ def test_identical_scores_have_p_one(name: str, test) -> None:
     truth, a, _ = rows(60)
     sample = Sample.of_rows(("no", "yes"), truth, {"old": a, "new": a})
     options = {"method": QUICK} if test is paired_score_bootstrap else {}
-    found = test(sample, name, **options)
+    found = test(sample, find(name), **options)
     assert found.p == 1.0
     assert (found.effect, found.effect.low, found.effect.high) == (0.0, 0.0, 0.0)
 
@@ -255,7 +257,7 @@ def test_identical_scores_have_p_one(name: str, test) -> None:
 @pytest.mark.parametrize("name", SCORED)
 def test_swapping_the_columns_flips_the_difference(name: str) -> None:
     sample = scored(90)
-    one, other = paired_influence(sample, name), paired_influence(swapped(sample), name)
+    one, other = paired_influence(sample, find(name)), paired_influence(swapped(sample), find(name))
     assert one.effect == pytest.approx(-float(other.effect))
     assert one.p == pytest.approx(other.p)
 
@@ -266,14 +268,14 @@ def test_undefined_resamples_of_scores_are_counted(name: str) -> None:
     generator = np.random.default_rng(0)
     said = {"a": generator.random(32), "b": generator.random(32)}
     sample = Sample.of_rows(("no", "yes"), truth, said)
-    found = paired_score_bootstrap(sample, name, method=QUICK)
+    found = paired_score_bootstrap(sample, find(name), method=QUICK)
     assert found.table["undefined"] == pytest.approx(200 * (30 / 32) ** 32, abs=15)
 
 
 def test_models_that_differ_by_the_same_in_every_row_cannot_be_judged() -> None:
     truth = np.array([1, 1, 1, 1, 0, 0, 0, 0], np.uint16)
     said = {"a": np.where(truth == 1, 0.5, 0.5), "b": np.where(truth == 1, 1.0, 0.0)}
-    found = paired_influence(Sample.of_rows(("no", "yes"), truth, said), "roc_auc")
+    found = paired_influence(Sample.of_rows(("no", "yes"), truth, said), find("roc_auc"))
     assert found.effect == 0.5
     assert math.isnan(found.p)
     assert "nothing can be said" in found.sentence
@@ -289,7 +291,10 @@ def clustered(count: int, size: int = 200) -> Sample:
 
 @pytest.mark.parametrize("name", SCORED)
 def test_clusters_of_one_row_are_nearly_independent_rows(name: str) -> None:
-    alone, plain = paired_influence(clustered(200), name), paired_influence(scored(), name)
+    alone, plain = (
+        paired_influence(clustered(200), find(name)),
+        paired_influence(scored(), find(name)),
+    )
     assert alone.method == "cluster delta"
     assert alone.effect == pytest.approx(float(plain.effect))
     width = plain.effect.high - plain.effect.low
@@ -310,7 +315,10 @@ def test_repeating_each_row_within_its_cluster_changes_nothing(name: str) -> Non
             ("no", "yes"), np.repeat(truth, times), said, cluster=cluster, clusters=names
         )
 
-    once, tenfold = paired_influence(sample(1), name), paired_influence(sample(10), name)
+    once, tenfold = (
+        paired_influence(sample(1), find(name)),
+        paired_influence(sample(10), find(name)),
+    )
     assert tenfold.p == pytest.approx(once.p)
     assert (tenfold.effect.low, tenfold.effect.high) == pytest.approx(
         (once.effect.low, once.effect.high)
@@ -319,8 +327,8 @@ def test_repeating_each_row_within_its_cluster_changes_nothing(name: str) -> Non
 
 @pytest.mark.parametrize("name", ["roc_auc", "brier"])
 def test_clusters_are_resampled_whole(name: str) -> None:
-    found = paired_score_bootstrap(clustered(20), name, method=QUICK)
-    expected = paired_influence(clustered(20), name)
+    found = paired_score_bootstrap(clustered(20), find(name), method=QUICK)
+    expected = paired_influence(clustered(20), find(name))
     assert found.effect == pytest.approx(float(expected.effect), abs=1e-12)
     width = expected.effect.high - expected.effect.low
     assert found.effect.low == pytest.approx(expected.effect.low, abs=0.4 * width)
@@ -330,4 +338,22 @@ def test_clusters_are_resampled_whole(name: str) -> None:
 @pytest.mark.parametrize("name", SCORED)
 def test_one_cluster_cannot_be_judged(name: str, test) -> None:
     with pytest.raises(MethodError, match="one cluster tells nothing"):
-        test(clustered(1), name)
+        test(clustered(1), find(name))
+
+
+# -- what is not declared --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["expected_calibration_error", "roc_auc_ovo", "recall"])
+@pytest.mark.parametrize("test", [paired_influence, paired_score_bootstrap, paired_scores])
+def test_a_measure_that_no_row_is_said_to_move_has_no_difference(name: str, test) -> None:
+    with pytest.raises(MethodError, match=f"{name} does not say how a row moves it"):
+        test(scored(), find(name))
+
+
+def test_only_the_auc_has_delongs_test() -> None:
+    auc = find("roc_auc")
+    gini = replace(auc, name="gini", aliases=())
+    assert paired_scores(scored(), auc).test == "delong"
+    assert paired_scores(scored(), gini).test == "paired_influence"
+    assert paired_scores(clustered(20), auc).test == "paired_influence"

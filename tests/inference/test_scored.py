@@ -11,17 +11,12 @@ from scipy import special, stats
 import assay
 from assay import ClopperPearson, DeLong, Estimate, Newcombe, evaluate
 from assay.errors import MethodError
-from assay.inference.scored import (
-    WORST_LOG_LOSS,
-    auc_interval,
-    clustered,
-    clustered_mean,
-    mean_interval,
-)
-from assay.measures import Smooth, rank
+from assay.inference.scored import auc_interval, clustered, mean_interval
+from assay.measures import Smooth, find, rank
 from assay.tally import LossSums, Sample, ScoreTally
 
 Z = float(stats.norm.ppf(0.975))
+WORST_LOG_LOSS = 52 * math.log(2)
 SCORED = ("roc_auc", "partial_auc", "average_precision", "log_loss", "brier")
 
 
@@ -460,12 +455,12 @@ def test_rows_of_a_sample_give_the_same_as_the_evaluation() -> None:
     scores, truth = overlapping(15, 25, 1.0)
     for name in ("roc_auc", "average_precision"):
         found = by_cluster(name, np.arange(40) % 8, scores, truth)
-        assert clustered(rows, name, (0.0, 1.0), 0.95) == (found.low, found.high)
-    each = (rows.scores[:, 0] - rows.truth) ** 2
+        declared = find(name).of_scores
+        ends = clustered(rows, declared, float(found), (0.0, 1.0), 0.95)
+        assert ends == (found.low, found.high)
     brier = by_cluster("brier", np.arange(40) % 8, scores, truth)
-    assert clustered_mean(rows, each, float(brier), 1.0, 0.95) == pytest.approx(
-        (brier.low, brier.high)
-    )
+    ends = clustered(rows, find("brier").of_scores, float(brier), (0.0, math.inf), 0.95)
+    assert ends == pytest.approx((brier.low, brier.high))
 
 
 @pytest.mark.parametrize("level", [0.9, 0.999, 0.9999])
@@ -484,7 +479,11 @@ def test_limit_of_the_partial_area_is_kept_in_clusters() -> None:
         assert (alone.low, alone.high) == pytest.approx((plain.low, plain.high), rel=1e-2)
 
 
-def test_uncorrected_partial_area_in_clusters_says_why_where_it_has_no_interval() -> None:
+def test_uncorrected_partial_area_in_clusters_has_the_interval_of_the_corrected() -> None:
     found = by_cluster("partial_auc", np.arange(350), corrected=False)
-    assert 0 < found < 0.1
-    assert math.isnan(found.low) == bool(found.note)
+    assert 0 < found.low < found < found.high < 0.1
+    corrected = by_cluster("partial_auc", np.arange(350))
+    stretch = 1 / (2 * (0.1 - 0.1**2 / 2))
+    assert (found.high - found.low) * stretch == pytest.approx(
+        corrected.high - corrected.low, rel=1e-9
+    )

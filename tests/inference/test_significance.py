@@ -43,7 +43,7 @@ def bootstrapped() -> Significance:
 def influenced() -> Significance:
     truth = np.array(TRUTH, np.uint16)
     said = {"old": np.full(40, 0.5), "new": np.where(np.arange(40) % 4, 0.8, 0.3)}
-    return paired_influence(Sample.of_rows(("no", "yes"), truth, said), "brier")
+    return paired_influence(Sample.of_rows(("no", "yes"), truth, said), find("brier"))
 
 
 SENTENCES = [

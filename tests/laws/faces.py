@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from assay.evaluation import Judge
 from assay.inference import Estimate
-from assay.measures import AVERAGES, Measure, catalogue
+from assay.measures import (
+    AVERAGES,
+    Binned,
+    MeanLoss,
+    Measure,
+    OverPairs,
+    Ranked,
+    catalogue,
+)
 from assay.tally import Tally
 
 from .rows import BINARY, DRAWN, FIXED, THREE, Rows
@@ -28,25 +36,18 @@ class Kind(Enum):
     PAIRED = "pairs of more than two classes"
 
 
-# A formula says by itself what it is. Any other measure has to be told here what laws to obey.
-SCORED = {
-    "roc_auc": Kind.RANKED,
-    "partial_auc": Kind.RANKED,
-    "average_precision": Kind.RANKED,
-    "roc_auc_ovo": Kind.PAIRED,
-    "log_loss": Kind.LOST,
-    "brier": Kind.LOST,
-    "expected_calibration_error": Kind.BINNED,
+_KINDS = {
+    type(None): Kind.COUNTED,
+    Ranked: Kind.RANKED,
+    OverPairs: Kind.PAIRED,
+    MeanLoss: Kind.LOST,
+    Binned: Kind.BINNED,
 }
 
 
 def kind_of(measure: Measure) -> Kind:
-    """The kind of a measure; one that is not a formula has to be classified above."""
-    if measure.formula is not None:
-        return Kind.COUNTED
-    if measure.name not in SCORED:
-        raise LookupError(f"{measure.name} is not a formula: say in SCORED of what kind it is")
-    return SCORED[measure.name]
+    """The kind of a measure, as it is declared."""
+    return _KINDS[type(measure.of_scores)]
 
 
 @dataclass(frozen=True, eq=False)

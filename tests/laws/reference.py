@@ -19,6 +19,7 @@ from assay.formula.tree import (
     Root,
     Total,
 )
+from assay.measures import Ranked
 
 from .faces import Face, Kind
 from .rows import Rows
@@ -151,7 +152,8 @@ def is_defined(face: Face, rows: Rows) -> bool:
         return found == whole
     if face.kind is not Kind.RANKED:
         return True
-    only_one_side = face.measure.name != "average_precision" and len(found) == 1
+    assert isinstance(face.measure.of_scores, Ranked)
+    only_one_side = face.measure.of_scores.needs_negatives and len(found) == 1
     match face.how:
         case "macro":
             return found == whole

@@ -19,8 +19,8 @@ import assay
 from assay.evaluation import Evaluation, Judge, RunningTally
 from assay.formula import evaluate, of_classes, value
 from assay.inference import Quantity
-from assay.measures import AVERAGES, MAX_FPR, Law, Measure, catalogue
-from assay.tally import Confusion, from_bytes
+from assay.measures import AVERAGES, MAX_FPR, Law, MeanLoss, Measure, Ranked, catalogue, rank
+from assay.tally import Confusion, ScoreTally, from_bytes
 
 from .faces import Face, Kind, all_faces, assert_near, fields, same
 from .reference import binary_cells, class_cells, counted, is_defined
@@ -289,7 +289,8 @@ def narrows_with_rows(face: Face, rows: Rows, random: Random) -> None:
         widths.append(found.high - found.low)
     # Left of its limit a partial AUC needs a whole negative before more of them can tell more.
     whole_one = rows.truth.count(0) * MAX_FPR >= 1
-    waits = face.measure.name == "partial_auc" and not whole_one
+    declared = face.measure.of_scores
+    waits = isinstance(declared, Ranked) and declared.reach < 1 and not whole_one
     for wide, narrow in pairwise(widths):
         if not math.isnan(wide):
             assert narrow < wide or (narrow == wide and (wide == 0 or waits)), widths
@@ -308,6 +309,61 @@ def widens_with_the_level(face: Face, rows: Rows, random: Random) -> None:
         # Of one row the mean loss can be anything, whatever the level.
         anything = face.kind is Kind.LOST and len(rows) == 1
         assert outer.high - outer.low > width or width == 0 or anything
+
+
+# -- scores ----------------------------------------------------------------------------------------
+
+
+def fast_is_by_influence(face: Face, rows: Rows, random: Random) -> None:
+    """What block sums give, value and variance, is what the influence of each row gives."""
+    declared = face.measure.of_scores
+    assert isinstance(declared, Ranked)
+    for tally in _score_tallies(rows, random):
+        negatives, positives = tally.totals()
+        if not (positives and negatives):
+            continue
+        fast, plain = declared.of(rank(tally)), declared.by_influence(tally)
+        assert same(fast.value, plain.value, CLOSE)
+        assert same(fast.variance, plain.variance, 1e-9)
+        assert same(declared.value(tally), fast.value, CLOSE)
+
+
+def influences_add_up_to_nothing(face: Face, rows: Rows, random: Random) -> None:
+    """What rows move, up and down, is nothing in all: more of every row changes no measure."""
+    declared = face.measure.of_scores
+    assert isinstance(declared, Ranked)
+    for tally in _score_tallies(rows, random):
+        if all(tally.totals()):
+            found = declared.influence(tally)
+            both = np.stack([found.negative, found.positive])
+            assert abs(float((tally.counts * both).sum())) < 1e-9
+
+
+def sums_are_of_the_loss(face: Face, rows: Rows, random: Random) -> None:
+    """What was summed while rows were counted is the sum of the loss that is declared."""
+    declared = face.measure.of_scores
+    assert isinstance(declared, MeanLoss)
+    weights = [random.choice([0.5, 1.0, 2.25]) for _ in rows.truth]
+    for tally in (rows.tally(), rows.tally(sample_weight=weights)):
+        assert tally.scores is not None
+        plain = declared.moments(tally.scores[0])
+        assert same(declared.value(tally.scores[0]), plain.mean, CLOSE)
+        if declared.sums is not None:
+            assert tally.losses is not None
+            found = declared.sums(tally.losses)
+            assert same(found.mean, plain.mean, 1e-9)
+            assert same(found.variance_of_mean, plain.variance_of_mean, 1e-8)
+        losses = [declared.loss(tally.scores[0].scores, truth) for truth in (0, 1)]
+        assert 0 <= np.min(losses) <= np.max(losses) <= declared.largest
+
+
+def _score_tallies(rows: Rows, random: Random) -> list[ScoreTally]:
+    """The ranking of rows as they are, counted, and with sampling weights."""
+    counts = [random.randint(1, 3) for _ in rows.truth]
+    weights = [random.choice([0.5, 1.0, 2.25]) for _ in rows.truth]
+    given: list[dict[str, list[float]]] = [{}, {"counts": counts}, {"sample_weight": weights}]
+    tallies = [rows.tally(**amounts).scores for amounts in given]
+    return [scores[0] for scores in tallies if scores is not None]
 
 
 # -- formulas --------------------------------------------------------------------------------------
@@ -463,13 +519,13 @@ def has_its_complement(face: Face, rows: Rows, random: Random) -> None:
 
 
 def has_no_swapped(face: Face) -> None:
-    """No measure of the catalogue is what this one becomes: else it has to be declared."""
+    """No measure of the catalogue is what this one becomes: else it has to be found."""
     swapped = [face.of(rows.swapped()) for rows in face.fixed().values()]
     assert _equals(face, swapped) == []
 
 
 def has_no_complement(face: Face) -> None:
-    """No measure of the catalogue is 1 minus this one: else it has to be declared."""
+    """No measure of the catalogue is 1 minus this one: else it has to be found."""
     rest = [1 - face.of(rows) for rows in face.fixed().values()]
     assert _equals(face, rest) == []
 
@@ -506,10 +562,12 @@ MACRO_BY_CONTRACT = Unless(
     "its value for K classes is the macro average, by contract",
     lambda f: f.measure.name == "jaccard",
 )
-NO_SWAPPED = Unless("it declares no swapped measure", lambda f: f.measure.swapped is None)
-SWAPPED = Unless("it declares what it becomes", lambda f: f.measure.swapped is not None)
-NO_COMPLEMENT = Unless("it declares no complement", lambda f: f.measure.complement is None)
-COMPLEMENT = Unless("it declares its complement", lambda f: f.measure.complement is not None)
+NOT_RANKED = Unless("it is of no ranking", lambda f: f.kind is not Kind.RANKED)
+NOT_LOST = Unless("it is no mean loss", lambda f: f.kind is not Kind.LOST)
+NO_SWAPPED = Unless("it becomes none of the measures", lambda f: f.measure.swapped is None)
+SWAPPED = Unless("it becomes one of the measures", lambda f: f.measure.swapped is not None)
+NO_COMPLEMENT = Unless("1 minus it is none of the measures", lambda f: f.measure.complement is None)
+COMPLEMENT = Unless("1 minus it is one of the measures", lambda f: f.measure.complement is not None)
 SYMMETRIC = Unless("it becomes itself", lambda f: f.measure.symmetric)
 NO_DECISION = Unless("a score can't change places with the truth", lambda f: not f.counted)
 NO_SCORE = Unless("it does not see scores", lambda f: f.counted)
@@ -565,6 +623,13 @@ STATEMENTS: tuple[Statement, ...] = (
     Statement("no_interval_says_why", everywhere(no_interval_says_why), (HAS_INTERVAL,)),
     Statement("narrows_with_rows", everywhere(narrows_with_rows), (HAS_NO_INTERVAL,)),
     Statement("widens_with_the_level", everywhere(widens_with_the_level), (HAS_NO_INTERVAL,)),
+    Statement("fast_is_by_influence", everywhere(fast_is_by_influence), (NOT_RANKED, NOT_POSITIVE)),
+    Statement(
+        "influences_add_up_to_nothing",
+        everywhere(influences_add_up_to_nothing),
+        (NOT_RANKED, NOT_POSITIVE),
+    ),
+    Statement("sums_are_of_the_loss", everywhere(sums_are_of_the_loss), (NOT_LOST, NOT_POSITIVE)),
     Statement("value_is_the_definition", everywhere(value_is_the_definition), (NOT_COUNTED,)),
     Statement("counts_of_any_size", everywhere(counts_of_any_size)),
     Statement("vector_is_scalar", vector_is_scalar, (NOT_COUNTED,)),

@@ -13,7 +13,7 @@ import pytest
 
 import assay
 from assay.formula import FN, FP, TN, TP
-from assay.measures import LOWER, Counts, Law, Measure, catalogue
+from assay.measures import LOWER, Counts, Law, MeanLoss, Measure, Ranked, catalogue
 
 from .faces import faces
 from .statements import STATEMENTS, cases
@@ -144,9 +144,15 @@ def test_it_obeys_every_law(law) -> None:
             law.check(face)
 
 
-@pytest.mark.parametrize("law", [law for law in Law if law is not Law.SCORE_MAP])
+def with_laws(name: str, laws: tuple[Law, ...]) -> Measure:
+    measure = catalogue.find(name)
+    assert measure.of_scores is not None
+    return replace(measure, of_scores=replace(measure.of_scores, invariant_under=laws))
+
+
+@pytest.mark.parametrize("law", [law for law in Law if law is not Law.TRANSPOSE])
 def test_a_law_declared_in_error_is_found(law: Law) -> None:
-    wrong = replace(CRITICAL_ERROR_RATE, invariant_under=(law,))
+    wrong = with_laws("log_loss" if law is not Law.CLASS_SWAP else "average_precision", (law,))
     statement = next(s for s in STATEMENTS if s.name == f"{law.name.lower()}_holds")
     (face,) = (face for face in faces(wrong) if face.how == "positive")
     assert statement.reason(face) is None
@@ -157,32 +163,44 @@ def test_a_law_declared_in_error_is_found(law: Law) -> None:
 @pytest.mark.parametrize(
     ("name", "law"),
     [
-        ("accuracy", Law.CLASS_SWAP),
-        ("f1", Law.TRANSPOSE),
-        ("recall", Law.PREVALENCE),
-        ("precision", Law.TRUE_NEGATIVES),
+        ("log_loss", Law.CLASS_SWAP),
+        ("partial_auc", Law.PREVALENCE),
+        ("average_precision", Law.TRUE_NEGATIVES),
         ("roc_auc", Law.SCORE_MAP),
         ("roc_auc_ovo", Law.PREVALENCE),
     ],
 )
 def test_a_forgotten_declaration_is_found(name: str, law: Law) -> None:
-    measure = catalogue.find(name)
-    forgot = tuple(declared for declared in measure.invariant_under if declared is not law)
+    declared = catalogue.find(name).invariant_under
+    forgot = with_laws(name, tuple(other for other in declared if other is not law))
     statement = next(s for s in STATEMENTS if s.name == f"{law.name.lower()}_fails")
-    face = faces(replace(measure, invariant_under=forgot))[0]
+    face = faces(forgot)[0]
     assert statement.reason(face) is None
     with pytest.raises(AssertionError, match="declare the law"):
         statement.check(face)
 
 
-@pytest.mark.parametrize(
-    ("name", "statement"), [("precision", "has_no_complement"), ("recall", "has_no_swapped")]
-)
-def test_a_forgotten_relation_is_found(name: str, statement: str) -> None:
-    law = next(s for s in STATEMENTS if s.name == statement)
-    face = faces(replace(catalogue.find(name), complement=None, swapped=None))[0]
+def test_a_fast_value_or_variance_that_is_not_by_influence_is_found() -> None:
+    law = next(s for s in STATEMENTS if s.name == "fast_is_by_influence")
+    auc = catalogue.find("roc_auc")
+    assert isinstance(auc.of_scores, Ranked)
+    wrong = (
+        replace(auc.of_scores, fast=lambda ranking: ranking.average_precision),
+        replace(auc.of_scores, unbiased=False),
+    )
+    for declared in wrong:
+        with pytest.raises(AssertionError):
+            law.check(faces(replace(auc, of_scores=declared))[0])
+
+
+def test_sums_that_are_not_of_the_loss_are_found() -> None:
+    law = next(s for s in STATEMENTS if s.name == "sums_are_of_the_loss")
+    log_loss, brier = (catalogue.find(name) for name in ("log_loss", "brier"))
+    assert isinstance(log_loss.of_scores, MeanLoss)
+    assert isinstance(brier.of_scores, MeanLoss)
+    wrong = replace(log_loss.of_scores, sums=brier.of_scores.sums)
     with pytest.raises(AssertionError):
-        law.check(face)
+        law.check(faces(replace(log_loss, of_scores=wrong))[0])
 
 
 def test_a_range_that_is_too_narrow_is_found() -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from assay.measures import Needs, catalogue
+from assay.measures import catalogue
 
-from .faces import SCORED, Face, all_faces, faces, kind_of
+from .faces import Face, all_faces, faces
 from .statements import STATEMENTS, Statement, cases
 
 
@@ -45,13 +43,3 @@ def test_every_face_is_under_a_law_that_looks_at_its_value() -> None:
         face.name for law, face in cases() if law.name == "undefined_where_a_denominator_is_zero"
     }
     assert looked_at == {face.name for face in all_faces()}
-
-
-def test_no_classified_measure_is_gone() -> None:
-    assert set(SCORED) == {m.name for m in catalogue.CATALOGUE if m.formula is None}
-
-
-def test_a_measure_that_is_no_formula_has_to_be_classified() -> None:
-    unknown = replace(catalogue.find("roc_auc"), name="gini", aliases=(), needs=Needs.SCORES)
-    with pytest.raises(LookupError, match="say in SCORED"):
-        kind_of(unknown)

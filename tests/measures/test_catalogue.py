@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -10,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import assay
-from assay.errors import UnknownMeasure
+from assay.errors import MethodError, UnknownMeasure
 from assay.formula import value
 from assay.measures import (
     AVERAGES,
     CATALOGUE,
     Better,
     Counts,
+    Interval,
     Law,
     Measure,
     Needs,
@@ -166,6 +168,94 @@ def test_an_example_tells_more_than_an_edge(measure: Measure) -> None:
 
 def test_shares_of_rows_are_told_by_their_form() -> None:
     assert {m.name for m in CATALOGUE if m.is_proportion} == PROPORTIONS
+
+
+# -- what follows from a formula -------------------------------------------------------------------
+
+SWAPPED = {
+    "precision": "negative_predictive_value",
+    "recall": "specificity",
+    "false_positive_rate": "false_negative_rate",
+    "false_discovery_rate": "false_omission_rate",
+}
+COMPLEMENTS = {
+    "accuracy": "error_rate",
+    "precision": "false_discovery_rate",
+    "recall": "false_negative_rate",
+    "specificity": "false_positive_rate",
+    "negative_predictive_value": "false_omission_rate",
+}
+
+
+def test_what_a_measure_becomes_with_the_classes_swapped_is_found() -> None:
+    both = SWAPPED | {other: name for name, other in SWAPPED.items()}
+    assert {m.name: m.swapped for m in CATALOGUE if m.swapped is not None} == both
+
+
+def test_complements_are_found() -> None:
+    both = COMPLEMENTS | {other: name for name, other in COMPLEMENTS.items()}
+    assert {m.name: m.complement for m in CATALOGUE if m.complement is not None} == both
+
+
+def test_a_measure_that_is_no_part_of_the_catalogue_has_its_complement_too() -> None:
+    missed = replace(find("false_negative_rate"), name="missed", aliases=())
+    assert missed.complement == "recall"
+    assert missed.swapped == "false_positive_rate"
+
+
+def test_f1_alone_has_the_interval_of_the_jaccard_index() -> None:
+    assert [m.name for m in CATALOGUE if m.interval is Interval.BY_JACCARD] == ["f1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "law"),
+    [
+        ("accuracy", Law.TRANSPOSE),
+        ("f1", Law.TRANSPOSE),
+        ("recall", Law.PREVALENCE),
+        ("precision", Law.TRUE_NEGATIVES),
+        ("mcc", Law.CLASS_SWAP),
+        ("diagnostic_odds_ratio", Law.PREVALENCE),
+    ],
+)
+def test_what_a_formula_is_indifferent_to_is_found(name: str, law: Law) -> None:
+    assert law in find(name).invariant_under
+
+
+@pytest.mark.parametrize("measure", WITH_EXAMPLES, ids=_name)
+@given(st.tuples(*[st.integers(0, 30)] * 4), st.sampled_from(["TP", "FP", "FN", "TN"]))
+def test_a_measure_moves_with_its_cells_as_its_slopes_say(
+    measure: Measure, counts: tuple[int, ...], cell: str
+) -> None:
+    assert measure.formula is not None
+    cells = dict(zip(("TP", "FP", "FN", "TN"), counts, strict=True))
+    before = value(measure.formula, cells)
+    after = value(measure.formula, {**cells, cell: cells[cell] + 1})
+    slope = measure.slopes.get(cell, 0)
+    if slope is not None and not math.isnan(before) and not math.isnan(after):
+        assert (after - before) * slope >= -1e-15
+        assert slope or after == before
+
+
+def test_only_kappa_both_rises_and_falls_with_a_cell() -> None:
+    both = {m.name: {c for c, s in m.slopes.items() if s is None} for m in CATALOGUE}
+    assert {name: cells for name, cells in both.items() if cells} == {"kappa": {"FP", "FN"}}
+
+
+def test_what_has_no_end_is_told_by_the_range() -> None:
+    endless = {m.name for m in CATALOGUE if m.endless}
+    ratios = {"positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_odds_ratio"}
+    assert endless == ratios | {"log_loss"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"formula": None}, {"of_scores": find("roc_auc").of_scores}, {"definition": ("a", "b", "c")}],
+    ids=["neither", "both", "a definition of a formula"],
+)
+def test_a_declaration_that_is_not_one_thing_is_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(MethodError, match="precision"):
+        replace(find("precision"), **changes)
 
 
 def test_symmetric_means_that_the_classes_may_be_swapped() -> None:

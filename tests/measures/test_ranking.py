@@ -392,7 +392,7 @@ def test_the_influences_of_all_rows_add_up_to_nothing(
         (ap_influence, lambda tally: rank(tally).average_precision.value),
         (
             partial_influence,
-            lambda tally: rank(tally).partial_auc(corrected=False).value,
+            lambda tally: rank(tally).partial_auc().value,
         ),
     ],
     ids=["auc", "average_precision", "partial_auc"],

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from assay.evaluation.deployment import daily
 from assay.evaluation.judge import DEFINED_ONLY, Judge
 from assay.inference import Estimate
-from assay.measures import AVERAGES, Measure, Needs, catalogue, find
+from assay.measures import AVERAGES, Binned, MeanLoss, Measure, OverPairs, Ranked, catalogue, find
 
 DEFAULT_BASE_RATES = (0.1, 0.01, 0.001, 0.0001)
 AT_DEFAULT_BASE_RATES = ("precision", "false_discovery_rate")
@@ -72,7 +72,7 @@ def _of_two(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
         if measure.formula is None and not measure.symmetric:
             yield Entry(measure.name, judge.scored(measure), label=positive)
     for measure in measures:
-        if measure.symmetric and measure.name != "roc_auc_ovo":
+        if measure.symmetric and not isinstance(measure.of_scores, OverPairs):
             if measure.formula is None:
                 yield Entry(measure.name, judge.scored(measure))
             else:
@@ -90,10 +90,7 @@ def _of_many(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
     for measure in measures:
         if measure.classes is not None:
             yield Entry(measure.name, judge.of_classes(measure))
-        elif measure.needs is Needs.LOSSES or measure.name in (
-            "roc_auc_ovo",
-            "expected_calibration_error",
-        ):
+        elif isinstance(measure.of_scores, MeanLoss | OverPairs | Binned):
             yield Entry(measure.name, judge.scored(measure))
     for measure in measures:
         if measure.averages:
@@ -102,7 +99,7 @@ def _of_many(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
         for measure in measures:
             if measure.formula is not None and not (measure.symmetric and measure.classes):
                 yield Entry(measure.name, judge.of_label(measure, i), label=label)
-            elif measure.needs is Needs.SCORES and measure.averages:
+            elif isinstance(measure.of_scores, Ranked) and measure.averages:
                 yield Entry(measure.name, judge.scored(measure, i), label=label)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -28,22 +27,18 @@ from assay.inference import (
 from assay.inference import bootstrap as resampling
 from assay.inference.bootstrap import Bootstrap
 from assay.inference.estimation import ONE_CLUSTER
-from assay.inference.scored import (
-    auc_interval,
-    clustered,
-    influence_interval,
-    partial_interval,
-)
+from assay.inference.scored import clustered, ranked_interval
 from assay.measures import (
     MAX_FPR,
+    Binned,
     Interval,
+    MeanLoss,
     Measure,
     Needs,
+    OverPairs,
+    Ranked,
     Ranking,
     Reliability,
-    Smooth,
-    correct_partial,
-    hand_till,
     rank,
     reliability,
 )
@@ -200,17 +195,21 @@ class Judge:
 
     def scored(self, measure: Measure, label: int | None = None) -> Estimate:
         """A measure of scores or probabilities; for more than two classes, of one label."""
+        if measure.of_scores is None:
+            raise MethodError(f"{measure.name} is of decisions, not of scores")
         missing = self._missing(measure)
         if missing is not None:
             return self._undefined(missing)
-        if measure.needs is Needs.LOSSES:
-            return probabilities.loss(self, measure)
-        if measure.name == "expected_calibration_error":
-            return self._calibration()
-        if measure.name == "roc_auc_ovo":
-            return self._one_versus_one()
-        assert self.rankings is not None  # noqa: S101 - scores are there
-        return self._ranked(measure, self.rankings[label or 0])
+        match measure.of_scores:
+            case MeanLoss() as declared:
+                return probabilities.loss(self, declared)
+            case Binned() as declared:
+                return self._binned(declared)
+            case OverPairs() as declared:
+                return self._over_pairs(declared)
+            case Ranked() as declared:
+                assert self.rankings is not None  # noqa: S101 - scores are there
+                return self._ranked(self._limited(declared), measure, self.rankings[label or 0])
 
     def _missing(self, measure: Measure) -> str | None:
         """What a measure needs and the tally does not have."""
@@ -220,7 +219,7 @@ class Judge:
             return "it needs probabilities" + self._have()
         if measure.needs is Needs.SCORES and self.tally.scores is None:
             return "it needs scores" + self._have()
-        if measure.name == "expected_calibration_error" and self.reliability is None:
+        if isinstance(measure.of_scores, Binned) and self.reliability is None:
             return "it needs the probability of one positive label, of two"
         return None
 
@@ -231,43 +230,31 @@ class Judge:
     def _undefined(self, why: str) -> Estimate:
         return Estimate(math.nan, level=self.level, undefined=why)
 
-    def _ranked(self, measure: Measure, ranking: Ranking) -> Estimate:
+    def _limited(self, declared: Ranked) -> Ranked:
+        """A measure that ends at a false positive rate, up to the one that was asked for."""
+        if declared.up_to is None:
+            return declared
+        return declared.up_to(self.max_fpr, corrected=self.corrected)
+
+    def _ranked(self, declared: Ranked, measure: Measure, ranking: Ranking) -> Estimate:
         n = _rows(ranking.tally)
-        if not (ranking.positives and ranking.negatives):
+        if not declared.defined(ranking.positives, ranking.negatives):
             absent = "positives" if not ranking.positives else "negatives"
-            if measure.name != "average_precision" or not ranking.positives:
-                why = f"there are no {absent}, so there is nothing to rank against"
-                return self._undefined(why).changed(n=n)
-        found, bounds = self._smooth(measure, ranking)
+            why = f"there are no {absent}, so there is nothing to rank against"
+            return self._undefined(why).changed(n=n)
+        found, bounds = declared.of(ranking), declared.between or measure.range
         sizes = _effective(ranking.tally, 1), _effective(ranking.tally, 0)
         note = None
         if isinstance(self.method, Bootstrap):
-            ends, name, note = self.resampled(
-                ranking.tally, lambda part: self._smooth(measure, rank(part))[0].value
-            )
+            ends, name, note = self.resampled(ranking.tally, declared.value)
         elif self.tally.clusters is not None:
-            ends, name, note = self._clustered(measure, bounds)
-        elif measure.interval is Interval.AUC:
-            if isinstance(self.method, DeLong | Newcombe):
-                ends, name = self.method(found, *sizes), self.method.name
-            else:
-                ends, name = auc_interval(found, *sizes, self.level)
+            ends, name, note = self._clustered(declared, found.value, bounds)
+        elif declared.interval is Interval.AUC and isinstance(self.method, DeLong | Newcombe):
+            ends, name = self.method(found, *sizes), self.method.name
         else:
-            ends, name = self._by_influence(measure, found, sizes, bounds), "delta"
+            ends, name = ranked_interval(declared, found, sizes, bounds, self.level)
         low, high = min(ends[0], found.value), max(ends[1], found.value)
         return Estimate(found.value, low, high, method=name, n=n, level=self.level, note=note)
-
-    def _by_influence(
-        self,
-        measure: Measure,
-        found: Smooth,
-        sizes: tuple[float, float],
-        bounds: tuple[float, float],
-    ) -> tuple[float, float]:
-        if measure.name == "partial_auc":
-            inside = max(self.max_fpr * sizes[1], 1.0)
-            return partial_interval(found, sizes[0], inside, bounds, self.level)
-        return influence_interval(found, min(sizes) or sizes[0], bounds, self.level)
 
     def resampled(
         self, tally: ScoreTally, measure: Callable[[ScoreTally], float]
@@ -284,39 +271,31 @@ class Judge:
         drawn = resampling.clustered_score_interval(self.tally.sample, measure, self.method)
         return (drawn.low, drawn.high), f"cluster {self.method.name}", drawn.note
 
-    def _smooth(self, measure: Measure, ranking: Ranking) -> tuple[Any, tuple[float, float]]:
-        if measure.name == "roc_auc":
-            return ranking.auc, (0.0, 1.0)
-        if measure.name == "average_precision":
-            return ranking.average_precision, (0.0, 1.0)
-        least, most = 0.0, self.max_fpr
-        if self.corrected:
-            least, most = correct_partial(0.0, self.max_fpr)[0], 1.0
-        return ranking.partial_auc(self.max_fpr, corrected=self.corrected), (least, most)
-
     def _clustered(
-        self, measure: Measure, bounds: tuple[float, float]
+        self, declared: Ranked, value: float, bounds: tuple[float, float]
     ) -> tuple[tuple[float, float], str, str | None]:
         none = (math.nan, math.nan)
-        uncorrected = measure.name == "partial_auc" and not self.corrected
-        if self.tally.sample is None or uncorrected:
+        if self.tally.sample is None:
             return none, "", NO_ROWS
-        ends = clustered(self.tally.sample, measure.name, bounds, self.level, self.max_fpr)
+        ends = clustered(self.tally.sample, declared, value, bounds, self.level)
         if math.isnan(ends[0]):
             return none, "", "no interval: too few clusters, or every pair is ranked alike"
         return ends, "cluster delta", None
 
     def averaged_scores(self, measure: Measure, average: str) -> Estimate:
         """A ranking measure averaged over classes, one against the rest."""
+        if not isinstance(measure.of_scores, Ranked):
+            raise MethodError(f"{measure.name} has no average over classes: it is of no ranking")
         missing = self._missing(measure)
         if missing is not None:
             return self._undefined(missing)
+        declared = self._limited(measure.of_scores)
         assert self.rankings is not None  # noqa: S101 - scores are there
         if average == "micro":
             return self._undefined("a ranking has no micro average: each class has its own scores")
         values, weights = [], []
         for label, ranking in zip(self.tally.labels, self.rankings, strict=True):
-            found = self._smooth(measure, ranking)[0].value
+            found = declared.of(ranking).value
             weight = float(ranking.positives) if average == "weighted" else 1.0
             if math.isnan(found) and average == DEFINED_ONLY:
                 continue
@@ -336,22 +315,22 @@ class Judge:
             note=note,
         )
 
-    def _one_versus_one(self) -> Estimate:
+    def _over_pairs(self, declared: OverPairs) -> Estimate:
         assert self.tally.scores is not None  # noqa: S101 - scores are there
         if self.binary:
             return self._undefined("it is for more than two classes; for two it is roc_auc")
-        found = hand_till(self.tally.scores)
+        found = declared.value(self.tally.scores)
         if math.isnan(found):
             return self._undefined("a class has no rows, so it can't be told from the others")
         note = "no interval: the classes share their rows, which are not kept"
         return Estimate(found, n=_rows(self.tally.scores[0]), level=self.level, note=note)
 
-    def _calibration(self) -> Estimate:
+    def _binned(self, declared: Binned) -> Estimate:
         assert self.reliability is not None  # noqa: S101 - checked by the caller
         assert self.tally.scores is not None  # noqa: S101 - reliability comes from them
-        expected = self.reliability.if_calibrated
+        expected = declared.if_calibrated(self.reliability)
         return Estimate(
-            self.reliability.expected_calibration_error,
+            declared.value(self.reliability),
             n=_rows(self.tally.scores[0]),
             level=self.level,
             note=f"no interval: a bootstrap of it does not cover; a calibrated model of this size "

@@ -9,6 +9,7 @@ from assay.inference.differences import (
     paired_bootstrap,
     paired_influence,
     paired_score_bootstrap,
+    paired_scores,
     resampled_clusters,
     resampled_pairs,
 )
@@ -73,6 +74,7 @@ __all__ = [
     "paired_difference",
     "paired_influence",
     "paired_score_bootstrap",
+    "paired_scores",
     "paired_t",
     "resampled_clusters",
     "resampled_pairs",

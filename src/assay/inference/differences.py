@@ -8,7 +8,7 @@ clusters, clusters take the place of rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,20 +16,13 @@ import numpy.typing as npt
 
 from assay.errors import MethodError
 from assay.inference.bootstrap import BCa, Bootstrap
+from assay.inference.delong import delong_of
 from assay.inference.estimate import Estimate
 from assay.inference.quantiles import normal, normal_p, student, student_p
 from assay.inference.quantity import Quantity
 from assay.inference.significance import Significance, p_text
-from assay.measures import (
-    MAX_FPR,
-    Influence,
-    ap_influence,
-    auc_influence,
-    correct_partial,
-    partial_influence,
-)
-from assay.tally import ClusterTally, PairTally, Sample, ScoreTally
-from assay.tally.sums import SMALLEST_PROBABILITY
+from assay.measures import ROC_AUC, MeanLoss, Measure, Ranked
+from assay.tally import ClusterTally, PairTally, Sample
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -93,38 +86,12 @@ def paired_bootstrap(
 # -- scores ----------------------------------------------------------------------------------------
 
 
-def _partial(tally: ScoreTally) -> Influence:
-    found = partial_influence(tally)
-    value, stretch = correct_partial(found.value, MAX_FPR)
-    return Influence(value, found.positive * stretch, found.negative * stretch)
-
-
-def _log_losses(sample: Sample, model: int) -> Floats:
-    score = sample.scores[:, model]
-    given = np.where(sample.truth == 1, score, 1 - score)
-    return np.asarray(-np.log(np.maximum(given, SMALLEST_PROBABILITY)))
-
-
-def _brier_losses(sample: Sample, model: int) -> Floats:
-    return np.asarray((sample.scores[:, model] - sample.truth) ** 2)
-
-
-INFLUENCES: Mapping[str, Callable[[ScoreTally], Influence]] = {
-    "roc_auc": auc_influence,
-    "partial_auc": _partial,
-    "average_precision": ap_influence,
-}
-LOSSES: Mapping[str, Callable[[Sample, int], Floats]] = {
-    "log_loss": _log_losses,
-    "brier": _brier_losses,
-}
-
-
-def paired_influence(sample: Sample, measure: str, *, level: float = 0.95) -> Significance:
+def paired_influence(sample: Sample, measure: Measure, *, level: float = 0.95) -> Significance:
     """The difference B less A of a measure of scores, by how much each row moves it."""
     values, moves = [], []
+    declared = _by_row(measure)
     for model in (0, 1):
-        value, move = _moves(sample, measure, model)
+        value, move = declared.moves(sample, model)
         values.append(value)
         moves.append(move)
     difference, off = values[1] - values[0], moves[1] - moves[0]
@@ -151,37 +118,46 @@ def paired_influence(sample: Sample, measure: str, *, level: float = 0.95) -> Si
         n=int(sample.counts.sum()),
         level=level,
     )
-    return _result(values, effect, p, sample.models, measure, {"standard_error": error})
+    return _result(values, effect, p, sample.models, measure.name, {"standard_error": error})
 
 
-def _moves(sample: Sample, measure: str, model: int) -> tuple[float, Floats]:
-    """The value of one model, and by how much each row moves it."""
-    if measure in LOSSES:
-        loss = LOSSES[measure](sample, model)
-        total = int(sample.counts.sum())
-        mean = float((loss * sample.counts).sum()) / total
-        return mean, (loss - mean) / total
-    tally = sample.score_tally(model)
-    found = INFLUENCES[measure](tally)
-    at = np.searchsorted(tally.scores, sample.scores[:, model])
-    return found.value, np.where(sample.truth == 1, found.positive[at], found.negative[at])
+def paired_scores(sample: Sample, measure: Measure, *, level: float = 0.95) -> Significance:
+    """The difference of a measure of scores: DeLong's of the AUC of rows, else by influence."""
+    if measure == ROC_AUC and not sample.clusters:
+        return delong_of(sample, level=level)
+    return paired_influence(sample, measure, level=level)
+
+
+def has_difference(measure: Measure) -> bool:
+    """Whether a measure of scores says how each row moves it, so that its difference is sure."""
+    return isinstance(measure.of_scores, Ranked | MeanLoss)
+
+
+def _by_row(measure: Measure) -> Ranked | MeanLoss:
+    if not isinstance(measure.of_scores, Ranked | MeanLoss):
+        raise MethodError(
+            f"{measure.name} does not say how a row moves it, so how sure a difference of it is "
+            f"can't be told"
+        )
+    return measure.of_scores
 
 
 def paired_score_bootstrap(
-    sample: Sample, measure: str, *, method: Bootstrap | None = None
+    sample: Sample, measure: Measure, *, method: Bootstrap | None = None
 ) -> Significance:
     """The difference B less A of a measure of scores, by resampling rows, or clusters."""
     method = method or Bootstrap()
+    declared = _by_row(measure)
     _must_spread(sample)
     generator = np.random.default_rng(method.seed)
     draws = []
     for _ in range(method.resamples):
         counts = _redrawn(sample, generator)
-        values = [_value(sample, measure, model, counts) for model in (0, 1)]
+        values = [declared.resampled(sample, model, counts) for model in (0, 1)]
         draws.append(values[1] - values[0])
-    a, b = (_value(sample, measure, model, sample.counts) for model in (0, 1))
+    a, b = (declared.resampled(sample, model, sample.counts) for model in (0, 1))
     total = int(sample.counts.sum())
-    return _resampled(a, b, np.array(draws), method, sample.models, measure, total)
+    return _resampled(a, b, np.array(draws), method, sample.models, measure.name, total)
 
 
 def _must_spread(sample: Sample) -> None:
@@ -196,19 +172,6 @@ def _redrawn(sample: Sample, generator: np.random.Generator) -> npt.NDArray[np.i
         return np.asarray(sample.counts * often[sample.cluster])
     total = int(sample.counts.sum())
     return np.asarray(generator.multinomial(total, sample.counts / total))
-
-
-def _value(sample: Sample, measure: str, model: int, counts: npt.NDArray[np.int64]) -> float:
-    if measure in LOSSES:
-        return float((LOSSES[measure](sample, model) * counts).sum() / counts.sum())
-    kept = counts > 0
-    truth = sample.truth[kept]
-    if truth.min() == truth.max():
-        return math.nan
-    tally = ScoreTally.of_rows(
-        sample.labels, sample.scores[kept, model], truth, counts=counts[kept]
-    )
-    return INFLUENCES[measure](tally).value
 
 
 # -- results ---------------------------------------------------------------------------------------

@@ -8,24 +8,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from assay.errors import MethodError
 from assay.inference.delta import on_scale
 from assay.inference.proportions import ClopperPearson
 from assay.inference.quantiles import check_level, normal, student
-from assay.measures import (
-    MAX_FPR,
-    Influence,
-    Smooth,
-    ap_influence,
-    auc_influence,
-    correct_partial,
-    partial_influence,
-)
+from assay.measures import Interval, MeanLoss, Ranked, Smooth
 from assay.tally import Sample
-from assay.tally.sums import SMALLEST_PROBABILITY, Moments
+from assay.tally.sums import Moments
 
 # DeLong's variance is trusted from this many expected errors on the smaller side.
 ENOUGH_ERRORS = 5
-WORST_LOG_LOSS = -math.log(SMALLEST_PROBABILITY)
 
 
 @dataclass(frozen=True)
@@ -130,6 +122,8 @@ def influence_interval(
     """
     low, high = bounds
     if math.isnan(found.variance) or not low < found.value < high or found.variance == 0:
+        if math.isinf(high):
+            return math.nan, math.nan
         below, above = _edge(1.0 if found.value > (low + high) / 2 else 0.0, smaller, level)
         return (
             min(found.value, low + below * (high - low)),
@@ -156,6 +150,27 @@ def partial_interval(
     return influence_interval(found, min(positives, inside), bounds, level)
 
 
+def ranked_interval(
+    declared: Ranked,
+    found: Smooth,
+    sizes: tuple[float, float],
+    bounds: tuple[float, float],
+    level: float,
+) -> tuple[tuple[float, float], str]:
+    """The default interval of a measure of a ranking, and its name; ``sizes`` are P and N."""
+    positives, negatives = sizes
+    match declared.interval:
+        case Interval.AUC:
+            return auc_interval(found, positives, negatives, level)
+        case Interval.PARTIAL:
+            inside = max(declared.reach * negatives, 1.0)
+            return partial_interval(found, positives, inside, bounds, level), "delta"
+        case Interval.INFLUENCE:
+            smaller = min(sizes) or positives
+            return influence_interval(found, smaller, bounds, level), "delta"
+    raise MethodError(f"a measure of a ranking has no interval {declared.interval.name}")
+
+
 def mean_interval(moments: Moments, largest: float, level: float) -> tuple[float, float]:
     """The interval of a mean loss that is at most ``largest`` a row, on the log scale."""
     mean = moments.mean
@@ -174,51 +189,19 @@ def mean_interval(moments: Moments, largest: float, level: float) -> tuple[float
 
 def clustered(
     sample: Sample,
-    measure: str,
-    bounds: tuple[float, float],
-    level: float,
-    max_fpr: float = MAX_FPR,
-) -> tuple[float, float]:
-    """The interval of a score measure when rows come in clusters, by influence and Student's t."""
-    tally = sample.score_tally(0)
-    stretch = 1.0
-    if measure == "partial_auc":
-        influence = partial_influence(tally, max_fpr)
-        value, stretch = correct_partial(influence.value, max_fpr)
-    else:
-        influence = {"roc_auc": auc_influence, "average_precision": ap_influence}[measure](tally)
-        value = influence.value
-    return _between_clusters(sample, tally.scores, influence, value, stretch, bounds, level)
-
-
-def _between_clusters(
-    sample: Sample,
-    scores: Any,
-    influence: Influence,
+    declared: Ranked | MeanLoss,
     value: float,
-    stretch: float,
     bounds: tuple[float, float],
     level: float,
 ) -> tuple[float, float]:
-    at = np.searchsorted(scores, sample.scores[:, 0])
-    moved = np.where(sample.truth == 1, influence.positive[at], influence.negative[at])
-    sums = np.bincount(sample.cluster, moved * sample.counts, minlength=len(sample.clusters))
+    """The interval of a score measure when rows come in clusters, by influence and Student's t.
+
+    ``value`` is the estimate; nan where there are too few clusters, or it lies at an edge.
+    """
     count = len(sample.clusters)
     if count < 2 or not bounds[0] < value < bounds[1]:
         return math.nan, math.nan
-    spread = float(np.square(sums).sum()) * count / (count - 1) * stretch**2
-    return on_scale(value, spread, bounds, student(level, count - 1))
-
-
-def clustered_mean(
-    sample: Sample, losses: Any, value: float, largest: float, level: float
-) -> tuple[float, float]:
-    """The interval of a mean loss when rows come in clusters."""
-    count = len(sample.clusters)
-    if count < 2 or value <= 0:
-        return math.nan, math.nan
-    off = (losses - value) * sample.counts / sample.counts.sum()
-    sums = np.bincount(sample.cluster, off, minlength=count)
+    moved = declared.moves(sample, 0)[1]
+    sums = np.bincount(sample.cluster, moved * sample.counts, minlength=count)
     spread = float(np.square(sums).sum()) * count / (count - 1)
-    low, high = on_scale(value, spread, (0, math.inf), student(level, count - 1))
-    return low, min(high, largest)
+    return on_scale(value, spread, bounds, student(level, count - 1))

@@ -29,6 +29,7 @@ from assay.measures.measure import (
     Better,
     Bound,
     Counts,
+    Definition,
     Identity,
     Interval,
     Law,
@@ -39,6 +40,7 @@ from assay.measures.measure import (
 from assay.measures.probability import AVERAGE_PRECISION, ROC_AUC
 from assay.measures.ranking import Ranking, Smooth, hand_till, rank
 from assay.measures.rates import ACCURACY, BASIC_RATES, PRECISION, PREVALENCE, RECALL, f_beta
+from assay.measures.scores import Binned, MeanLoss, OverPairs, Ranked
 
 __all__ = [
     "ACCURACY",
@@ -60,16 +62,21 @@ __all__ = [
     "ROC_AUC",
     "Band",
     "Better",
+    "Binned",
     "Bound",
     "Counts",
+    "Definition",
     "Identity",
     "Influence",
     "Interval",
     "Law",
+    "MeanLoss",
     "MeanOf",
     "Measure",
     "Needs",
     "OfDecisions",
+    "OverPairs",
+    "Ranked",
     "Ranking",
     "Reliability",
     "Smooth",

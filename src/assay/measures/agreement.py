@@ -19,7 +19,7 @@ from assay.formula import (
     sqrt,
     total,
 )
-from assay.measures.measure import HIGHER, LOWER, Band, Counts, Identity, Law, Measure
+from assay.measures.measure import HIGHER, LOWER, Band, Counts, Identity, Measure
 from assay.measures.rates import PI, A, P, Q, R, S, V
 
 GROUP = "agreement"
@@ -34,7 +34,6 @@ INFORMEDNESS = Measure(
     formula=TP / (TP + FN) - FP / (FP + TN),
     better=HIGHER,
     range=(-1, 1),
-    invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE),
     reads="Detection rate minus false positive rate: how far above the diagonal of the ROC plot.",
     misleads="It weighs a point of FPR like a point of detection, though harmless rows are many.",
     reference="Youden 1950",
@@ -49,7 +48,6 @@ MARKEDNESS = Measure(
     formula=TP / (TP + FP) - FN / (FN + TN),
     better=HIGHER,
     range=(-1, 1),
-    invariant_under=(Law.CLASS_SWAP,),
     reads="Precision plus negative predictive value minus 1: how much an alarm, or none, tells.",
     misleads="It changes with the base rate.",
     reference="Powers 2011",
@@ -68,7 +66,6 @@ MCC = Measure(
     / sqrt((N * N - total(ROW * ROW)) * (N * N - total(COL * COL))),
     better=HIGHER,
     range=(-1, 1),
-    invariant_under=(Law.CLASS_SWAP, Law.TRANSPOSE),
     reads="The correlation of decision and truth; for K classes Gorodkin's R_k.",
     misleads="It does change with the prevalence, and for K classes it is not the correlation of "
     "the numbers that labels happen to be coded by.",
@@ -100,12 +97,13 @@ _CHANCE = total(ROW * COL)
 KAPPA = Measure(
     name="kappa",
     group=GROUP,
+    title="Cohen's kappa",
+    short="kappa",
     aliases=("cohen_kappa", "cohens_kappa"),
     formula=2 * (TP * TN - FP * FN) / ((TP + FP) * (TN + FP) + (TP + FN) * (TN + FN)),
     classes=(N * total(HIT) - _CHANCE) / (N * N - _CHANCE),
     better=HIGHER,
     range=(-1, 1),
-    invariant_under=(Law.CLASS_SWAP, Law.TRANSPOSE),
     reads="Agreement beyond what chance would give with the same totals.",
     misleads="Its bands are a convention of one paper; with lopsided classes it is low even for "
     "good detectors.",
@@ -134,12 +132,13 @@ KAPPA = Measure(
 JACCARD = Measure(
     name="jaccard",
     group=GROUP,
+    title="Jaccard index",
+    short="Jaccard",
     aliases=("iou", "csi", "threat_score"),
     formula=TP / (TP + FP + FN),
     classes=total(HIT / (ROW + COL - HIT)) / K,
     better=HIGHER,
     range=(0, 1),
-    invariant_under=(Law.TRANSPOSE, Law.TRUE_NEGATIVES),
     reads="Of the rows that are attacks or raised an alarm, the share that is both.",
     misleads="It ranks models as F1 does and is always the smaller number: J = F1 / (2 - F1).",
     reference="Jaccard 1912",
@@ -154,10 +153,10 @@ JACCARD = Measure(
 FOWLKES_MALLOWS = Measure(
     name="fowlkes_mallows",
     group=GROUP,
+    title="Fowlkes-Mallows index",
     formula=TP / sqrt((TP + FP) * (TP + FN)),
     better=HIGHER,
     range=(0, 1),
-    invariant_under=(Law.TRANSPOSE, Law.TRUE_NEGATIVES),
     reads="The geometric mean of precision and recall.",
     misleads="It forgives a poor half more than F1 does.",
     reference="Fowlkes and Mallows 1983",
@@ -174,7 +173,6 @@ POSITIVE_LIKELIHOOD_RATIO = Measure(
     formula=(TP / (TP + FN)) / (FP / (FP + TN)),
     better=HIGHER,
     range=(0, math.inf),
-    invariant_under=(Law.PREVALENCE,),
     reads="By how much an alarm multiplies the odds of an attack.",
     misleads="Undefined without false positives, and wild when there are few.",
     reference="Altman and Bland 1994",
@@ -191,7 +189,6 @@ NEGATIVE_LIKELIHOOD_RATIO = Measure(
     formula=(FN / (TP + FN)) / (TN / (FP + TN)),
     better=LOWER,
     range=(0, math.inf),
-    invariant_under=(Law.PREVALENCE,),
     reads="By how much silence multiplies the odds of an attack.",
     misleads="Near 1 - recall for any detector that rarely alarms.",
     reference="Altman and Bland 1994",
@@ -208,7 +205,6 @@ DIAGNOSTIC_ODDS_RATIO = Measure(
     formula=(TP * TN) / (FP * FN),
     better=HIGHER,
     range=(0, math.inf),
-    invariant_under=(Law.CLASS_SWAP, Law.TRANSPOSE, Law.PREVALENCE),
     reads="The odds of an alarm on an attack over the odds of an alarm on a harmless row.",
     misleads="Very unlike detectors share one value; undefined when either error is absent.",
     reference="Glas et al. 2003",

@@ -15,11 +15,12 @@ from assay.measures.agreement import AGREEMENT
 from assay.measures.measure import Measure
 from assay.measures.probability import SCORED
 from assay.measures.rates import RATES, f_beta
+from assay.measures.scores import OverPairs
 
 CATALOGUE: tuple[Measure, ...] = (*RATES, *AGREEMENT, *SCORED)
 
 # The measures of scores that two classes have.
-OF_SCORES = tuple(measure.name for measure in SCORED if measure.name != "roc_auc_ovo")
+OF_SCORES = tuple(m.name for m in SCORED if not isinstance(m.of_scores, OverPairs))
 AVERAGES = ("macro", "micro", "weighted")
 _F_BETA = re.compile(r"f(\d+(?:\.\d+)?)")
 

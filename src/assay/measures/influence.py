@@ -7,6 +7,7 @@ same from block sums, faster.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,11 +27,20 @@ class Influence(NamedTuple):
     positive: Floats
     negative: Floats
 
-    def variance(self, tally: ScoreTally) -> float:
-        """The variance when rows are independent, by its sandwich form."""
+    def variance(self, tally: ScoreTally, *, unbiased: bool = False) -> float:
+        """The variance when rows are independent, by its sandwich form.
+
+        ``unbiased`` divides by one row less on each side, where rows have no sampling weights.
+        """
         squares = tally.counts if tally.squares is None else tally.squares
-        of_negatives = (squares[0] * self.negative**2).sum()
-        return float((squares[1] * self.positive**2).sum() + of_negatives)
+        total = 0.0
+        for side, moves in ((1, self.positive), (0, self.negative)):
+            n = float(tally.counts[side].sum())
+            spread = float((squares[side] * moves**2).sum())
+            if unbiased and not tally.weighted:
+                spread = spread * n / (n - 1) if n > 1 else math.nan
+            total += spread
+        return total
 
 
 def auc_influence(tally: ScoreTally) -> Influence:
@@ -56,8 +66,10 @@ def ap_influence(tally: ScoreTally) -> Influence:
     return Influence(1 - shortfall, gain / positives, -loss / positives)
 
 
-def partial_influence(tally: ScoreTally, max_fpr: float = MAX_FPR) -> Influence:
-    """The uncorrected partial area; see ``_partial_area`` of the ranking."""
+def partial_influence(
+    tally: ScoreTally, max_fpr: float = MAX_FPR, *, corrected: bool = True
+) -> Influence:
+    """The partial area, corrected or not; see ``_partial_area`` of the ranking."""
     q, p, negatives, positives = _sides(tally)
     above = negatives - np.cumsum(q)
     room = np.clip(max_fpr * negatives - above, 0, q)
@@ -66,7 +78,11 @@ def partial_influence(tally: ScoreTally, max_fpr: float = MAX_FPR) -> Influence:
     area = float((p * gained).sum()) / positives
     passed = share * (np.cumsum(p * share) - p * share / 2) / positives
     mean = float((q * passed).sum()) / negatives
-    return Influence(area, (gained - area) / positives, (mean - passed) / negatives)
+    of_positive, of_negative = (gained - area) / positives, (mean - passed) / negatives
+    if not corrected:
+        return Influence(area, of_positive, of_negative)
+    value, stretch = correct_partial(area, max_fpr)
+    return Influence(value, of_positive * stretch, of_negative * stretch)
 
 
 def _sides(tally: ScoreTally) -> tuple[Floats, Floats, float, float]:

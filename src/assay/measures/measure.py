@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from assay.formula import Expression, proportion
+from assay.errors import MethodError
+from assay.formula import Expression, cells, proportion
+from assay.formula.relations import BINARY, TABLES, Tables, agree, slope, unmoved
+from assay.formula.tree import Divide
+
+if TYPE_CHECKING:
+    from assay.measures.scores import OfScores
 
 
 class Better(Enum):
@@ -37,13 +45,17 @@ class Interval(Enum):
     BY_SHAPE = "Wilson for a share of rows, else the delta method on the scale of the range"
     BY_JACCARD = "Wilson on the Jaccard index J, mapped by 2J/(1+J)"
     AUC = "DeLong on the logit scale; Newcombe's method 5 where errors are few"
+    PARTIAL = "delta method on the logit scale; Newcombe's method 5 where errors are few"
     MEAN = "normal on the log scale, by the spread over rows"
     INFLUENCE = "delta method on the logit scale, by each row's influence"
     NONE = "none; its note says why"
 
 
 class Law(Enum):
-    """What a measure may be indifferent to. Declared ones must hold, all others must fail."""
+    """What a measure may be indifferent to.
+
+    Found from a formula; declared of scores, where declared ones must hold and all others fail.
+    """
 
     CLASS_SWAP = "the other class is called positive, and probabilities are turned over"
     TRANSPOSE = "truth and decision change places"
@@ -96,14 +108,32 @@ class Band(NamedTuple):
     reading: str
 
 
+class Definition(NamedTuple):
+    """A measure of scores as papers write it: on a line, in LaTeX, and what its letters mean."""
+
+    plain: str
+    latex: str
+    symbols: str
+
+
+_SWAPPED: Tables = {cell: TABLES[other] for cell, other in zip(BINARY, BINARY[::-1], strict=True)}
+_CHANGED: Mapping[Law, Tables] = {
+    Law.CLASS_SWAP: _SWAPPED,
+    Law.TRANSPOSE: {**TABLES, "FP": TABLES["FN"], "FN": TABLES["FP"]},
+    Law.PREVALENCE: {**TABLES, "TP": 3 * TABLES["TP"], "FN": 3 * TABLES["FN"]},
+    Law.TRUE_NEGATIVES: {**TABLES, "TN": TABLES["TN"] + 5},
+}
+
+
 @dataclass(frozen=True)
 class Measure:
-    """A measure: its formula or the tally it needs, and how to read it.
+    """A measure: a formula of counts or a declaration of scores, and how to read it.
 
     ``formula`` is over the binary cells; ``classes``, where there is one, over all classes of a
     K x K table; for two classes it gives the same number, but for jaccard, whose value over classes
-    is the macro average. ``swapped`` names the measure that this
-    one becomes when the classes change places, ``complement`` the one that is 1 minus this one.
+    is the macro average. ``of_scores`` says how a measure that has no formula is computed, and
+    ``definition`` how it is written. ``title`` is what headings call it, where that is not its name
+    with blanks; ``aside`` another word that they add; ``short`` what has little room.
     ``parts`` are steps on the way that people ask for.
 
     What a reader of published numbers has to know stands here too. ``identities`` bind it to other
@@ -122,13 +152,13 @@ class Measure:
     better: Better
     range: tuple[float, float]
     aliases: tuple[str, ...] = ()
+    title: str = ""
+    aside: str = ""
+    short: str = ""
     formula: Expression | None = None
     classes: Expression | None = None
-    needs: Needs = Needs.CONFUSION
-    interval: Interval = Interval.BY_SHAPE
-    invariant_under: tuple[Law, ...] = ()
-    swapped: str | None = None
-    complement: str | None = None
+    of_scores: OfScores | None = None
+    definition: Definition | None = None
     averaged: bool = True
     bands: tuple[Band, ...] = ()
     parts: Mapping[str, Expression] = field(default_factory=dict)
@@ -142,19 +172,90 @@ class Measure:
     bounds: tuple[Bound, Bound] | None = None
     of_decisions: tuple[OfDecisions, ...] = ()
 
+    def __post_init__(self) -> None:
+        if (self.formula is None) is (self.of_scores is None):
+            raise MethodError(f"{self.name} is a formula of counts or of_scores: declare one")
+        if (self.of_scores is None) is not (self.definition is None):
+            raise MethodError(f"{self.name} has a definition where it is of_scores, and only there")
+        if not self.title:
+            object.__setattr__(self, "title", spoken(self.name))
+
     def __hash__(self) -> int:
         return hash(self.name)
+
+    # -- what follows from the declaration ---------------------------------------------------------
+
+    @property
+    def needs(self) -> Needs:
+        """Which tally it is computed from."""
+        return Needs.CONFUSION if self.of_scores is None else self.of_scores.needs
+
+    @cached_property
+    def interval(self) -> Interval:
+        """How its default interval is found."""
+        if self.of_scores is not None:
+            return self.of_scores.interval
+        return Interval.BY_JACCARD if self._maps_jaccard else Interval.BY_SHAPE
+
+    @property
+    def _maps_jaccard(self) -> bool:
+        """Whether it is 2J/(1+J) of a share of rows J, but none itself."""
+        if self.is_proportion or not isinstance(self.formula, Divide):
+            return False
+        hits = self.formula.numerator / 2
+        return proportion(hits / (self.formula.denominator - hits)) is not None
+
+    @cached_property
+    def invariant_under(self) -> tuple[Law, ...]:
+        """What does not change it: found on tables, or of scores declared."""
+        if self.of_scores is not None:
+            return self.of_scores.invariant_under
+        assert self.formula is not None  # noqa: S101 - it is one of the two
+        formula = self.formula
+        return tuple(law for law, changed in _CHANGED.items() if unmoved(formula, changed))
 
     @property
     def symmetric(self) -> bool:
         """Whether it does not matter which class is called positive."""
         return Law.CLASS_SWAP in self.invariant_under
 
+    @cached_property
+    def slopes(self) -> Mapping[str, int | None]:
+        """Whether it rises (1) or falls (-1) as each of its cells grows; None where it does both.
+
+        >>> from assay.measures import PRECISION
+        >>> dict(PRECISION.slopes)
+        {'TP': 1, 'FP': -1}
+        """
+        if self.formula is None:
+            return {}
+        held = cells(self.formula)
+        return {cell: slope(self.formula, cell) for cell in BINARY if cell in held}
+
+    @property
+    def endless(self) -> bool:
+        """Whether it has no largest value."""
+        return math.isinf(self.range[1])
+
+    @property
+    def swapped(self) -> str | None:
+        """The measure that it becomes when the classes change places, if not itself."""
+        from assay.measures import catalogue
+
+        return None if self.symmetric else _swapped(self, catalogue.CATALOGUE)
+
+    @property
+    def complement(self) -> str | None:
+        """The measure that is 1 minus this one."""
+        from assay.measures import catalogue
+
+        return _complement(self, catalogue.CATALOGUE)
+
     @property
     def averages(self) -> bool:
         """Whether averages over classes are given: of one-sided counts and of rankings."""
         one_sided = not self.symmetric or self.formula is None
-        return self.averaged and one_sided and math.isfinite(self.range[1])
+        return self.averaged and one_sided and not self.endless
 
     @property
     def is_proportion(self) -> bool:
@@ -172,3 +273,31 @@ class Measure:
             if band.low <= value < band.high:
                 return band.reading
         return None
+
+
+@lru_cache(maxsize=512)
+def _swapped(measure: Measure, others: tuple[Measure, ...]) -> str | None:
+    formula = measure.formula
+    return None if formula is None else _named(formula, _SWAPPED, others)
+
+
+@lru_cache(maxsize=512)
+def _complement(measure: Measure, others: tuple[Measure, ...]) -> str | None:
+    formula = measure.formula
+    return None if formula is None else _named(1 - formula, TABLES, others)
+
+
+def _named(formula: Expression, tables: Tables, others: tuple[Measure, ...]) -> str | None:
+    """The first of the measures that is a formula read on these tables."""
+    for other in others:
+        if other.formula is not None and agree(other.formula, formula, tables):
+            return other.name
+    return None
+
+
+_CAPITALS = re.compile(r"\b(?:roc|auc|mcc|f\d[\d.]*)\b")
+
+
+def spoken(name: str) -> str:
+    """A name with blanks, and capitals where they are usual."""
+    return _CAPITALS.sub(lambda found: found[0].upper(), name.replace("_", " "))

@@ -1,25 +1,74 @@
-"""Measures of scores and probabilities.
-
-They are declared here and computed by :mod:`assay.measures.ranking` and
-:mod:`assay.measures.calibration`.
-"""
+"""Measures of scores and probabilities."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from assay.formula import FN, FP, TN, TP
+from assay.measures.influence import (
+    MAX_FPR,
+    ap_influence,
+    auc_influence,
+    correct_partial,
+    partial_influence,
+)
 from assay.measures.measure import (
     HIGHER,
     LOWER,
     Band,
+    Definition,
     Interval,
     Law,
     Measure,
-    Needs,
     OfDecisions,
 )
+from assay.measures.ranking import Ranking, Smooth, hand_till
+from assay.measures.scores import Binned, MeanLoss, OverPairs, Ranked
+from assay.tally import Confusion, LossSums
+from assay.tally.sums import SMALLEST_PROBABILITY
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+def partial_auc_up_to(max_fpr: float, *, corrected: bool = True) -> Ranked:
+    """The partial area up to a false positive rate, rescaled by McClish's correction or not."""
+
+    def fast(ranking: Ranking) -> Smooth:
+        return ranking.partial_auc(max_fpr, corrected=corrected)
+
+    return Ranked(
+        influence=partial(partial_influence, max_fpr=max_fpr, corrected=corrected),
+        fast=fast,
+        interval=Interval.PARTIAL,
+        invariant_under=(Law.PREVALENCE, Law.SCORE_MAP),
+        reach=max_fpr,
+        between=(correct_partial(0.0, max_fpr)[0], 1.0) if corrected else (0.0, max_fpr),
+        up_to=partial_auc_up_to,
+    )
+
+
+def _log_loss(probability: Floats, truth: Any) -> Floats:
+    given = np.where(np.equal(truth, 1), probability, 1 - probability)
+    return np.asarray(-np.log(np.maximum(given, SMALLEST_PROBABILITY)))
+
+
+def _squared_distance(probability: Floats, truth: Any) -> Floats:
+    return np.asarray((probability - truth) ** 2)
+
+
+def _beside_log_loss(confusion: Confusion) -> dict[str, float]:
+    """A coin's, and that of always saying how frequent each class is."""
+    total = float(confusion.total)
+    shares = [float(rows) / total for rows in confusion.rows if rows]
+    entropy = -math.fsum(share * math.log(share) for share in shares)
+    return {"ln 2": math.log(2), "prevalence entropy": entropy}
+
 
 # The rates of the one point that decisions give.
 _PRECISION, _RECALL, _SPECIFICITY = TP / (TP + FP), TP / (TP + FN), TN / (TN + FP)
@@ -52,13 +101,24 @@ def _ascending(steps: int, hits: int, alarms: int) -> float:
 ROC_AUC = Measure(
     name="roc_auc",
     slug="auc",
+    short="AUC",
     group="ranking",
     aliases=("auc", "auroc"),
     better=HIGHER,
     range=(0, 1),
-    needs=Needs.SCORES,
-    interval=Interval.AUC,
-    invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE, Law.SCORE_MAP),
+    of_scores=Ranked(
+        influence=auc_influence,
+        fast=lambda ranking: ranking.auc,
+        unbiased=True,
+        interval=Interval.AUC,
+        invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE, Law.SCORE_MAP),
+    ),
+    definition=Definition(
+        "mean over attacks i and harmless rows j of [s_i > s_j] + [s_i = s_j] / 2",
+        r"\frac{1}{P N} \sum_{i \in P} \sum_{j \in N} "
+        r"\left( [s_i > s_j] + \frac{1}{2} [s_i = s_j] \right)",
+        "P are the attacks, N the harmless rows, s their scores; a bracket is 1 where it holds.",
+    ),
     reads="The chance that an attack scores above a harmless row, ties counted half.",
     misleads="It averages over thresholds that nobody would deploy; below 0.5 the model is not "
     "random but inverted.",
@@ -89,14 +149,18 @@ ROC_AUC = Measure(
 
 ROC_AUC_OVO = Measure(
     name="roc_auc_ovo",
+    title="ROC AUC, one versus one",
     group="ranking",
     aliases=("hand_till",),
     better=HIGHER,
     range=(0, 1),
-    needs=Needs.SCORES,
-    interval=Interval.NONE,
     averaged=False,
-    invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE),
+    of_scores=OverPairs(hand_till, invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE)),
+    definition=Definition(
+        "mean over ordered pairs of classes i, j of A(i | j)",
+        r"\frac{1}{K (K - 1)} \sum_{i \ne j} A(i \mid j)",
+        "A(i | j) is the AUC of the probability of class i over the rows of i and j alone.",
+    ),
     reads="The mean over all pairs of classes of how well their probabilities tell them apart.",
     misleads="A pair of rare classes counts as much as the pair that makes up the traffic.",
     reference="Hand and Till 2001",
@@ -104,13 +168,19 @@ ROC_AUC_OVO = Measure(
 
 PARTIAL_AUC = Measure(
     name="partial_auc",
+    title="partial ROC AUC (FPR up to 0.1)",
+    short="partial AUC",
     group="ranking",
     better=HIGHER,
     range=(0, 1),
-    needs=Needs.SCORES,
-    interval=Interval.INFLUENCE,
-    invariant_under=(Law.PREVALENCE, Law.SCORE_MAP),
     averaged=False,
+    of_scores=partial_auc_up_to(MAX_FPR),
+    definition=Definition(
+        "(1 + (A - f^2 / 2) / (f - f^2 / 2)) / 2",
+        r"\frac{1}{2} \left( 1 + \frac{A - f^2 / 2}{f - f^2 / 2} \right)",
+        "A is the area under the ROC curve up to a false positive rate of f = 0.1; the rest is "
+        "McClish's rescaling.",
+    ),
     reads="The area under the ROC curve up to a false positive rate of 0.1, rescaled so that 0.5 "
     "is random and 1 perfect.",
     misleads="A rate of 0.1 is still far more alarms than most teams can read.",
@@ -120,13 +190,22 @@ PARTIAL_AUC = Measure(
 AVERAGE_PRECISION = Measure(
     name="average_precision",
     slug="ap",
+    short="AP",
     group="ranking",
     aliases=("ap", "pr_auc"),
     better=HIGHER,
     range=(0, 1),
-    needs=Needs.SCORES,
-    interval=Interval.INFLUENCE,
-    invariant_under=(Law.TRUE_NEGATIVES, Law.SCORE_MAP),
+    of_scores=Ranked(
+        influence=ap_influence,
+        fast=lambda ranking: ranking.average_precision,
+        invariant_under=(Law.TRUE_NEGATIVES, Law.SCORE_MAP),
+        needs_negatives=False,
+    ),
+    definition=Definition(
+        "sum over scores t, falling, of (R_t - R_(t-1)) P_t",
+        r"\sum_t \left( R_t - R_{t-1} \right) P_t",
+        "R and P are recall and precision when all rows from the score t up are flagged.",
+    ),
     reads="The mean, over attacks, of the precision at the score of each: the step-wise area "
     "under the precision-recall curve.",
     misleads="A random ranking scores the prevalence, so values of different test sets do not "
@@ -166,9 +245,19 @@ LOG_LOSS = Measure(
     aliases=("cross_entropy",),
     better=LOWER,
     range=(0, math.inf),
-    needs=Needs.LOSSES,
-    interval=Interval.MEAN,
-    invariant_under=(Law.CLASS_SWAP,),
+    of_scores=MeanLoss(
+        loss=_log_loss,
+        largest=-math.log(SMALLEST_PROBABILITY),
+        sums=LossSums.log_loss,
+        beside=_beside_log_loss,
+        clipped=lambda losses: losses.clipped,
+        invariant_under=(Law.CLASS_SWAP,),
+    ),
+    definition=Definition(
+        "mean of -ln p_i",
+        r"-\frac{1}{n} \sum_i \ln p_i",
+        "p is the probability that was given to the true label.",
+    ),
     reads="The mean of -ln of the probability given to what was true; ln 2 = 0.693 is a coin.",
     misleads="One confident mistake can outweigh thousands of good rows, and its size depends on "
     "where probabilities are clipped (here at 2^-52).",
@@ -177,14 +266,24 @@ LOG_LOSS = Measure(
 
 BRIER = Measure(
     name="brier",
+    title="Brier score",
     group="probability",
     aliases=("brier_score",),
     better=LOWER,
     range=(0, 1),
-    needs=Needs.LOSSES,
-    interval=Interval.MEAN,
     averaged=False,
-    invariant_under=(Law.CLASS_SWAP,),
+    of_scores=MeanLoss(
+        loss=_squared_distance,
+        largest=1.0,
+        sums=LossSums.brier_score,
+        invariant_under=(Law.CLASS_SWAP,),
+    ),
+    definition=Definition(
+        "mean of (p_i - y_i)^2",
+        r"\frac{1}{n} \sum_i \left( p_i - y_i \right)^2",
+        "p is the probability of the positive, y is 1 for positives and 0 for others. For K "
+        "classes the squares are added over the classes and halved.",
+    ),
     reads="The mean squared distance of the probability from what happened; always saying 0.5 "
     "scores 0.25.",
     misleads="Where attacks are rare, always saying the prevalence looks good.",
@@ -193,14 +292,22 @@ BRIER = Measure(
 
 EXPECTED_CALIBRATION_ERROR = Measure(
     name="expected_calibration_error",
+    short="ECE",
     group="probability",
     aliases=("ece",),
     better=LOWER,
     range=(0, 1),
-    needs=Needs.SCORES,
-    interval=Interval.NONE,
     averaged=False,
-    invariant_under=(Law.CLASS_SWAP,),
+    of_scores=Binned(
+        value=lambda bins: bins.expected_calibration_error,
+        if_calibrated=lambda bins: bins.if_calibrated,
+        invariant_under=(Law.CLASS_SWAP,),
+    ),
+    definition=Definition(
+        "sum over bins b of n_b / n |mean p - mean y|",
+        r"\sum_b \frac{n_b}{n} \left\vert \overline{p}_b - \overline{y}_b \right\vert",
+        "The bins b are 15 of equal width; means are over a bin.",
+    ),
     reads="How far predicted probability and observed share lie apart, averaged over 15 bins.",
     misleads="A perfectly calibrated model does not score 0 on a finite test set: compare it with "
     "what one of this size would show.",

@@ -87,10 +87,9 @@ class Ranking:
         if not (self.positives and self.negatives):
             return UNKNOWN
         if self.tally.weighted:
-            influence = partial_influence(self.tally, max_fpr)
-            area, variance = influence.value, influence.variance(self.tally)
-        else:
-            area, variance = _partial_area(self, max_fpr)
+            influence = partial_influence(self.tally, max_fpr, corrected=corrected)
+            return Smooth(influence.value, influence.variance(self.tally))
+        area, variance = _partial_area(self, max_fpr)
         if not corrected:
             return Smooth(area, variance)
         value, stretch = correct_partial(area, max_fpr)

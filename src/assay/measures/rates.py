@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 from assay.formula import (
     FN,
@@ -25,8 +26,6 @@ from assay.measures.measure import (
     NEITHER,
     Counts,
     Identity,
-    Interval,
-    Law,
     Measure,
 )
 
@@ -51,8 +50,6 @@ ACCURACY = Measure(
     classes=total(HIT) / N,
     better=HIGHER,
     range=(0, 1),
-    invariant_under=(Law.CLASS_SWAP, Law.TRANSPOSE),
-    complement="error_rate",
     reads="Of all rows, the share that was decided right.",
     misleads="With 2 attacks in 100 rows, flagging nothing scores 98%: compare it with the share "
     "of the larger class.",
@@ -79,17 +76,11 @@ ACCURACY = Measure(
 ERROR_RATE = Measure(
     name="error_rate",
     group=GROUP,
-    aliases=(
-        "misclassification_rate",
-        "misclassification_error",
-        "classification_error_rate",
-    ),
+    aliases=("misclassification_rate", "misclassification_error", "classification_error_rate"),
     formula=(FP + FN) / ALL,
     classes=(N - total(HIT)) / N,
     better=LOWER,
     range=(0, 1),
-    invariant_under=(Law.CLASS_SWAP, Law.TRANSPOSE),
-    complement="accuracy",
     reads="Of all rows, the share that was decided wrong.",
     misleads="Small whenever attacks are rare, whether they are found or not.",
     reference="Sokolova and Lapalme 2009",
@@ -110,9 +101,6 @@ PRECISION = Measure(
     formula=TP / (TP + FP),
     better=HIGHER,
     range=(0, 1),
-    invariant_under=(Law.TRUE_NEGATIVES,),
-    swapped="negative_predictive_value",
-    complement="false_discovery_rate",
     reads="Of the alarms raised, the share that were real.",
     misleads="It falls with the base rate: quote it at the base rate of deployment.",
     reference="van Rijsbergen 1979",
@@ -137,20 +125,13 @@ PRECISION = Measure(
 RECALL = Measure(
     name="recall",
     group=GROUP,
-    aliases=(
-        "tpr",
-        "true_positive_rate",
-        "sensitivity",
-        "hit_rate",
-        "detection_rate",
-        "dr",
-    ),
+    title="detection rate",
+    aside="recall",
+    short="DR",
+    aliases=("tpr", "true_positive_rate", "sensitivity", "hit_rate", "detection_rate", "dr"),
     formula=TP / (TP + FN),
     better=HIGHER,
     range=(0, 1),
-    invariant_under=(Law.PREVALENCE, Law.TRUE_NEGATIVES),
-    swapped="specificity",
-    complement="false_negative_rate",
     reads="Of the attacks, the share that raised an alarm: the detection rate.",
     misleads="Flagging everything gives 1: it says nothing without the false alarms it costs.",
     reference="Yerushalmy 1947",
@@ -171,9 +152,6 @@ SPECIFICITY = Measure(
     formula=TN / (TN + FP),
     better=HIGHER,
     range=(0, 1),
-    invariant_under=(Law.PREVALENCE,),
-    swapped="recall",
-    complement="false_positive_rate",
     reads="Of the harmless rows, the share that raised no alarm.",
     misleads="99.9% sounds safe, yet of a million harmless flows a day it lets a thousand alarm.",
     reference="Yerushalmy 1947",
@@ -185,13 +163,11 @@ FALSE_POSITIVE_RATE = Measure(
     name="false_positive_rate",
     slug="fpr",
     group=GROUP,
+    short="FPR",
     aliases=("fpr", "fall_out", "type_1_error"),
     formula=FP / (FP + TN),
     better=LOWER,
     range=(0, 1),
-    invariant_under=(Law.PREVALENCE,),
-    swapped="false_negative_rate",
-    complement="specificity",
     reads="Of the harmless rows, the share that raised an alarm.",
     misleads="It is not 1 - precision and not the false alarm rate: at a low base rate a tiny "
     "value still means that most alarms are false.",
@@ -205,13 +181,11 @@ FALSE_NEGATIVE_RATE = Measure(
     name="false_negative_rate",
     slug="fnr",
     group=GROUP,
+    short="FNR",
     aliases=("fnr", "miss_rate", "type_2_error"),
     formula=FN / (FN + TP),
     better=LOWER,
     range=(0, 1),
-    invariant_under=(Law.PREVALENCE, Law.TRUE_NEGATIVES),
-    swapped="false_positive_rate",
-    complement="recall",
     reads="Of the attacks, the share that was missed.",
     misleads="Zero is easy: flag everything.",
     reference="Axelsson 2000",
@@ -223,13 +197,13 @@ FALSE_DISCOVERY_RATE = Measure(
     name="false_discovery_rate",
     slug="fdr",
     group=GROUP,
+    title="false alarm rate",
+    aside="FAR",
+    short="FAR",
     aliases=("fdr", "far", "false_alarm_rate"),
     formula=FP / (FP + TP),
     better=LOWER,
     range=(0, 1),
-    invariant_under=(Law.TRUE_NEGATIVES,),
-    swapped="false_omission_rate",
-    complement="precision",
     reads="Of the alarms raised, the share that were false: the false alarm rate (FAR).",
     misleads="Others call FP / (FP + TN) the false alarm rate; and it rises as the base rate "
     "falls.",
@@ -245,8 +219,6 @@ FALSE_OMISSION_RATE = Measure(
     formula=FN / (FN + TN),
     better=LOWER,
     range=(0, 1),
-    swapped="false_discovery_rate",
-    complement="negative_predictive_value",
     reads="Of the rows that raised no alarm, the share that were attacks.",
     misleads="Where attacks are rare it is close to zero for any detector.",
     reference="Powers 2011",
@@ -257,12 +229,11 @@ NEGATIVE_PREDICTIVE_VALUE = Measure(
     name="negative_predictive_value",
     slug="npv",
     group=GROUP,
+    short="NPV",
     aliases=("npv",),
     formula=TN / (TN + FN),
     better=HIGHER,
     range=(0, 1),
-    swapped="precision",
-    complement="false_omission_rate",
     reads="Of the rows that raised no alarm, the share that were harmless.",
     misleads="Where attacks are rare it is close to 1 for any detector.",
     reference="Powers 2011",
@@ -322,8 +293,6 @@ F1 = Measure(
     formula=_f_beta_formula(Fraction(1)),
     better=HIGHER,
     range=(0, 1),
-    interval=Interval.BY_JACCARD,
-    invariant_under=(Law.TRANSPOSE, Law.TRUE_NEGATIVES),
     reads="The harmonic mean of precision and recall; near the smaller of the two.",
     misleads="It ignores true negatives, weighs both errors alike, and falls with the base rate.",
     reference="van Rijsbergen 1979",
@@ -337,6 +306,7 @@ F1 = Measure(
 )
 
 
+@lru_cache(maxsize=256)
 def f_beta(beta: float) -> Measure:
     """F-beta: recall counts beta times as much as precision.
 
@@ -355,7 +325,6 @@ def f_beta(beta: float) -> Measure:
         formula=_f_beta_formula(exact),
         better=HIGHER,
         range=(0, 1),
-        invariant_under=(Law.TRUE_NEGATIVES,),
         reads=f"Precision and recall in one number, leaning towards {side} (beta = {beta:g}).",
         misleads="The beta is a choice of costs: say why it was chosen, and do not compare F "
         "scores of different betas.",
@@ -381,7 +350,6 @@ BALANCED_ACCURACY = Measure(
     classes=total(HIT / ROW) / K,
     better=HIGHER,
     range=(0, 1),
-    invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE),
     reads="The mean of the recalls of all classes; 0.5 is what guessing gets on two.",
     misleads="It weighs the rare class like the common one, which the operator's day does not.",
     reference="Brodersen et al. 2010",
@@ -393,11 +361,11 @@ BALANCED_ACCURACY = Measure(
 G_MEAN = Measure(
     name="g_mean",
     group=GROUP,
+    title="G-mean",
     formula=sqrt(TP / (TP + FN) * (TN / (TN + FP))),
     classes=geometric_mean(HIT / ROW),
     better=HIGHER,
     range=(0, 1),
-    invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE),
     reads="The geometric mean of the recalls of all classes; zero when one class is never found.",
     misleads="One empty class makes it zero, whatever the others are.",
     reference="Kubat and Matwin 1997",

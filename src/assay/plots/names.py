@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 
-from assay.measures import Measure, titles
+from assay.measures import Measure
+from assay.measures.measure import spoken
 
-# Measures whose name stands beside the word of the vocabulary.
-_BOTH = ("recall", "false_discovery_rate")
 _LONGEST = 32
 _MOST = 500  # letters that are looked at, from either end
 _REPLACEMENT = "\ufffd"
@@ -46,8 +45,7 @@ def title(measure: Measure) -> str:
     >>> title(find("mcc")), title(find("fpr")), title(find("recall"))
     ('MCC', 'False positive rate', 'Detection rate')
     """
-    words = titles.title(measure.name)
-    return words[0].upper() + words[1:]
+    return measure.title[0].upper() + measure.title[1:]
 
 
 def full_title(measure: Measure) -> str:
@@ -57,7 +55,7 @@ def full_title(measure: Measure) -> str:
     >>> full_title(find("far"))
     'False alarm rate (false discovery rate)'
     """
-    aside = f" ({titles.spoken(measure.name)})" if measure.name in _BOTH else ""
+    aside = f" ({spoken(measure.name)})" if measure.aside else ""
     return title(measure) + aside
 
 

@@ -110,7 +110,7 @@ def measure_document(measure: Measure, *, level: float = DEFAULT_LEVEL) -> Docum
         sections.append(Section("Bands", (Table("A convention, no law", columns, bands),)))
     sections.append(Section("Example", _worked(measure, level)))
     return Document(
-        title=measure_name(measure.name),
+        title=measure_name(measure),
         headline=(measure.reads,),
         sections=tuple(sections),
         plain={"schema": SCHEMA, "measures": [entry]},

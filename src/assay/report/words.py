@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from assay.measures.titles import title
+from assay.measures import Measure, find
+from assay.measures.measure import spoken
 from assay.report.names import name
 
-# The other name of what the vocabulary calls differently.
-_ASIDE = {"recall": "recall", "false_discovery_rate": "FAR"}
 _DAILY = {
     "alerts_per_day": "alerts a day",
     "false_alarms_per_day": "false alarms a day",
@@ -32,7 +31,7 @@ _POSITIVES = {
 }
 
 
-def measure_name(measure: str, average: str | None = None) -> str:
+def measure_name(measure: Measure | str, average: str | None = None) -> str:
     """A measure as a heading calls it.
 
     >>> measure_name("recall"), measure_name("recall", "macro"), measure_name("f0.5")
@@ -40,12 +39,14 @@ def measure_name(measure: str, average: str | None = None) -> str:
     >>> measure_name("recall", "normal")  # of a label
     'recall, normal'
     """
+    if isinstance(measure, str) and measure in _DAILY:
+        return _DAILY[measure]
+    declared = find(measure) if isinstance(measure, str) else measure
     if average is not None:
-        called = measure if measure == "recall" else measure_name(measure)
+        # The words of the vocabulary are of attacks; an average is of any class.
+        called = spoken(declared.name) if declared.aside else declared.title
         return f"{called}, {_AVERAGES.get(average, average)}"
-    if measure in _ASIDE:
-        return f"{title(measure)} ({_ASIDE[measure]})"
-    return _DAILY.get(measure) or title(measure)
+    return f"{declared.title} ({declared.aside})" if declared.aside else declared.title
 
 
 def positives(label: str) -> str:

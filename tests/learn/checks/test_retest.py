@@ -11,6 +11,7 @@ from assay.inference import paired_influence
 from assay.learn.checks import check
 from assay.learn.checks.drop import Judging, drops
 from assay.learn.recipes import find_recipe
+from assay.measures import find
 from assay.tally import Sample
 
 from .tables import clean, data, parted, smote
@@ -199,7 +200,7 @@ def test_the_same_rows_give_the_interval_of_the_paired_method() -> None:
     one, two = (judged(generator, np.arange(600), lift) for lift in (1.5, 1.0))
     found = drops(one, two, ("roc_auc",))["roc_auc"]
     sample = Sample.of_rows(("n", "a"), one.truth, {"after": two.scores, "before": one.scores})
-    expected = paired_influence(sample, "roc_auc").effect
+    expected = paired_influence(sample, find("roc_auc")).effect
     assert expected is not None
     assert found.low == pytest.approx(expected.low, abs=0.01)
     assert found.high == pytest.approx(expected.high, abs=0.01)

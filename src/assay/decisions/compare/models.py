@@ -26,20 +26,18 @@ from assay.inference import (
     mcnemar_of,
     nemenyi,
     paired_bootstrap,
-    paired_influence,
     paired_score_bootstrap,
+    paired_scores,
     resampled_clusters,
     resampled_pairs,
 )
 from assay.inference.chosen import Chosen
-from assay.measures import Measure, catalogue
+from assay.inference.differences import has_difference
+from assay.measures import Measure, Needs, catalogue
 from assay.sources import Batch
 from assay.tally import ClusterTally, PairTally, Sample
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-
-RANKED = ("roc_auc", "partial_auc", "average_precision")
-LOSSES = ("log_loss", "brier")
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +122,8 @@ class Models:
             else:
                 found = judge.averaged(measure, "macro")
             yield key, self._anew(found, quantity, name) if name in self.chosen else found
-        for key in scored([batch]):
-            yield key, judge.scored(catalogue.find(key))
+        for measure in scored([batch]):
+            yield measure.name, judge.scored(measure)
 
     def _anew(self, found: Estimate, quantity: Quantity, name: str) -> Estimate:
         """The estimate with the interval that carries the choice of the threshold."""
@@ -185,16 +183,13 @@ class Pair:
             yield _difference(name, found, self.models.resampled)
         if self.sample is None:
             return
-        for name in scored(self._batches):
+        for measure in scored(self._batches):
             if self.models.resample:
-                found = paired_score_bootstrap(self.sample, name, method=self.models.method)
-                yield _difference(name, found, self.models.resampled)
-            elif name == "roc_auc" and self._delong is not None:
-                yield _difference(name, self._delong)
+                found = paired_score_bootstrap(self.sample, measure, method=self.models.method)
+                yield _difference(measure.name, found, self.models.resampled)
             else:
-                yield _difference(
-                    name, paired_influence(self.sample, name, level=self.models.level)
-                )
+                found = paired_scores(self.sample, measure, level=self.models.level)
+                yield _difference(measure.name, found)
 
     def _tables(self) -> tuple[Floats, Floats]:
         """Resampled tables of both models, from one draw."""
@@ -253,11 +248,14 @@ def counted(*, binary: bool) -> Iterator[tuple[str, Measure, Quantity]]:
             yield f"{measure.name}.macro", measure, Quantity(averaged)
 
 
-def scored(batches: tuple[Batch, ...] | list[Batch]) -> tuple[str, ...]:
-    """Measures of scores that all of these models have."""
+def scored(batches: tuple[Batch, ...] | list[Batch]) -> list[Measure]:
+    """Measures of scores that all of these models have, and whose rows tell how sure they are."""
     if any(batch.score is None for batch in batches):
-        return ()
-    return (*RANKED, *LOSSES) if all(batch.is_probability for batch in batches) else RANKED
+        return []
+    said = {Needs.SCORES}
+    if all(batch.is_probability for batch in batches):
+        said.add(Needs.LOSSES)
+    return [m for m in catalogue.CATALOGUE if m.needs in said and has_difference(m)]
 
 
 def _difference(name: str, found: Significance, method: str | None = None) -> Difference:

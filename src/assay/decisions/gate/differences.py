@@ -13,10 +13,11 @@ from assay.decisions.gate.rows import Rows
 from assay.decisions.gate.rule import NEW, OLD, Rule
 from assay.decisions.gate.single import of_scores, resampled, undefined, values
 from assay.formula import cells, proportion
-from assay.inference import Bootstrap, ClopperPearson, Estimate, delong_of, paired_influence
+from assay.inference import Bootstrap, ClopperPearson, Estimate, paired_scores
 from assay.inference.chosen import Chosen
-from assay.inference.differences import INFLUENCES, LOSSES
+from assay.inference.differences import has_difference
 from assay.inference.mcnemar import paired_difference
+from assay.measures import Needs
 
 Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -152,21 +153,15 @@ def of_both_scores(rows: Rows, rule: Rule) -> Estimate:
             return Estimate(math.nan, level=rows.level, undefined=why)
     if not all(rows.sizes):
         return Estimate(math.nan, level=rows.level, undefined="there is only one class")
-    name = rule.measure.name
     value = float(each[NEW]) - float(each[OLD])
-    if name not in INFLUENCES and name not in LOSSES:
+    if not has_difference(rule.measure):
         return Estimate(value, n=each[NEW].n, level=rows.level, note=each[NEW].note)
-    sample = rows.sample()
-    test = (
-        delong_of(sample, level=rows.level)
-        if name == "roc_auc" and rows.clusters is None
-        else paired_influence(sample, name, level=rows.level)
-    )
+    test = paired_scores(rows.sample(), rule.measure, level=rows.level)
     assert test.effect is not None  # noqa: S101 - tests of two models have one
     found = test.effect
     if found.low < found.high or rows.same or math.isnan(found.low):
         return found
-    if name in LOSSES:
+    if rule.measure.needs is Needs.LOSSES:
         return found.changed(low=math.nan, high=math.nan, note=NO_SPREAD)
     if rows.same_order:
         return found

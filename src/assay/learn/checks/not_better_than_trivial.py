@@ -8,7 +8,7 @@ from assay.learn.checks.baselines import headline_measure
 from assay.learn.checks.case import Case
 from assay.learn.checks.finding import CodedCheck, Seen
 from assay.learn.checks.words import estimate
-from assay.measures.titles import title
+from assay.measures import find
 
 
 def look(case: Case) -> Seen | None:
@@ -37,7 +37,7 @@ def look(case: Case) -> Seen | None:
     best = max(others, key=lambda name: others[name])
     if mine.low > others[best]:
         return None
-    called = "AUC" if measure == "roc_auc" else title(measure)
+    called = find(measure).short or find(measure).title
     return Seen(
         "warning",
         f"{case.retest.recipe} has {'an' if called[0] in 'Aa' else 'a'} {called} of "

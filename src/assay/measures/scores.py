@@ -1,0 +1,165 @@
+"""How a measure of scores is declared.
+
+Influence is to scores what a formula is to counts: by how much each row moves a measure tells its
+value, and its variance with sampling weights, with clusters, and between two models. A mean of a
+loss is told by the loss of a row. What is neither says so and has no interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.measures.calibration import Reliability
+from assay.measures.influence import Influence
+from assay.measures.measure import Interval, Law, Needs
+from assay.measures.ranking import UNKNOWN, Ranking, Smooth, rank
+from assay.tally import Confusion, LossSums, Sample, ScoreTally
+from assay.tally.sums import Moments
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A measure of how one score ranks the rows, by the influence of each row.
+
+    ``fast`` finds the same value and variance from block sums, without sampling weights.
+    ``unbiased`` divides by one row less on each side, as DeLong does. ``reach`` is the share of
+    negatives that it looks at, ``between`` its least and largest value where those are within
+    the range, and ``up_to`` gives it for another false positive rate, corrected or not.
+    """
+
+    influence: Callable[[ScoreTally], Influence]
+    fast: Callable[[Ranking], Smooth] | None = None
+    interval: Interval = Interval.INFLUENCE
+    invariant_under: tuple[Law, ...] = (Law.SCORE_MAP,)
+    unbiased: bool = False
+    needs_negatives: bool = True
+    reach: float = 1.0
+    between: tuple[float, float] | None = None
+    up_to: Callable[..., Ranked] | None = None
+    needs: ClassVar[Needs] = Needs.SCORES
+
+    def defined(self, positives: Any, negatives: Any) -> bool:
+        """Whether so many rows of each class have a value."""
+        return bool(positives) and (bool(negatives) or not self.needs_negatives)
+
+    def of(self, ranking: Ranking) -> Smooth:
+        """The value and its variance."""
+        if not self.defined(ranking.positives, ranking.negatives):
+            return UNKNOWN
+        return self.by_influence(ranking.tally) if self.fast is None else self.fast(ranking)
+
+    def value(self, tally: ScoreTally) -> float:
+        """The value alone, as resamples need it."""
+        if self.fast is not None:
+            return self.of(rank(tally)).value
+        negatives, positives = tally.totals()
+        return self.influence(tally).value if self.defined(positives, negatives) else math.nan
+
+    def by_influence(self, tally: ScoreTally) -> Smooth:
+        """The same by the influence of each row."""
+        found = self.influence(tally)
+        return Smooth(found.value, found.variance(tally, unbiased=self.unbiased))
+
+    def moves(self, sample: Sample, model: int) -> tuple[float, Floats]:
+        """The value of one model, and by how much each row moves it."""
+        tally = sample.score_tally(model)
+        found = self.influence(tally)
+        at = np.searchsorted(tally.scores, sample.scores[:, model])
+        return found.value, np.where(sample.truth == 1, found.positive[at], found.negative[at])
+
+    def resampled(self, sample: Sample, model: int, counts: npt.NDArray[np.int64]) -> float:
+        """The value of one model on rows that are counted anew."""
+        kept = counts > 0
+        truth = sample.truth[kept]
+        if truth.min() == truth.max():
+            return math.nan
+        scores = sample.scores[kept, model]
+        return self.influence(
+            ScoreTally.of_rows(sample.labels, scores, truth, counts=counts[kept])
+        ).value
+
+
+@dataclass(frozen=True)
+class MeanLoss:
+    """The mean over rows of a loss of the probability that was said and the truth, 0 or 1.
+
+    ``sums`` are those that were added up while rows were counted; for more than two classes there
+    are no others. ``largest`` is the most that a row can lose. ``beside`` are values to compare
+    with, and ``clipped`` says of how many rows the loss was cut.
+    """
+
+    loss: Callable[[Floats, Any], Floats]
+    largest: float
+    sums: Callable[[LossSums], Moments] | None = None
+    beside: Callable[[Confusion], Mapping[str, float]] | None = None
+    clipped: Callable[[LossSums], int] | None = None
+    invariant_under: tuple[Law, ...] = ()
+    needs: ClassVar[Needs] = Needs.LOSSES
+    interval: ClassVar[Interval] = Interval.MEAN
+
+    def value(self, tally: ScoreTally) -> float:
+        """The mean loss of a binary score tally, in floats, as resamples are."""
+        return float((self._losses(tally) * tally.counts).sum() / tally.counts.sum())
+
+    def moments(self, tally: ScoreTally) -> Moments:
+        """The sums behind the mean and its variance."""
+        losses = self._losses(tally)
+        squares = tally.counts if tally.squares is None else tally.squares
+        return Moments(
+            float(tally.counts.sum()),
+            float((losses * tally.counts).sum()),
+            float(squares.sum()),
+            float((losses * squares).sum()),
+            float((losses * losses * squares).sum()),
+        )
+
+    def _losses(self, tally: ScoreTally) -> Floats:
+        scores = tally.scores.astype(np.float64)
+        return np.stack([self.loss(scores, 0), self.loss(scores, 1)])
+
+    def of_rows(self, sample: Sample, model: int) -> Floats:
+        """The loss of each row."""
+        return np.asarray(self.loss(sample.scores[:, model], sample.truth))
+
+    def moves(self, sample: Sample, model: int) -> tuple[float, Floats]:
+        """The value of one model, and by how much each row moves it."""
+        loss = self.of_rows(sample, model)
+        total = int(sample.counts.sum())
+        mean = float((loss * sample.counts).sum()) / total
+        return mean, (loss - mean) / total
+
+    def resampled(self, sample: Sample, model: int, counts: npt.NDArray[np.int64]) -> float:
+        """The value of one model on rows that are counted anew."""
+        return float((self.of_rows(sample, model) * counts).sum() / counts.sum())
+
+
+@dataclass(frozen=True)
+class Binned:
+    """A measure of binned probabilities, and what a calibrated model of this size would show."""
+
+    value: Callable[[Reliability], float]
+    if_calibrated: Callable[[Reliability], float]
+    invariant_under: tuple[Law, ...] = ()
+    needs: ClassVar[Needs] = Needs.SCORES
+    interval: ClassVar[Interval] = Interval.NONE
+
+
+@dataclass(frozen=True)
+class OverPairs:
+    """A measure of more than two classes, from one table of probabilities a class."""
+
+    value: Callable[[tuple[ScoreTally, ...]], float]
+    invariant_under: tuple[Law, ...] = ()
+    needs: ClassVar[Needs] = Needs.SCORES
+    interval: ClassVar[Interval] = Interval.NONE
+
+
+OfScores: TypeAlias = Ranked | MeanLoss | Binned | OverPairs
