@@ -185,10 +185,14 @@ def test_an_area_is_held_against_the_printed_rates_where_there_is_no_matrix() ->
     claim = {
         "positive": "attack",
         "support": {"normal": 1000, "attack": 1000},
-        "reported": {"recall": "0.800", "fpr": "0.300", "auc": "0.97"},
+        "reported": {"recall.attack": "0.800", "fpr.attack": "0.300", "auc": "0.97"},
     }
     found = {number.key: number.verdict for number in audit(claim).claims[0].numbers}
-    assert found == {"recall": "consistent", "fpr": "consistent", "auc": "inconsistent"}
+    assert found == {
+        "recall.attack": "consistent",
+        "fpr.attack": "consistent",
+        "auc": "inconsistent",
+    }
 
 
 def test_f1_of_rounded_rates_is_not_accused_beside_a_missing_cell() -> None:

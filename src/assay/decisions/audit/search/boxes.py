@@ -164,7 +164,7 @@ class Search:
         return left
 
     def _ranges(self, low: Any, high: Any) -> dict[str, tuple[Any, Any]]:
-        """What each cell can be where the free counts lie between these."""
+        """What each cell can be where the free counts lie between these; some may be negative."""
         found = {}
         for name, (constant, steps) in self._region.cells.items():
             least = most = np.full(low.shape[1:], float(constant))
@@ -172,7 +172,7 @@ class Search:
                 if step:
                     least = least + step * (low[k] if step > 0 else high[k])
                     most = most + step * (high[k] if step > 0 else low[k])
-            found[name] = np.maximum(least, 0.0), most
+            found[name] = least, most
         return found
 
     def _possible(self, left: _Boxes) -> Booleans:
@@ -190,7 +190,12 @@ class Search:
                 chosen = np.array([np.broadcast_to(end, low.shape[1:]) for end in ends])
                 start = np.where(chosen == 1, high, low)
                 stop = np.where(chosen == 0, low, high)
-            return self._ranges(start, stop)
+                # A corner with a negative cell is no matrix: of such a box nothing is set.
+                ends_at = self._ranges(start, stop).values()
+                real = np.logical_and.reduce([least >= 0 for least, _ in ends_at])
+                start, stop = np.where(real, start, low), np.where(real, stop, high)
+            ranges = self._ranges(start, stop)
+            return {name: (np.maximum(least, 0.0), most) for name, (least, most) in ranges.items()}
 
         def boxed(quantity: Quantity) -> Bounds:
             if quantity not in known:

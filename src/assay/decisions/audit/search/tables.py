@@ -15,7 +15,7 @@ from assay.decisions.audit.search.ways import Booleans, Way
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 _MOST = 1 << 19
-_MOST_OF_SIZE = 1 << 21
+_MOST_OF_SIZE = 1 << 22
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.decisions.audit.exact import decimal, hold, judge, same_digits
+from assay.decisions.audit.exact import Exact, as_float, decimal, hold, judge, same_digits
 from assay.decisions.audit.printed import printed
 from assay.decisions.audit.result import Verdict
-from assay.decisions.audit.exact import Exact
 
 shares = st.fractions(min_value=0, max_value=1, max_denominator=10**9)
 places = st.integers(0, 16)
@@ -38,12 +37,15 @@ def rounded(value: Fraction, digits: int, rounding: str) -> str:
         ("0.33", Fraction(3399, 10**4), "rounding"),
         ("0.33", Fraction(34, 100), "inconsistent"),
         ("0.33", Fraction(32, 100), "inconsistent"),
-        # Eight digits or more pass within one part in a million.
-        ("909,636.36", Fraction(909636113976, 10**6), "consistent"),
-        ("909,637.36", Fraction(909636113976, 10**6), "inconsistent"),
-        ("0.96697999", Fraction(14378, 14869), "inconsistent"),
-        ("0.96697899", Fraction(14378, 14869), "consistent"),
-        ("0.9669789", Fraction(14378, 14869), "inconsistent"),
+        # However many digits there are, all of them count.
+        ("909,636.36", Fraction(909636113976, 10**6), "inconsistent"),
+        ("909,636.11", Fraction(909636113976, 10**6), "consistent"),
+        ("909,636.12", Fraction(909636113976, 10**6), "rounding"),
+        ("0.96697899", Fraction(14378, 14869), "inconsistent"),
+        ("0.96697828", Fraction(14378, 14869), "consistent"),
+        ("0.96697827", Fraction(14378, 14869), "rounding"),
+        ("0.966978276952", Fraction(14378, 14869), "consistent"),
+        ("0.966978276950", Fraction(14378, 14869), "inconsistent"),
         # Digits that count begin with the first that is not zero.
         ("0.00000215", Fraction(2146, 10**9), "consistent"),
         ("0.0000215", Fraction(2146, 10**9), "inconsistent"),
@@ -127,3 +129,20 @@ def test_what_is_said_shows_a_digit_more_than_was_printed(text, exact, said) -> 
 
 def test_a_value_far_below_the_last_digit_is_not_shown_as_nothing() -> None:
     assert decimal(Exact.of(Fraction(1, 10**6)), printed("0.00")) == "1e-06"
+
+
+@pytest.mark.parametrize("exponent", [309, 400, 999])
+def test_numbers_beyond_floats_are_judged_by_their_digits(exponent) -> None:
+    text = f"2e{exponent}"
+    assert judge(printed(text), Exact.of(2 * 10**exponent)) is Verdict.CONSISTENT
+    assert judge(printed(text), Exact.of(Fraction(1, 2))) is Verdict.INCONSISTENT
+    assert as_float(printed(text).value) == float("inf")
+    assert as_float(printed(f"-{text}").value) == float("-inf")
+    assert as_float(printed(f"2e-{exponent}").value) == float(f"2e-{exponent}")
+
+
+@given(st.fractions(0, 10**12, max_denominator=10**9))
+def test_roots_enclose_what_they_are_of(number) -> None:
+    found = Exact.root(number)
+    assert found.low**2 <= number <= found.high**2
+    assert found.high - found.low <= (found.high or 1) / 2**90

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.decisions.audit import audit
-from assay.decisions.audit.exact import Exact
 
 FOREST = {"tn": 7743, "fp": 167, "fn": 324, "tp": 6635}
 NETWORK = {"tn": 480, "fp": 7430, "fn": 614, "tp": 6345}
@@ -185,15 +184,59 @@ def test_a_number_beyond_the_range_is_a_percentage_and_that_is_said() -> None:
 
 def test_beside_such_numbers_a_small_one_may_be_a_percentage_too() -> None:
     secuml = {"tn": 9980, "fp": 10, "fn": 2, "tp": 8}
-    found = numbers(confusion=secuml, reported={"accuracy": "99.88", "fpr": "0.10"})
-    assert str(found["fpr"].verdict) == "consistent"
-    assert str(numbers(confusion=secuml, reported={"fpr": "0.10"})["fpr"].verdict) == "inconsistent"
+    told = {"confusion": secuml, "positive": "spam"}
+    found = numbers(**told, reported={"accuracy": "99.88", "fpr.spam": "0.10"})
+    assert str(found["fpr.spam"].verdict) == "consistent"
+    alone = numbers(**told, reported={"fpr.spam": "0.10"})["fpr.spam"]
+    assert str(alone.verdict) == "inconsistent"
 
 
 def test_ratios_without_an_upper_end_are_never_percentages() -> None:
     found = forest({"positive_likelihood_ratio": "45.16"})["positive_likelihood_ratio"]
     assert str(found.verdict) == "consistent"
     assert "percentage" not in found.said
+
+
+# -- averages over two classes ---------------------------------------------------------------------
+
+# Weka and scikit-learn print the weighted average where the value of one class is expected.
+TWO = {"tn": 900, "fp": 100, "fn": 60, "tp": 340}
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "said"),
+    [
+        ("recall", "0.8500", "340/400"),
+        ("recall", "0.8857", "weighted average"),
+        ("recall", "0.8750", "macro average"),
+        ("precision", "0.8904", "weighted average"),
+        ("precision", "0.8551", "macro average"),
+        ("f1", "0.8873", "weighted average"),
+        ("fpr", "0.1357", "weighted average"),
+    ],
+)
+def test_a_bare_rate_of_two_classes_may_be_an_average_and_it_is_said_which(key, text, said) -> None:
+    found = numbers(confusion=TWO, reported={key: text})[key]
+    assert str(found.verdict) == "consistent"
+    assert found.said.startswith(said)
+
+
+def test_the_value_of_the_positive_class_comes_before_any_average() -> None:
+    # 0.85 is the recall, 0.850 its weighted average too in this matrix.
+    found = numbers(confusion={"tn": 85, "fp": 15, "fn": 15, "tp": 85}, reported={"recall": "0.85"})
+    assert found["recall"].said.startswith("85/100")
+
+
+def test_weighted_comes_before_micro() -> None:
+    # The weighted recall and the micro recall are both the accuracy.
+    found = numbers(confusion=TWO, reported={"recall": "0.8857"})["recall"]
+    assert "weighted average" in found.said
+    assert "micro" not in found.said
+
+
+def test_a_rate_of_a_named_class_is_never_an_average() -> None:
+    found = numbers(confusion=TWO, positive="attack", reported={"recall.attack": "0.8857"})
+    assert str(found["recall.attack"].verdict) == "inconsistent"
 
 
 # -- undefined -------------------------------------------------------------------------------------
@@ -219,6 +262,60 @@ def test_an_average_with_an_undefined_class_says_which_convention_gives_it() -> 
 def test_measures_of_two_classes_are_not_judged_for_many() -> None:
     found = numbers(**DARKNET, reported={"youden_j": "0.8", "lr_plus": "3"})
     assert {str(number.verdict) for number in found.values()} == {"undetermined"}
+
+
+# -- areas under curves, which a matrix can only rule out -------------------------------------------
+
+
+def verdict(key, text, cells, **claim):
+    confusion = dict(zip(("tn", "fp", "fn", "tp"), cells, strict=True))
+    found = audit({"confusion": confusion, "reported": {key: text}, **claim}).claims[0].numbers[0]
+    assert found.recomputed is None
+    return str(found.verdict)
+
+
+def test_an_area_within_the_bounds_is_undetermined() -> None:
+    assert verdict("roc_auc", "0.9938", (7743, 167, 324, 6635)) == "undetermined"
+    assert verdict("roc_auc", "48.12%", (480, 7430, 614, 6345)) == "undetermined"
+    assert verdict("ap", "0.9823", (7743, 167, 324, 6635)) == "undetermined"
+
+
+def test_an_area_that_no_scores_can_give_is_inconsistent() -> None:
+    assert verdict("roc_auc", "0.4812", (480, 7430, 6345, 614)) == "inconsistent"
+    assert verdict("auc", "0.90", (7743, 167, 324, 6635)) == "inconsistent"
+    assert verdict("ap", "0.50", (7743, 167, 324, 6635)) == "inconsistent"
+    assert verdict("ap", "1.000", (7743, 167, 324, 6635)) == "inconsistent"
+
+
+def test_an_area_of_hard_decisions_is_left_open_and_told() -> None:
+    confusion = {"tn": 7743, "fp": 167, "fn": 324, "tp": 6635}
+    found = audit({"confusion": confusion, "reported": {"auc": "0.9662"}}).claims[0].numbers[0]
+    assert str(found.verdict) == "undetermined"
+    assert "the decisions alone" in found.said
+
+
+def test_the_bounds_are_read_to_the_printed_digits() -> None:
+    # At most 1 - 1/10 * 1/10 = 0.99.
+    cells = (9, 1, 1, 9)
+    assert verdict("auc", "0.99", cells) == "undetermined"
+    assert verdict("auc", "1.00", cells) == "inconsistent"
+    assert verdict("auc", "1.0", cells) == "undetermined"
+
+
+def test_measures_of_probabilities_are_ruled_out_by_their_range_alone() -> None:
+    cells = (9, 1, 1, 9)
+    assert verdict("log_loss", "0.3", cells) == "undetermined"
+    assert verdict("log_loss", "-0.3", cells) == "inconsistent"
+    assert verdict("brier", "0.2", cells) == "undetermined"
+    assert verdict("roc_auc", "-0.2", cells) == "inconsistent"
+
+
+def test_many_classes_and_means_of_folds_have_no_operating_point() -> None:
+    claim = {"labels": ["A", "B", "C"], "matrix": [[1, 9, 0], [9, 1, 0], [0, 9, 1]]}
+    found = audit({**claim, "reported": {"roc_auc.macro": "0.99"}}).claims[0].numbers[0]
+    assert str(found.verdict) == "undetermined"
+    cells = (480, 7430, 6345, 614)
+    assert verdict("roc_auc", "0.4812", cells, aggregate="fold-mean") == "undetermined"
 
 
 # -- oracles ---------------------------------------------------------------------------------------
@@ -252,10 +349,3 @@ def test_a_number_two_units_off_is_never_let_through() -> None:
         confusion = {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
         (found,) = numbers(confusion=confusion, reported={"accuracy": text}).values()
         assert str(found.verdict) == "inconsistent"
-
-
-@given(st.fractions(0, 10**12, max_denominator=10**9))
-def test_roots_enclose_what_they_are_of(number) -> None:
-    found = Exact.root(number)
-    assert found.low**2 <= number <= found.high**2
-    assert found.high - found.low <= (found.high or 1) / 2**90
