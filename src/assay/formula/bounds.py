@@ -88,7 +88,10 @@ def bounds_along(expression: Expression, directions: Sequence[Moves], at: At) ->
         lows.append(np.where(rises, 0.0, np.where(falls, 1.0, np.nan)))
         highs.append(np.where(rises, 1.0, np.where(falls, 0.0, np.nan)))
     least, most = bounds(expression, at(lows)), bounds(expression, at(highs))
-    return Bounds(np.fmax(whole.low, least.low), np.fmin(whole.high, most.high))
+    # At an end where a formula is undefined it says nothing of what lies beside it.
+    low = np.where(least.low <= least.high, np.fmax(whole.low, least.low), whole.low)
+    high = np.where(most.low <= most.high, np.fmin(whole.high, most.high), whole.high)
+    return Bounds(low, high)
 
 
 @lru_cache(maxsize=4096)

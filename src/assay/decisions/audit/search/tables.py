@@ -14,8 +14,8 @@ from assay.decisions.audit.search.ways import Booleans, Way
 
 Integers: TypeAlias = npt.NDArray[np.int64]
 
-_MOST = 1 << 19
-_MOST_OF_SIZE = 1 << 22
+# As many matrices as are counted out, and as many as may differ in what formulas read.
+_COUNTED_OUT, _MOST = 1 << 22, 1 << 21
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class Tables:
 def tables_of(rows: Sequence[int] | None, classes: int, n: int | None) -> Tables | None:
     """All matrices with these supports, or of n rows; None where they are too many."""
     if rows is not None:
-        if math.prod(math.comb(r + classes - 1, classes - 1) for r in rows) > 8 * _MOST:
+        if math.prod(math.comb(r + classes - 1, classes - 1) for r in rows) > _COUNTED_OUT:
             return None
         return _joined([list(_row(r, classes)) for r in rows], classes)
-    if n is None or math.comb(n + classes**2 - 1, classes**2 - 1) > _MOST_OF_SIZE:
+    if n is None or math.comb(n + classes**2 - 1, classes**2 - 1) > _COUNTED_OUT:
         return None
     parts = [_of_supports(supports, classes) for supports in _compositions(n, classes)]
     return Tables(
@@ -72,7 +72,7 @@ def _joined(options: Sequence[Sequence[tuple[int, ...]]], classes: int) -> Table
         added = np.zeros((len(row), 2 * classes), np.int64)
         added[:, classes:] = np.array(row)
         added[:, i] = added[:, classes + i]
-        if len(states) * len(added) > 8 * _MOST:
+        if len(states) * len(added) > 2 * _COUNTED_OUT:
             return None
         states = (states[:, None, :] + added[None, :, :]).reshape(-1, 2 * classes)
         states = _unique(states)
