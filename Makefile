@@ -23,7 +23,7 @@ COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check lint types imports doctest docs coverage bench intervals resampling guarantees mistakes audits realdata clean
+.PHONY: help demo test check lint types imports doctest docs coverage bench intervals resampling guarantees mistakes audits fuzz realdata clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -73,11 +73,14 @@ resampling: $(TEST) ## Simulate how often intervals at a chosen threshold cover 
 guarantees: $(TEST) ## Simulate how often guaranteed thresholds break their constraints (long)
 	$(PY) benchmarks/guarantees.py
 
-mistakes: $(TEST) ## Simulate how often the audit names the mistake that was made
+mistakes: $(TEST) ## Hold the audit against brute force on 10,000 claims with a wrong number (long)
 	$(PY) benchmarks/audit_mistakes.py
 
 audits: $(TEST) ## Audit 10,000 honest claims; none may be accused (long)
 	$(PY) benchmarks/audit_honest.py
+
+fuzz: $(TEST) ## Audit 20,000 mutated claims; none may break it or take 5 s (long)
+	$(PY) benchmarks/audit_fuzz.py
 
 realdata: $(TEST) ## Train on real data, where they are, and write the tables of the docs (long)
 	$(PY) benchmarks/real_data.py

@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from assay.decisions.audit.audit import audited
-from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.judge import judge
-from assay.decisions.audit.mistakes import explain
-from assay.decisions.audit.percents import with_percents
-from assay.decisions.audit.printed import Printed, printed
-from assay.decisions.audit.result import Judged, Verdict
-from assay.decisions.audit.values import Exact
-from assay.tally import Confusion
+import assay
 from injected.kinds import KINDS, Case, Kind, one, pick
-from injected.matrices import Matrix, Values, labels_of, many_classes, numbers, two_classes
+from injected.matrices import (
+    ONE_SIDED,
+    Matrix,
+    Values,
+    conventions,
+    labels_of,
+    many_classes,
+    numbers,
+    two_classes,
+)
 
 AREAS = ("roc_auc", "average_precision")
 
@@ -54,65 +55,69 @@ def tries(kind: Kind, rng: np.random.Generator) -> Iterator[Tried]:
     keys += [str(key) for key in rng.permutation(others)[: rng.integers(6, 11) - len(keys)]]
     percent = bool(rng.random() < 0.3)
     reported = {
-        key: tuple(as_printed(end, percent=percent) for end in np.atleast_1d(case.wrong[key]))
+        key: [as_printed(end, percent=percent) for end in np.atleast_1d(case.wrong[key])]
         for key in keys
     }
-    claim = with_percents(_claim(case, reported))
-    for number in explain(claim, audited(claim).numbers):
-        if number.key in changed and _shows(number.key, reported[number.key], case):
+    (found,) = assay.audit([_claim(case, reported)]).to_dict()["claims"]
+    for number in found["numbers"]:
+        key = number["key"]
+        if key in changed and _shows(key, reported[key], case):
             yield _tried(number, case)
 
 
-def as_printed(value: float, *, percent: bool) -> Printed:
+def as_printed(value: float, *, percent: bool) -> str:
     """Four decimals, or as many digits where that would leave none."""
     if 0 < abs(value) < 0.0005:
-        return printed(f"{value:.3e}")
-    return printed(f"{value:.2%}" if percent else f"{value:.4f}")
+        return f"{value:.3e}"
+    return f"{value:.2%}" if percent else f"{value:.4f}"
 
 
-def _claim(case: Case, reported: dict[str, tuple[Printed, ...]]) -> Claim:
+def _claim(case: Case, reported: dict[str, list[str]]) -> dict[str, Any]:
     labels = labels_of(case.matrix)
-    two = len(labels) == 2
-    return Claim(
-        "simulated",
-        positive=labels[1] if two else None,
-        negative=labels[0] if two else None,
-        labels=labels,
-        matrix=Confusion(labels, tuple(map(tuple, case.matrix))),
-        reported={
-            key: ends[0] if len(ends) == 1 else (ends[0], ends[1]) for key, ends in reported.items()
-        },
+    claim: dict[str, Any] = {
+        "name": "simulated",
+        "labels": list(labels),
+        "matrix": case.matrix,
+        "reported": {key: ends[0] if len(ends) == 1 else ends for key, ends in reported.items()},
         **case.more,
-    )
+    }
+    return claim | ({"positive": labels[1], "negative": labels[0]} if len(labels) == 2 else {})
 
 
-def _shows(key: str, ends: tuple[Printed, ...], case: Case) -> bool:
+def _shows(key: str, ends: list[str], case: Case) -> bool:
     """Whether the digits differ from all that may be right; of an area nothing is known."""
     if key in case.rights:
         rights = case.rights[key]
+    elif len(case.matrix) == 2 and key in ONE_SIDED:
+        rights = conventions(key, case.matrix)
     elif key in case.honest:
-        rights = [Exact.near(float(case.honest[key]))]
+        rights = [case.honest[key]]
     else:
         return True
     return not any(
-        all(
-            judge(end, value) is not Verdict.INCONSISTENT
-            for end, value in zip(ends, np.atleast_1d(right), strict=True)
-        )
+        all(_fits(end, float(value)) for end, value in zip(ends, np.atleast_1d(right), strict=True))
         for right in rights
     )
 
 
-def _tried(number: Judged, case: Case) -> Tried:
+def _fits(printed: str, value: float) -> bool:
+    """Whether a number is less than one unit of the last digit off."""
+    digits, _, power = printed.rstrip("%").partition("e")
+    unit = 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
+    scale = 100 if printed.endswith("%") else 1
+    return abs(float(f"{digits}e{power or 0}") - value * scale) < unit * (1 - 1e-9)
+
+
+def _tried(number: dict[str, Any], case: Case) -> Tried:
     # The counts do not decide an area: then it counts if its mistake is told.
-    told = number.key in AREAS and number.verdict is Verdict.UNDETERMINED
-    flagged = number.verdict is Verdict.INCONSISTENT or told
-    value = float(np.atleast_1d(case.wrong[number.key])[0])
-    for place, found in enumerate(number.explanations, 1):
-        named = bool({found.mistake, *found.also} & set(case.names))
-        if named or math.isclose(found.value, value, rel_tol=1e-9):
+    told = number["key"] in AREAS and number["verdict"] == "undetermined"
+    flagged = number["verdict"] == "inconsistent" or told
+    value = float(np.atleast_1d(case.wrong[number["key"]])[0])
+    for place, found in enumerate(number["explanations"], 1):
+        named = bool({found["mistake"], *found.get("also", ())} & set(case.names))
+        if named or math.isclose(found["value"], value, rel_tol=1e-9):
             return Tried(flagged, place, not named, explained=True)
-    return Tried(flagged, None, other_name=False, explained=bool(number.explanations))
+    return Tried(flagged, None, other_name=False, explained=bool(number["explanations"]))
 
 
 @dataclass(frozen=True)

@@ -92,3 +92,26 @@ def numbers(matrix: Any) -> Values:
         "kappa": (accuracy - chance) / (1 - chance),
         "mcc": (accuracy - chance) / math.sqrt(spread),
     }
+
+
+ONE_SIDED = (
+    "precision",
+    "recall",
+    "specificity",
+    "npv",
+    "f1",
+    "fpr",
+    "fnr",
+    "fdr",
+    "for",
+    "jaccard",
+)
+
+
+def conventions(key: str, matrix: Matrix) -> list[float]:
+    """All values that a bare key of two classes may have: of the positive, or an average."""
+    (tn, fp), (fn, tp) = matrix
+    own, other = rates(tp, fp, fn, tn)[key], rates(tn, fn, fp, tp)[key]
+    n, positives, right, wrong = tp + fp + fn + tn, tp + fn, tp + tn, fp + fn
+    weighted = (own * positives + other * (n - positives)) / n
+    return [own, weighted, (own + other) / 2, rates(right, wrong, wrong, right)[key]]

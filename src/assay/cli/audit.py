@@ -52,8 +52,8 @@ def command(
 
     CLAIMS are TOML or JSON files with the counts of a result, as far as they are given, and the
     numbers reported for it; - for standard input. Every number is recomputed exactly and found
-    consistent, off by rounding, inconsistent or undetermined; an inconsistent one with the mistake
-    that gives its digits. Ends with 1 if any is inconsistent.
+    consistent, off by rounding, inconsistent, in conflict with others or undetermined; an
+    inconsistent one with the mistake that gives its digits. Ends with 1 if any must be wrong.
     """
     reporting.check()
     check_figures(figures)

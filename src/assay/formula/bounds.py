@@ -61,12 +61,7 @@ def bounds(expression: Expression, ranges: Ranges) -> Bounds:
     >>> round(float(found.low[0]), 9), round(float(found.high[0]), 9)
     (0.6, 1.333333333)
     """
-    arrays = {
-        name: Bounds(np.asarray(low, np.float64), np.asarray(high, np.float64))
-        for name, (low, high) in ranges.items()
-    }
-    with np.errstate(all="ignore"):
-        return _bounds(expression, arrays)
+    return _Ranges(ranges).bounds(expression)
 
 
 def bounds_along(expression: Expression, directions: Sequence[Moves], at: At) -> Bounds:
@@ -77,23 +72,26 @@ def bounds_along(expression: Expression, directions: Sequence[Moves], at: At) ->
 
     >>> from assay.formula import FP, TP
     >>> def at(ends):
-    ...     span = {None: (3.0, 4.0), 0: (3.0, 3.0), 1: (4.0, 4.0)}[ends[0]]
-    ...     return {"TP": span, "FP": (1.0, 1.0)}
+    ...     low, high = (3.0, 4.0) if ends[0] is None else (3.0 + ends[0], 3.0 + ends[0])
+    ...     return {"TP": (low, high), "FP": (1.0, 1.0)}
     >>> found = bounds_along(TP / (TP + FP), [(("TP", 1),)], at)
     >>> round(float(found.low), 9), round(float(found.high), 9)
     (0.75, 0.8)
     """
-    wide = at([None] * len(directions))
-    whole = bounds(expression, wide)
+    wide = _Ranges(at([None] * len(directions)))
+    whole = wide.bounds(expression)
     lows: list[Any] = []
     highs: list[Any] = []
     for moves in directions:
-        slope = bounds(_slope(expression, moves), wide)
+        slope = wide.bounds(_slope(expression, moves))
         rises, falls = slope.low >= 0, slope.high <= 0
         lows.append(np.where(rises, 0.0, np.where(falls, 1.0, np.nan)))
         highs.append(np.where(rises, 1.0, np.where(falls, 0.0, np.nan)))
     least, most = bounds(expression, at(lows)), bounds(expression, at(highs))
-    return Bounds(np.fmax(whole.low, least.low), np.fmin(whole.high, most.high))
+    # At an end where a formula is undefined it says nothing of what lies beside it.
+    low = np.where(least.low <= least.high, np.fmax(whole.low, least.low), whole.low)
+    high = np.where(most.low <= most.high, np.fmin(whole.high, most.high), whole.high)
+    return Bounds(low, high)
 
 
 @lru_cache(maxsize=4096)
@@ -107,29 +105,54 @@ def _slope(expression: Expression, moves: Moves) -> Expression:
     return add(*parts) if parts else ZERO
 
 
-def _bounds(expression: Expression, arrays: Mapping[str, Bounds]) -> Bounds:
-    match expression:
-        case Cell(name):
-            return arrays[name]
-        case Constant(number):
-            exact = np.float64(number.numerator / number.denominator)
-            return _widened(exact, exact, abs(exact))
-        case Add(terms):
-            parts = [_bounds(term, arrays) for term in terms]
-            size = sum(np.maximum(abs(part.low), abs(part.high)) for part in parts)
-            return _widened(sum(p.low for p in parts), sum(p.high for p in parts), size)
-        case Multiply(factors):
-            found = _bounds(factors[0], arrays)
-            for factor in factors[1:]:
-                found = _product(found, _bounds(factor, arrays))
-            return found
-        case Divide(numerator, denominator):
-            return _ratio(_bounds(numerator, arrays), _bounds(denominator, arrays))
-        case Root(radicand):
-            inner = _bounds(radicand, arrays)
-            low, high = (np.sqrt(np.maximum(end, 0.0)) for end in inner)
-            return _widened(low, high, high)
-    raise TypeError(f"no bounds of {expression!r}")
+class _Ranges:
+    """The ranges of some cells, and the bounds of what was asked of them before."""
+
+    def __init__(self, ranges: Ranges) -> None:
+        # By identity: a formula and its derivatives share their parts.
+        self._found: dict[int, tuple[Expression, Bounds]] = {}
+        with np.errstate(all="ignore"):
+            self._cells = {
+                name: _widened_ends(np.asarray(low, np.float64), np.asarray(high, np.float64))
+                for name, (low, high) in ranges.items()
+            }
+
+    def bounds(self, expression: Expression) -> Bounds:
+        """All values that an expression can have."""
+        with np.errstate(all="ignore"):
+            return self._bounds(expression)
+
+    def _bounds(self, expression: Expression) -> Bounds:
+        if isinstance(expression, Cell):
+            return self._cells[expression.name]
+        known = self._found.get(id(expression))
+        if known is None:
+            known = expression, self._new(expression)
+            self._found[id(expression)] = known
+        return known[1]
+
+    def _new(self, expression: Expression) -> Bounds:
+        match expression:
+            case Constant(number):
+                exact = np.asarray(number.numerator / number.denominator)
+                return _widened_ends(exact, exact)
+            case Add(terms):
+                parts = [self._bounds(term) for term in terms]
+                sizes = [np.maximum(abs(part.low), abs(part.high)) for part in parts]
+                return _widened(
+                    sum(part.low for part in parts), sum(part.high for part in parts), sum(sizes)
+                )
+            case Multiply(factors):
+                found = self._bounds(factors[0])
+                for factor in factors[1:]:
+                    found = _product(found, self._bounds(factor))
+                return found
+            case Divide(numerator, denominator):
+                return _ratio(self._bounds(numerator), self._bounds(denominator))
+            case Root(radicand):
+                inner = self._bounds(radicand)
+                return _widened_ends(*(np.sqrt(np.maximum(end, 0.0)) for end in inner))
+        raise TypeError(f"no bounds of {expression!r}")
 
 
 def _widened(low: Any, high: Any, size: Any) -> Bounds:
@@ -138,6 +161,8 @@ def _widened(low: Any, high: Any, size: Any) -> Bounds:
 
 
 def _product(a: Bounds, b: Bounds) -> Bounds:
+    if np.all(a.low >= 0) and np.all(b.low >= 0) and np.all(np.isfinite(a.high * b.high)):
+        return _widened_ends(a.low * b.low, a.high * b.high)
     corners = [_times(x, y) for x in a for y in b]
     low = np.minimum(np.minimum(corners[0], corners[1]), np.minimum(corners[2], corners[3]))
     high = np.maximum(np.maximum(corners[0], corners[1]), np.maximum(corners[2], corners[3]))

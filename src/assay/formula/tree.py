@@ -347,3 +347,29 @@ def derivative(expression: Expression, cell: str) -> Expression:
             relative = ZERO if relative == ZERO else relative / body
             return expression / K * (relative if cell in CLASS_CELLS else total(relative))
     raise TypeError(f"not an expression: {expression!r}")
+
+
+def over_two_classes(expression: Expression) -> Expression:
+    """A formula over all classes, written out in the four cells of two.
+
+    >>> from assay.formula import plain
+    >>> plain(over_two_classes(total(HIT / ROW) / K))
+    '(1/2) (TP / (TP + FN) + TN / (TN + FP))'
+    """
+    whole = {"N": TP + TN + FP + FN, "K": constant(2)}
+    positive = {"HIT": TP, "ROW": TP + FN, "COL": TP + FP, **whole}
+    negative = {"HIT": TN, "ROW": TN + FP, "COL": TN + FN, **whole}
+    match expression:
+        case Total(body):
+            return substitute(body, positive) + substitute(body, negative)
+        case GeometricMean(body):
+            return sqrt(substitute(body, positive) * substitute(body, negative))
+        case Add(terms):
+            return add(*map(over_two_classes, terms))
+        case Multiply(factors):
+            return multiply(*map(over_two_classes, factors))
+        case Divide(numerator, denominator):
+            return divide(over_two_classes(numerator), over_two_classes(denominator))
+        case Root(radicand):
+            return sqrt(over_two_classes(radicand))
+    return substitute(expression, whole)

@@ -12,7 +12,17 @@ from assay.measures.agreement import (
     POSITIVE_LIKELIHOOD_RATIO,
 )
 from assay.measures.calibration import Reliability, reliability
-from assay.measures.catalogue import AVERAGES, CATALOGUE, find, names, parse
+from assay.measures.catalogue import (
+    AVERAGES,
+    BASIC_RATES,
+    CATALOGUE,
+    MeanOf,
+    find,
+    mean_of,
+    names,
+    parse,
+    same_classes,
+)
 from assay.measures.influence import (
     MAX_FPR,
     Influence,
@@ -75,6 +85,7 @@ __all__ = [
     "AVERAGES",
     "AVERAGE_PRECISION",
     "BALANCED_ACCURACY",
+    "BASIC_RATES",
     "BRIER",
     "CATALOGUE",
     "DIAGNOSTIC_ODDS_RATIO",
@@ -120,6 +131,7 @@ __all__ = [
     "Interval",
     "Law",
     "MeanLoss",
+    "MeanOf",
     "Measure",
     "Needs",
     "OfDecisions",
@@ -134,9 +146,11 @@ __all__ = [
     "f_beta",
     "find",
     "hand_till",
+    "mean_of",
     "names",
     "parse",
     "partial_influence",
     "rank",
     "reliability",
+    "same_classes",
 ]

@@ -4,14 +4,40 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from assay.errors import UnknownMeasure
+from assay.formula import Expression, enclosure, geometric_mean, of_classes, substitute
+from assay.formula.tree import ONE_VERSUS_REST
 from assay.measures.agreement import AGREEMENT
 from assay.measures.measure import Measure
 from assay.measures.probability import SCORED
-from assay.measures.rates import RATES, f_beta
+from assay.measures.rates import (
+    ACCURACY,
+    ALERT_RATE,
+    NEGATIVE_PREDICTIVE_VALUE,
+    PRECISION,
+    PREVALENCE,
+    RATES,
+    RECALL,
+    SPECIFICITY,
+    f_beta,
+)
 
 CATALOGUE: tuple[Measure, ...] = (*RATES, *AGREEMENT, *SCORED)
+
+# What all identities go back to: the rates of one class against the rest, and the accuracy.
+BASIC_RATES = (
+    PREVALENCE,
+    RECALL,
+    SPECIFICITY,
+    PRECISION,
+    NEGATIVE_PREDICTIVE_VALUE,
+    ALERT_RATE,
+    ACCURACY,
+)
 
 GROUPS = {
     "rates": "Shares of rows, and means of such shares: what counts alone can tell.",
@@ -47,6 +73,59 @@ def find(name: str) -> Measure:
     close = difflib.get_close_matches(name, table, n=3)
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
     raise UnknownMeasure(f"there is no measure {name!r}{hint}")
+
+
+class MeanOf(NamedTuple):
+    """A measure over all classes that is a mean of a rate of each of them."""
+
+    measure: Measure
+    how: str
+
+
+@lru_cache
+def mean_of(measure: Measure) -> MeanOf | None:
+    """Of which rate a measure over all classes is the mean, as its formula tells; None of none.
+
+    >>> [
+    ...     (mean_of(find(name)).measure.name, mean_of(find(name)).how)
+    ...     for name in ("accuracy", "balanced_accuracy", "g_mean")
+    ... ]
+    [('recall', 'weighted'), ('recall', 'macro'), ('recall', 'geometric')]
+    """
+    if measure.classes is None or not measure.symmetric:
+        return None
+    for rate in RATES:
+        if rate.formula is None or rate.symmetric or rate.better is not measure.better:
+            continue
+        of_class = substitute(rate.formula, ONE_VERSUS_REST)
+        for how, mean in (
+            ("macro", of_classes(rate.formula, "macro")),
+            ("weighted", of_classes(rate.formula, "weighted")),
+            ("geometric", geometric_mean(of_class)),
+        ):
+            if same_classes(measure.classes, mean):
+                return MeanOf(rate, how)
+    return None
+
+
+# Tables of unlike counts, on which formulas that differ differ.
+_TABLES: tuple[Mapping[str, Any], ...] = tuple(
+    {"HIT": hit, "ROW": row, "COL": col, "N": sum(row), "K": len(row)}
+    for hit, row, col in (
+        ((5, 7, 3), (11, 13, 17), (8, 19, 14)),
+        ((2, 29, 23, 1), (31, 37, 41, 3), (5, 43, 47, 17)),
+    )
+)
+
+
+@lru_cache(maxsize=1024)
+def same_classes(one: Expression, other: Expression) -> bool:
+    """Whether two formulas over all classes are the same number, however they are written."""
+    for table in _TABLES:
+        (low, high), (low_too, high_too) = enclosure(one, table), enclosure(other, table)
+        if low > high_too or low_too > high:
+            return False
+    return True
 
 
 def parse(name: str) -> tuple[Measure, str | None]:

@@ -139,8 +139,9 @@ class Measure:
     What a reader of published numbers has to know stands here too. ``identities`` bind it to other
     measures. ``taken_for`` are measures that it is confused with, ``other_uses`` names of others
     that some people use for it, ``of_a_class`` the measure that many mean who quote it for a single
-    class. A measure of scores has ``bounds`` at an operating point, least and largest, and
-    ``of_decisions``.
+    class, ``beta`` that of an F score, ``slug`` what stands for it in the names of mistakes, where
+    that is not its name. A measure of scores has ``bounds`` at an operating point, least and
+    largest, and ``of_decisions``.
     """
 
     name: str
@@ -166,6 +167,8 @@ class Measure:
     taken_for: tuple[str, ...] = ()
     other_uses: tuple[str, ...] = ()
     of_a_class: str | None = None
+    beta: Fraction | None = None
+    slug: str = ""
     bounds: tuple[Bound, Bound] | None = None
     of_decisions: tuple[OfDecisions, ...] = ()
 

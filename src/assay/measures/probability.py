@@ -100,6 +100,7 @@ def _ascending(steps: int, hits: int, alarms: int) -> float:
 
 ROC_AUC = Measure(
     name="roc_auc",
+    slug="auc",
     short="AUC",
     group="ranking",
     aliases=("auc", "auroc"),
@@ -188,6 +189,7 @@ PARTIAL_AUC = Measure(
 
 AVERAGE_PRECISION = Measure(
     name="average_precision",
+    slug="ap",
     short="AP",
     group="ranking",
     aliases=("ap", "pr_auc"),

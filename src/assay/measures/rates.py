@@ -161,6 +161,7 @@ SPECIFICITY = Measure(
 
 FALSE_POSITIVE_RATE = Measure(
     name="false_positive_rate",
+    slug="fpr",
     group=GROUP,
     short="FPR",
     aliases=("fpr", "fall_out", "type_1_error"),
@@ -178,6 +179,7 @@ FALSE_POSITIVE_RATE = Measure(
 
 FALSE_NEGATIVE_RATE = Measure(
     name="false_negative_rate",
+    slug="fnr",
     group=GROUP,
     short="FNR",
     aliases=("fnr", "miss_rate", "type_2_error"),
@@ -193,6 +195,7 @@ FALSE_NEGATIVE_RATE = Measure(
 
 FALSE_DISCOVERY_RATE = Measure(
     name="false_discovery_rate",
+    slug="fdr",
     group=GROUP,
     title="false alarm rate",
     aside="FAR",
@@ -224,6 +227,7 @@ FALSE_OMISSION_RATE = Measure(
 
 NEGATIVE_PREDICTIVE_VALUE = Measure(
     name="negative_predictive_value",
+    slug="npv",
     group=GROUP,
     short="NPV",
     aliases=("npv",),
@@ -298,6 +302,7 @@ F1 = Measure(
         Identity(2 * J / (1 + J), "F1 is 2J / (1 + J) of the Jaccard index J"),
     ),
     taken_for=("balanced_accuracy", "f2", "f0.5", "jaccard", "fowlkes_mallows"),
+    beta=Fraction(1),
 )
 
 
@@ -332,6 +337,7 @@ def f_beta(beta: float) -> Measure:
             ),
         ),
         taken_for=("f1", "f2", "f0.5", "jaccard", "fowlkes_mallows"),
+        beta=exact,
     )
 
 

@@ -55,10 +55,16 @@ def _headline(audit: Audit) -> Iterator[str]:
     of = f"{len(numbers)} {plural(len(numbers), 'number', 'numbers')}"
     if wrong:
         yield f"{wrong} of {of} can't be right."
-    elif found[Verdict.CONSISTENT] + found[Verdict.ROUNDING]:
-        yield f"Nothing contradicts these {of}."
-    else:
-        yield f"None of {of} could be judged: there are no counts to hold them against."
+    disputed = found[Verdict.CONFLICT]
+    if disputed:
+        among = "" if wrong else f" of {of}"
+        yield f"{disputed}{among} can't all be right, and it can't be told which is wrong."
+    if not wrong and not disputed:
+        judged = found[Verdict.CONSISTENT] + found[Verdict.ROUNDING]
+        if judged:
+            yield f"Nothing contradicts these {of}."
+        else:
+            yield f"None of {of} could be judged: there are no counts to hold them against."
     parts = [
         f"{found[verdict]} {words}"
         for verdict, words in (
@@ -69,15 +75,18 @@ def _headline(audit: Audit) -> Iterator[str]:
         if found[verdict]
     ]
     if parts:
-        yield f"{'The others' if wrong else 'They are'}: {listed(parts)}."
+        yield f"{'The others' if wrong or disputed else 'They are'}: {listed(parts)}."
 
 
 def _section(claim: AuditedClaim) -> Section:
     wrong = [number for number in claim.numbers if number.verdict is Verdict.INCONSISTENT]
-    blocks: list[Block] = [Prose(_nothing_wrong(claim))]
+    blocks: list[Block] = []
     if wrong:
         blocks = [_table(f"What can't be right{_of(claim)}", wrong)]
         blocks += [Prose(text) for text in _further(wrong)]
+    blocks += [Prose(_sentence(conflict.text)) for conflict in claim.conflicts]
+    if not blocks:
+        blocks = [Prose(_nothing_wrong(claim))]
     return Section(name(claim.name), tuple(blocks), Tier.MAIN)
 
 
@@ -90,6 +99,10 @@ def _every_number(audit: Audit) -> Iterator[Section]:
     )
     if tables:
         yield Section("Every number", tables, Tier.APPENDIX, detail=len(audit.claims) > 1)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _of(claim: AuditedClaim) -> str:

@@ -118,14 +118,10 @@ def accepted(text: str, value: Number | None) -> bool:
         return False
     shown = Fraction(text)
     unit = Fraction(1, 10 ** len(text.partition(".")[2]))
-    digits = len(text.replace(".", "").replace("-", "").lstrip("0"))
     if isinstance(value, Fraction):
-        off = abs(value - shown)
-        return off < unit or (digits >= 8 and off <= abs(value) / 10**6)
+        return abs(value - shown) < unit
     off = abs(value - mpmath.mpf(shown.numerator) / shown.denominator)
-    return bool(off < mpmath.mpf(unit.numerator) / unit.denominator) or (
-        digits >= 8 and bool(off <= abs(value) / 10**6)
-    )
+    return bool(off < mpmath.mpf(unit.numerator) / unit.denominator)
 
 
 def matrices(positives: int, negatives: int) -> Iterator[Cells]:

@@ -1,8 +1,8 @@
 """The audit as a whole."""
 
-import importlib.util
 import random
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -12,17 +12,6 @@ from assay.decisions.audit import Claim, audit, audit_files, read_claims
 from assay.errors import InputError
 
 FOREST = {"confusion": {"tn": 7743, "fp": 167, "fn": 324, "tp": 6635}}
-ROOT = Path(__file__).parents[3]
-
-
-def honest():
-    """The generator of `make audits`."""
-    spec = importlib.util.spec_from_file_location(
-        "audit_honest", ROOT / "benchmarks" / "audit_honest.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_numbers_come_in_the_order_of_the_claim_then_sizes_then_arithmetic() -> None:
@@ -141,43 +130,69 @@ def test_cells_of_any_size_are_exact() -> None:
 # -- honest claims ---------------------------------------------------------------------------------
 
 
-def test_honest_claims_with_their_counts_are_never_accused() -> None:
+@pytest.fixture(scope="module")
+def honest(benchmark_module):
+    """The generator of `make audits`."""
+    return benchmark_module("honest.claims")
+
+
+def audited(honest, claims: int, keep) -> tuple[list[object], Counter[str]]:
+    """Honest claims that were accused, and all verdicts."""
+    rng, accused = random.Random(7), []
     verdicts: Counter[str] = Counter()
-    generator = honest()
-    wrong = generator.accused(7, 200, audit, verdicts, generator.whole)
-    assert [(claim["name"], found) for claim, found in wrong] == []
+    made = (honest.honest(rng) for _ in iter(int, 1))
+    for claim in islice(filter(keep, made), claims):
+        (found,) = audit(claim).to_dict()["claims"]
+        each = [number["verdict"] for number in found["numbers"]]
+        verdicts.update(each)
+        if {"inconsistent", "conflict"} & {found["verdict"], *each}:
+            accused.append((claim, found))
+    return accused, verdicts
+
+
+def test_honest_claims_with_their_counts_are_never_accused(honest) -> None:
+    accused, verdicts = audited(honest, 200, honest.whole)
+    assert accused == []
     assert verdicts["consistent"] > 5 * verdicts["undetermined"]
 
 
-def test_honest_claims_without_their_counts_are_never_accused() -> None:
-    generator = honest()
-    wrong = generator.accused(7, 20, audit, Counter(), lambda claim: not generator.whole(claim))
-    assert [(claim["name"], found) for claim, found in wrong] == []
+def test_honest_claims_without_their_counts_are_never_accused(honest) -> None:
+    accused, _ = audited(honest, 40, lambda claim: not honest.whole(claim))
+    assert accused == []
 
 
-def test_the_generator_makes_claims_of_every_kind() -> None:
-    generator = honest()
+def test_the_generator_makes_claims_of_every_kind(honest) -> None:
     rng = random.Random(1)
-    claims = [generator.honest(rng) for _ in range(400)]
+    claims = [honest.honest(rng) for _ in range(400)]
     assert any("matrix" in claim for claim in claims)
     assert any(len(claim.get("confusion", "abcd")) == 3 for claim in claims)
     assert any("support" in claim and "confusion" not in claim for claim in claims)
     assert any(not {"confusion", "matrix", "support"} & set(claim) for claim in claims)
-    assert any("folds" in claim for claim in claims)
-    assert any(claim.get("aggregate") == "fold-mean" for claim in claims)
+    assert any(not {"confusion", "matrix", "support", "n"} & set(claim) for claim in claims)
+    assert any(0 in claim.get("support", {}).values() for claim in claims)
+    assert any(len(claim.get("labels", ())) > 9 for claim in claims)
+    assert {claim.get("aggregate") for claim in claims if "folds" in claim} == {None, "fold-mean"}
+    assert any("aggregate" in claim and "folds" not in claim for claim in claims)
     assert any("orientation" in claim for claim in claims)
+    assert any("interval" in claim for claim in claims)
+    assert any(claim["name"] == "two classes, averages" for claim in claims)
     keys = Counter(key.rpartition(".")[2] for claim in claims for key in claim["reported"])
     assert {"ci", "se", "sd", "mean", "macro", "weighted", "micro", "far", "auc", "ap"} <= set(keys)
+    assert {"detection_rate", "diagnostic_odds_ratio"} <= set(keys)
 
 
 def test_an_area_is_held_against_the_printed_rates_where_there_is_no_matrix() -> None:
     claim = {
         "positive": "attack",
         "support": {"normal": 1000, "attack": 1000},
-        "reported": {"recall": "0.800", "fpr": "0.300", "auc": "0.97"},
+        "reported": {"recall.attack": "0.800", "fpr.attack": "0.300", "auc": "0.97"},
     }
     found = {number.key: number.verdict for number in audit(claim).claims[0].numbers}
-    assert found == {"recall": "consistent", "fpr": "consistent", "auc": "inconsistent"}
+    assert found == {
+        "recall.attack": "consistent",
+        "fpr.attack": "consistent",
+        "auc": "inconsistent",
+    }
 
 
 def test_f1_of_rounded_rates_is_not_accused_beside_a_missing_cell() -> None:

@@ -96,11 +96,17 @@ def test_a_measure_of_known_cells_needs_no_others() -> None:
     found = numbers(
         confusion={"fp": 167, "tp": 6635},
         positive="attack",
-        reported={"precision": "97.54%", "fdr": "0.04", "far": "0.0246"},
+        reported={"precision": "97.54%", "fdr.attack": "0.04", "far": "0.0246"},
     )
     assert str(found["precision"].verdict) == "consistent"
-    assert str(found["fdr"].verdict) == "inconsistent"
+    assert str(found["fdr.attack"].verdict) == "inconsistent"
     assert str(found["far"].verdict) == "consistent"
+
+
+def test_a_bare_rate_that_the_known_cells_do_not_give_may_be_an_average() -> None:
+    cells = {"fp": 167, "tp": 6635}
+    found = numbers(confusion=cells, positive="attack", reported={"fdr": "0.04"})
+    assert str(found["fdr"].verdict) == "undetermined"
 
 
 def test_the_other_label_is_read_on_known_cells_too() -> None:

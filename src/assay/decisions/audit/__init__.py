@@ -2,8 +2,8 @@
 
 from assay.decisions.audit.audit import audit, audit_files
 from assay.decisions.audit.claim import Calculation, Claim
+from assay.decisions.audit.claims_file import read_claims
 from assay.decisions.audit.printed import Printed
-from assay.decisions.audit.reading import read_claims
 from assay.decisions.audit.result import Audit, AuditedClaim, Explanation, Judged
 
 __all__ = [

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from assay.decisions.audit.claim import Calculation
-from assay.decisions.audit.judge import hold
+from assay.decisions.audit.exact import Exact, hold
 from assay.decisions.audit.result import Judged, Verdict
-from assay.decisions.audit.values import Exact
 from assay.errors import InputError
 
 LONGEST = 1000

@@ -9,23 +9,23 @@ from typing import Any
 
 from assay.decisions.audit.arithmetic import judge_calculation
 from assay.decisions.audit.building import build
-from assay.decisions.audit.claim import Claim, Key, key_of
+from assay.decisions.audit.claim import Claim
+from assay.decisions.audit.claims_file import read_claims
 from assay.decisions.audit.derived import Table, derivations
+from assay.decisions.audit.exact import ORDER, as_float, same_digits
 from assay.decisions.audit.findings import findings_of
 from assay.decisions.audit.folds import folds_of, hold_mean, in_folds, judge_sd
 from assay.decisions.audit.intervals import judge_interval
-from assay.decisions.audit.judge import ORDER, same_digits, spellings
+from assay.decisions.audit.keys import Key, key_of
+from assay.decisions.audit.matrix import judge_point, judge_scored, judged, undetermined
 from assay.decisions.audit.mistakes import explain
-from assay.decisions.audit.percents import with_percents
-from assay.decisions.audit.points import judge_point, judged, undetermined
 from assay.decisions.audit.printed import Printed
-from assay.decisions.audit.ranking import judge_ranking
-from assay.decisions.audit.reading import read_claims
-from assay.decisions.audit.result import Audit, AuditedClaim, Judged, Verdict
+from assay.decisions.audit.result import WRONG, Audit, AuditedClaim, Conflict, Judged, Verdict
 from assay.decisions.audit.search import judge_without_matrix
 from assay.decisions.audit.sizes import filled, judge_sizes
 from assay.decisions.audit.standard_errors import judge_error
 from assay.errors import InputError
+from assay.measures import find
 
 GOOD = (Verdict.CONSISTENT, Verdict.ROUNDING)
 Given = Claim | Mapping[str, Any]
@@ -82,7 +82,7 @@ def audit_files(
 
 def audited(claim: Claim) -> AuditedClaim:
     """One claim, each of its numbers judged and the wrong ones explained."""
-    full = filled(with_percents(claim))
+    full = filled(claim.with_percents())
     claim = full.claim
     judging = _Judging(claim)
     numbers = [
@@ -94,6 +94,7 @@ def audited(claim: Claim) -> AuditedClaim:
         name=claim.name,
         source=claim.source,
         numbers=explain(claim, numbers),
+        conflicts=judging.conflicts,
         findings=findings_of(claim),
         notes=(*claim.notes, *judging.notes),
         file=claim.file,
@@ -108,6 +109,7 @@ class _Judging:
         self._keys = {text: key_of(text) for text in claim.reported}
         self._found: dict[str, Judged] = {}
         self.notes: tuple[str, ...] = ()
+        self.conflicts: tuple[Conflict, ...] = ()
 
     def reported(self) -> list[Judged]:
         """The verdict on each number, in the order of the claim."""
@@ -163,7 +165,7 @@ class _Judging:
                 return None  # the search judges every value, also of scores
             # The bounds of an operating point are not those of a mean over several.
             known = replace(claim, matrix=None) if _may_be_mean(key, claim) else claim
-            return replace(judge_ranking(value, reported, known), key=key.text)
+            return replace(judge_scored(value, reported, known), key=key.text)
         found = judge_point(value, reported, claim)
         if found is None:
             return None
@@ -173,12 +175,26 @@ class _Judging:
 
     def _search(self, undecided: Sequence[tuple[Key, Printed]]) -> None:
         """Numbers that no matrix decides: whether any matrix could give them together."""
-        found, self.notes = judge_without_matrix(self._claim)
+        found = judge_without_matrix(self._claim)
+        self.notes = found.notes
+        asked = {key.text for key, _ in undecided}
         for key, reported in undecided:
-            known = found.get(key.text) or undetermined(key, reported, "nothing decides it")
-            if known.verdict is Verdict.INCONSISTENT and _may_be_mean(key, self._claim):
+            known = found.judged.get(key.text) or undetermined(key, reported, "nothing decides it")
+            if known.verdict in WRONG and _may_be_mean(key, self._claim):
                 known = undetermined(key, reported, "means of folds need not fit each other")
             self._found[key.text] = known
+        self.conflicts = tuple(
+            conflict
+            for conflict in found.conflicts
+            if asked.issuperset(conflict.keys)
+            and all(self._found[text].verdict is Verdict.CONFLICT for text in conflict.keys)
+        )
+        named = {text for conflict in self.conflicts for text in conflict.keys}
+        for key, reported in undecided:
+            # What is right by the cells that are known takes the others out of their conflict.
+            if self._found[key.text].verdict is Verdict.CONFLICT and key.text not in named:
+                said = "possible, but nothing in the claim decides it"
+                self._found[key.text] = undetermined(key, reported, said)
 
     # -- what rests on other numbers ---------------------------------------------------------------
 
@@ -196,14 +212,14 @@ class _Judging:
         exact = self._found[key.text].recomputed
         if exact is None or isinstance(exact, tuple):
             return reported
-        tried = spellings(reported, key, self._claim)
-        return min(tried, key=lambda spelled: abs(float(spelled.value) - exact))
+        tried = self._claim.spellings(reported, key)
+        return min(tried, key=lambda spelled: abs(as_float(spelled.value) - exact))
 
     def _trusted(self, found: Judged) -> bool:
         """Whether a number can be built on; without a matrix, also what nothing contradicts."""
         allowed = GOOD if self._claim.matrix is not None else (*GOOD, Verdict.UNDETERMINED)
-        measure = found.measure is not None and found.measure.startswith("roc_auc")
-        return found.verdict in allowed or (measure and found.verdict is Verdict.UNDETERMINED)
+        scored = found.measure is not None and find(found.measure).formula is None
+        return found.verdict in allowed or (scored and found.verdict is Verdict.UNDETERMINED)
 
     def _derive(self) -> None:
         """Numbers that the counts do not quite give, but other printed numbers do."""
@@ -222,11 +238,14 @@ class _Judging:
             tried = {Verdict.INCONSISTENT}
 
     def _derived(self, key: Key, reported: Printed, table: Table) -> bool:
-        for value, how in derivations(key, table.without(key)):
-            for spelled in spellings(reported, key, self._claim):
+        for each in derivations(key, table.without(key)):
+            value = each.value
+            if value is None:
+                continue
+            for spelled in self._claim.spellings(reported, key):
                 if same_digits(spelled, value):
                     before = self._found[key.text]
-                    said = f"{before.said.rpartition(', ')[0]}; it follows from {how}"
+                    said = f"{before.said.rpartition(', ')[0]}; it follows from {each.words}"
                     self._found[key.text] = replace(before, verdict=Verdict.ROUNDING, said=said)
                     return True
         return False

@@ -9,7 +9,8 @@ from decimal import Decimal
 from typing import Any
 
 from assay.decisions.audit.arithmetic import parsed
-from assay.decisions.audit.claim import BINARY_CELLS, Calculation, Claim, Reported, key_of
+from assay.decisions.audit.claim import BINARY_CELLS, Calculation, Claim, Reported
+from assay.decisions.audit.keys import key_of
 from assay.decisions.audit.labelling import Counts, labelled
 from assay.decisions.audit.printed import Printed, printed
 from assay.errors import InputError

@@ -1,13 +1,18 @@
-"""Intervals that may have been printed for a key of a claim."""
+"""Intervals that may have been printed for a key of a claim, and the shares that they are of."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
 
-from assay.decisions.audit.claim import Claim, Key
+from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.derived import Table
+from assay.decisions.audit.exact import as_float, exact
 from assay.decisions.audit.folds import folds_of, mean_of, sd_of
+from assay.decisions.audit.keys import Key
+from assay.decisions.audit.matrix import readings
 from assay.decisions.audit.methods import (
     LEVELS,
     Candidate,
@@ -16,20 +21,84 @@ from assay.decisions.audit.methods import (
     quantiles,
     share_intervals,
 )
-from assay.decisions.audit.points import readings
-from assay.decisions.audit.shares import printed_value, shares_of
-from assay.decisions.audit.sizes import rows_of
+from assay.decisions.audit.sizes import rows_of, total_of
+from assay.formula import TP, cells, proportion
 from assay.inference import Bootstrap, Delta, Quantity, estimate
 from assay.inference.bootstrap import resampled
 from assay.inference.delta import variance
 from assay.inference.quantiles import student
 from assay.inference.quantity import squares_of, table_of
-from assay.measures import Interval
+from assay.measures import PREVALENCE, ROC_AUC, Interval
 from assay.tally import Confusion
 
 # Beyond this many rows or classes nothing is resampled.
 _MOST_RESAMPLED = 1 << 62
 _MOST_CLASSES = 30
+
+
+# -- shares of rows --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many of how many rows; the first as exactly as it is known."""
+
+    words: str
+    low: Fraction
+    high: Fraction
+    trials: int
+
+    @property
+    def value(self) -> Fraction:
+        """The share in the middle of what is known."""
+        return (self.low + self.high) / 2 / self.trials
+
+
+def shares_of(key: Key, claim: Claim, table: Table) -> Iterator[Share]:
+    """The shares that a key may stand for, from the matrix, or from a printed value and a size."""
+    if claim.matrix is not None:
+        for meaning, quantity in readings(key.value, claim):
+            found = _share(quantity, claim.matrix)
+            if found is not None:
+                yield Share(meaning.words, *found)
+        return
+    trials = _trials(key, claim)
+    printed = table.printed_value(key)
+    if trials and printed is not None:
+        low, high = printed.value - printed.unit, printed.value + printed.unit
+        yield Share("", max(low, Fraction(0)) * trials, min(high, Fraction(1)) * trials, trials)
+
+
+def _share(quantity: Quantity, matrix: Confusion) -> tuple[Fraction, Fraction, int] | None:
+    parts = proportion(quantity.expression)
+    if parts is None:
+        return None
+    cells = quantity.cells(matrix)
+    successes, trials = exact(parts.successes, cells), exact(parts.trials, cells)
+    if successes is None or trials is None or not trials.low:
+        return None
+    return successes.low, successes.high, int(trials.low)
+
+
+def _trials(key: Key, claim: Claim) -> int | None:
+    """How many rows a share without a matrix is of."""
+    share = None if key.measure.formula is None else proportion(key.measure.formula)
+    if share is None or key.average is not None:
+        return None
+    of, rows = cells(share.trials), rows_of(claim)
+    if of == cells(PREVALENCE.formula or TP):
+        return total_of(claim) if key.label is None else None
+    label = key.label or claim.positive
+    if label not in rows:
+        return None
+    if of == {"TP", "FN"}:
+        return rows[label]
+    if of == {"FP", "TN"} and len(rows) == len(claim.labels):
+        return sum(rows.values()) - rows[label]
+    return None
+
+
+# -- intervals -------------------------------------------------------------------------------------
 
 
 def levels_of(claim: Claim) -> tuple[float, ...]:
@@ -44,13 +113,13 @@ def candidates(key: Key, claim: Claim, table: Table) -> Iterator[Candidate]:
     levels, method = levels_of(claim), claim.interval
     for share in shares_of(key, claim, table):
         exactly = share.low == share.high
-        for found in share_intervals(float(share.value * share.trials), share.trials, levels):
+        for found in share_intervals(as_float(share.value * share.trials), share.trials, levels):
             if method in (None, found.method) and exactly:
                 yield found
     if claim.matrix is not None:
         yield from _smooth(key, claim, levels)
     yield from _of_folds(key, claim, levels)
-    if key.measure.name == "roc_auc":
+    if key.measure == ROC_AUC:
         yield from _of_auc(key, claim, table, levels)
 
 
@@ -59,8 +128,7 @@ def _smooth(key: Key, claim: Claim, levels: tuple[float, ...]) -> Iterator[Candi
     matrix = claim.matrix
     if matrix is None or not matrix.total:
         return
-    for reading in readings(key.value, claim):
-        quantity = reading.quantity
+    for _, quantity in readings(key.value, claim):
         value = quantity.value(matrix)
         if math.isnan(value):
             continue
@@ -92,10 +160,10 @@ def bootstraps(key: Key, claim: Claim) -> Iterator[Candidate]:
         return
     if claim.interval not in (None, "bootstrap") or len(matrix.labels) > _MOST_CLASSES:
         return
-    for reading in readings(key.value, claim):
+    for _, quantity in readings(key.value, claim):
         for method in map(Bootstrap, levels_of(claim)):
-            values = reading.quantity.of_tables(resampled(matrix, method))
-            ends = method.ends(values, reading.quantity.value(matrix), None)
+            values = quantity.of_tables(resampled(matrix, method))
+            ends = method.ends(values, quantity.value(matrix), None)
             yield Candidate("bootstrap", method.level, ends.low, ends.high)
 
 
@@ -109,7 +177,7 @@ def _of_folds(key: Key, claim: Claim, levels: tuple[float, ...]) -> Iterator[Can
     spread = sd_of(folds)
     if spread is None or claim.interval not in (None, "wald"):
         return
-    mean, error = float(mean_of(folds)), float(spread) / math.sqrt(len(folds))
+    mean, error = as_float(mean_of(folds)), float(spread) / math.sqrt(len(folds))
     for level, z, named in quantiles(levels):
         yield Candidate("fold", level, *around(mean, z * error), named)
     for level in levels:
@@ -118,10 +186,10 @@ def _of_folds(key: Key, claim: Claim, levels: tuple[float, ...]) -> Iterator[Can
 
 def _of_auc(key: Key, claim: Claim, table: Table, levels: tuple[float, ...]) -> Iterator[Candidate]:
     """Hanley and McNeil's interval, which needs only the AUC and the sizes."""
-    printed, rows = printed_value(key, table), rows_of(claim)
+    printed, rows = table.printed_value(key), rows_of(claim)
     if printed is None or not claim.binary or len(rows) != 2 or not all(rows.values()):
         return
-    auc = float(printed.value)
+    auc = as_float(printed.value)
     if not 0 <= auc <= 1 or claim.interval is not None:
         return
     error = hanley_mcneil(auc, rows[claim.labels[1]], rows[claim.labels[0]])

@@ -2,85 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from assay.decisions.audit.keys import Key, key_of
 from assay.decisions.audit.printed import Printed
-from assay.errors import InputError, UnknownMeasure
-from assay.measures import Measure, parse
 from assay.tally import Confusion
 
-AVERAGES = ("macro", "micro", "weighted")
-STATISTICS = ("ci", "se", "sd", "mean")
 BINARY_CELLS = ("tn", "fp", "fn", "tp")
-# Names of the false discovery rate that are also used for the false positive rate.
-FALSE_ALARMS = ("far", "false_alarm_rate")
-# Also keeps the beta of an F score within floats.
-LONGEST_KEY = 200
-
-
-@dataclass(frozen=True)
-class Key:
-    """What a reported number is: a measure, of which label or average, and which statistic of it.
-
-    ``precision.normal`` is the measure of a label, ``f1.macro`` an average, ``accuracy.ci`` an
-    interval of a measure, ``f1.macro.se`` the standard error of an average. The suffixes macro,
-    micro, weighted, ci, se, sd and mean are reserved; any other is a label.
-    """
-
-    text: str
-    measure: Measure
-    label: str | None = None
-    average: str | None = None
-    statistic: str | None = None
-    spelled: str = ""
-
-    @property
-    def value(self) -> Key:
-        """The key of the value that a statistic is of: ``accuracy`` for ``accuracy.ci``."""
-        if self.statistic is None:
-            return self
-        return replace(self, text=self.text[: -len(self.statistic) - 1], statistic=None)
-
-    @property
-    def may_be_rate(self) -> bool:
-        """Whether it says false alarm rate, which people use for two measures."""
-        return self.spelled in FALSE_ALARMS
-
-    @property
-    def bounded(self) -> bool:
-        """Whether no value can be beyond 1."""
-        return self.measure.range[1] <= 1
-
-
-def key_of(text: str) -> Key:
-    """Read a key of the table of reported numbers; the longest measure name wins."""
-    if len(text) > LONGEST_KEY:
-        raise InputError(f"the key {text[:40]!r}... is longer than {LONGEST_KEY} characters")
-    try:
-        measure, suffix = parse(text)
-    except UnknownMeasure as unknown:
-        raise InputError(f"the key {text!r}: {unknown}") from unknown
-    statistic = label = average = None
-    rest = suffix
-    if rest is not None:
-        head, dot, tail = rest.rpartition(".")
-        if tail in STATISTICS:
-            statistic, rest = tail, (head if dot else None)
-            # The spread of a mean of folds is the spread of the folds.
-            if rest is not None and statistic != "mean":
-                rest = rest.removesuffix("mean").removesuffix(".") if _of_mean(rest) else rest
-                rest = rest or None
-    if rest in AVERAGES:
-        average = rest
-    else:
-        label = rest
-    spelled = text if suffix is None else text[: -len(suffix) - 1]
-    return Key(text, measure, label, average, statistic, spelled)
-
-
-def _of_mean(suffix: str) -> bool:
-    return suffix == "mean" or suffix.endswith(".mean")
+Reported = Printed | tuple[Printed, Printed]
 
 
 @dataclass(frozen=True)
@@ -89,9 +19,6 @@ class Calculation:
 
     expression: str
     reported: Printed
-
-
-Reported = Printed | tuple[Printed, Printed]
 
 
 @dataclass(frozen=True)
@@ -135,3 +62,46 @@ class Claim:
     def binary(self) -> bool:
         """Whether one label is the positive."""
         return self.positive is not None
+
+    @property
+    def size(self) -> int | None:
+        """The stated size, where it is a whole number."""
+        stated = self.n is not None and self.n.value.denominator == 1 and self.n.unit == 1
+        return int(self.n.value) if self.n is not None and stated else None
+
+    def spellings(self, reported: Printed, key: Key) -> tuple[Printed, ...]:
+        """What digits may mean: as they stand, or percent where the claim leaves signs out."""
+        if self.percents and key.bounded and not reported.percent:
+            return reported, reported.as_percent()
+        return (reported,)
+
+    def with_percents(self) -> Claim:
+        """The claim with numbers beyond the range of their measure read as percentages.
+
+        96.7 for an accuracy can be nothing else. An interval is read so where both of its ends are
+        beyond; values of folds, where one is.
+        """
+        reported = {key: _in_percent(key, number) for key, number in self.reported.items()}
+        folds = {key: _folds_in_percent(key, values) for key, values in self.folds.items()}
+        changed = reported != dict(self.reported) or folds != dict(self.folds)
+        return replace(self, reported=reported, folds=folds, percents=self.percents or changed)
+
+
+def _in_percent(key: str, number: Reported) -> Reported:
+    if not key_of(key).bounded:
+        return number
+    if isinstance(number, Printed):
+        return number.as_percent() if _beyond(number) else number
+    low, high = number
+    return (low.as_percent(), high.as_percent()) if _beyond(low) and _beyond(high) else number
+
+
+def _folds_in_percent(key: str, values: Iterable[Printed]) -> tuple[Printed, ...]:
+    values = tuple(values)
+    if not key_of(key).bounded or not any(map(_beyond, values)):
+        return values
+    return tuple(value if value.percent else value.as_percent() for value in values)
+
+
+def _beyond(number: Printed) -> bool:
+    return not number.percent and abs(number.value) > 1

@@ -6,19 +6,28 @@ give, but it is no mistake either.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 
-from assay.decisions.audit.claim import Claim, Key
+from assay.decisions.audit.claim import Claim
+from assay.decisions.audit.exact import Exact, as_float, exact
+from assay.decisions.audit.keys import Key
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.sizes import rows_of
-from assay.decisions.audit.values import Exact
-from assay.measures import Measure, find
-
-Formula = Callable[..., "Exact | Fraction | None"]
+from assay.formula import (
+    HIT,
+    Cell,
+    Expression,
+    cells,
+    constant,
+    enclosure,
+    geometric_mean,
+    substitute,
+)
+from assay.measures import ACCURACY, BASIC_RATES, CATALOGUE, LOWER, Measure, find, mean_of
 
 
 @dataclass(frozen=True)
@@ -29,6 +38,45 @@ class Scope:
     label: str | None = None
     average: str | None = None
     statistic: str | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """A printed number that another one is worked out from, or 1 less it."""
+
+    key: str
+    printed: Printed
+    complement: bool = False
+
+    @property
+    def value(self) -> Fraction:
+        """The value that is worked on with."""
+        return 1 - self.printed.value if self.complement else self.printed.value
+
+    @property
+    def words(self) -> str:
+        """As a sentence names it."""
+        return f"1 - {self.key}" if self.complement else self.key
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A number worked out from printed ones; the cells of the expression are their keys.
+
+    ``measures`` are those that the sources are of, where all speak of one label or average.
+    """
+
+    expression: Expression
+    sources: tuple[Source, ...]
+    words: str
+    measures: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> Exact | None:
+        """What the printed numbers give."""
+        if HIT.name in cells(self.expression):
+            return exact(self.expression, {HIT.name: tuple(s.value for s in self.sources)})
+        return exact(self.expression, {source.key: source.printed.value for source in self.sources})
 
 
 @dataclass(frozen=True)
@@ -43,15 +91,14 @@ class Table:
         """The table of numbers that were found consistent: values, and their standard errors."""
         numbers: dict[Scope, list[tuple[str, Printed]]] = {}
         for key, reported in trusted:
-            scope = scope_of(key.value, claim)
-            scope = replace(scope, statistic=key.statistic)
+            scope = replace(scope_of(key.value, claim), statistic=key.statistic)
             numbers.setdefault(scope, []).append((key.text, reported))
         return cls(claim, numbers)
 
     def errors(self, key: Key) -> list[float]:
         """The printed standard errors of what a key speaks of."""
         scope = replace(scope_of(key.value, self.claim), statistic="se")
-        return [float(reported.value) for _, reported in self.numbers.get(scope, ())]
+        return [as_float(reported.value) for _, reported in self.numbers.get(scope, ())]
 
     def without(self, key: Key) -> Table:
         """The table without one number, which must not be derived from itself."""
@@ -61,188 +108,151 @@ class Table:
         }
         return Table(self.claim, kept)
 
-    def values(self, measure: str, label: str | None, average: str | None) -> Iterator[_Source]:
+    def printed_value(self, key: Key) -> Printed | None:
+        """The value that the claim prints for what an interval is of, if it can be right."""
+        for _, reported in self.numbers.get(scope_of(key.value, self.claim), ()):
+            return reported
+        return None
+
+    def sources(self, measure: Measure, label: str | None, average: str | None) -> Iterator[Source]:
         """Printed values of a measure, also as 1 less another, or of the other label."""
         yield from self._direct(measure, label, average)
         labels = self.claim.labels
-        other = find(measure).swapped if measure in _SWAPS else None
-        if other and len(labels) == 2 and label in labels:
-            yield from self._direct(other, labels[1 - labels.index(label)], None)
+        if measure.swapped and len(labels) == 2 and label in labels:
+            other = labels[1 - labels.index(label)]
+            yield from self._direct(find(measure.swapped), other, None)
 
-    def _direct(self, measure: str, label: str | None, average: str | None) -> Iterator[_Source]:
-        for text, reported in self.numbers.get(Scope(measure, label, average), ()):
-            yield _Source(text, reported.value, reported)
-        complement = find(measure).complement if measure in _COMPLEMENTS else None
-        if complement:
-            for text, reported in self.numbers.get(Scope(complement, label, average), ()):
-                yield _Source(f"1 - {text}", 1 - reported.value, reported)
-
-
-@dataclass(frozen=True)
-class _Source:
-    text: str
-    value: Fraction
-    printed: Printed
+    def _direct(self, measure: Measure, label: str | None, average: str | None) -> Iterator[Source]:
+        for text, reported in self.numbers.get(Scope(measure.name, label, average), ()):
+            yield Source(text, reported)
+        if measure.complement and measure.better is not LOWER:
+            for text, reported in self.numbers.get(Scope(measure.complement, label, average), ()):
+                yield Source(text, reported, complement=True)
 
 
 def scope_of(key: Key, claim: Claim) -> Scope:
     """What a key speaks of, however it is spelled."""
     if key.measure.symmetric and key.average is None:
         return Scope(key.measure.name, None if claim.binary else key.label)
-    bare = key.label is None and key.average is None
-    return Scope(key.measure.name, claim.positive if bare else key.label, key.average)
+    return Scope(key.measure.name, claim.positive if key.bare else key.label, key.average)
 
 
-def derivations(key: Key, table: Table) -> Iterator[tuple[Exact, str]]:
-    """Values that other printed numbers of the claim give for a key, and which numbers."""
-    claim = table.claim
-    scope = scope_of(key, claim)
-    name, label = scope.measure, scope.label
-    if key.measure.symmetric and claim.binary:
-        label = claim.positive
-    complement = key.measure.complement
-    if complement:
-        for text, printed in table.numbers.get(replace(scope, measure=complement), ()):
-            yield Exact.of(1 - printed.value), f"1 - the printed {text}"
-    for needs, formula in _formulas(key.measure):
-        found = [list(_sources(table, need, label, scope)) for need in needs]
-        for sources in product(*found):
-            value = formula(*(source.value for source in sources))
-            if value is not None:
-                yield _exact(value), _said(sources, scope)
-    if name == "kappa":
-        yield from _kappa(table)
+def derivations(key: Key, table: Table) -> Iterator[Derivation]:
+    """How other printed numbers of the claim give a key."""
+    scope = scope_of(key, table.claim)
+    label = scope.label
+    if key.measure.symmetric and table.claim.binary:
+        label = table.claim.positive
+    if key.measure.complement:
+        for text, printed in table.numbers.get(replace(scope, measure=key.measure.complement), ()):
+            source = Source(text, printed)
+            words = f"1 - the printed {text}"
+            yield Derivation(1 - Cell(text), (source,), words, (key.measure.complement,))
+    for identity in key.measure.identities:
+        yield from _by_identity(identity.expression, label, scope, table)
+    yield from _beyond_chance(key.measure, table)
     yield from _averages(key, scope, table)
 
 
-def _sources(table: Table, need: str, label: str | None, scope: Scope) -> Iterator[_Source]:
-    if find(need).symmetric:
-        return table.values(need, None, None)
-    return table.values(need, label, scope.average)
+def rank(key: Key, claim: Claim) -> tuple[float, int, bool]:
+    """Numbers are worked out from those of lower rank, never the other way round.
+
+    The rates of one class come first, then the accuracy, then what is 1 less one of those, then
+    measures that are worked out from them; averages come after the values of the classes.
+    """
+    averaged = key.average is not None or (key.bare and not claim.binary)
+    place = next((i for i, m in enumerate(CATALOGUE) if m == key.measure), len(CATALOGUE))
+    return _level(key.measure), place, averaged
 
 
-def _said(sources: Sequence[_Source], scope: Scope) -> str:
-    said = "the printed " + " and ".join(source.text for source in sources)
-    if scope.average in ("macro", "weighted") and len(sources) > 1:
-        said += f" (another definition of the {scope.average} {scope.measure})"
-    return said
+@lru_cache(maxsize=256)
+def _level(measure: Measure) -> float:
+    if measure.better is LOWER and measure.complement:
+        return 0.75
+    if measure in BASIC_RATES:
+        return 0.5 if measure.symmetric else 0.0
+    direct = {find(name) in BASIC_RATES for i in measure.identities[:1] for name in cells(i[0])}
+    return 1.0 if direct == {True} else 2.0
 
 
-def _exact(value: Exact | Fraction) -> Exact:
-    return value if isinstance(value, Exact) else Exact.of(value)
+def _by_identity(
+    expression: Expression, label: str | None, scope: Scope, table: Table
+) -> Iterator[Derivation]:
+    names = sorted(cells(expression))
+    found = []
+    for name in names:
+        measure = find(name)
+        whole = measure.symmetric
+        found.append(
+            list(table.sources(measure, None if whole else label, None if whole else scope.average))
+        )
+    for sources in product(*found):
+        new = {
+            name: 1 - Cell(source.key) if source.complement else Cell(source.key)
+            for name, source in zip(names, sources, strict=True)
+        }
+        words = "the printed " + " and ".join(source.words for source in sources)
+        if scope.average in ("macro", "weighted") and len(sources) > 1:
+            words += f" (another definition of the {scope.average} {scope.measure})"
+        yield Derivation(substitute(expression, new), sources, words, tuple(names))
 
 
 # -- averages over classes -------------------------------------------------------------------------
 
 
-def _averages(key: Key, scope: Scope, table: Table) -> Iterator[tuple[Exact, str]]:
-    """Means of the printed values of all classes, plain or weighted by their rows."""
+def _averages(key: Key, scope: Scope, table: Table) -> Iterator[Derivation]:
+    """Means of the printed values of all classes, plain or weighted by their rows.
+
+    A measure over all classes is the mean of a rate of each where its formula says so.
+    """
+    claim, measure = table.claim, key.measure
+    for average in ("macro", "weighted"):
+        if scope.average == average or (key.bare and not claim.binary and measure.averages):
+            yield from _mean(measure, average, table)
+    mean = mean_of(measure) if key.bare else None
+    if mean is not None:
+        yield from _mean(mean.measure, mean.how, table)
+
+
+def _mean(measure: Measure, how: str, table: Table) -> Iterator[Derivation]:
     claim = table.claim
-    bare = scope.label is None and scope.average is None
-    name, plain, weighted = scope.measure, scope.average == "macro", scope.average == "weighted"
-    if bare and not claim.binary and key.measure.averages:
-        plain = weighted = True
-    elif bare and name == "balanced_accuracy":
-        name, plain = "recall", True
-    elif bare and name == "accuracy":
-        name, weighted = "recall", True
-    elif bare and name == "g_mean" and not claim.binary:
-        yield from _geometric(table)
+    found = [next(table.sources(measure, label, None), None) for label in claim.labels]
+    sources = tuple(source for source in found if source is not None)
+    if not sources or len(sources) < len(claim.labels):
         return
-    values = _of_each_class(name, table)
-    if values is None:
+    of_each = f"the printed {measure.name} of each class"
+    if how == "geometric":
+        if all(source.value > 0 for source in sources):
+            yield Derivation(geometric_mean(HIT), sources, of_each)
         return
-    if plain:
-        mean = sum(values, Fraction(0)) / len(values)
-        yield Exact.of(mean), f"the mean of the printed {name} of each class"
-    rows = rows_of(claim)
-    size = sum(rows.values())
-    if weighted and size:
-        total = sum(rows[label] * v for label, v in zip(claim.labels, values, strict=True))
-        yield (
-            Exact.of(Fraction(total) / size),
-            f"the printed {name} of each class, weighted by its rows",
-        )
+    weights = [Fraction(1, len(sources))] * len(sources)
+    words = f"the mean of {of_each}"
+    if how == "weighted":
+        rows = rows_of(claim)
+        size = sum(rows.values())
+        if not size:
+            return
+        weights = [Fraction(rows.get(label, 0), size) for label in claim.labels]
+        words = f"{of_each}, weighted by its rows"
+    total = constant(0)
+    for weight, source in zip(weights, sources, strict=True):
+        term = 1 - Cell(source.key) if source.complement else Cell(source.key)
+        total = total + weight * term
+    yield Derivation(total, sources, words)
 
 
-def _geometric(table: Table) -> Iterator[tuple[Exact, str]]:
-    values = _of_each_class("recall", table)
-    if values is not None and all(value > 0 for value in values):
-        logs = sum(math.log(value) for value in values)
-        yield Exact.near(math.exp(logs / len(values))), "the printed recall of each class"
-
-
-def _of_each_class(name: str, table: Table) -> list[Fraction] | None:
-    """The first printed value of each class; None where one is not printed."""
-    labels = table.claim.labels
-    found = [next(table.values(name, label, None), None) for label in labels]
-    values = [source.value for source in found if source is not None]
-    return values if labels and len(values) == len(labels) else None
-
-
-def _kappa(table: Table) -> Iterator[tuple[Exact, str]]:
+def _beyond_chance(measure: Measure, table: Table) -> Iterator[Derivation]:
     """Kappa from the printed accuracy and the agreement by chance, rounded or not."""
     matrix = table.claim.matrix
-    if matrix is None or not matrix.total:
+    by_chance = measure.parts.get("p_e")
+    if by_chance is None or matrix is None or not matrix.total:
         return
-    pairs = zip(matrix.rows, matrix.columns, strict=True)
-    chance = Fraction(sum(row * column for row, column in pairs), matrix.total**2)
-    for source in table.values("accuracy", None, None):
+    chance, _ = enclosure(by_chance, matrix.class_cells())
+    for source in table.sources(ACCURACY, None, None):
         unit = source.printed.unit
-        for by_chance in (chance, round(chance / unit) * unit):
-            if by_chance != 1:
-                value = (source.value - by_chance) / (1 - by_chance)
-                yield Exact.of(value), f"the printed {source.text} and the agreement by chance"
-
-
-# -- formulas --------------------------------------------------------------------------------------
-
-
-def _ratio(top: Fraction, bottom: Fraction) -> Fraction | None:
-    return top / bottom if bottom else None
-
-
-def _root(number: Fraction) -> Exact | None:
-    return Exact.root(number) if number >= 0 else None
-
-
-def _signed_root(a: Fraction, b: Fraction) -> Exact | None:
-    found = _root(a * b)
-    return found if found is None or a >= 0 else Exact(-found.high, -found.low)
-
-
-_RATES = ("recall", "specificity")
-_BOTH = ("precision", "recall")
-
-FORMULAS: Mapping[str, Sequence[tuple[tuple[str, ...], Formula]]] = {
-    "f1": ((("jaccard",), lambda j: _ratio(2 * j, 1 + j)),),
-    "jaccard": (
-        (_BOTH, lambda p, r: _ratio(p * r, p + r - p * r)),
-        (("f1",), lambda f: _ratio(f, 2 - f)),
-    ),
-    "fowlkes_mallows": ((_BOTH, lambda p, r: _root(p * r)),),
-    "balanced_accuracy": ((_RATES, lambda r, s: (r + s) / 2),),
-    "g_mean": ((_RATES, lambda r, s: _root(r * s)),),
-    "informedness": ((_RATES, lambda r, s: r + s - 1),),
-    "markedness": ((("precision", "negative_predictive_value"), lambda p, v: p + v - 1),),
-    "mcc": ((("informedness", "markedness"), _signed_root),),
-    "positive_likelihood_ratio": ((_RATES, lambda r, s: _ratio(r, 1 - s)),),
-    "negative_likelihood_ratio": ((_RATES, lambda r, s: _ratio(1 - r, s)),),
-    "diagnostic_odds_ratio": (
-        (_RATES, lambda r, s: _ratio(r * s, (1 - r) * (1 - s))),
-        (("positive_likelihood_ratio", "negative_likelihood_ratio"), _ratio),
-    ),
-}  # fmt: skip
-
-_COMPLEMENTS = frozenset(
-    {"accuracy", "precision", "recall", "specificity", "negative_predictive_value"}
-)
-_SWAPS = frozenset({"precision", "recall", "specificity", "negative_predictive_value"})
-
-
-def _formulas(measure: Measure) -> Iterator[tuple[tuple[str, ...], Formula]]:
-    name = measure.name
-    if name.startswith("f") and name[1:].replace(".", "", 1).isdecimal():
-        weight = Fraction(name[1:]) ** 2
-        yield _BOTH, lambda p, r: _ratio((1 + weight) * p * r, weight * p + r)
-    yield from FORMULAS.get(name, ())
+        for share in (chance, round(chance / unit) * unit):
+            if share != 1:
+                agreed = 1 - Cell(source.key) if source.complement else Cell(source.key)
+                expression = (agreed - constant(share)) / constant(1 - share)
+                words = f"the printed {source.words} and the agreement by chance"
+                yield Derivation(expression, (source,), words)

@@ -10,7 +10,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.decisions.audit.claim import Claim, key_of
+from assay.decisions.audit.claim import Claim
+from assay.decisions.audit.keys import key_of
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.sizes import rows_of, total_of
 from assay.decisions.audit.test_sets import (
@@ -26,12 +27,12 @@ from assay.decisions.audit.test_sets import (
     role_in,
 )
 from assay.evaluation.findings import Finding
+from assay.measures import HIGHER
 from assay.sources.labelling import NEGATIVE_WORDS
 
 # One in a thousand: a model that is only bad must not be called inverted.
 _BELOW_CHANCE = -3.0902
 _SPLITS = (10, 15, 20, 25, 30, 33, 40, 50, 60, 67, 70, 75, 80, 85, 90)
-_SIGNED = frozenset({"informedness", "mcc", "kappa", "markedness"})
 
 
 def findings_of(claim: Claim) -> tuple[Finding, ...]:
@@ -103,9 +104,10 @@ def _looks_bad(claim: Claim) -> bool:
         key = key_of(text)
         if key.statistic is not None or not isinstance(reported, Printed):
             continue
-        name = key.measure.name
-        chance = 0 if name in _SIGNED else 0.5
-        if name in (*_SIGNED, "accuracy", "balanced_accuracy") and reported.value < chance:
+        low, high = key.measure.range
+        # The middle of the range of a measure of both classes is where guessing ends up.
+        both = key.measure.symmetric and key.measure.better is HIGHER and math.isfinite(high)
+        if both and reported.value < (low + high) / 2:
             return True
     return False
 

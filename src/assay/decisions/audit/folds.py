@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from assay.decisions.audit.claim import Claim, Key, key_of
+from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.derived import scope_of
-from assay.decisions.audit.judge import Held, best, decimal, hold, judge, spellings
-from assay.decisions.audit.points import judged, undetermined
+from assay.decisions.audit.exact import Exact, Held, best, decimal, exact_of, hold, judge
+from assay.decisions.audit.keys import Key, key_of
+from assay.decisions.audit.matrix import judged, undetermined
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.result import Judged, Verdict
-from assay.decisions.audit.values import Exact
+from assay.inference import Quantity
 
 # More folds than this are rare; what the pooled counts allow is widened for so many.
 USUAL_MOST = 20
@@ -42,7 +43,7 @@ def sd_of(folds: Sequence[Printed], ddof: int = 1) -> Exact | None:
 
 def hold_mean(key: Key, reported: Printed, folds: Sequence[Printed], claim: Claim) -> Held:
     """A number against the mean of the folds."""
-    return best([_held_mean(spelled, folds) for spelled in spellings(reported, key, claim)])
+    return best([_held_mean(spelled, folds) for spelled in claim.spellings(reported, key)])
 
 
 def _held_mean(reported: Printed, folds: Sequence[Printed]) -> Held:
@@ -59,7 +60,7 @@ def _held_mean(reported: Printed, folds: Sequence[Printed]) -> Held:
 
 def judge_sd(key: Key, reported: Printed, claim: Claim) -> Judged:
     """A spread of folds against the folds, divided by one less than their number."""
-    if any(spelled.value < 0 for spelled in spellings(reported, key, claim)):
+    if any(spelled.value < 0 for spelled in claim.spellings(reported, key)):
         said = "a standard deviation is never negative"
         return Judged(key.text, key.measure.name, reported.text, None, Verdict.INCONSISTENT, said)
     folds = folds_of(key, claim)
@@ -67,7 +68,7 @@ def judge_sd(key: Key, reported: Printed, claim: Claim) -> Judged:
     if exact is None:
         said = "there are no folds to hold it against" if not folds else "one fold has no spread"
         return undetermined(key, reported, said)
-    found = [_held_sd(spelled, exact, folds) for spelled in spellings(reported, key, claim)]
+    found = [_held_sd(spelled, exact, folds) for spelled in claim.spellings(reported, key)]
     return judged(key, reported, best(found))
 
 
@@ -101,22 +102,20 @@ def in_folds(key: Key, pooled: Judged, reported: Printed, claim: Claim) -> Judge
     """
     if pooled.recomputed is None or isinstance(pooled.recomputed, tuple):
         return pooled
-    if key.measure.name not in ("accuracy", "error_rate") or key.label or key.average:
+    matrix, measure = claim.matrix, key.measure
+    if measure.classes is None or not (measure.is_proportion and measure.symmetric and key.bare):
         said = "a mean of folds; the pooled counts do not decide it"
         return undetermined(key, reported, said)
-    matrix = claim.matrix
     if matrix is None or not matrix.total:
         return pooled
     many = max((len(values) for values in claim.folds.values()), default=USUAL_MOST)
     reach = Fraction(many, 4 * matrix.total)
-    right = Fraction(sum(matrix.hits), matrix.total)
-    exact = Exact.of(right if key.measure.name == "accuracy" else 1 - right)
+    exact = exact_of(Quantity(measure.classes), matrix) or Exact.near(pooled.recomputed)
     verdict = Verdict.INCONSISTENT
     said = f"the pooled counts give {decimal(exact, reported)}, and a mean of at most {many} folds "
     said += "can't differ so much from them"
-    for spelled in spellings(reported, key, claim):
+    for spelled in claim.spellings(reported, key):
         if judge(spelled, exact.widened(reach)) is not Verdict.INCONSISTENT:
             verdict = Verdict.CONSISTENT
             said = f"within what a mean of {many} folds can differ from the pooled counts by"
-    name, text = key.measure.name, reported.text
-    return Judged(key.text, name, text, float(exact), verdict, said)
+    return Judged(key.text, measure.name, reported.text, float(exact), verdict, said)

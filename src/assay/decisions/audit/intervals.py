@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from assay.decisions.audit.candidates import bootstraps, candidates, levels_of
-from assay.decisions.audit.claim import Claim, Key
+from assay.decisions.audit.candidates import Share, bootstraps, candidates, levels_of, shares_of
+from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.derived import Table
-from assay.decisions.audit.judge import ORDER, judge, worst
+from assay.decisions.audit.exact import ORDER, Exact, as_float, judge, worst
+from assay.decisions.audit.keys import Key
 from assay.decisions.audit.methods import (
     Candidate,
     around,
@@ -20,8 +21,6 @@ from assay.decisions.audit.methods import (
 )
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.result import Judged, Verdict
-from assay.decisions.audit.shares import Share, printed_value, shares_of
-from assay.decisions.audit.values import Exact
 
 Pair = tuple[Printed, Printed]
 # Methods that the counts alone do not give.
@@ -108,11 +107,11 @@ def _match(pair: Pair, candidate: Candidate, slack: Fraction = Fraction(0)) -> F
 
 def _from_printed(key: Key, pair: Pair, claim: Claim, table: Table) -> Iterator[Found]:
     """Intervals that the claim's own rounded value, and its rounded error, give."""
-    printed = printed_value(key, table)
+    printed = table.printed_value(key)
     if printed is None:
         return
     shares = list(shares_of(key, claim, table))
-    value, levels = float(printed.value), levels_of(claim)
+    value, levels = as_float(printed.value), levels_of(claim)
     for share in shares:
         if 0 <= value <= 1 and abs(printed.value - share.value) <= 2 * printed.unit:
             for each in share_intervals(value * share.trials, share.trials, levels):
@@ -123,7 +122,7 @@ def _from_printed(key: Key, pair: Pair, claim: Claim, table: Table) -> Iterator[
     if claim.interval in (None, "wald"):
         for error in table.errors(key):
             for level, z, named in quantiles(levels):
-                for start in (value, *(float(share.value) for share in shares)):
+                for start in (value, *(as_float(share.value) for share in shares)):
                     each = Candidate("wald", level, *around(start, z * error), named)
                     for shown in (each, each.cut()):
                         yield _said(_match(pair, shown), "standard error", claim)
@@ -177,7 +176,7 @@ def _at_another_level(pair: Pair, claim: Claim, shares: list[Share]) -> bool:
 
 def _resampled(pair: Pair, share: Share, level: float) -> bool:
     """Whether both ends lie where a percentile bootstrap at this level puts them."""
-    ranges = resampled_range(float(share.value * share.trials), share.trials, level)
+    ranges = resampled_range(as_float(share.value * share.trials), share.trials, level)
     slack = (share.high - share.low) / share.trials / 2
     return all(
         judge(end, Exact(Fraction(low) - slack, Fraction(high) + slack)) is not Verdict.INCONSISTENT
@@ -189,7 +188,7 @@ def _nearest(
     pair: Pair, share: Share, claim: Claim, level: float
 ) -> tuple[tuple[float, float], str]:
     """The interval to hold against one that nothing gives: Wald if it is as even, else Wilson."""
-    known = share_intervals(float(share.value * share.trials), share.trials, (level,))
+    known = share_intervals(as_float(share.value * share.trials), share.trials, (level,))
     found = {each.method: each for each in reversed(list(known))}
     centre = (pair[0].value + pair[1].value) / 2
     even = abs(centre - share.value) <= pair[0].unit + pair[1].unit
@@ -199,7 +198,7 @@ def _nearest(
 
 def _unmatched(key: Key, pair: Pair, claim: Claim, table: Table, shares: list[Share]) -> Found:
     """What is said of an interval that no method gives."""
-    printed = printed_value(key, table)
+    printed = table.printed_value(key)
     missed = printed is not None and not _holds(pair, printed, key)
     if shares and (missed or not _may_be_another(claim)):
         ends, words = _nearest(pair, shares[0], claim, levels_of(claim)[0])

@@ -6,7 +6,8 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from assay.decisions.audit.claim import AVERAGES, BINARY_CELLS, STATISTICS, Key
+from assay.decisions.audit.claim import BINARY_CELLS
+from assay.decisions.audit.keys import AVERAGES, STATISTICS, Key
 from assay.errors import InputError, LabelError
 from assay.sources.labelling import NEGATIVE_WORDS, POSITIVE_WORDS, infer
 from assay.tally import Confusion

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import plots
+from assay.decisions.audit.exact import as_float
 from assay.decisions.audit.printed import printed
+from assay.decisions.audit.result import WRONG
 from assay.plots.claimed import Claimed, claimed
 
 if TYPE_CHECKING:
@@ -46,11 +48,11 @@ class AuditPlots:
                     continue
                 if isinstance(number.reported, tuple):
                     continue
-                reported = float(printed(number.reported).value)
+                reported = as_float(printed(number.reported).value)
                 if abs(reported) > _LARGEST:
                     reported /= 100
                 if abs(reported) > _LARGEST or abs(number.recomputed) > _LARGEST:
                     continue
                 name = f"{number.key}, {claim.name}" if many else number.key
-                agrees = number.verdict != "inconsistent"
+                agrees = number.verdict not in WRONG
                 yield Claimed(name, reported, number.recomputed, agrees)

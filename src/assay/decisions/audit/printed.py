@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
+from typing import NamedTuple
 
 from assay.errors import InputError
 
@@ -18,6 +19,20 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+\s?%?", re.ASCII)
 # Blanks that typesetters put between thousands, and dashes that they use for a minus sign.
 _SPELLING = str.maketrans({"\u2009": ",", "\u202f": ",", "\u2212": "-", "\u2013": "-"})
 MOST_DIGITS = 60
+
+
+class Window(NamedTuple):
+    """Where the exact value of a printed number may lie; both ends belong to it if ``closed``."""
+
+    low: Fraction
+    high: Fraction
+    closed: bool
+
+    def holds(self, low: Fraction, high: Fraction) -> bool:
+        """Whether some number between two rationals lies in it."""
+        if self.closed:
+            return self.low <= high and low <= self.high
+        return self.low < high and low < self.high
 
 
 @dataclass(frozen=True)
@@ -36,16 +51,18 @@ class Printed:
     digits: int
     percent: bool = field(default=False, repr=False)
 
+    def window(self, *, rounded: bool) -> Window:
+        """The values that are printed so: correctly rounded, or off by less than one unit."""
+        reach = self.unit / 2 if rounded else self.unit
+        return Window(self.value - reach, self.value + reach, closed=rounded)
+
     def rounds(self, low: Fraction, high: Fraction | None = None) -> bool:
         """Whether a number between these rationals, correctly rounded, is printed so."""
-        high = low if high is None else high
-        half = self.unit / 2
-        return self.value - half <= high and low <= self.value + half
+        return self.window(rounded=True).holds(low, low if high is None else high)
 
     def truncates(self, low: Fraction, high: Fraction | None = None) -> bool:
         """Whether such a number is off by less than one unit of the last digit."""
-        high = low if high is None else high
-        return self.value - self.unit < high and low < self.value + self.unit
+        return self.window(rounded=False).holds(low, low if high is None else high)
 
     def as_percent(self) -> Printed:
         """The same digits read as a percentage whose sign was left out."""

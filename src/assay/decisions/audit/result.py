@@ -15,10 +15,15 @@ SCHEMA = "assay.audit/1"
 
 
 class Verdict(StrEnum):
-    """Whether a reported number can be right."""
+    """Whether a reported number can be right.
+
+    ``inconsistent``: no way of blaming fewest numbers can do without it; ``conflict``: it is one of
+    several that can't all be right, and it can't be told which is wrong.
+    """
 
     CONSISTENT = "consistent"
     ROUNDING = "rounding"
+    CONFLICT = "conflict"
     INCONSISTENT = "inconsistent"
     UNDETERMINED = "undetermined"
 
@@ -60,22 +65,34 @@ class Judged:
     doubt: str = ""
 
 
+WRONG = (Verdict.INCONSISTENT, Verdict.CONFLICT)
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Reported numbers, by their keys, of which at least one is wrong, and why."""
+
+    keys: tuple[str, ...]
+    text: str
+
+
 @dataclass(frozen=True)
 class AuditedClaim:
-    """A claim and the verdict on each of its numbers."""
+    """A claim, the verdict on each of its numbers, and those that contradict each other."""
 
     name: str
     source: str
     numbers: tuple[Judged, ...]
+    conflicts: tuple[Conflict, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     file: str = ""
 
     @property
     def verdict(self) -> Verdict:
-        """Inconsistent if any number is; undetermined if nothing could be judged."""
+        """Inconsistent if some number must be wrong; undetermined if nothing could be judged."""
         found = {number.verdict for number in self.numbers}
-        if Verdict.INCONSISTENT in found:
+        if found.intersection(WRONG):
             return Verdict.INCONSISTENT
         if found & {Verdict.CONSISTENT, Verdict.ROUNDING}:
             return Verdict.CONSISTENT
@@ -90,7 +107,7 @@ class Audit:
 
     @property
     def consistent(self) -> bool:
-        """Whether no number is inconsistent."""
+        """Whether no number has to be wrong."""
         return all(claim.verdict is not Verdict.INCONSISTENT for claim in self.claims)
 
     @property
@@ -112,6 +129,7 @@ def _claim(claim: AuditedClaim) -> dict[str, Any]:
         "file": claim.file,
         "verdict": str(claim.verdict),
         "numbers": [_number(number) for number in claim.numbers],
+        "conflicts": [{"keys": list(c.keys), "text": c.text} for c in claim.conflicts],
         "findings": [
             {"code": f.code, "severity": f.severity, "message": f.message} for f in claim.findings
         ],

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from assay.decisions.audit.claim import BINARY_CELLS, Claim
-from assay.decisions.audit.judge import hold
+from assay.decisions.audit.exact import Exact, as_float, hold
 from assay.decisions.audit.printed import Printed, printed
 from assay.decisions.audit.result import Judged, Verdict
-from assay.decisions.audit.values import Exact
 from assay.tally import Confusion
 
 SIZE = "n"
@@ -117,7 +117,7 @@ def _against_cells(key: str, stated: Printed, names: tuple[str, ...], claim: Cla
 
 def _held(key: str, stated: Printed, total: int, what: str) -> Judged:
     held = hold(stated, Exact.of(total), what)
-    return Judged(key, None, stated.text, float(total), held.verdict, held.said)
+    return Judged(key, None, stated.text, as_float(Fraction(total)), held.verdict, held.said)
 
 
 def _too_many(key: str, stated: Printed, known: int) -> Judged:

@@ -6,18 +6,18 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from assay.decisions.audit.candidates import delta_error
-from assay.decisions.audit.claim import Claim, Key
+from assay.decisions.audit.candidates import Share, delta_error, shares_of
+from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.derived import Table
+from assay.decisions.audit.exact import Exact, Held, as_float, best, hold, judge
 from assay.decisions.audit.folds import folds_of, sd_of
-from assay.decisions.audit.judge import Held, best, hold, judge, spellings
+from assay.decisions.audit.keys import Key
+from assay.decisions.audit.matrix import judged, readings, undetermined
 from assay.decisions.audit.methods import hanley_mcneil
-from assay.decisions.audit.points import judged, readings, undetermined
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.result import Judged, Verdict
-from assay.decisions.audit.shares import Share, printed_value, shares_of
 from assay.decisions.audit.sizes import rows_of
-from assay.decisions.audit.values import Exact
+from assay.measures import ROC_AUC
 
 # How far the deviation of 1,000 resamples may be off, relatively: about four times its own error.
 _NOISE = Fraction(1, 11)
@@ -29,7 +29,7 @@ def judge_error(key: Key, reported: Printed, claim: Claim, table: Table) -> Judg
         said = "a standard error is never negative"
         return Judged(key.text, key.measure.name, reported.text, None, Verdict.INCONSISTENT, said)
     shares = list(shares_of(key, claim, table))
-    tried = spellings(reported, key, claim)
+    tried = claim.spellings(reported, key)
     known = list(_known(key, claim, table, shares))
     found = [hold(each, value, what) for value, what in known for each in tried]
     if not found:
@@ -55,20 +55,20 @@ def _known(
                 yield _of_share(share, n), f"sqrt(p (1 - p) / {n:,})"
     matrix = claim.matrix
     if matrix is not None and matrix.total:
-        for reading in readings(key.value, claim):
-            error = delta_error(reading.quantity, matrix)
-            if math.isfinite(error) and not math.isnan(reading.quantity.value(matrix)):
+        for _, quantity in readings(key.value, claim):
+            error = delta_error(quantity, matrix)
+            if math.isfinite(error) and not math.isnan(quantity.value(matrix)):
                 yield Exact.near(error), "the delta method"
     folds = folds_of(key, claim)
     spread = sd_of(folds)
     if spread is not None:
         error = float(spread) / math.sqrt(len(folds))
         yield Exact.near(error), f"the deviation of {len(folds)} folds over the root of that"
-    printed, rows = printed_value(key, table), rows_of(claim)
-    if key.measure.name == "roc_auc" and printed is not None and claim.binary and len(rows) == 2:
+    printed, rows = table.printed_value(key), rows_of(claim)
+    if key.measure == ROC_AUC and printed is not None and claim.binary and len(rows) == 2:
         sizes = rows[claim.labels[1]], rows[claim.labels[0]]
         if 0 <= printed.value <= 1 and all(sizes):
-            error = hanley_mcneil(float(printed.value), *sizes)
+            error = hanley_mcneil(as_float(printed.value), *sizes)
             yield Exact.near(error), "Hanley and McNeil's formula"
 
 
@@ -85,7 +85,7 @@ def _of_share(share: Share, n: int) -> Exact:
 def _from_printed(
     key: Key, tried: tuple[Printed, ...], table: Table, shares: list[Share]
 ) -> Held | None:
-    printed = printed_value(key, table)
+    printed = table.printed_value(key)
     if printed is None or not 0 <= printed.value <= 1:
         return None
     for share in shares:

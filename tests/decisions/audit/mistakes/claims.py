@@ -8,7 +8,6 @@ from assay.decisions.audit.audit import audited
 from assay.decisions.audit.building import build
 from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.mistakes import explain
-from assay.decisions.audit.percents import with_percents
 from assay.decisions.audit.result import Explanation, Judged
 
 NETWORK = {"tn": 480, "fp": 7430, "fn": 614, "tp": 6345}
@@ -20,8 +19,8 @@ def claim_of(cells: dict[str, Any], reported: dict[str, Any], **more: Any) -> Cl
     """A claim with cells of two classes, or with labels and a matrix."""
     if "tp" in cells:
         two = {"positive": "attack", "negative": "normal", "confusion": cells}
-        return with_percents(build(two | {"reported": reported} | more, position=1))
-    return with_percents(build(cells | {"reported": reported} | more, position=1))
+        return build(two | {"reported": reported} | more, position=1).with_percents()
+    return build(cells | {"reported": reported} | more, position=1).with_percents()
 
 
 def judged(claim: Claim) -> dict[str, Judged]:

@@ -13,12 +13,8 @@ CLAIMS = 6
 
 
 @pytest.fixture(scope="module")
-def claims():
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        yield importlib.import_module("injected.claims")
-    finally:
-        sys.path.remove(str(BENCHMARKS))
+def claims(benchmark_module):
+    return benchmark_module("injected.claims")
 
 
 def kinds() -> list[str]:

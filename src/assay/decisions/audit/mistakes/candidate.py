@@ -1,14 +1,16 @@
-"""A mistake that may have been made with one number, and what it gives."""
+"""A mistake that may have been made with one number, what it gives, and plain slips of the pen."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from enum import IntEnum
+from fractions import Fraction
 
-from assay.decisions.audit.judge import judge
+from assay.decisions.audit.exact import Exact, judge
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.result import Verdict
-from assay.decisions.audit.values import Exact
+from assay.measures import Measure
 
 
 class Tier(IntEnum):
@@ -63,3 +65,39 @@ def fit(reported: Printed, value: Exact) -> Fit | None:
     if found is Verdict.INCONSISTENT:
         return None
     return Fit.ROUNDED if found is Verdict.CONSISTENT else Fit.CUT
+
+
+_SHIFTS = (
+    (Fraction(1, 10), "the point moved one place to the left"),
+    (Fraction(10), "the point moved one place to the right"),
+    (Fraction(1, 100), "the point moved two places to the left (a percent sign too many)"),
+    (Fraction(100), "the point moved two places to the right (a percent sign left out)"),
+)
+
+
+def shifted(value: Exact) -> Iterator[Candidate]:
+    """The point moved by one or two places."""
+    for factor, said in _SHIFTS:
+        yield Candidate("decimal-shift", said, value.times(factor), Tier.SHIFT)
+
+
+def turned(value: Exact, name: str, measure: Measure | None = None) -> Iterator[Candidate]:
+    """1 - x, and for what may be negative, the sign lost."""
+    said = f"1 - {name}"
+    if measure is not None and measure.complement:
+        said += f", which is the {measure.complement.replace('_', ' ')},"
+    yield Candidate("complement", said, value.complement(), Tier.USUAL)
+    if measure is not None and measure.range[0] < 0:
+        turned_over = Exact(-value.high, -value.low)
+        yield Candidate("sign-lost", f"{name} with the other sign", turned_over, Tier.USUAL)
+
+
+def on_top(first: Candidate) -> Iterator[Candidate]:
+    """A slip on top of another mistake."""
+    for second in (*shifted(first.value), *turned(first.value, "that")):
+        yield replace(
+            second,
+            mistake=f"{first.mistake}+{second.mistake}",
+            said=f"{first.said} and then {second.said}",
+            tier=Tier.TWICE,
+        )

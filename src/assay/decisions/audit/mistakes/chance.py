@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from assay.decisions.audit.exact import Exact, as_float
 from assay.decisions.audit.printed import Printed
-from assay.decisions.audit.values import Exact, as_float
 
 Floats = npt.NDArray[np.float64]
 Spans = tuple[Floats, Floats]
@@ -30,8 +31,13 @@ def spans(values: Iterable[Exact], reported: Printed) -> Spans:
 
 def spans_of_floats(values: Floats, reported: Printed) -> Spans:
     """The same for values known as floats; those that are undefined are left out."""
-    units = values[np.isfinite(values)] / float(reported.unit)
+    units = values[np.isfinite(values)] / _unit(reported)
     return np.floor(units), np.ceil(units)
+
+
+def _unit(reported: Printed) -> float:
+    """One unit of the last digit; never zero, however small it is."""
+    return max(as_float(reported.unit), sys.float_info.min)
 
 
 def together(parts: Sequence[Spans]) -> Spans:
@@ -69,7 +75,7 @@ def chance(found: Spans, reported: Printed, bounds: tuple[float, float] | None) 
     if bounds is not None:
         limit = abs(bounds[0] if negative else bounds[1])
         if math.isfinite(limit) and abs(reported.value) <= limit:
-            most = min(most, math.floor(limit / float(reported.unit) + 0.5))
+            most = min(most, math.floor(limit / _unit(reported) + 0.5))
     return share(found, -most if negative else 0.0, 0.0 if negative else most)
 
 
@@ -78,6 +84,6 @@ def guess(found: Spans, reported: Printed, right: float) -> float:
 
     Near the right value the many swaps of cells crowd, and one of them fits whatever is printed.
     """
-    unit = float(reported.unit)
-    middle, reach = right / unit, abs(float(reported.value) - right) / unit
+    unit = _unit(reported)
+    middle, reach = right / unit, abs(as_float(reported.value) - right) / unit
     return share(found, math.floor(middle - reach), math.ceil(middle + reach))

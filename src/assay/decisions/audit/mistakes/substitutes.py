@@ -1,40 +1,25 @@
-"""Another measure, another average or another mean where one belongs."""
+"""Another measure, another average, another mean, or labels taken for numbers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from fractions import Fraction
+from itertools import permutations
 
-from assay.decisions.audit.claim import AVERAGES, Key
-from assay.decisions.audit.mistakes.candidate import Candidate, Tier
-from assay.decisions.audit.mistakes.names import slug, words
-from assay.decisions.audit.mistakes.table import Table, key_for
-from assay.formula import Expression, of_classes, sqrt
+from assay.decisions.audit.claim import Claim
+from assay.decisions.audit.exact import Exact, exact
+from assay.decisions.audit.keys import AVERAGES, Key
+from assay.decisions.audit.matrix import operating_bounds
+from assay.decisions.audit.mistakes.candidate import Candidate, Tier, shifted, turned
+from assay.decisions.audit.mistakes.table import Table, key_for, slug, words
+from assay.evaluation.words import count, name
+from assay.formula import Cell, Expression, constant, of_classes, sqrt
 from assay.inference import Quantity
-from assay.measures import CATALOGUE, PRECISION, Measure, find
+from assay.measures import AVERAGE_PRECISION, CATALOGUE, PRECISION, RECALL, Measure
+from assay.tally import Confusion
 
-# Measures that are taken for each other; all others are tried after them.
-_CONFUSED = (
-    (
-        "false_positive_rate",
-        "false_discovery_rate",
-        "false_negative_rate",
-        "false_omission_rate",
-        "error_rate",
-    ),
-    ("precision", "recall", "specificity", "negative_predictive_value", "f1"),
-    ("accuracy", "balanced_accuracy", "f1", "precision", "recall"),
-    ("balanced_accuracy", "g_mean", "informedness"),
-    ("mcc", "kappa", "informedness", "markedness"),
-    ("f1", "f2", "f0.5", "jaccard", "fowlkes_mallows"),
-    ("prevalence", "alert_rate"),
-    ("recall", "false_positive_rate"),
-    ("precision", "false_positive_rate"),
-)
-CONFUSED = frozenset(frozenset(pair) for group in _CONFUSED for pair in combinations(group, 2))
-_RECALL = find("recall")
 _COUNTED = tuple(
     measure
     for measure in CATALOGUE
@@ -71,12 +56,12 @@ def formulas(key: Key, table: Table) -> Iterator[Formula]:
 
 def _means(key: Key, table: Table) -> Iterator[Formula]:
     """An F score as another mean of precision and recall."""
-    if key.measure.name != "f1":
+    if key.measure.beta != 1:
         return
     label = None if key.average else _label(key, table)
     if key.average is None and label is None:
         return
-    p, r = (_formula(measure, key.average) for measure in (PRECISION, _RECALL))
+    p, r = (_formula(measure, key.average) for measure in (PRECISION, RECALL))
     which = f"{key.average} precision and recall" if key.average else "precision and recall"
     means = [
         ("arithmetic-mean", f"the arithmetic mean of {which}", (p + r) / 2),
@@ -121,9 +106,9 @@ def _measures(key: Key, table: Table) -> Iterator[Formula]:
     for measure in _COUNTED:
         if measure.name in (key.measure.name, key.measure.complement):
             continue
-        if key.measure.name == "f1" and measure.name == "fowlkes_mallows" and not key.average:
+        if key.measure.beta == 1 and not key.average and _is_mean(measure):
             continue  # the geometric mean of precision and recall, said above
-        confused = frozenset({measure.name, key.measure.name}) in CONFUSED
+        confused = measure.name in key.measure.taken_for or key.measure.name in measure.taken_for
         tier = Tier.USUAL if confused else Tier.ANY
         mistake = f"{slug(measure)}-for-{slug(key.measure)}"
         same = key_for(measure, key.label, key.average)
@@ -132,12 +117,18 @@ def _measures(key: Key, table: Table) -> Iterator[Formula]:
             continue
         # Over all classes an average stands beside measures that have none.
         others = [key_for(measure)] if key.average else []
-        others += [key_for(measure, average=average) for average in AVERAGES[::2]]
+        others += [key_for(measure, average=average) for average in AVERAGES[:2]]
         for other in others:
             if other.average != key.average and (measure.averages or other.average is None):
                 mistake = f"{slug(measure, other.average)}-for-{slug(key.measure, key.average)}"
                 whole = measure.symmetric or key.measure.symmetric
                 yield from _read(mistake, key, other, table, tier if whole else Tier.ANY)
+
+
+def _is_mean(measure: Measure) -> bool:
+    """Whether a measure is the geometric mean of precision and recall."""
+    mean = sqrt(Cell(PRECISION.name) * Cell(RECALL.name))
+    return any(identity.expression == mean for identity in measure.identities)
 
 
 def _one_versus_rest(key: Key, table: Table) -> Iterator[Formula]:
@@ -167,3 +158,97 @@ def _label(key: Key, table: Table) -> int | None:
     name = key.label or (table.positive if key.average is None else None)
     labels = table.confusion.labels
     return labels.index(name) if name in labels else None
+
+
+_ALL_ORDERS = 4
+
+
+def correlations(confusion: Confusion) -> Iterator[Candidate]:
+    """Pearson's r of the codes 0, 1, 2 ...: as listed, as sorted, and for few labels any other.
+
+    A numbering and its reverse give the same.
+    """
+    labels = confusion.labels
+    size = len(labels)
+    if size <= 2:
+        return
+    orders: list[Sequence[int]] = [range(size), sorted(range(size), key=lambda i: labels[i])]
+    told = len(orders)
+    if size <= _ALL_ORDERS:
+        orders += permutations(range(size))
+    seen = set()
+    for number, order in enumerate(orders):
+        key = min(tuple(order), tuple(order)[::-1])
+        value = None if key in seen else _correlation(confusion, order)
+        seen.add(key)
+        if value is None:
+            continue
+        numbered = ", ".join(f"{name(labels[i])} = {code}" for code, i in enumerate(order))
+        said = "the correlation of the label codes"
+        if size <= _ALL_ORDERS:
+            said += f" ({numbered})"
+        tier = Tier.USUAL if number < told else Tier.ANY
+        yield Candidate("label-code-correlation", said, value, tier)
+
+
+def _correlation(confusion: Confusion, order: Sequence[int]) -> Exact | None:
+    code = {label: position for position, label in enumerate(order)}
+    n = confusion.total
+    truth = sum(code[i] * count for i, count in enumerate(confusion.rows))
+    said = sum(code[i] * count for i, count in enumerate(confusion.columns))
+    both = sum(
+        code[i] * code[j] * count
+        for i, row in enumerate(confusion.cells)
+        for j, count in enumerate(row)
+    )
+    of_truth = n * sum(code[i] ** 2 * c for i, c in enumerate(confusion.rows)) - truth**2
+    of_said = n * sum(code[i] ** 2 * c for i, c in enumerate(confusion.columns)) - said**2
+    if not of_truth or not of_said:
+        return None
+    ratio: Expression = constant(Fraction(n * both - truth * said)) / sqrt(
+        constant(Fraction(of_truth * of_said))
+    )
+    return exact(ratio, {})
+
+
+# What may be more than half of all areas explains none.
+_WIDEST = Fraction(1, 2)
+
+
+def is_area(key: Key) -> bool:
+    """Whether a key is an area under a curve of scores."""
+    return bool(key.measure.of_decisions) and key.average is None
+
+
+def from_decisions(key: Key, table: Table) -> Iterator[Candidate]:
+    """What a curve through the one point of the hard decisions gives."""
+    position = _position(key, table)
+    if position is None:
+        return
+    for mistake, said, expression in key.measure.of_decisions:
+        value = table.exact(Quantity(expression, position))
+        if value is not None:
+            yield Candidate(mistake, said, value, Tier.USUAL)
+
+
+def from_bounds(key: Key, claim: Claim) -> Iterator[Candidate]:
+    """What a slip makes of the areas that the operating point allows."""
+    allowed = operating_bounds(key, claim)
+    if allowed is None or claim.matrix is None:
+        return
+    for slip in (*turned(allowed, "the area", key.measure), *shifted(allowed)):
+        if slip.value.high - slip.value.low <= _WIDEST:
+            yield slip
+    if key.measure == AVERAGE_PRECISION:
+        positives = claim.matrix.rows[claim.matrix.labels.index(key.label or claim.positive)]
+        for size, what in ((claim.matrix.total, "rows"), (positives, "positives")):
+            said = f"an average precision divided by the number of {what}, {count(size)},"
+            value = allowed.times(Fraction(1, size))
+            yield Candidate("ap-divided-by-n", said, value, Tier.ASSUMED)
+
+
+def _position(key: Key, table: Table) -> int | None:
+    """Where the label stands that a key speaks of."""
+    label = key.label or table.positive
+    labels = table.confusion.labels
+    return labels.index(label) if label in labels else None

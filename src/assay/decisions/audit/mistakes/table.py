@@ -1,17 +1,17 @@
-"""The matrix of a claim, and the exact values of measures on it, each found once."""
+"""The matrix of a claim, the exact values of measures on it, and what to call them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from assay.decisions.audit.claim import AVERAGES, Claim, Key
-from assay.decisions.audit.values import Exact, exact_of, quantity_of
+from assay.decisions.audit.claim import Claim
+from assay.decisions.audit.exact import Exact, exact_of
+from assay.decisions.audit.keys import Key, Meaning, meanings
+from assay.evaluation.words import name as quoted
 from assay.inference import Quantity
-from assay.measures import Measure, find
+from assay.measures import Measure
+from assay.measures.titles import spoken
 from assay.tally import Confusion
-
-# What "the accuracy of a class" is for many authors: the rule of judging lets both pass.
-OF_A_CLASS = {"accuracy": "recall", "error_rate": "false_negative_rate"}
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,9 @@ class Table:
         return self._found[quantity]
 
     def quantity(self, key: Key) -> Quantity | None:
-        """The formula of a key on this matrix."""
-        return quantity_of(key, self.confusion, self.positive)
+        """The formula of a key on this matrix; of a bare one, of the positive label."""
+        label = key.label or (self.positive if key.average is None else None)
+        return Meaning(key.measure, label, key.average).quantity(self.confusion.labels)
 
     def value(self, key: Key) -> Exact | None:
         """The exact value of a key; None where it has no formula or is undefined."""
@@ -44,15 +45,11 @@ class Table:
 
     def readings(self, key: Key) -> tuple[Key, ...]:
         """The keys that a reported key may stand for; without its statistic."""
-        plain, measure = key.value, key.measure
-        if key.may_be_rate:
-            return plain, replace(plain, measure=find("false_positive_rate"))
-        if key.label is not None and measure.name in OF_A_CLASS:
-            return plain, replace(plain, measure=find(OF_A_CLASS[measure.name]))
-        bare = key.label is None and key.average is None
-        if bare and not self.binary and measure.averages and measure.formula is not None:
-            return tuple(replace(plain, average=average) for average in AVERAGES)
-        return (plain,)
+        return tuple(
+            replace(key.value, measure=each.measure, average=each.average)
+            for each in meanings(key, self.positive)
+            if not each.convention
+        )
 
 
 def table_of(claim: Claim) -> Table | None:
@@ -66,3 +63,27 @@ def key_for(measure: Measure, label: str | None = None, average: str | None = No
     """The key of a measure of a label or an average."""
     suffix = average or label
     return Key(measure.name + (f".{suffix}" if suffix else ""), measure, label, average)
+
+
+def slug(measure: Measure, average: str | None = None) -> str:
+    """A measure as part of the name of a mistake.
+
+    >>> from assay.measures import find
+    >>> slug(find("fdr")), slug(find("g_mean")), slug(find("f1"), "macro")
+    ('fdr', 'g-mean', 'macro-f1')
+    """
+    name = measure.slug or measure.name.replace("_", "-")
+    return name if average is None else f"{average}-{name}"
+
+
+def words(key: Key) -> str:
+    """A measure as a sentence names it.
+
+    >>> from assay.decisions.audit.keys import key_of
+    >>> words(key_of("f1.macro")), words(key_of("fdr")), words(key_of("recall.A"))
+    ('the macro F1', 'the false discovery rate', "the recall of 'A'")
+    """
+    name = spoken(key.measure.name)
+    if key.average is not None:
+        return f"the {key.average} {name}"
+    return f"the {name}" if key.label is None else f"the {name} of {quoted(key.label)}"

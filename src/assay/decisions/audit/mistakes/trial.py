@@ -5,25 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.decisions.audit.claim import Claim, Key, key_of
-from assay.decisions.audit.judge import spellings
-from assay.decisions.audit.mistakes import (
-    codes,
-    folds,
-    intervals,
-    lines,
-    scores,
-    sizes,
-    substitutes,
-)
-from assay.decisions.audit.mistakes.candidate import Candidate, Fit, fit
-from assay.decisions.audit.mistakes.names import words
-from assay.decisions.audit.mistakes.plain import shifted, turned
-from assay.decisions.audit.mistakes.table import Table
+from assay.decisions.audit.claim import Claim
+from assay.decisions.audit.exact import Exact
+from assay.decisions.audit.keys import Key, key_of
+from assay.decisions.audit.mistakes import counts, spreads, substitutes
+from assay.decisions.audit.mistakes.candidate import Candidate, Fit, fit, shifted, turned
+from assay.decisions.audit.mistakes.table import Table, words
 from assay.decisions.audit.printed import Printed, printed
 from assay.decisions.audit.result import Judged
 from assay.decisions.audit.sizes import SIZE
-from assay.decisions.audit.values import Exact
+from assay.measures import MCC
 from assay.tally import Confusion
 
 
@@ -84,7 +75,7 @@ def number_of(claim: Claim, judged: Judged) -> Number | None:
     if found is not None:
         key = key_of(name)
         ends = found if isinstance(found, tuple) else (found,)
-        spelled = tuple(zip(*(spellings(end, key, claim) for end in ends), strict=False))
+        spelled = tuple(zip(*(claim.spellings(end, key) for end in ends), strict=False))
         return Number(name, key, spelled, right)
     if name == SIZE and claim.n is not None:
         return Number(name, None, ((claim.n,),), right)
@@ -108,15 +99,15 @@ def alone(claim: Claim, number: Number, table: Table | None) -> Iterator[Candida
         yield from _of_count(claim, number.name, None if table is None else table.confusion)
         return
     if key.statistic in ("sd", "mean", "se"):
-        yield from folds.statistics(claim, key)
+        yield from spreads.statistics(claim, key)
     if table is None:
         if number.right is not None and key.statistic is None:
             yield from _slips(Exact.near(number.right), key)
         return
     if key.statistic == "se":
-        yield from intervals.errors(claim, key, table)
+        yield from spreads.errors(claim, key, table)
     elif key.statistic == "ci":
-        yield from intervals.intervals(claim, key, table)
+        yield from spreads.intervals(claim, key, table)
     elif key.statistic is None:
         yield from _of_value(claim, key, table)
 
@@ -124,25 +115,25 @@ def alone(claim: Claim, number: Number, table: Table | None) -> Iterator[Candida
 def _of_count(claim: Claim, name: str, confusion: Confusion | None) -> Iterator[Candidate]:
     """Of a stated size, or of a line of arithmetic."""
     if any(line.expression == name for line in claim.arithmetic):
-        yield from lines.slips(name, confusion)
+        yield from counts.slips(name, confusion)
     elif confusion is not None and name == SIZE:
-        yield from sizes.sizes(claim, confusion)
+        yield from counts.sizes(claim, confusion)
     elif confusion is not None and _label(name) in confusion.labels:
-        yield from sizes.supports(_label(name), claim, confusion)
+        yield from counts.supports(_label(name), claim, confusion)
 
 
 def _of_value(claim: Claim, key: Key, table: Table) -> Iterator[Candidate]:
-    if scores.is_area(key):
-        yield from scores.from_decisions(key, table)
-        yield from scores.from_bounds(key, claim)
+    if substitutes.is_area(key):
+        yield from substitutes.from_decisions(key, table)
+        yield from substitutes.from_bounds(key, claim)
         return
     for reading in table.readings(key):
         value = table.value(reading)
         if value is not None:
             yield from _slips(value, reading)
         yield from substitutes.candidates(reading, table)
-    if key.measure.name == "mcc" and key.label is None:
-        yield from codes.correlations(table.confusion)
+    if key.measure == MCC and key.label is None:
+        yield from substitutes.correlations(table.confusion)
 
 
 def _slips(value: Exact, key: Key) -> Iterator[Candidate]:

@@ -1,4 +1,4 @@
-"""Mistakes with the whole matrix, held against every number of a claim at once."""
+"""Mistakes with the whole matrix held against every number of a claim, and two at once."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from assay.decisions.audit.mistakes.candidate import Candidate, fit
+from assay.decisions.audit.exact import as_float
+from assay.decisions.audit.mistakes import substitutes
+from assay.decisions.audit.mistakes.candidate import Candidate, Tier, fit, on_top
 from assay.decisions.audit.mistakes.chance import Floats, guess, spans_of_floats
-from assay.decisions.audit.mistakes.matrices import Variant
-from assay.decisions.audit.mistakes.swaps import Swaps
+from assay.decisions.audit.mistakes.matrices import Swaps, Variant
 from assay.decisions.audit.mistakes.table import Table
 from assay.decisions.audit.mistakes.trial import Number
 
@@ -103,6 +104,35 @@ def _values(swaps: Swaps, number: Number) -> Floats:
 def _near(values: Floats, number: Number) -> npt.NDArray[np.bool_]:
     """Which values may give the printed digits, up to the error of floats."""
     reported = number.reported[0]
-    middle = float(reported.value)
-    reach = float(reported.unit) * (1 + _SLACK) + _SLACK * abs(middle)
+    middle = as_float(reported.value)
+    reach = as_float(reported.unit) * (1 + _SLACK) + _SLACK * abs(middle)
     return np.asarray((np.abs(values - middle) < reach).any(axis=0))
+
+
+LEAST_DIGITS = 4
+# The matrices that a second mistake is tried on.
+_TURNED = ("positive-class-swapped", "matrix-transposed", "decisions-flipped")
+
+
+def twice(
+    number: Number, singles: Sequence[Candidate], variants: Sequence[Variant]
+) -> Iterator[Candidate]:
+    """Every two mistakes that may have been made with one number."""
+    key = number.key
+    if key is None or key.statistic is not None:
+        return
+    for single in singles:
+        if single.tier in (Tier.USUAL, Tier.MATRIX):
+            yield from on_top(single)
+    for variant in variants:
+        if variant.mistake not in _TURNED:
+            continue
+        for reading in variant.table.readings(key):
+            for second in substitutes.candidates(reading, variant.table):
+                if second.tier is Tier.USUAL:
+                    yield replace(
+                        second,
+                        mistake=f"{variant.mistake}+{second.mistake}",
+                        said=f"{variant.said} and {second.said}",
+                        tier=Tier.TWICE,
+                    )

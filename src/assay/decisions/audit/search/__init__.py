@@ -1,6 +1,76 @@
 """Reported numbers without a whole matrix: can any matrix give them together?"""
 
-from assay.decisions.audit.search.binary import matrices_of
-from assay.decisions.audit.search.entry import judge_without_matrix
+from __future__ import annotations
 
-__all__ = ["judge_without_matrix", "matrices_of"]
+from dataclasses import replace
+
+from assay.decisions.audit.claim import Claim
+from assay.decisions.audit.keys import Key, key_of
+from assay.decisions.audit.matrix import out_of_range, undetermined
+from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.result import Judged
+from assay.decisions.audit.search.binary import judge_binary, matrices_of
+from assay.decisions.audit.search.classes import judge_classes
+from assay.decisions.audit.search.judging import Verdicts
+from assay.decisions.audit.search.numbers import Given
+
+__all__ = ["Verdicts", "judge_without_matrix", "matrices_of"]
+
+
+def judge_without_matrix(claim: Claim) -> Verdicts:
+    """The values that a claim reports, judged against each other and what it tells of its counts.
+
+    Spreads and means of folds are left to others.
+    """
+    judged: dict[str, Judged] = {}
+    given: list[tuple[Key, Printed]] = []
+    for text, reported in claim.reported.items():
+        key = key_of(text)
+        if key.statistic is not None or isinstance(reported, tuple):
+            continue
+        wrong = out_of_range(key, reported, claim)
+        if wrong is not None:
+            judged[text] = wrong
+        elif key.measure.formula is None and key.measure.bounds is None:
+            judged[text] = undetermined(key, reported, "no counts decide a measure of scores")
+        else:
+            given.append((key, reported))
+    found = _judge(claim, given) if given else Verdicts({})
+    return replace(found, judged={**judged, **found.judged})
+
+
+def _judge(claim: Claim, given: Given) -> Verdicts:
+    if claim.aggregate == "fold-mean" or (claim.folds and claim.aggregate is None):
+        return _averages(claim, given)
+    if claim.binary or claim.negative is not None:
+        return judge_binary(_two(claim, given), given)
+    if claim.labels or any(not key.bare for key, _ in given):
+        return judge_classes(claim, given)
+    two = replace(claim, labels=("negative", "positive"), positive="positive")
+    return judge_binary(two, given, may_be_average=True)
+
+
+def _two(claim: Claim, given: Given) -> Claim:
+    """The claim with both of its labels named."""
+    if len(claim.labels) == 2:
+        return claim
+    named = (claim.positive, claim.negative)
+    others = [key.label for key, _ in given if key.label not in (None, *named)]
+    positive = claim.positive or next(iter(others), f"not {claim.negative}")
+    negative = claim.negative or next(iter(others), f"not {positive}")
+    return replace(claim, labels=(negative, positive), positive=positive)
+
+
+def _averages(claim: Claim, given: Given) -> Verdicts:
+    """Means over folds: only what holds for any average binds them."""
+    bare = replace(
+        claim, labels=(), positive=None, negative=None, cells={}, support={}, n=None, folds={}
+    )
+    found = judge_classes(bare, [pair for pair in given if pair[0].label is None])
+    rest = {
+        key.text: undetermined(key, reported, "a mean of folds")
+        for key, reported in given
+        if key.text not in found.judged
+    }
+    note = "means of folds were only held against each other"
+    return replace(found, judged={**rest, **found.judged}, notes=(note,))

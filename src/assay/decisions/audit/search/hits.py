@@ -8,18 +8,23 @@ the classes still to come can add bounds the search.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from assay.decisions.audit.formulas import F_BETA
+from assay.decisions.audit.exact import Exact, exact
+from assay.decisions.audit.printed import Window
 from assay.decisions.audit.search.integers import multiples
-from assay.decisions.audit.search.number import Window
-from assay.decisions.audit.search.quantity import A, P, R, S, V
+from assay.formula import HIT, ROW, Expression, K, N, cells, geometric_mean, substitute, total
+from assay.formula.tree import ONE_VERSUS_REST
+from assay.inference import Quantity
+from assay.measures import same_classes
 
 _MOST_STEPS = 2000
-_AS_ACCURACY = frozenset({A, f"{R}.weighted", f"{R}.micro", f"{P}.micro", "fowlkes_mallows.micro"})
-_AS_MEAN = frozenset({f"{R}.macro", "balanced_accuracy"})
+_RECALL = HIT / ROW
+_MEAN, _GEOMETRIC = total(_RECALL) / K, geometric_mean(_RECALL)
+_HITS = total(HIT)
 
 
 class _TooMany(Exception):
@@ -30,7 +35,6 @@ class _TooMany(Exception):
 class Hits:
     """The hits of each class that are still possible: from and to, and bounds that bind them."""
 
-    labels: Sequence[str]
     rows: Sequence[int]
     spans: list[tuple[int, int]] = field(init=False)
     total: tuple[int, int] = field(init=False)
@@ -41,34 +45,47 @@ class Hits:
         self.spans = [(0, rows) for rows in self.rows]
         self.total = (0, sum(self.rows))
 
-    def tells(self, name: str) -> bool:
-        """Whether a quantity is told by the hits alone."""
-        return (
-            _label_of(name) is not None
-            or _accuracy(name, 0) is not None
-            or (name in _AS_MEAN or name == "g_mean")
-        )
-
-    def ask(self, name: str, where: Window) -> None:
-        """Ask that a quantity lie in a window."""
-        size = len(self.rows)
-        label = _label_of(name)
+    def ask(self, quantity: Quantity, where: Window) -> bool:
+        """Ask that a quantity lie in a window; False where hits do not tell it."""
+        size, expression = len(self.rows), quantity.expression
+        label = quantity.label
         if label is not None:
-            i = list(self.labels).index(label)
-            self.spans[i] = _common(self.spans[i], multiples(where, self.rows[i]))
-            if self.rows[i] == 0:
-                self.spans[i] = (1, 0)
-        elif name in _AS_MEAN:
+            if substitute(expression, ONE_VERSUS_REST) != _RECALL:
+                return False
+            self.spans[label] = _common(self.spans[label], multiples(where, self.rows[label]))
+            if self.rows[label] == 0:
+                self.spans[label] = (1, 0)
+        elif same_classes(expression, _MEAN):
             self.means.append(Window(where.low * size, where.high * size, where.closed))
-        elif name == "g_mean":
+        elif same_classes(expression, _GEOMETRIC):
             low = where.low**size if where.low > 0 else Fraction(-1)
             high = where.high**size if where.high >= 0 else Fraction(-1)
             self.products.append(Window(low, high, where.closed))
+        elif cells(expression) <= {"HIT", "N", "K"} or same_classes(expression, _HITS / N):
+            self.total = _common(self.total, self._totals(expression, where))
         else:
-            ends = [_accuracy(name, end, size) for end in (where.low, where.high)]
-            if ends[0] is not None and ends[1] is not None:
-                accuracy = Window(ends[0], ends[1], where.closed)
-                self.total = _common(self.total, multiples(accuracy, sum(self.rows)))
+            return False
+        return True
+
+    def _totals(self, expression: Expression, where: Window) -> tuple[int, int]:
+        """How many hits there can be where a formula of their sum lies in a window."""
+        n, size = sum(self.rows), len(self.rows)
+        if same_classes(expression, _HITS / N):
+            return multiples(where, n)
+
+        def at(hits: int) -> Exact:
+            # All hits in one class, and all rows: only their sums are read.
+            table = {"HIT": (hits, *(0,) * (size - 1)), "ROW": (n, *(0,) * (size - 1)), "N": n}
+            found = exact(expression, {**table, "COL": table["ROW"], "K": size})
+            return Exact.of(-1) if found is None else found
+
+        rising = at(0).middle <= at(n).middle
+        order = range(n + 1) if rising else range(n, -1, -1)
+        first = bisect_left(order, 1, key=lambda h: _reaches(at(h), where))
+        last = bisect_left(order, 1, key=lambda h: _passes(at(h), where)) - 1
+        if first > last:
+            return 1, 0
+        return min(order[first], order[last]), max(order[first], order[last])
 
     def possible(self) -> bool | None:
         """Whether some hits satisfy all that was asked; None where that was not found out."""
@@ -176,22 +193,14 @@ def _outwards(first: int, middle: int, last: int) -> Iterator[int]:
             yield middle + step
 
 
-def _label_of(name: str) -> str | None:
-    label, bar, measure = name.rpartition("|")
-    return label if bar and measure == R else None
+def _reaches(value: Exact, where: Window) -> bool:
+    """Whether a value is not below a window any more."""
+    return value.high >= where.low if where.closed else value.high > where.low
 
 
-def _accuracy(name: str, value: Fraction | int, size: int = 2) -> Fraction | None:
-    """The accuracy at which a quantity has a value; None where accuracy does not tell it."""
-    value = Fraction(value)
-    base, _, average = name.rpartition(".")
-    if name in _AS_ACCURACY or (average == "micro" and F_BETA.fullmatch(base)):
-        return value
-    if name == "jaccard.micro":
-        return 2 * value / (1 + value) if value > -1 else Fraction(-1)
-    if name in (f"{S}.micro", f"{V}.micro"):
-        return (size - 1) * value - (size - 2)
-    return None
+def _passes(value: Exact, where: Window) -> bool:
+    """Whether a value is above a window already."""
+    return value.low > where.high if where.closed else value.low >= where.high
 
 
 def _common(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:

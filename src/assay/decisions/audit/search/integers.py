@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from assay.decisions.audit.search.known import Known
-from assay.decisions.audit.search.number import Choice, Window, window
+from assay.decisions.audit.printed import Window
+from assay.decisions.audit.search.cells import Region
+from assay.decisions.audit.search.numbers import in_four_cells
+from assay.decisions.audit.search.ways import ByFormula, Way
 from assay.formula import cells, proportion
 
 
@@ -23,29 +25,21 @@ def multiples(where: Window, rows: int) -> tuple[int, int]:
     return first, last
 
 
-def can_be_a_ratio(choice: Choice, known: Known) -> bool:
+def can_be_a_ratio(way: Way, region: Region, n: int | None) -> bool:
     """Whether a share of rows can be printed so: the test of Brown and Heathers, exactly.
 
     Where the rows that it is a share of are known, some count of them must give the digits; where
     only all rows are, some fraction with no larger denominator must.
     """
-    share = proportion(choice.reading.expression) if choice.reading.above is None else None
+    share = proportion(in_four_cells(way.quantity)) if isinstance(way, ByFormula) else None
     if share is None:
         return True
-    where = window(choice.printed, rounded=False)
-    rows = _rows(cells(share.trials), known)
+    where = way.printed.window(rounded=False)
+    rows = region.fixed_total(sorted(cells(share.trials)))
     if rows is not None:
         first, last = multiples(where, rows)
         return rows > 0 and max(first, 0) <= min(last, rows)
-    return known.n is None or smallest_denominator(where) <= known.n
-
-
-def _rows(trials: frozenset[str], known: Known) -> int | None:
-    if trials == {"TP", "FP", "FN", "TN"}:
-        return known.n
-    if trials == {"TP", "FN"}:
-        return known.positives
-    return known.negatives if trials == {"FP", "TN"} else None
+    return n is None or smallest_denominator(where) <= n
 
 
 def smallest_denominator(where: Window) -> int:

@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
+from assay.formula.tree import Add, Cell, Constant, Divide, Expression, Multiply, Root, cells
+
 Range: TypeAlias = tuple[float, float]
-Function: TypeAlias = Callable[..., float]
+Function: TypeAlias = Callable[[Sequence[float]], float]
 
 WIDER = 1e-11
 _HALVINGS = 30
@@ -35,8 +39,7 @@ class Relation:
     """A quantity as a function of others, monotone in each of them while the others stay.
 
     With ``high`` the quantity lies between ``low`` and ``high`` of the arguments. ``words`` is the
-    identity as a sentence says it. ``composite`` ones are worked out from their arguments in
-    practice, so that a report may have used rounded ones. ``rising`` ones rise with every argument.
+    identity as a sentence says it. ``rising`` ones rise with every argument.
     """
 
     of: str
@@ -44,7 +47,6 @@ class Relation:
     low: Function
     words: str
     high: Function | None = None
-    composite: bool = False
     rising: bool = False
 
     def image(self, ranges: Sequence[Range]) -> Range:
@@ -54,8 +56,8 @@ class Relation:
         else:
             corners = list(itertools.product(*(r if r[0] < r[1] else r[:1] for r in ranges)))
         try:
-            lows = [self.low(*corner) for corner in corners]
-            highs = lows if self.high is None else [self.high(*corner) for corner in corners]
+            lows = [self.low(corner) for corner in corners]
+            highs = lows if self.high is None else [self.high(corner) for corner in corners]
         except ZeroDivisionError:
             return -math.inf, math.inf
         return _widened(min(lows), max(highs))
@@ -133,3 +135,62 @@ def _shaved(relation: Relation, ranges: list[Range], k: int, result: Range) -> R
     if excluded(high, high):
         high = last_excluded(high, low)
     return low, high
+
+
+# -- expressions as functions of floats ------------------------------------------------------------
+
+
+@lru_cache(maxsize=1024)
+def function_of(expression: Expression) -> Function:
+    """An expression as a function of its cells, in the order of their names.
+
+    What is divided by nothing is endless.
+
+    >>> function_of(Cell("a") / (Cell("a") + Cell("b")))((1.0, 3.0))
+    0.25
+    """
+    places = {name: i for i, name in enumerate(sorted(cells(expression)))}
+    return _compiled(expression, places)
+
+
+def _compiled(expression: Expression, places: Mapping[str, int]) -> Function:
+    match expression:
+        case Cell(name):
+            return operator.itemgetter(places[name])
+        case Constant(number):
+            value = number.numerator / number.denominator
+            return lambda _: value
+        case Add(terms):
+            return _folded(terms, places, operator.add)
+        case Multiply(factors):
+            return _folded(factors, places, operator.mul)
+        case Divide(numerator, denominator):
+            top, bottom = _compiled(numerator, places), _compiled(denominator, places)
+            return lambda values: _ratio(top(values), bottom(values))
+        case Root(radicand):
+            inside = _compiled(radicand, places)
+            return lambda values: math.sqrt(max(inside(values), 0.0))
+    raise TypeError(f"no function of {expression!r}")
+
+
+def _folded(
+    parts: Sequence[Expression],
+    places: Mapping[str, int],
+    combined: Callable[[float, float], float],
+) -> Function:
+    first = _compiled(parts[0], places)
+    for part in parts[1:]:
+        first = _pair(first, _compiled(part, places), combined)
+    return first
+
+
+def _pair(one: Function, other: Function, combined: Callable[[float, float], float]) -> Function:
+    return lambda values: combined(one(values), other(values))
+
+
+def _ratio(top: float, bottom: float) -> float:
+    if bottom:
+        return top / bottom
+    if top:
+        return math.copysign(math.inf, top)
+    raise ZeroDivisionError("0/0")

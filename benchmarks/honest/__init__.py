@@ -1,0 +1,1 @@
+"""Honest claims, made from random matrices by arithmetic of this package alone."""

@@ -1,0 +1,255 @@
+"""What the measures of the catalogue have to do with each other, whatever the counts are.
+
+The rates of one class against the rest hang together by the identities that measures declare;
+averages over classes are bound to the values of each class.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.decisions.audit.keys import AVERAGES
+from assay.decisions.audit.search.network import Function, Range, Relation, function_of
+from assay.decisions.audit.search.quantities import SOME_AVERAGE, Classes
+from assay.formula import Cell, Expression, cells, substitute
+from assay.measures import (
+    ACCURACY,
+    BASIC_RATES,
+    PRECISION,
+    PREVALENCE,
+    RECALL,
+    Measure,
+    find,
+    mean_of,
+)
+from assay.measures.titles import spoken
+
+_ACCURACY = Cell(ACCURACY.name)
+
+
+@dataclass(frozen=True)
+class Identities:
+    """Quantities with their first ranges, and what binds them."""
+
+    ranges: Mapping[str, Range]
+    relations: tuple[Relation, ...]
+
+
+def identities_of(
+    classes: Classes, wanted: Sequence[str], shares: Mapping[str, float] | None = None
+) -> Identities:
+    """The identities among the wanted quantities; ``shares`` of the classes where they are known.
+
+    >>> found = identities_of(Classes(("normal", "attack")), ["attack|f1"])
+    >>> [each.words for each in found.relations if each.of == "attack|f1"][0]
+    'F1 is the harmonic mean of precision and recall'
+    """
+    web = _Web(classes)
+    web.begin(shares or {})
+    for name in dict.fromkeys(wanted):
+        web.add(name)
+    return Identities(web.ranges, tuple(web.relations))
+
+
+class _Web:
+    """Quantities and relations as they are added one after the other."""
+
+    def __init__(self, classes: Classes) -> None:
+        self.classes = classes
+        self.labels = classes.labels
+        self.ranges: dict[str, Range] = {ACCURACY.name: (0.0, 1.0)}
+        self.relations: list[Relation] = []
+
+    def bind(
+        self, of: str, args: Sequence[str], low: Function, words: str, *, rising: bool = False
+    ) -> None:
+        """Add a relation."""
+        self.relations.append(Relation(of, tuple(args), low, words, rising=rising))
+
+    def begin(self, shares: Mapping[str, float]) -> None:
+        """The rates of each class, and what binds them."""
+        for label in self.labels:
+            for base in BASIC_RATES:
+                self.ranges.setdefault(self.classes.named(label, base), (0.0, 1.0))
+        for label, share in shares.items():
+            self.ranges[f"{label}|{PREVALENCE.name}"] = (share, share)
+        for label in self.labels[1:] if self.classes.two else self.labels:
+            for base in BASIC_RATES:
+                self._identities(self.classes.named(label, base), label, base, among=BASIC_RATES)
+        if self.classes.two:
+            negative, positive = self.labels
+            words = "the shares of two classes sum to 1"
+            for base in BASIC_RATES:
+                if not base.symmetric and not base.swapped:
+                    names = f"{negative}|{base.name}", [f"{positive}|{base.name}"]
+                    self.bind(*names, _rest, words)
+        elif self.labels and self.classes.all_told and set(shares) == set(self.labels):
+            words = "accuracy is the mean of the recalls, weighed by the rows of each class"
+            self.bind(ACCURACY.name, self._of_each(RECALL), self._weighed(), words, rising=True)
+
+    def _identities(
+        self, name: str, label: str, measure: Measure, among: Sequence[Measure] = ()
+    ) -> None:
+        """What a measure of one class declares of itself."""
+        for identity in measure.identities:
+            parts = [find(part) for part in sorted(cells(identity.expression))]
+            if among and not all(part in among for part in parts):
+                continue
+            names = [self.classes.named(label, part) for part in parts]
+            for part in names:
+                self.add(part)
+            self.bind(name, names, function_of(identity.expression), identity.words)
+
+    def add(self, name: str) -> None:
+        """A quantity that is worked out from others, with what it is worked out from."""
+        if name in self.ranges:
+            return
+        label, bar, measure = name.rpartition("|")
+        base, dot, average = name.rpartition(".")
+        if bar:
+            self._composite(name, label, find(measure))
+        elif dot and average in (*AVERAGES, SOME_AVERAGE):
+            self.ranges[name] = (0.0, 1.0)
+            self._average(name, find(base), average)
+        elif self.classes.two:
+            self._composite(name, self.labels[1], find(name))
+        else:
+            self._over_classes(name, find(name))
+
+    def _composite(self, name: str, label: str, measure: Measure) -> None:
+        self.ranges[name] = measure.range
+        self._identities(name, label, measure)
+        if measure.formula is None and measure.bounds is not None:
+            self._at_operating_point(name, label, measure)
+
+    def _at_operating_point(self, name: str, label: str, measure: Measure) -> None:
+        """A measure of scores lies between its bounds, as functions of recall and specificity."""
+        swapped = find(RECALL.swapped or "")
+        if measure.bounds is None or not all(isinstance(b, Expression) for b in measure.bounds):
+            return
+        r, s = Cell(RECALL.name), Cell(swapped.name)
+        rates = {"TP": r, "FN": 1 - r, "TN": s, "FP": 1 - s}
+        low, high = (substitute(b, rates) for b in measure.bounds if isinstance(b, Expression))
+        names = [self.classes.named(label, each) for each in (RECALL, swapped)]
+        words = "the operating point bounds the area"
+        ends = function_of(low), function_of(high)
+        self.relations.append(Relation(name, tuple(names), ends[0], words, ends[1]))
+
+    def _average(self, name: str, measure: Measure, average: str) -> None:
+        said = spoken(measure.name)
+        if average == "micro":
+            function = self._micro(measure)
+            if function is not None:
+                words = f"the micro average of {said} follows from the accuracy"
+                self.bind(name, [ACCURACY.name], function, words)
+            return
+        mean = mean_of(ACCURACY)
+        if mean is not None and (measure, average) == (mean.measure, mean.how):
+            self.bind(name, [ACCURACY.name], _same, f"{average} {said} is the accuracy")
+        self._of_averages(name, measure, average)
+        if not self.labels or not self.classes.all_told:
+            return
+        parts = self._of_each(measure)
+        if average == "macro":
+            words = f"the macro average of {said} is the mean over the classes"
+            self.bind(name, parts, _mean, words, rising=True)
+        elif all(low == high for low, high in self._shares()):
+            words = f"the weighted average of {said} weighs each class by its rows"
+            self.bind(name, parts, self._weighed(), words, rising=True)
+        elif self.classes.two:
+            words = f"the weighted average of {said} lies between the values of the classes"
+            share = f"{self.labels[1]}|{PREVALENCE.name}"
+            self.bind(name, [share, *parts], _mixed, words)
+
+    def _micro(self, measure: Measure) -> Function | None:
+        """The micro average as a function of the accuracy a: a hits, 1 - a false of each kind."""
+        formula = measure.formula
+        if formula is None:
+            return None
+        rest = Cell("classes") - 2 + _ACCURACY
+        if "TN" in cells(formula):
+            if not self.classes.all_told or len(self.labels) < 2:
+                return None
+            rest = len(self.labels) - 2 + _ACCURACY
+        wrong = 1 - _ACCURACY
+        new = {"TP": _ACCURACY, "FP": wrong, "FN": wrong, "TN": rest}
+        function = function_of(substitute(formula, new))
+        return function if _moves_one_way(function) else None
+
+    def _of_averages(self, name: str, measure: Measure, average: str) -> None:
+        """The mean of harmonic means is never above the mean of arithmetic ones."""
+        beta = measure.beta
+        if beta is None:
+            return
+        weight = float(beta * beta)
+        parts = (f"{PRECISION.name}.{average}", f"{RECALL.name}.{average}")
+        for part in parts:
+            self.add(part)
+        self.relations.append(
+            Relation(
+                name,
+                parts,
+                lambda values: min(0.0, *values),
+                "an average of F scores is at most the arithmetic mean of those of precision "
+                "and recall",
+                lambda values: (values[0] + weight * values[1]) / (1 + weight),
+                rising=True,
+            )
+        )
+
+    def _over_classes(self, name: str, measure: Measure) -> None:
+        """A symmetric measure of more than two classes."""
+        self.ranges[name] = measure.range
+        mean = mean_of(measure)
+        if mean is None or not self.labels or not self.classes.all_told:
+            return
+        functions = {"macro": _mean, "geometric": _geometric}
+        if mean.how in functions:
+            kind = "geometric mean" if mean.how == "geometric" else "mean"
+            words = f"{spoken(name)} is the {kind} of the {spoken(mean.measure.name)}s"
+            self.bind(name, self._of_each(mean.measure), functions[mean.how], words, rising=True)
+
+    def _of_each(self, measure: Measure) -> list[str]:
+        parts = [self.classes.named(label, measure) for label in self.labels]
+        for part in parts:
+            self.add(part)
+        return parts
+
+    def _shares(self) -> list[Range]:
+        return [self.ranges[f"{label}|{PREVALENCE.name}"] for label in self.labels]
+
+    def _weighed(self) -> Function:
+        weights = [low for low, _ in self._shares()]
+        return lambda values: math.fsum(w * x for w, x in zip(weights, values, strict=True))
+
+
+def _moves_one_way(function: Function) -> bool:
+    """Whether a function of one share never turns, as far as a hundred steps show."""
+    try:
+        values = [function((i / 100,)) for i in range(1, 100)]
+    except ZeroDivisionError:
+        return False
+    return values in (sorted(values), sorted(values, reverse=True))
+
+
+def _same(values: Sequence[float]) -> float:
+    return values[0]
+
+
+def _rest(values: Sequence[float]) -> float:
+    return 1 - values[0]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _geometric(values: Sequence[float]) -> float:
+    return float(math.prod(max(value, 0.0) for value in values) ** (1 / len(values)))
+
+
+def _mixed(values: Sequence[float]) -> float:
+    share, other, own = values
+    return share * own + (1 - share) * other

@@ -1,0 +1,218 @@
+"""Bounds of formulas over boxes of cells, against the cells one by one."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from assay.formula import (
+    FN,
+    FP,
+    TN,
+    TP,
+    Bounds,
+    Cell,
+    Expression,
+    bounds,
+    bounds_along,
+    cells,
+    enclosure,
+    evaluate,
+    of_classes,
+    over_two_classes,
+    sqrt,
+    substitute,
+)
+from assay.formula.exact import UndefinedRatio
+from assay.measures import CATALOGUE
+
+NAMES = ("TP", "FP", "FN", "TN")
+Box = dict[str, tuple[int, int]]
+Moves = tuple[tuple[str, int], ...]
+ALONE: tuple[Moves, ...] = tuple(((name, 1),) for name in NAMES)
+OF_FIXED_ROWS: tuple[Moves, ...] = ((("TP", 1), ("FN", -1)), (("FP", 1), ("TN", -1)))
+
+
+def formulas() -> Iterator[tuple[str, Expression]]:
+    """Every count measure, of either class, averaged over both and of all classes."""
+    for measure in CATALOGUE:
+        if measure.formula is not None:
+            yield measure.name, measure.formula
+            other = {"TP": TN, "TN": TP, "FP": FN, "FN": FP}
+            yield f"{measure.name} of the other class", substitute(measure.formula, other)
+            for average in ("macro", "weighted", "micro"):
+                averaged = of_classes(measure.formula, average)
+                yield f"{average} {measure.name}", over_two_classes(averaged)
+        if measure.classes is not None:
+            yield f"{measure.name} of classes", over_two_classes(measure.classes)
+
+
+FORMULAS = dict(formulas())
+every_formula = pytest.mark.parametrize("formula", FORMULAS.values(), ids=FORMULAS)
+
+
+def random_boxes(rng: np.random.Generator, size: int, large: int = 0) -> list[Box]:
+    """Small boxes, many of them at the edge; with ``large``, some cells are about so large."""
+    found = []
+    for _ in range(size):
+        low = rng.integers(0, 7, 4) * rng.integers(0, 2, 4)
+        low = low + large * rng.integers(0, 2, 4)
+        width = rng.integers(0, 4, 4)
+        pairs = zip(low.tolist(), (low + width).tolist(), strict=True)
+        found.append(dict(zip(NAMES, pairs, strict=True)))
+    return found
+
+
+def extremes(formula: Expression, points: npt.NDArray[np.int64]) -> list[tuple[Any, Any]]:
+    """The exact values, each between two rationals, that are least and largest by float64."""
+    value = evaluate(formula, dict(zip(NAMES, points.T, strict=True)))
+    value = np.broadcast_to(value, len(points))
+    if np.isnan(value).all():
+        return []
+    some = {int(np.nanargmin(value)), int(np.nanargmax(value)), 0, len(points) - 1}
+    found = []
+    for i in some:
+        try:
+            found.append(enclosure(formula, dict(zip(NAMES, points[i].tolist(), strict=True))))
+        except UndefinedRatio:
+            continue
+    return found
+
+
+def assert_enclosed(formula: Expression, found: Bounds, i: int, points: Any, box: Box) -> None:
+    low, high = (np.broadcast_to(end, i + 1 if end.ndim == 0 else end.shape)[i] for end in found)
+    for least, most in extremes(formula, np.array(points)):
+        assert low <= most, (box, low, high)
+        assert least <= high, (box, low, high)
+
+
+def stacked(boxes: Sequence[Box]) -> dict[str, tuple[Any, Any]]:
+    return {
+        name: tuple(np.array([box[name][end] for box in boxes], float) for end in (0, 1))
+        for name in NAMES
+    }
+
+
+def points_of(box: Box) -> list[tuple[int, ...]]:
+    return list(itertools.product(*(range(low, high + 1) for low, high in box.values())))
+
+
+@every_formula
+@pytest.mark.parametrize("large", [0, 10**12], ids=["small cells", "large cells"])
+def test_bounds_enclose_the_formula_at_every_cell_of_the_box(
+    formula: Expression, large: int
+) -> None:
+    boxes = random_boxes(np.random.default_rng(4), 24, large)
+    ranges = stacked(boxes)
+    found = bounds(formula, ranges)
+    for i, box in enumerate(boxes):
+        assert_enclosed(formula, found, i, points_of(box), box)
+    closer = bounds_along(formula, ALONE, between(boxes, ALONE))
+    assert_not_wider(closer, found)
+    for i, box in enumerate(boxes):
+        assert_enclosed(formula, closer, i, points_of(box), box)
+
+
+def between(boxes: Sequence[Box], directions: Sequence[Moves]) -> Any:
+    """The ranges of the cells, each moved by at most one direction, where some are set."""
+    whole = stacked(boxes)
+
+    def at(ends: Sequence[Any]) -> Mapping[str, Any]:
+        found = dict(whole)
+        for moves, end in zip(directions, ends, strict=True):
+            if end is None:
+                continue
+            for name, step in moves:
+                low, high = whole[name]
+                start, stop = (low, high) if step > 0 else (high, low)
+                one, other = np.where(end == 1, stop, start), np.where(end == 0, start, stop)
+                found[name] = np.minimum(one, other), np.maximum(one, other)
+        return found
+
+    return at
+
+
+def assert_not_wider(closer: Bounds, wide: Bounds) -> None:
+    """Where nothing is left at all there is nothing to compare."""
+    left = (wide.low <= wide.high) & (closer.low <= closer.high)
+    assert np.all((closer.low >= wide.low)[left])
+    assert np.all((closer.high <= wide.high)[left])
+
+
+@every_formula
+@pytest.mark.parametrize("large", [0, 10**12], ids=["small cells", "large cells"])
+def test_bounds_along_fixed_rows_enclose_every_matrix_and_are_never_wider(
+    formula: Expression, large: int
+) -> None:
+    rng = np.random.default_rng(7)
+    boxes = []
+    for box in random_boxes(rng, 24, large):
+        hits, alarms = box["TP"], box["FP"]
+        positives = hits[1] + int(rng.integers(0, 4)) * (1 + large // 5)
+        negatives = alarms[1] + int(rng.integers(0, 4)) * (1 + large // 5)
+        boxes.append(
+            {
+                "TP": hits,
+                "FP": alarms,
+                "FN": (positives - hits[1], positives - hits[0]),
+                "TN": (negatives - alarms[1], negatives - alarms[0]),
+            }
+        )
+    found = bounds_along(formula, OF_FIXED_ROWS, between(boxes, OF_FIXED_ROWS))
+    assert_not_wider(found, bounds(formula, stacked(boxes)))
+    for i, box in enumerate(boxes):
+        points = [
+            (tp, fp, box["TP"][1] + box["FN"][0] - tp, box["FP"][1] + box["TN"][0] - fp)
+            for tp in range(box["TP"][0], box["TP"][1] + 1)
+            for fp in range(box["FP"][0], box["FP"][1] + 1)
+        ]
+        assert_enclosed(formula, found, i, points, box)
+
+
+@every_formula
+def test_bounds_of_a_single_matrix_are_its_value(formula: Expression) -> None:
+    matrix = {"TP": 6635, "FP": 167, "FN": 324, "TN": 7743}
+    found = bounds(formula, {name: (count, count) for name, count in matrix.items()})
+    low, high = enclosure(formula, matrix)
+    assert found.low <= low <= high <= found.high
+    assert found.high - found.low <= 1e-12 * max(1.0, abs(float(high)))
+
+
+def test_a_formula_that_moves_one_way_is_bounded_by_its_values_at_the_ends() -> None:
+    box = {"TP": (6000, 6959), "FP": (100, 200), "FN": (0, 959), "TN": (7710, 7810)}
+    found = bounds_along(TP / (TP + FN), OF_FIXED_ROWS, between([box], OF_FIXED_ROWS))
+    assert found.low[0] == pytest.approx(6000 / 6959, abs=1e-12)
+    assert found.high[0] == pytest.approx(1, abs=1e-12)
+
+
+def test_where_the_denominator_must_be_zero_no_value_is_left() -> None:
+    found = bounds(TP / (TP + FP), {"TP": ([0.0], [0.0]), "FP": ([0.0], [0.0])})
+    assert found.low[0] > found.high[0]
+
+
+def test_where_the_denominator_may_be_zero_one_side_has_no_end() -> None:
+    ranges = {"TP": ([2.0, -2.0], [3.0, -1.0]), "FP": ([0.0, 0.0], [4.0, 4.0])}
+    found = bounds(TP / FP, ranges)
+    assert found.low == pytest.approx([0.5, -np.inf])
+    assert found.high == pytest.approx([np.inf, -0.25])
+
+
+def test_a_value_that_is_undefined_at_one_end_of_a_direction_does_not_hide_the_others() -> None:
+    # Without false alarms the ratio is undefined; with one it is the largest there is.
+    span = between([{"TP": (5, 5), "FP": (0, 3), "FN": (2, 2), "TN": (7, 10)}], OF_FIXED_ROWS)
+    found = bounds_along(TP / FP, OF_FIXED_ROWS, span)
+    assert found.low[0] <= 5 / 3
+    assert found.high[0] >= 5
+
+
+def test_the_same_part_in_a_sum_and_a_product_is_bounded_once() -> None:
+    x = Cell("x")
+    found = bounds(x * x + x + sqrt(x), {"x": (np.array([1.0, 4.0]), np.array([4.0, 9.0]))})
+    assert np.all(found.low <= [3, 22])
+    assert np.all(found.high >= [22, 93])
+    assert cells(x * x + x) == {"x"}
