@@ -19,6 +19,7 @@ from assay.measures import (
     Better,
     Measure,
     Needs,
+    Ranked,
     parse,
 )
 from assay.sources import from_arrays, label_text
@@ -67,7 +68,7 @@ class Scorer:
             table = np.asarray(estimator.predict_proba(rows), np.float64)
             named = {label: table[:, i] for i, label in enumerate(classes)}
             return count(from_arrays(y, y_proba=named, **common))
-        ranked = self.name in _LIMITS or parse(self.name)[0].group == "ranking"
+        ranked = self.name in _LIMITS or isinstance(parse(self.name)[0].of_scores, Ranked)
         if hasattr(estimator, "decision_function") and len(classes) == 2 and ranked:
             score = np.asarray(estimator.decision_function(rows), np.float64)
             batch = from_arrays(y, y_score=score, threshold=0.0, **common)
