@@ -120,7 +120,7 @@ KEYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("scale", [4, 60, 3000])
+@pytest.mark.parametrize("scale", [2, 60, 3000])
 def test_honest_claims_of_three_classes_are_never_accused(scale: int) -> None:
     rng = random.Random(scale)
     labels = ("a", "b", "c")
