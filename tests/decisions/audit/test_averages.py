@@ -111,6 +111,6 @@ def test_honest_averages_are_never_accused(average: str) -> None:
             case 1:
                 told["n"] = p + n
             case 2:
-                told["confusion"] = dict(tp=cells.tp, fp=cells.fp, fn=cells.fn, tn=cells.tn)
+                told["confusion"] = vars(cells)
         claim = judged(reported, **told)
         assert claim.verdict is not Verdict.INCONSISTENT, (cells, told, reported)
