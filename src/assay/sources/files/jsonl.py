@@ -88,8 +88,7 @@ def _piece(text: bytes, name: str, columns: Sequence[str], row: int, line: int) 
     if len(text) > LONGEST and max(map(len, lines)) > LONGEST:
         at = line + next(i for i, record in enumerate(lines) if len(record) > LONGEST)
         raise InputError(f"{name}, line {at}: {TOO_LONG}. Is this the right file?")
-    doubtful = _SURROGATE.search(text) or _may_repeat(text, len(lines), columns)
-    objects = None if doubtful else _all_objects(lines)
+    objects = None if _SURROGATE.search(text) else _all_objects(text, lines, columns)
     broken: list[Broken] = []
     rows: Any = range(row, row + len(lines))
     if objects is None:
@@ -112,22 +111,40 @@ def _piece(text: bytes, name: str, columns: Sequence[str], row: int, line: int) 
     return Piece(frame, rows, lambda i: int(rows[i]) - first, broken)
 
 
-def _all_objects(lines: list[bytes]) -> list[dict[str, Any]] | None:
-    """All records at once, None if one of them is no object.
+def _all_objects(
+    text: bytes, lines: list[bytes], columns: Sequence[str]
+) -> list[dict[str, Any]] | None:
+    """All records at once, None if one of them is no object or may have a key twice.
 
     A mark that the file can't know stands between them, so that nothing in one line can pass for
     the end of a record and the beginning of the next.
     """
     mark = secrets.token_hex(8)
     joined = f',"{mark}",'.encode().join(lines)
+    # An escape may spell a key in another way; without one a key is written in one way only.
+    pairs = _Pairs() if b"\\" in text else None
     try:
-        found = json.loads(b"[" + joined + b"]")
+        # As text: of bytes json guesses the encoding.
+        found = json.loads(f"[{joined.decode()}]", object_pairs_hook=pairs)
     except (ValueError, RecursionError):
         return None
     objects = found[::2]
     if len(objects) != len(lines) or set(map(type, objects)) != {dict}:
         return None
+    if pairs.repeated if pairs is not None else _may_repeat(text, objects, columns):
+        return None
     return objects if all(between == mark for between in found[1::2]) else None
+
+
+class _Pairs:
+    """Makes objects of JSON, and remembers whether one of them had a key twice."""
+
+    repeated = False
+
+    def __call__(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        self.repeated = self.repeated or len(found) < len(pairs)
+        return found
 
 
 def _object(line: bytes) -> tuple[dict[str, Any] | None, str]:
@@ -135,7 +152,7 @@ def _object(line: bytes) -> tuple[dict[str, Any] | None, str]:
     if not line.strip():
         return None, BLANK
     try:
-        found = json.loads(line)
+        found = json.loads(line.decode())
     except json.JSONDecodeError as odd:
         return None, f"no JSON object ({odd.msg} at character {odd.pos + 1})"
     except (ValueError, RecursionError):
@@ -145,15 +162,18 @@ def _object(line: bytes) -> tuple[dict[str, Any] | None, str]:
     return found, ""
 
 
-def _may_repeat(text: bytes, lines: int, columns: Sequence[str]) -> bool:
-    """Whether a key may stand twice in a line; its name as a value looks the same from here."""
-    names = (f'"{column}"'.encode(errors="surrogatepass") for column in columns)
-    return any(text.count(name) > lines for name in names)
+def _may_repeat(text: bytes, objects: list[dict[str, Any]], columns: Sequence[str]) -> bool:
+    """Whether a key may stand twice in an object; its name as a value looks the same from here."""
+    for column in columns:
+        written = text.count(f'"{column}"'.encode(errors="surrogatepass"))
+        if written > sum(column in found for found in objects):
+            return True
+    return False
 
 
 def _twice(line: bytes, columns: Sequence[str]) -> str | None:
     """A key that stands twice in the object of a line; the last one would win in silence."""
-    keys = [key for key, _ in json.loads(line, object_pairs_hook=list)]
+    keys = [key for key, _ in json.loads(line.decode(), object_pairs_hook=list)]
     return next((column for column in columns if keys.count(column) > 1), None)
 
 
