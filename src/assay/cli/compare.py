@@ -111,7 +111,7 @@ _column = partial(click.option, cls=Option, section="Columns")
 )
 @judging(
     "--flips",
-    type=click.Path(path_type=Path),
+    type=values.FilePath(),
     metavar="FILE",
     help="Write the rows that flipped, as .csv, .jsonl or .parquet.",
 )

@@ -16,12 +16,12 @@ from assay.evaluation.partly import Unlabelled
 from assay.inference import Method
 from assay.sources import Batch, from_arrays, label_text
 from assay.sources.columns import BOOLEAN, Labels
-from assay.sources.files import Progress, Request, labelled, read, silent
+from assay.sources.files import Name, Progress, Request, given_names, labelled, read, silent
 from assay.tally.scores import extremes
 
 
 def evaluate_files(
-    inputs: str | Sequence[str],
+    inputs: Name | Sequence[Name],
     request: Request | None = None,
     *,
     positive: Any = None,
@@ -48,7 +48,7 @@ def evaluate_files(
     1.0
     """
     request = replace(request or Request(), by_threshold=threshold is not None)
-    rows = read([inputs] if isinstance(inputs, str) else inputs, request, progress)
+    rows = read(given_names(inputs), request, progress)
     columns = labelled(rows, positive=positive, negative=negative, labels=labels)
     batch = from_arrays(**columns, threshold=threshold)
     unlabelled = None
