@@ -20,7 +20,6 @@ from assay.errors import (
 from assay.sources.batch import Batch, Named
 from assay.sources.columns import (
     Labels,
-    array_of,
     columns_of,
     label_text,
     labels_of,
@@ -29,6 +28,7 @@ from assay.sources.columns import (
     recode,
     scores_of,
 )
+from assay.sources.counts import counts_of
 from assay.sources.labelling import Labelling, lookalikes, resolve, unify
 from assay.tally.scores import extremes
 
@@ -82,13 +82,11 @@ def from_arrays(
     rows = len(truth.codes)
     if rows == 0:
         raise EmptyInput("y_true has no rows; there is nothing to judge")
-    if counts is not None and sample_weight is not None:
-        raise CountError("give counts (frequencies) or sample_weight (sampling weights), not both")
     y_score, y_proba, threshold = _said(y_pred, y_score, y_proba, threshold)
     decision = None if y_pred is None else labels_of(y_pred, "y_pred")
     score = None if y_score is None else scores_of(y_score, "y_score")
     table, names = (None, None) if y_proba is None else _probabilities(y_proba, truth.kind)
-    amounts, weights = _counts(counts), _weights(sample_weight)
+    amounts, weights = _amounts_of(counts, sample_weight)
     cluster = None if clusters is None else names_of(clusters, "clusters")
     parts = {name: names_of(c, str(name)) for name, c in _sliced(slices).items()}
     _same_length(
@@ -322,26 +320,12 @@ def _families(truth: Labels, found: Labelling) -> Named:
     return Named(renumber[truth.codes], (found.labels[0], *positives))
 
 
-def _counts(counts: Any) -> npt.NDArray[np.int64] | None:
-    if counts is None:
-        return None
-    array = array_of(counts, "counts")
-    if array.dtype.kind not in "biu":
-        numbers = _amounts(array, "counts")
-        if not np.isfinite(numbers).all() or (numbers != np.floor(numbers)).any():
-            raise CountError(
-                "counts are frequencies and must be whole numbers; for sampling weights say "
-                "sample_weight="
-            )
-        array = numbers
-    if (array < 0).any():
-        row = int(np.flatnonzero(array < 0)[0])
-        raise CountError(f"counts must not be negative; row {row} has {array[row]}")
-    if not array.any():
-        raise CountError("all counts are zero; there are no rows left")
-    if float(array.astype(np.float64).sum()) >= 2.0**62:
-        raise CountError("counts add up to 2^62 or more, which is more than can be counted here")
-    return array.astype(np.int64)
+def _amounts_of(
+    counts: Any, sample_weight: Any
+) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[np.float64] | None]:
+    if counts is not None and sample_weight is not None:
+        raise CountError("give counts (frequencies) or sample_weight (sampling weights), not both")
+    return None if counts is None else counts_of(counts, "counts"), _weights(sample_weight)
 
 
 def _amounts(values: Any, name: str) -> Array:

@@ -6,6 +6,7 @@ import json
 import re
 import secrets
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,16 @@ from assay.sources.files.text import Window
 from assay.sources.files.values import series_of
 
 _LOOKED_AT = 1000
+_EXACT = 2.0**53
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 NO_UNICODE = "text that is not Unicode (half of a surrogate pair)"
 
 
-def jsonl(chunks: Iterator[bytes], name: str) -> Table:
-    """Open JSON lines; the columns are the keys of the first thousand records."""
+def jsonl(chunks: Iterator[bytes], name: str, *, exact: str | None = None) -> Table:
+    """Open JSON lines; the columns are the keys of the first thousand records.
+
+    Numbers of the column ``exact`` are what is written, where a float is only near it.
+    """
     window = Window(chunks)
     while not window.final and window.text.count(b"\n") < _LOOKED_AT and len(window.text) < LONGEST:
         window.extend()
@@ -49,19 +54,21 @@ def jsonl(chunks: Iterator[bytes], name: str) -> Table:
     return Table(
         name,
         tuple(columns),
-        lambda columns: _pieces(window, name, columns),
+        lambda columns: _pieces(window, name, columns, exact),
         hint="The columns of JSON lines are the keys of its first 1,000 records",
     )
 
 
-def _pieces(window: Window, name: str, columns: Sequence[str]) -> Iterator[Piece]:
+def _pieces(
+    window: Window, name: str, columns: Sequence[str], exact: str | None
+) -> Iterator[Piece]:
     line = row = 1
     while True:
         text, used = _complete(window)
         if len(window.text) - used > LONGEST and not window.final:
             raise InputError(f"{name}, line {line}: {TOO_LONG}. Is this the right file?")
         if text:
-            piece = _piece(text, name, columns, row, line)
+            piece = _piece(text, name, columns, row, line, exact)
             row += len(piece.rows) + len(piece.broken)
             line += text.count(b"\n") + 1
             yield piece
@@ -81,7 +88,9 @@ def _complete(window: Window) -> tuple[bytes, int]:
     return whole, used
 
 
-def _piece(text: bytes, name: str, columns: Sequence[str], row: int, line: int) -> Piece:
+def _piece(
+    text: bytes, name: str, columns: Sequence[str], row: int, line: int, exact: str | None
+) -> Piece:
     import polars as pl
 
     lines = text.split(b"\n")
@@ -106,6 +115,8 @@ def _piece(text: bytes, name: str, columns: Sequence[str], row: int, line: int) 
                 objects.append(found)
                 kept.append(row + i)
         rows = np.array(kept, np.int64)
+    if exact is not None and exact in columns:
+        _write_exactly(exact, objects, lines, rows, row)
     frame = pl.DataFrame([series_of(c, [found.get(c) for found in objects]) for c in columns])
     first = row - line
     return Piece(frame, rows, lambda i: int(rows[i]) - first, broken)
@@ -134,6 +145,17 @@ def _all_objects(
     if pairs.repeated if pairs is not None else _may_repeat(text, objects, columns):
         return None
     return objects if all(between == mark for between in found[1::2]) else None
+
+
+def _write_exactly(
+    column: str, objects: list[dict[str, Any]], lines: list[bytes], rows: Any, first: int
+) -> None:
+    """Take large numbers of a column as they are written: no float64 is 2^53 + 1."""
+    for i, found in enumerate(objects):
+        value = found.get(column)
+        if isinstance(value, float) and abs(value) >= _EXACT:
+            written = json.loads(lines[rows[i] - first].decode(), parse_float=Decimal)
+            found[column] = written[column]
 
 
 class _Pairs:

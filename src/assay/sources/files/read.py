@@ -185,7 +185,7 @@ def _text(chunks: Iterator[bytes], packing: str | None, source: Source, request:
     if format_ == formats.JSONL:
         if request.delimiter is not None:
             raise InputError(f"{name} is JSON lines, without a delimiter: leave --delimiter out")
-        return jsonl(text, name)
+        return jsonl(text, name, exact=request.count)
     return delimited(text, name, format_, request.delimiter)
 
 
