@@ -29,6 +29,7 @@ from assay.sources.columns import (
     scores_of,
 )
 from assay.sources.counts import counts_of
+from assay.sources.indexes import must_share_index
 from assay.sources.labelling import Labelling, lookalikes, resolve, unify
 from assay.tally.scores import extremes
 
@@ -78,6 +79,10 @@ def from_arrays(
     clusters: Any = None,
 ) -> Batch:
     """Check and code the columns of one model's rows."""
+    must_share_index(
+        {"y_true": y_true, "y_score": y_score, "y_pred": y_pred, "y_proba": y_proba}
+        | {"counts": counts, "sample_weight": sample_weight, "clusters": clusters, "slices": slices}
+    )
     truth = labels_of(y_true, "y_true")
     rows = len(truth.codes)
     if rows == 0:

@@ -18,7 +18,7 @@ from assay.errors import InputError, LengthMismatch, MethodError
 from assay.inference import BCa, Bootstrap, Significance, holm, method_of
 from assay.inference.chosen import Chosen, Progress, ScoredRows, choose_anew
 from assay.inference.operating import AtThreshold, Rule, parse_rule
-from assay.sources import FAMILY, Batch, common_labels, from_arrays
+from assay.sources import FAMILY, Batch, common_labels, from_arrays, must_share_index
 from assay.sources.columns import array_of, labels_of, names_of
 
 RESAMPLES = 1000
@@ -77,6 +77,10 @@ def compare(
     'good is better than poor: roc_auc is higher by 0.250 [0.121, 0.379].'
     """
     columns = _columns(scores, decisions)
+    must_share_index(
+        {"y_true": y_true, "scores": scores, "decisions": decisions, "counts": counts}
+        | {"clusters": clusters, "families": families, "ids": ids}
+    )
     rule = parse_rule(at) if isinstance(at, str) else at
     _must_be_scores(rule, scores, threshold)
     method, level = method_of(interval or "bootstrap", level)
