@@ -99,10 +99,10 @@ def _flagged(
     else:
         scores = columns["y_score"]
     low, high = extremes(scores)
-    if threshold is None and not (low >= 0 and high <= 1):
+    if batch.threshold is None or (threshold is None and not (low >= 0 and high <= 1)):
         raise ScoreError(
-            f"scores of rows without a label run from {low:g} to {high:g}, so 0.5 means nothing: "
-            f"say threshold=, the score from which on a row is flagged"
+            f"rows without a label are judged by decisions, and scores of them run from {low:g} to "
+            f"{high:g}, so 0.5 means nothing: say threshold=, the score from which on a row is "
+            f"flagged"
         )
-    assert batch.threshold is not None  # noqa: S101 - scores alone are decided by a threshold
     return np.asarray(scores >= np.float64(batch.threshold))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -31,6 +30,7 @@ from assay.sources.columns import (
 from assay.sources.counts import counts_of
 from assay.sources.indexes import must_share_index
 from assay.sources.labelling import Labelling, lookalikes, resolve, unify
+from assay.sources.thresholds import USUAL, checked_threshold, undecided_note
 from assay.tally.scores import extremes
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -84,9 +84,7 @@ def from_arrays(
         | {"counts": counts, "sample_weight": sample_weight, "clusters": clusters, "slices": slices}
     )
     truth = labels_of(y_true, "y_true")
-    rows = len(truth.codes)
-    if rows == 0:
-        raise EmptyInput("y_true has no rows; there is nothing to judge")
+    rows = _rows_in(truth)
     y_score, y_proba, threshold = _said(y_pred, y_score, y_proba, threshold)
     decision = None if y_pred is None else labels_of(y_pred, "y_pred")
     score = None if y_score is None else scores_of(y_score, "y_score")
@@ -147,7 +145,10 @@ def from_arrays(
                 f"{shown}{', ...' if len(found.labels) > 6 else ''}. Say positive= or negative=, "
                 f"or give y_proba with a column a label{alike}"
             )
-        threshold, is_probability = _threshold(score, threshold, decided=decision is not None)
+        is_probability, untold = _scale(score)
+        if threshold is None and decision is None:
+            threshold = USUAL if is_probability else None
+            notes += untold
     return Batch(
         labels=found.labels,
         positive=found.positive,
@@ -175,19 +176,12 @@ def _sliced(slices: Any) -> Mapping[str, Any]:
     raise InputError(f"slices are a mapping from name to column; found {type(slices).__name__}")
 
 
-def _threshold(
-    score: Array, threshold: float | None, *, decided: bool
-) -> tuple[float | None, bool]:
+def _scale(score: Array) -> tuple[bool, list[str]]:
+    """Whether scores can be probabilities, and if not what to say where they alone decide."""
     low, high = extremes(score)
-    is_probability = low >= 0 and high <= 1
-    if threshold is None and not decided:
-        if not is_probability:
-            raise ScoreError(
-                f"scores run from {low:g} to {high:g}, so 0.5 means nothing: say threshold=, "
-                f"the score from which on a row is flagged"
-            )
-        threshold = 0.5
-    return threshold, is_probability
+    if low >= 0 and high <= 1:
+        return True, []
+    return False, [undecided_note(low, high)]
 
 
 def _said(y_pred: Any, y_score: Any, y_proba: Any, threshold: Any) -> tuple[Any, Any, float | None]:
@@ -204,17 +198,7 @@ def _said(y_pred: Any, y_score: Any, y_proba: Any, threshold: Any) -> tuple[Any,
         return y_score, y_proba, None
     if y_pred is not None:
         raise ScoreError("threshold= decides on y_score; decisions are taken as they are")
-    return y_score, y_proba, _number(threshold)
-
-
-def _number(threshold: Any) -> float:
-    try:
-        number = float(threshold)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise ScoreError(f"threshold must be a finite number; found {threshold!r}")
-    return number
+    return y_score, y_proba, checked_threshold(threshold)
 
 
 def _one_column(y_proba: Any) -> Array | None:
@@ -323,6 +307,12 @@ def _families(truth: Labels, found: Labelling) -> Named:
     position = {name: i + 1 for i, name in enumerate(positives)}
     renumber = np.array([position.get(name, 0) for name in truth.names], np.int64)
     return Named(renumber[truth.codes], (found.labels[0], *positives))
+
+
+def _rows_in(truth: Labels) -> int:
+    if not len(truth.codes):
+        raise EmptyInput("y_true has no rows; there is nothing to judge")
+    return len(truth.codes)
 
 
 def _amounts_of(
