@@ -83,12 +83,7 @@ def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Do
         title=f"Evaluation of {name(plain['source']['name'])}",
         headline=said,
         sections=(
-            _matrix(evaluation),
-            *_measures(evaluation),
-            *deployment.sections(evaluation),
-            *slices.sections(evaluation),
-            *_classes(evaluation),
-            *_rates(evaluation),
+            *(_of_decisions(evaluation) if evaluation.decided else _of_ranks(evaluation)),
             *_tests(tests),
             *refused_rows(plain["source"]),
         ),
@@ -99,6 +94,24 @@ def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Do
         made=made,
         records=tuple(evaluation.records()),
     )
+
+
+def _of_decisions(evaluation: Evaluation) -> tuple[Section, ...]:
+    return (
+        _matrix(evaluation),
+        *_measures(evaluation),
+        *deployment.sections(evaluation),
+        *slices.sections(evaluation),
+        *_classes(evaluation),
+        *_rates(evaluation),
+    )
+
+
+def _of_ranks(evaluation: Evaluation) -> tuple[Section, ...]:
+    """What scores without a threshold tell; why there is no more stands among the notes."""
+    shown = tuple(key for key in OF_SCORES if not math.isnan(evaluation[key]))
+    table = _table(evaluation, shown or OF_SCORES[:1])
+    return (Section("Main results", (table,), Tier.MAIN),)
 
 
 # -- measures --------------------------------------------------------------------------------------
