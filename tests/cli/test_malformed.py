@@ -251,6 +251,56 @@ def test_a_process_of_its_own_says_the_same(
     assert not (tmp_path / "out.html").exists()
 
 
+RULE = ("--label", "label", "--score", "score", "--id", "id", "--rule", "new(recall) >= 0.5")
+EMPTY_INPUTS = {
+    "evaluate": ("evaluate", ""),
+    "evaluate, beside a file": ("evaluate", "{}", ""),
+    "threshold": ("threshold", "", "--max-fpr", "0.5"),
+    "holdout": ("threshold", "{}", "--max-fpr", "0.5", "--holdout", ""),
+    "compare": ("compare", "", "--label", "label", "--model", "a=score", "--model", "b=id"),
+    "folds": ("compare", "--folds", ""),
+    "gate": ("gate", "", "--baseline", "{}", *RULE),
+    "baseline": ("gate", "{}", "--baseline", "", *RULE),
+    "rules": ("gate", "{}", "--baseline", "{}", *RULE[:-2], "--rules", ""),
+    "audit": ("audit", ""),
+    "check": ("check", "", "--label", "label"),
+    "check, test part": ("check", "{}", "", "--label", "label"),
+    "train": ("train", "ddos-tree", "", "--label", "label"),
+    "predict, model": ("predict", "", "{}"),
+}
+EMPTY_OUTPUTS = {
+    "out": ("evaluate", "{}", "--out", ""),
+    "figures": ("evaluate", "{}", "--figures", ""),
+    "junit": ("gate", "{}", "--baseline", "{}", *RULE, "--junit", ""),
+    "train": ("train", "ddos-tree", "{}", "--label", "label", "--out", ""),
+    "demo": ("demo", "--out", ""),
+}
+
+
+@pytest.mark.parametrize("case", EMPTY_INPUTS)
+def test_an_empty_name_is_not_the_current_folder(
+    case: str, cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.csv").write_text("id,label,score\n1,attack,0.9\n2,normal,0.1\n")
+    done = cli(*(part.format("p.csv") for part in EMPTY_INPUTS[case]))
+    assert (done.code, done.out) == (3, "")
+    assert "name" in done.err
+    assert "is empty" in done.err
+
+
+@pytest.mark.parametrize("case", EMPTY_OUTPUTS)
+def test_nothing_is_written_to_an_empty_name(
+    case: str, cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.csv").write_text("id,label,score\n1,attack,0.9\n2,normal,0.1\n")
+    done = cli(*(part.format("p.csv") for part in EMPTY_OUTPUTS[case]))
+    assert done.code == 2
+    assert "the name is empty" in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["p.csv"]
+
+
 def test_nothing_on_standard_input_is_told(shell: Callable[..., Any]) -> None:
     found = shell("evaluate", "-")
     assert found.code == 3

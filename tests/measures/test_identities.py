@@ -27,9 +27,7 @@ from assay.formula.exact import UndefinedRatio
 from assay.measures import CATALOGUE, Identity, Measure, f_beta, find, mean_of, same_classes
 
 DECLARED = [
-    (measure, identity)
-    for measure in (*CATALOGUE, f_beta(3))
-    for identity in measure.identities
+    (measure, identity) for measure in (*CATALOGUE, f_beta(3)) for identity in measure.identities
 ]
 every_identity = pytest.mark.parametrize(
     ("measure", "identity"), DECLARED, ids=[f"{m.name}: {i.words}" for m, i in DECLARED]
@@ -73,7 +71,8 @@ def test_every_identity_speaks_of_other_measures(measure: Measure, identity: Ide
 
 @every_identity
 def test_every_identity_moves_one_way_with_each_argument(
-    measure: Measure, identity: Identity  # noqa: ARG001
+    measure: Measure,
+    identity: Identity,
 ) -> None:
     names = sorted(cells(identity.expression))
     steps = {name: grid(find(name)) for name in names}
@@ -99,10 +98,8 @@ def grid(measure: Measure) -> list[Fraction]:
     return [low + (Fraction(high) - low) * k / 8 for k in range(9)]
 
 
-def test_a_rate_that_is_worked_out_from_others_says_so() -> None:
-    assert [i.words for i in find("f1").identities][0] == (
-        "F1 is the harmonic mean of precision and recall"
-    )
+def test_an_f_score_of_any_beta_says_what_it_follows_from() -> None:
+    assert find("f1").identities[0].words == "F1 is the harmonic mean of precision and recall"
     assert find("f3").identities[0].words == "f3 follows from precision and recall"
 
 

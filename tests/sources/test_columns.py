@@ -361,7 +361,10 @@ def test_decisions_beside_probabilities_decide() -> None:
     [
         ([1, -1, 1, 1], "must not be negative; row 1 has -1"),
         ([1.0, -2.0, 1.0, 1.0], "must not be negative; row 1 has -2"),
-        ([1, 0.5, 1, 1], "must be whole numbers; for sampling weights say sample_weight="),
+        (
+            [1, 0.5, 1, 1],
+            "must be whole numbers; row 1 has 0.5. For sampling weights say sample_weight=",
+        ),
         ([1, math.nan, 1, 1], "whole numbers"),
         ([1, math.inf, 1, 1], "whole numbers"),
         ([0, 0, 0, 0], "all counts are zero"),

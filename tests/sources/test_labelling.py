@@ -9,26 +9,49 @@ from assay.engines import count
 from assay.errors import LabelError
 from assay.sources import from_arrays, label_text
 
-POSITIVE = [
-    "1", "true", "yes", "attack", "malicious", "malware", "anomaly", "intrusion", "spam",
-    "phishing", "ddos", "fraud",
-]  # fmt: skip
-NEGATIVE = ["0", "false", "no", "normal", "benign", "ham", "legitimate", "goodware", "clean"]
+ALARMS = ["attack", "malware", "DDoS", "spam", "1", "yes", "arp_spoofing", "Web Attack", "5"]
+NEGATIVE = ["normal", "benign", "ham", "legitimate", "goodware", "clean"]
+OPPOSITES = [("0", "1"), ("false", "true"), ("no", "yes")]
 CASES = [str, str.upper, str.title]
 
 
 @pytest.mark.parametrize("negative", NEGATIVE)
-@pytest.mark.parametrize("positive", POSITIVE)
-def test_a_word_for_an_alarm_beside_a_word_for_none_is_the_positive(
-    positive: str, negative: str
+@pytest.mark.parametrize("alarm", ALARMS)
+def test_beside_a_word_for_what_is_harmless_the_other_label_is_the_positive(
+    alarm: str, negative: str
 ) -> None:
-    for case, other in zip(CASES, [*CASES[1:], CASES[0]], strict=True):
-        alarm, quiet = case(positive), other(negative)
+    for quiet in (case(negative) for case in CASES):
         for labels in ([alarm, quiet], [quiet, alarm]):
             batch = from_arrays(labels, y_pred=labels)
             assert batch.labels == (quiet, alarm)
             assert batch.positive == alarm
             assert any(repr(alarm) in note and repr(quiet) in note for note in batch.notes)
+
+
+@pytest.mark.parametrize(("negative", "positive"), OPPOSITES)
+def test_zero_false_and_no_are_negative_beside_their_opposites_alone(
+    negative: str, positive: str
+) -> None:
+    for case, other in zip(CASES, [*CASES[1:], CASES[0]], strict=True):
+        quiet, alarm = case(negative), other(positive)
+        for labels in ([alarm, quiet], [quiet, alarm]):
+            assert from_arrays(labels, y_pred=labels).labels == (quiet, alarm)
+    for word in ("attack", "odd", *(p for _, p in OPPOSITES if p != positive)):
+        with pytest.raises(LabelError, match="nothing tells which one is the alarm"):
+            from_arrays([negative, word], y_pred=[negative, word])
+
+
+@pytest.mark.parametrize("pair", [(1, -1), (-1, 1), (-1.0, 1.0), ("-1", "1"), ("-1", "+1")])
+def test_the_two_readings_of_minus_and_plus_one_are_both_named(pair: tuple[Any, Any]) -> None:
+    with pytest.raises(LabelError) as refused:
+        from_arrays(list(pair), y_score=[0.9, 0.1])
+    minus, plus = sorted(pair, key=float)
+    minus, plus = (v if isinstance(v, str) else int(v) for v in (minus, plus))
+    said = str(refused.value)
+    assert f"In textbooks it is {plus!r}: say positive={plus!r}" in said
+    assert f"scikit-learn's outlier detectors it is {minus!r}: say positive={minus!r}" in said
+    for positive in pair:
+        assert from_arrays(list(pair), y_score=[0.9, 0.1], positive=positive).positive
 
 
 @pytest.mark.parametrize(
@@ -56,8 +79,9 @@ def test_ones_and_truths_are_positive(given: Any, labels: tuple[str, str]) -> No
         (["attack", "spam"], ["'attack'", "'spam'"]),
         (["normal", "benign"], ["'normal'", "'benign'"]),
         (["attack", "harmless"], ["'attack'", "'harmless'"]),
-        (["odd", "normal"], ["'odd'", "'normal'"]),
-        ([" attack", "normal"], ["' attack'", "'normal'"]),
+        (["normal", "normal "], ["'normal'", "'normal '"]),
+        (["clean", "0"], ["'clean'", "'0'"]),
+        ([0, 2], ["0", "2"]),
         (["007", "7"], ["'007'", "'7'"]),
     ],
 )

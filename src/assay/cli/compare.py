@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import click
 
 from assay.cli import values
 from assay.cli.command import Command, Option
+from assay.cli.errors import as_options
 from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, judging, one_of_them
 from assay.cli.progress import Progress
@@ -111,7 +112,7 @@ _column = partial(click.option, cls=Option, section="Columns")
 )
 @judging(
     "--flips",
-    type=click.Path(path_type=Path),
+    type=values.FilePath(),
     metavar="FILE",
     help="Write the rows that flipped, as .csv, .jsonl or .parquet.",
 )
@@ -181,6 +182,7 @@ def command(
                 margin=margin,
                 progress=progress.stage("resampling"),
             )
+        comparison = replace(comparison, notes=tuple(map(as_options, comparison.notes)))
         made = provenance(context, inputs, request, reporting.face)
         source = None if matched is None else _source(matched)
         document = comparison_document(comparison, made=made, source=source)

@@ -17,6 +17,7 @@ from assay.cli import aside
 from assay.cli.command import Command, Option
 from assay.cli.errors import OutputError, say
 from assay.cli.reporting import DEFAULT_LEVEL, FORMATS, LEVEL, QUIET, SEED, TERMINAL
+from assay.cli.values import FilePath
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +75,7 @@ EXAMPLES = (
     "--out",
     cls=Option,
     section="Report",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="DIR",
     default="assay-demo",
     show_default=True,

@@ -10,6 +10,7 @@ import click
 
 from assay.cli import values
 from assay.cli.command import Command
+from assay.cli.errors import as_options
 from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import (
     BASE_RATES,
@@ -145,6 +146,7 @@ def command(
             interval=method,
             progress=progress,
         )
+        evaluation.notes = tuple(map(as_options, evaluation.notes))
         made = provenance(context, files, request, reporting.face)
         document = document_of(evaluation, made=made)
     for line in _said(evaluation, request, reporting):

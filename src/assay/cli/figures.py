@@ -13,6 +13,7 @@ from assay.cli import aside
 from assay.cli.command import Option
 from assay.cli.errors import OutputError
 from assay.cli.reporting import Reporting
+from assay.cli.values import FilePath
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -20,7 +21,7 @@ FIGURES: Decorator = click.option(
     "--figures",
     cls=Option,
     section="Judging",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="DIR",
     help="Write PDF and SVG figures for a paper into this folder.",
 )

@@ -66,7 +66,7 @@ _rule = partial(click.option, cls=Option, section="Rules")
 @_rule(
     "--rules",
     "rule_file",
-    type=click.Path(path_type=Path),
+    type=values.InputPath(),
     metavar="FILE",
     help="A file of rules: TOML, or one a line.",
 )
@@ -74,7 +74,7 @@ _rule = partial(click.option, cls=Option, section="Rules")
 @_rule("--joint", is_flag=True, help="The level holds for all rules together, by Bonferroni.")
 @_rule(
     "--junit",
-    type=click.Path(path_type=Path),
+    type=values.FilePath(),
     metavar="FILE",
     help="Write JUnit XML for a build server into this file.",
 )

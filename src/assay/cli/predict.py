@@ -64,7 +64,7 @@ def _trusted(text: str) -> str:
     examples=EXAMPLES,
     short_help="Score new rows with a saved model.",
 )
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=values.InputPath())
 @click.argument("files", nargs=-1, required=True, metavar="DATA...")
 @reading_only("input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory")
 @_writing(

@@ -172,8 +172,8 @@ def named(files: Sequence[str], others: Sequence[str] = ()) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        names = ["standard input" if file == "-" else file for file in files]
-        if any(_names(str(error), name) for name in [*names, *others]):
+        names = ["standard input" if file == "-" else file for file in files if file]
+        if not names or any(_names(str(error), name) for name in [*names, *others]):
             raise
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         raise type(error)(f"{', '.join(names[:3])}{more}: {error}") from error

@@ -17,7 +17,7 @@ import click
 from assay.cli import aside
 from assay.cli.command import Option
 from assay.cli.errors import OutputError, say
-from assay.cli.values import share
+from assay.cli.values import FilePath, share
 
 if TYPE_CHECKING:
     from assay.report import Document
@@ -96,7 +96,7 @@ _FACE = _option(
 )
 _OUT = _option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     help="Write to this file, whole or not at all, instead of standard output.",
 )
 LEVEL = _option(

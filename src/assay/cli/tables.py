@@ -20,6 +20,7 @@ from assay.cli import aside
 from assay.cli.command import Option
 from assay.cli.errors import OutputError
 from assay.cli.reporting import check_place, discard
+from assay.cli.values import FilePath
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,7 +46,7 @@ def writing(section: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         "--out",
         cls=Option,
         section=section,
-        type=click.Path(path_type=Path),
+        type=FilePath(),
         help="Write to this file, whole or not at all, instead of standard output.",
     )
     return lambda command: face(out(command))

@@ -129,7 +129,7 @@ _report = partial(click.option, cls=Option, section="Report")
 )
 @_report(
     "--out",
-    type=click.Path(path_type=Path),
+    type=values.FilePath(),
     metavar="DIR",
     help="Keep the run in this folder: model, predictions, report, importance, card.",
 )

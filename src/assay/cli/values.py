@@ -8,15 +8,46 @@ from __future__ import annotations
 import codecs
 import csv
 import math
+import os
 import re
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 import click
 
+from assay.errors import InputError
+
+_NO_NAME = "the name is empty, which would be the current folder"
 _NUMBER = r"(?:\d{1,40}\.?\d{0,40}|\.\d{1,40})(?:e[+-]?\d{1,3})?"
 _SHARE = re.compile(rf"({_NUMBER})(?:(%)|/({_NUMBER}))?", re.ASCII | re.IGNORECASE)
 _SIZE = re.compile(rf"({_NUMBER})\s?(?:([kmgt])(i)?)?b?", re.ASCII | re.IGNORECASE)
+
+
+class FilePath(click.Path):
+    """A file or folder to write; an empty name, which would be the current folder, is refused."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path."""
+        if value == "":
+            self.refuse(param, ctx)
+        return Path(os.fsdecode(super().convert(value, param, ctx)))
+
+    def refuse(self, param: click.Parameter | None, ctx: click.Context | None) -> NoReturn:
+        """Say that the name is empty."""
+        self.fail(_NO_NAME, param, ctx)
+
+
+class InputPath(FilePath):
+    """The same of what is read, which is a matter of the input."""
+
+    def refuse(self, param: click.Parameter | None, ctx: click.Context | None) -> NoReturn:
+        """Say that the name is empty."""
+        hint = "" if param is None or ctx is None else f"{param.get_error_hint(ctx)}: "
+        raise InputError(f"{hint}{_NO_NAME}")
 
 
 def share(text: str) -> float:

@@ -140,7 +140,10 @@ class Comparison:
     def flipped(self, a: str | None = None, b: str | None = None) -> tuple[FlippedRow, ...]:
         """The rows on which two models decide differently, by default the first two."""
         if self.said is None:
-            raise InputError("a comparison of folds has no rows")
+            raise InputError(
+                "no row flipped: a comparison of folds has no rows, and without a threshold for "
+                "every model none is decided on"
+            )
         return tuple(flipped(self.said, a or self.models[0], b or self.models[1]))
 
     @property

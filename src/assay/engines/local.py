@@ -14,9 +14,15 @@ MODEL = "model"
 
 
 def decide(batch: Batch) -> npt.NDArray[Any]:
-    """The decision for each row: as given, by the threshold, or the largest probability."""
+    """The decision for each row: as given, by the threshold, or the largest probability.
+
+    The negative label where nothing decides.
+    """
     if batch.decision is not None:
         return batch.decision
+    if not batch.decided:
+        # Rows are counted by their label alone.
+        return np.zeros(len(batch.truth), np.uint8)
     if batch.score is not None:
         assert batch.threshold is not None  # noqa: S101 - without decisions there is one
         flagged: npt.NDArray[np.bool_] = np.asarray(batch.score >= np.float64(batch.threshold))
@@ -30,14 +36,14 @@ def count(batch: Batch) -> Tally:
     scores = _scores(batch)
     amounts = batch.counts if batch.weights is None else batch.weights
     decision = None
-    rows_needed = batch.clusters is not None or batch.slices
+    rows_needed = batch.clusters is not None or batch.slices or not batch.decided
     if rows_needed or batch.decision is not None or scores is None or not batch.binary:
         decision = decide(batch)
         confusion = Confusion.of_codes(
             batch.labels, batch.truth, decision, counts=batch.counts, weights=batch.weights
         )
     else:
-        confusion = _confusion_at(scores[0], batch.threshold)
+        confusion = confusion_at(scores[0], batch.threshold)
     clusters = sample = None
     if batch.clusters is not None and decision is not None:
         clusters = ClusterTally.of_codes(
@@ -65,6 +71,7 @@ def count(batch: Batch) -> Tally:
         positive=batch.positive,
         confusion=confusion,
         threshold=batch.threshold,
+        decided=batch.decided,
         kind=kind,
         scores=scores,
         losses=_losses(batch),
@@ -90,7 +97,7 @@ def _scores(batch: Batch) -> tuple[ScoreTally, ...] | None:
     )
 
 
-def _confusion_at(scores: ScoreTally, threshold: float | None) -> Confusion:
+def confusion_at(scores: ScoreTally, threshold: float | None) -> Confusion:
     """The confusion matrix at a threshold, from the score tally alone."""
     assert threshold is not None  # noqa: S101 - a batch without decisions has one
     if scores.squares is None:

@@ -21,12 +21,17 @@ def _shown(evaluation: Evaluation) -> list[tuple[str, Estimate]]:
     needs_scores = evaluation.tally.scores is None
     shown = []
     for name in names:
-        if needs_scores and find(name.partition(".")[0]).formula is None:
+        of_scores = find(name.partition(".")[0]).formula is None
+        if needs_scores if of_scores else not evaluation.decided:
             continue
         shown.append((name, evaluation[name]))
         if f"{name}_defined" in evaluation:
             shown.append((f"{name}_defined", evaluation[f"{name}_defined"]))
     return shown
+
+
+def _has_matrix(evaluation: Evaluation) -> bool:
+    return evaluation.decided and len(evaluation.labels) <= _WIDEST_MATRIX
 
 
 def _count(number: float) -> str:
@@ -35,12 +40,13 @@ def _count(number: float) -> str:
 
 
 def _title(evaluation: Evaluation) -> str:
-    rows = evaluation.confusion.total
-    counted = f"{_count(rows)}{' weighted' if evaluation.confusion.weighted else ''} rows"
+    confusion = evaluation.tally.confusion
+    rows = confusion.total
+    counted = f"{_count(rows)}{' weighted' if confusion.weighted else ''} rows"
     if evaluation.positive is None:
         return f"Evaluation of {counted} in {len(evaluation.labels)} classes"
     negative, positive = evaluation.labels
-    of_negative, of_positive = evaluation.confusion.rows
+    of_negative, of_positive = confusion.rows
     where = ""
     if evaluation.tally.threshold is not None:
         where = f", flagged at {evaluation.tally.threshold:g} and above"
@@ -53,7 +59,7 @@ def _title(evaluation: Evaluation) -> str:
 def text(evaluation: Evaluation) -> str:
     """The title, the confusion matrix and the main measures with their intervals."""
     lines = [_title(evaluation), ""]
-    if len(evaluation.labels) <= _WIDEST_MATRIX:
+    if _has_matrix(evaluation):
         lines += [*_matrix(evaluation), ""]
     shown = _shown(evaluation)
     width = max(len(name) for name, _ in shown)
@@ -99,7 +105,7 @@ def html(evaluation: Evaluation) -> str:
             f"<td>{escape(why)}</td></tr>"
         )
     matrix = ""
-    if len(evaluation.labels) <= _WIDEST_MATRIX:
+    if _has_matrix(evaluation):
         head = "".join(f"<th>{escape(label)}</th>" for label in evaluation.labels)
         body = ""
         for label, row in zip(evaluation.labels, evaluation.confusion.cells, strict=True):

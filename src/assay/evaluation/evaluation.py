@@ -18,6 +18,7 @@ from assay.evaluation.findings import Finding, findings_of
 from assay.evaluation.judge import Judge
 from assay.evaluation.partly import Unlabelled, alerts_only
 from assay.evaluation.plotting import Plots
+from assay.evaluation.undecided import NO_DECISIONS
 from assay.evaluation.views import ByMeasure, Curves
 from assay.inference import Bootstrap, Delta, Estimate, Method, method_of
 from assay.inference.significance import finite
@@ -166,8 +167,15 @@ class Evaluation(Mapping[str, Estimate]):
 
     @property
     def confusion(self) -> Confusion:
-        """The confusion matrix; rows are the truth."""
+        """The confusion matrix; rows are the truth. There is none without decisions."""
+        if not self.decided:
+            raise MethodError(f"there is no confusion matrix: {NO_DECISIONS}; say threshold=")
         return self.tally.confusion
+
+    @property
+    def decided(self) -> bool:
+        """Whether rows were decided on; without, they are only ranked by their scores."""
+        return self.tally.decided
 
     @cached_property
     def curves(self) -> Curves:
@@ -187,7 +195,7 @@ class Evaluation(Mapping[str, Estimate]):
     @cached_property
     def deployment(self) -> tuple[Reach, ...]:
         """What a tolerable false alarm rate asks for, at each base rate."""
-        if self.positive is None:
+        if self.positive is None or not self.decided:
             return ()
         found = (reach(self._judge, rate) for rate in self.base_rates or DEFAULT_BASE_RATES)
         return tuple(each for each in found if each is not None)
@@ -198,7 +206,7 @@ class Evaluation(Mapping[str, Estimate]):
 
         None too where only alerts were labelled: rows without a label are not counted by day.
         """
-        if self.days is None or self.positive is None or alerts_only(self):
+        if self.days is None or self.positive is None or not self.decided or alerts_only(self):
             return None
         return spread(self.tally, self.days)
 
@@ -215,7 +223,7 @@ class Evaluation(Mapping[str, Estimate]):
             "level": self.level,
             "mode": "exact",
             "labels": list(tally.labels),
-            "confusion": [list(row) for row in tally.confusion.cells],
+            "confusion": [list(row) for row in tally.confusion.cells] if self.decided else None,
             "per_class": [self._class(i) for i in range(len(tally.labels))],
             "estimates": [_plain(entry) for entry in self.entries],
             "sweep": self._sweep(),
@@ -240,11 +248,12 @@ class Evaluation(Mapping[str, Estimate]):
         }
 
     def _class(self, label: int) -> dict[str, Any]:
-        cells = self.confusion.one_versus_rest(label)
+        counted = self.tally.confusion
+        cells = counted.one_versus_rest(label) if self.decided else {}
         return {
             "label": self.labels[label],
-            **{name.lower(): cells[name] for name in ("TP", "FP", "FN", "TN")},
-            "support": self.confusion.rows[label],
+            **{name.lower(): cells.get(name) for name in ("TP", "FP", "FN", "TN")},
+            "support": counted.rows[label],
         }
 
     def _sweep(self) -> dict[str, list[Any]] | None:
@@ -262,7 +271,7 @@ class Evaluation(Mapping[str, Estimate]):
         if self._judge.reliability is None:
             return None
         found = {name: column.tolist() for name, column in self.curves.reliability().items()}
-        if not self.confusion.weighted:
+        if not self.tally.confusion.weighted:
             found["n"] = [int(rows) for rows in found["n"]]
         return found
 

@@ -16,12 +16,12 @@ from assay.evaluation.partly import Unlabelled
 from assay.inference import Method
 from assay.sources import Batch, from_arrays, label_text
 from assay.sources.columns import BOOLEAN, Labels
-from assay.sources.files import Progress, Request, labelled, read, silent
+from assay.sources.files import Name, Progress, Request, given_names, labelled, read, silent
 from assay.tally.scores import extremes
 
 
 def evaluate_files(
-    inputs: str | Sequence[str],
+    inputs: Name | Sequence[Name],
     request: Request | None = None,
     *,
     positive: Any = None,
@@ -48,7 +48,7 @@ def evaluate_files(
     1.0
     """
     request = replace(request or Request(), by_threshold=threshold is not None)
-    rows = read([inputs] if isinstance(inputs, str) else inputs, request, progress)
+    rows = read(given_names(inputs), request, progress)
     columns = labelled(rows, positive=positive, negative=negative, labels=labels)
     batch = from_arrays(**columns, threshold=threshold)
     unlabelled = None
@@ -99,10 +99,10 @@ def _flagged(
     else:
         scores = columns["y_score"]
     low, high = extremes(scores)
-    if threshold is None and not (low >= 0 and high <= 1):
+    if batch.threshold is None or (threshold is None and not (low >= 0 and high <= 1)):
         raise ScoreError(
-            f"scores of rows without a label run from {low:g} to {high:g}, so 0.5 means nothing: "
-            f"say threshold=, the score from which on a row is flagged"
+            f"rows without a label are judged by decisions, and scores of them run from {low:g} to "
+            f"{high:g}, so 0.5 means nothing: say threshold=, the score from which on a row is "
+            f"flagged"
         )
-    assert batch.threshold is not None  # noqa: S101 - scores alone are decided by a threshold
     return np.asarray(scores >= np.float64(batch.threshold))

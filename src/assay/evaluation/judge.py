@@ -14,6 +14,7 @@ from assay.errors import InputError, MethodError
 from assay.evaluation import partly, probabilities
 from assay.evaluation.partly import Unlabelled
 from assay.evaluation.probabilities import NO_ROWS
+from assay.evaluation.undecided import NO_DECISIONS, needs_decisions
 from assay.formula import Expression, at_base_rate, of_classes, value
 from assay.inference import (
     ClopperPearson,
@@ -102,7 +103,13 @@ class Judge:
             found = partly.counted(self, measure, label)
             if found is not None:
                 return found
+        if self._undecided(measure):
+            return self._undefined(NO_DECISIONS)
         return self._counted(measure, Quantity(_formula(measure), label=label))
+
+    def _undecided(self, measure: Measure) -> bool:
+        """Whether a count measure needs decisions that are not there."""
+        return not self.tally.decided and needs_decisions(_formula(measure))
 
     def of_classes(self, measure: Measure) -> Estimate:
         """A count measure of all classes together."""
@@ -117,6 +124,8 @@ class Judge:
         """A count measure averaged over classes."""
         if partly.alerts_only(self):
             return self._undefined(partly.NOT_LABELLED)
+        if self._undecided(measure):
+            return self._undefined(NO_DECISIONS)
         confusion = self.tally.confusion
         classes = None
         if average == DEFINED_ONLY:
@@ -142,6 +151,8 @@ class Judge:
         """A binary count measure as it would be with another share of positives."""
         if partly.alerts_only(self):
             return self._undefined(partly.NOT_LABELLED)
+        if self._undecided(measure):
+            return self._undefined(NO_DECISIONS)
         expression = _at_base_rate(_formula(measure), Fraction(repr(float(base_rate))))
         return estimate(
             Quantity(expression, label=1),
@@ -160,6 +171,8 @@ class Judge:
         if partly.alerts_only(self) and not partly.known(measure):
             by_slice = measure == ALERT_RATE
             return self._undefined(partly.BY_SLICE if by_slice else partly.NOT_LABELLED)
+        if self._undecided(measure):
+            return self._undefined(NO_DECISIONS)
         method = self.method
         if key[0] == self.family and method is None:
             method = ClopperPearson(self.level)

@@ -184,7 +184,8 @@ class Plots:
         if not alerts_only(self.evaluation):
             if tally.scores is not None and tally.positive is not None:
                 yield from self._figures_of_scores()
-            yield "confusion", self.confusion
+            if self.evaluation.decided:
+                yield "confusion", self.confusion
             if tally.positive is None:
                 yield "classes", self.classes
         taken: set[str] = set()
@@ -197,7 +198,7 @@ class Plots:
                     yield f"slices-{file}-{measure}", partial(self.slices, column, measure)
 
     def _figures_of_scores(self) -> Iterator[tuple[str, Callable[[], Axes]]]:
-        negatives, positives = self.evaluation.confusion.rows
+        negatives, positives = self.evaluation.tally.confusion.rows
         if negatives and positives:
             yield "roc", self.roc
         if positives:

@@ -54,7 +54,7 @@ def bounds(expression: Expression, ranges: Ranges) -> Bounds:
     """All values that an expression can have, and maybe some that it can't.
 
     A ratio whose denominator may be zero has no bound on that side; where it must be zero the
-    bounds are crossed, since no value is left.
+    bounds are nan, since no value is left.
 
     >>> from assay.formula import FP, TP
     >>> found = bounds(TP / (TP + FP), {"TP": ([3.0], [4.0]), "FP": ([0.0], [1.0])})
@@ -88,10 +88,8 @@ def bounds_along(expression: Expression, directions: Sequence[Moves], at: At) ->
         lows.append(np.where(rises, 0.0, np.where(falls, 1.0, np.nan)))
         highs.append(np.where(rises, 1.0, np.where(falls, 0.0, np.nan)))
     least, most = bounds(expression, at(lows)), bounds(expression, at(highs))
-    # At an end where a formula is undefined it says nothing of what lies beside it.
-    low = np.where(least.low <= least.high, np.fmax(whole.low, least.low), whole.low)
-    high = np.where(most.low <= most.high, np.fmin(whole.high, most.high), whole.high)
-    return Bounds(low, high)
+    # At an end where a formula is undefined (nan) it says nothing of what lies beside it.
+    return Bounds(np.fmax(whole.low, least.low), np.fmin(whole.high, most.high))
 
 
 @lru_cache(maxsize=4096)
@@ -138,10 +136,9 @@ class _Ranges:
                 return _widened_ends(exact, exact)
             case Add(terms):
                 parts = [self._bounds(term) for term in terms]
-                sizes = [np.maximum(abs(part.low), abs(part.high)) for part in parts]
-                return _widened(
-                    sum(part.low for part in parts), sum(part.high for part in parts), sum(sizes)
-                )
+                low, high = sum(part.low for part in parts), sum(part.high for part in parts)
+                size = sum(np.maximum(abs(part.low), abs(part.high)) for part in parts)
+                return _widened(low, high, size)
             case Multiply(factors):
                 found = self._bounds(factors[0])
                 for factor in factors[1:]:
@@ -156,7 +153,7 @@ class _Ranges:
 
 
 def _widened(low: Any, high: Any, size: Any) -> Bounds:
-    slack = _WIDER * size
+    slack = np.where(np.isfinite(size), _WIDER * size, 0.0)
     return Bounds(np.asarray(low - slack), np.asarray(high + slack))
 
 
@@ -166,7 +163,7 @@ def _product(a: Bounds, b: Bounds) -> Bounds:
     corners = [_times(x, y) for x in a for y in b]
     low = np.minimum(np.minimum(corners[0], corners[1]), np.minimum(corners[2], corners[3]))
     high = np.maximum(np.maximum(corners[0], corners[1]), np.maximum(corners[2], corners[3]))
-    return _widened_ends(low, high)
+    return _unless(np.isnan(a.low) | np.isnan(b.low), _widened_ends(low, high))
 
 
 def _times(x: Floats, y: Floats) -> Floats:
@@ -192,8 +189,12 @@ def _ratio(top: Bounds, bottom: Bounds) -> Bounds:
     above = np.where(touching & (num.high > 0), np.inf, above)
     low = np.where(crossing | np.isnan(below), -np.inf, below)
     high = np.where(crossing | np.isnan(above), np.inf, above)
-    found = _widened_ends(low, high)
-    return Bounds(np.where(never, np.inf, found.low), np.where(never, -np.inf, found.high))
+    undefined = never | np.isnan(top.low) | np.isnan(bottom.low)
+    return _unless(undefined, _widened_ends(low, high))
+
+
+def _unless(undefined: npt.NDArray[np.bool_], found: Bounds) -> Bounds:
+    return Bounds(np.where(undefined, np.nan, found.low), np.where(undefined, np.nan, found.high))
 
 
 def _widened_ends(low: Floats, high: Floats) -> Bounds:

@@ -14,7 +14,7 @@ from assay.inference.estimate import Estimate
 from assay.inference.quantiles import normal, normal_p
 from assay.inference.significance import Significance, p_text
 from assay.measures import rank
-from assay.sources import from_arrays
+from assay.sources import from_arrays, must_share_index
 from assay.tally import Sample
 
 
@@ -69,6 +69,7 @@ def delong_test(
     >>> print(delong_test([0, 0, 1, 1, 0, 1], [1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5]))
     A has AUC 0.778, B 0.667: no difference is shown (p = 0.48).
     """
+    must_share_index({"y_true": y_true, "a": a, "b": b})
     batches = [from_arrays(y_true, y_score=s, positive=positive, threshold=0.0) for s in (a, b)]
     columns = [batch.score for batch in batches if batch.score is not None]
     scores = dict(zip(names, columns, strict=True))

@@ -14,6 +14,7 @@ from assay.learn.collecting import Learned, Rows, Wanted
 from assay.learn.tables import tables
 from assay.sources.batch import Named
 from assay.sources.columns import Labels, native, recode
+from assay.sources.files.inputs import Name, given_names
 from assay.sources.files.memory import Budget
 from assay.sources.files.request import Progress, Refused, Request, silent
 from assay.sources.files.table import Piece, Table
@@ -75,7 +76,7 @@ class Data:
 
 
 def read_data(
-    inputs: str | Sequence[str],
+    inputs: Name | Sequence[Name],
     *,
     label: str,
     positive: Any = None,
@@ -117,8 +118,8 @@ def read_data(
     )
     budget = Budget(max_memory)
     wanted = Wanted(label, text, tuple(drop), tuple(keep), family, time, _learned(like))
-    given = [inputs] if isinstance(inputs, str) else inputs
-    rows = _collected(tables(given, request, budget, progress, stdin), wanted, request, budget)
+    given = tables(given_names(inputs), request, budget, progress, stdin)
+    rows = _collected(given, wanted, request, budget)
     return _labelled(rows, wanted, positive, negative, labels, like)
 
 

@@ -14,6 +14,7 @@ from assay.learn.bad_rows import BadRows, numbers_or_bad
 from assay.learn.cells import cells_of, texts_in
 from assay.learn.tables import tables
 from assay.sources.files.checks import Problem
+from assay.sources.files.inputs import Name, given_names
 from assay.sources.files.memory import Budget
 from assay.sources.files.request import Progress, Refused, Request, silent
 from assay.sources.files.roles import must_have
@@ -43,7 +44,7 @@ class Features:
 
 
 def read_pieces(
-    inputs: str | Sequence[str],
+    inputs: Name | Sequence[Name],
     columns: Sequence[str],
     numbers: Collection[str],
     *,
@@ -75,8 +76,7 @@ def read_pieces(
     budget = Budget(max_memory)
     bad = BadRows(stops=on_bad_row == "stop")
     before = 0
-    given = [inputs] if isinstance(inputs, str) else inputs
-    for table in tables(given, request, budget, progress, stdin):
+    for table in tables(given_names(inputs), request, budget, progress, stdin):
         _must_have(table, columns)
         for column in keep:
             must_have(table, column)

@@ -25,10 +25,11 @@ class Shown(NamedTuple):
         """Those of two classes, or of more."""
         if not binary:
             return self.many
-        return (*self.two, *(_of_scores() if self.scores else ()))
+        return (*self.two, *(of_scores() if self.scores else ()))
 
 
-def _of_scores() -> tuple[str, ...]:
+def of_scores() -> tuple[str, ...]:
+    """The measures of scores that two classes have."""
     found = [measure for measure in catalogue.CATALOGUE if measure.of_scores is not None]
     return tuple(m.name for m in found if not isinstance(m.of_scores, OverPairs))
 

@@ -15,7 +15,8 @@ def own_tests(evaluation: Evaluation) -> tuple[Significance, ...]:
     """
     tally = evaluation.tally
     independent = tally.clusters is None and not tally.confusion.weighted
-    if not independent or evaluation.unlabelled is not None or not tally.confusion.total:
+    complete = evaluation.decided and evaluation.unlabelled is None
+    if not independent or not complete or not tally.confusion.total:
         return ()
     against = against_majority(sum(tally.confusion.hits), tally.confusion.rows, evaluation.level)
     if evaluation.positive is None:

@@ -192,8 +192,9 @@ class Section:
 class Panel:
     """What the page needs to move a threshold: one table (threshold, tp, fp), decreasing.
 
-    ``threshold`` is where the report stands, None where decisions were given. ``measures`` are the
-    count measures that follow it. ``decided`` are the report's own (tp, fp, fn, tn), ``shown_at``
+    ``threshold`` is where the report stands, None where decisions were given; without ``given``
+    nobody said one, and the page only begins there. ``measures`` are the count measures that follow
+    it. ``decided`` are the report's own (tp, fp, fn, tn), ``shown_at``
     the estimates there, and ``deployed`` those at each base rate; the page starts at the first one.
     """
 
@@ -212,6 +213,7 @@ class Panel:
     reliability: Mapping[str, tuple[float, ...]] | None = None
     shown_at: Mapping[str, Estimate] = field(default_factory=dict)
     decided: tuple[float, float, float, float] = (0, 0, 0, 0)
+    given: bool = True
     deployed: Mapping[float, Mapping[str, Estimate]] = field(default_factory=dict)
 
 

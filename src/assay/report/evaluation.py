@@ -12,7 +12,7 @@ from assay.evaluation.words import listed
 from assay.inference import Estimate, Significance
 from assay.measures import RECALL, Measure, catalogue, find, parse
 from assay.measures.measure import spoken
-from assay.measures.shown import ADVANCED, MAIN, OF_ALERTS, PER_CLASS
+from assay.measures.shown import ADVANCED, MAIN, OF_ALERTS, PER_CLASS, of_scores
 from assay.report import deployment, slices
 from assay.report.chance import own_tests
 from assay.report.document import (
@@ -55,12 +55,7 @@ def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Do
         title=f"Evaluation of {name(plain['source']['name'])}",
         headline=said,
         sections=(
-            _matrix(evaluation),
-            *_measures(evaluation),
-            *deployment.sections(evaluation),
-            *slices.sections(evaluation),
-            *_classes(evaluation),
-            *_rates(evaluation),
+            *(_of_decisions(evaluation) if evaluation.decided else _of_ranks(evaluation)),
             *_tests(tests),
             *refused_rows(plain["source"]),
         ),
@@ -71,6 +66,24 @@ def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Do
         made=made,
         records=tuple(evaluation.records()),
     )
+
+
+def _of_decisions(evaluation: Evaluation) -> tuple[Section, ...]:
+    return (
+        _matrix(evaluation),
+        *_measures(evaluation),
+        *deployment.sections(evaluation),
+        *slices.sections(evaluation),
+        *_classes(evaluation),
+        *_rates(evaluation),
+    )
+
+
+def _of_ranks(evaluation: Evaluation) -> tuple[Section, ...]:
+    """What scores without a threshold tell; why there is no more stands among the notes."""
+    shown = tuple(key for key in of_scores() if not math.isnan(evaluation[key]))
+    table = _table(evaluation, shown or of_scores()[:1])
+    return (Section("Main results", (table,), Tier.MAIN),)
 
 
 # -- measures --------------------------------------------------------------------------------------

@@ -22,7 +22,8 @@ def headline(evaluation: Evaluation) -> tuple[str, ...]:
         return (*_of_many(evaluation), _rows_of_many(evaluation))
     if evaluation.unlabelled is not None:
         return (_of_alerts(evaluation), _rows_of_alerts(evaluation))
-    return (_of_two(evaluation), _rows_of_two(evaluation))
+    verdict = _of_two(evaluation) if evaluation.decided else _of_ranks(evaluation)
+    return (verdict, _rows_of_two(evaluation))
 
 
 # -- one positive label ----------------------------------------------------------------------------
@@ -50,6 +51,17 @@ def _of_two(evaluation: Evaluation) -> str:
     return "; ".join(parts) + "."
 
 
+def _of_ranks(evaluation: Evaluation) -> str:
+    """What scores without a threshold tell: how they rank."""
+    what, auc = positives(evaluation.labels[1]), evaluation["roc_auc"]
+    if math.isnan(auc):
+        return f"How it ranks {what} is undefined: {auc.undefined}."
+    return (
+        f"Ranks {what} above others in {percent(auc)} of pairs (ROC AUC); without a threshold "
+        f"there are no alarms to judge."
+    )
+
+
 def _deployed(rate: float, false: Estimate) -> str:
     where = f"at a base rate of {exact_percent(rate)}"
     if float(false) == 0 and false.high > 0:
@@ -60,7 +72,7 @@ def _deployed(rate: float, false: Estimate) -> str:
 
 def _rows_of_two(evaluation: Evaluation) -> str:
     negative, positive = evaluation.labels
-    harmless, attacks = evaluation.confusion.rows
+    harmless, attacks = evaluation.tally.confusion.rows
     return (
         f"{_rows(evaluation)}: {count(attacks)} {quoted(positive)}, "
         f"{count(harmless)} {quoted(negative)}{_flagged(evaluation)}."
@@ -68,8 +80,8 @@ def _rows_of_two(evaluation: Evaluation) -> str:
 
 
 def _rows(evaluation: Evaluation) -> str:
-    total = evaluation.confusion.total
-    weighted = "weighted " if evaluation.confusion.weighted else ""
+    total = evaluation.tally.confusion.total
+    weighted = "weighted " if evaluation.tally.confusion.weighted else ""
     return f"{count(total)} {weighted}{plural(total, 'row', 'rows')}"
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from assay.curves import Floats
+from assay.engines import confusion_at
 from assay.evaluation import Evaluation
 from assay.evaluation.entries import DEFAULT_BASE_RATES
+from assay.evaluation.undecided import starting_threshold
 from assay.inference.significance import finite
 from assay.measures import Measure, catalogue, find
 from assay.measures.shown import MOVING
@@ -28,6 +32,8 @@ def panel_of(evaluation: Evaluation) -> Panel | None:
     """
     if evaluation.positive is None or evaluation.unlabelled is not None:
         return None
+    if not evaluation.decided:
+        return _explored(evaluation)
     (tn, fp), (fn, tp) = evaluation.confusion.cells
     measures = _measures()
     rates = evaluation.base_rates or _usual_first()
@@ -50,6 +56,41 @@ def panel_of(evaluation: Evaluation) -> Panel | None:
         shown_at={measure.name: evaluation[measure.name] for measure in measures},
         decided=(tp, fp, fn, tn),
         deployed={rate: dict(evaluation.at(rate)) for rate in rates},
+    )
+
+
+def _explored(evaluation: Evaluation) -> Panel | None:
+    """The panel where no threshold was given: it begins at one, as good as any to begin with."""
+    tally, start = evaluation.tally, starting_threshold(evaluation.tally)
+    assert tally.scores is not None  # noqa: S101 - decisions are wanting only beside scores
+    begun = replace(
+        tally,
+        confusion=confusion_at(tally.scores[0], start),
+        threshold=start,
+        decided=True,
+        clusters=None,
+        slices={},
+    )
+    panel = panel_of(
+        Evaluation(
+            begun,
+            level=evaluation.level,
+            base_rate=evaluation.base_rates or None,
+            volume=evaluation.volume,
+        )
+    )
+    if panel is None or tally.clusters is None:
+        return panel and replace(panel, given=False)
+    # Intervals would take rows as independent.
+    return replace(
+        panel,
+        given=False,
+        clustered=True,
+        shown_at={},
+        deployed={
+            rate: {name: each.changed(low=math.nan, high=math.nan) for name, each in found.items()}
+            for rate, found in panel.deployed.items()
+        },
     )
 
 

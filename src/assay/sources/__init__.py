@@ -3,6 +3,7 @@
 from assay.sources.arrays import FAMILY, checked_columns, from_arrays
 from assay.sources.batch import Batch, Named
 from assay.sources.columns import columns_of, common_labels, label_text
+from assay.sources.indexes import must_share_index
 from assay.sources.labelling import infer
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "from_arrays",
     "infer",
     "label_text",
+    "must_share_index",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -20,7 +19,6 @@ from assay.errors import (
 from assay.sources.batch import Batch, Named
 from assay.sources.columns import (
     Labels,
-    array_of,
     columns_of,
     label_text,
     labels_of,
@@ -29,7 +27,10 @@ from assay.sources.columns import (
     recode,
     scores_of,
 )
+from assay.sources.counts import counts_of
+from assay.sources.indexes import must_share_index
 from assay.sources.labelling import Labelling, lookalikes, resolve, unify
+from assay.sources.thresholds import USUAL, checked_threshold, undecided_note
 from assay.tally.scores import extremes
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -78,17 +79,17 @@ def from_arrays(
     clusters: Any = None,
 ) -> Batch:
     """Check and code the columns of one model's rows."""
+    must_share_index(
+        {"y_true": y_true, "y_score": y_score, "y_pred": y_pred, "y_proba": y_proba}
+        | {"counts": counts, "sample_weight": sample_weight, "clusters": clusters, "slices": slices}
+    )
     truth = labels_of(y_true, "y_true")
-    rows = len(truth.codes)
-    if rows == 0:
-        raise EmptyInput("y_true has no rows; there is nothing to judge")
-    if counts is not None and sample_weight is not None:
-        raise CountError("give counts (frequencies) or sample_weight (sampling weights), not both")
+    rows = _rows_in(truth)
     y_score, y_proba, threshold = _said(y_pred, y_score, y_proba, threshold)
     decision = None if y_pred is None else labels_of(y_pred, "y_pred")
     score = None if y_score is None else scores_of(y_score, "y_score")
     table, names = (None, None) if y_proba is None else _probabilities(y_proba, truth.kind)
-    amounts, weights = _counts(counts), _weights(sample_weight)
+    amounts, weights = _amounts_of(counts, sample_weight)
     cluster = None if clusters is None else names_of(clusters, "clusters")
     parts = {name: names_of(c, str(name)) for name, c in _sliced(slices).items()}
     _same_length(
@@ -144,7 +145,10 @@ def from_arrays(
                 f"{shown}{', ...' if len(found.labels) > 6 else ''}. Say positive= or negative=, "
                 f"or give y_proba with a column a label{alike}"
             )
-        threshold, is_probability = _threshold(score, threshold, decided=decision is not None)
+        is_probability, untold = _scale(score)
+        if threshold is None and decision is None:
+            threshold = USUAL if is_probability else None
+            notes += untold
     return Batch(
         labels=found.labels,
         positive=found.positive,
@@ -172,19 +176,12 @@ def _sliced(slices: Any) -> Mapping[str, Any]:
     raise InputError(f"slices are a mapping from name to column; found {type(slices).__name__}")
 
 
-def _threshold(
-    score: Array, threshold: float | None, *, decided: bool
-) -> tuple[float | None, bool]:
+def _scale(score: Array) -> tuple[bool, list[str]]:
+    """Whether scores can be probabilities, and if not what to say where they alone decide."""
     low, high = extremes(score)
-    is_probability = low >= 0 and high <= 1
-    if threshold is None and not decided:
-        if not is_probability:
-            raise ScoreError(
-                f"scores run from {low:g} to {high:g}, so 0.5 means nothing: say threshold=, "
-                f"the score from which on a row is flagged"
-            )
-        threshold = 0.5
-    return threshold, is_probability
+    if low >= 0 and high <= 1:
+        return True, []
+    return False, [undecided_note(low, high)]
 
 
 def _said(y_pred: Any, y_score: Any, y_proba: Any, threshold: Any) -> tuple[Any, Any, float | None]:
@@ -201,17 +198,7 @@ def _said(y_pred: Any, y_score: Any, y_proba: Any, threshold: Any) -> tuple[Any,
         return y_score, y_proba, None
     if y_pred is not None:
         raise ScoreError("threshold= decides on y_score; decisions are taken as they are")
-    return y_score, y_proba, _number(threshold)
-
-
-def _number(threshold: Any) -> float:
-    try:
-        number = float(threshold)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise ScoreError(f"threshold must be a finite number; found {threshold!r}")
-    return number
+    return y_score, y_proba, checked_threshold(threshold)
 
 
 def _one_column(y_proba: Any) -> Array | None:
@@ -322,26 +309,18 @@ def _families(truth: Labels, found: Labelling) -> Named:
     return Named(renumber[truth.codes], (found.labels[0], *positives))
 
 
-def _counts(counts: Any) -> npt.NDArray[np.int64] | None:
-    if counts is None:
-        return None
-    array = array_of(counts, "counts")
-    if array.dtype.kind not in "biu":
-        numbers = _amounts(array, "counts")
-        if not np.isfinite(numbers).all() or (numbers != np.floor(numbers)).any():
-            raise CountError(
-                "counts are frequencies and must be whole numbers; for sampling weights say "
-                "sample_weight="
-            )
-        array = numbers
-    if (array < 0).any():
-        row = int(np.flatnonzero(array < 0)[0])
-        raise CountError(f"counts must not be negative; row {row} has {array[row]}")
-    if not array.any():
-        raise CountError("all counts are zero; there are no rows left")
-    if float(array.astype(np.float64).sum()) >= 2.0**62:
-        raise CountError("counts add up to 2^62 or more, which is more than can be counted here")
-    return array.astype(np.int64)
+def _rows_in(truth: Labels) -> int:
+    if not len(truth.codes):
+        raise EmptyInput("y_true has no rows; there is nothing to judge")
+    return len(truth.codes)
+
+
+def _amounts_of(
+    counts: Any, sample_weight: Any
+) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[np.float64] | None]:
+    if counts is not None and sample_weight is not None:
+        raise CountError("give counts (frequencies) or sample_weight (sampling weights), not both")
+    return None if counts is None else counts_of(counts, "counts"), _weights(sample_weight)
 
 
 def _amounts(values: Any, name: str) -> Array:

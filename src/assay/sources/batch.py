@@ -46,6 +46,11 @@ class Batch:
     rows: int = 0
 
     @property
+    def decided(self) -> bool:
+        """Whether rows are decided on; scores without a scale and a threshold only rank them."""
+        return self.score is None or self.decision is not None or self.threshold is not None
+
+    @property
     def binary(self) -> bool:
         """Whether there is one positive label."""
         return self.positive is not None

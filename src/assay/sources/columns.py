@@ -59,6 +59,8 @@ def array_of(values: Any, name: str) -> Array:
     elif _is_dataframe_column(values):
         import narwhals as nw
 
+        if str(getattr(values, "dtype", "")) == "Int128":  # which NumPy does not have
+            return np.array(values.to_list(), object)
         array = nw.from_native(values, series_only=True).to_numpy()
         if array.dtype.kind == "U":
             # Text of a fixed width loses NULs at its end.

@@ -38,6 +38,7 @@ NEGATIVE_WORDS = frozenset(
     {"0", "false", "no", "normal", "benign", "ham", "legitimate", "goodware", "clean"}
 )
 _OPPOSITE = {"1": "0", "0": "1", "true": "false", "false": "true", "yes": "no", "no": "yes"}
+_SIGNS = ({"-1", "1"}, {"-1", "+1"})
 
 
 @dataclass(frozen=True)
@@ -180,12 +181,23 @@ def _rest(chosen: str, others: Sequence[str]) -> str:
 
 
 def infer(names: Sequence[str], kind: str = TEXT) -> Labelling:
-    """The positive of two labels, or of one, by the short list of well-known words."""
+    """The positive of two labels, or of one, by the short list of well-known words.
+
+    Beside a word for what is harmless, the other label is the alarm; 0, false and no say so of
+    their opposites alone.
+
+    >>> infer(["normal", "arp_spoofing"]).positive
+    'arp_spoofing'
+    """
     alarms = [name for name in names if name.casefold() in POSITIVE_WORDS]
     quiet = [name for name in names if name.casefold() in NEGATIVE_WORDS]
-    if len(names) == 2 and len(alarms) == 1 and len(quiet) == 1:
-        note = f"{alarms[0]!r} was taken as the positive label, since the other is {quiet[0]!r}"
-        return Labelling((quiet[0], alarms[0]), alarms[0], {quiet[0]: 0, alarms[0]: 1}, (note,))
+    if len(names) == 2:
+        harmless = next((pair for pair in (names, names[::-1]) if _is_harmless(*pair)), None)
+        if harmless is None:
+            raise LabelError(_untold(names, kind))
+        negative, positive = harmless
+        note = f"{positive!r} was taken as the positive label, since the other is {negative!r}"
+        return Labelling((negative, positive), positive, {negative: 0, positive: 1}, (note,))
     if len(names) == 1 and alarms:
         rest = _rest(alarms[0], [])
         note = f"{alarms[0]!r} was taken as the positive label; it is the only one"
@@ -194,13 +206,32 @@ def infer(names: Sequence[str], kind: str = TEXT) -> Labelling:
         rest = _rest(quiet[0], [])
         note = f"{quiet[0]!r} was taken as the negative label; it is the only one"
         return Labelling((quiet[0], rest), rest, {quiet[0]: 0}, (note,))
-    if len(names) == 1:
-        raise LabelError(
-            f"there is only the label {_one(names[0], kind)}, and nothing tells whether it is the "
-            f"positive. Say positive={_one(names[0], kind)} or negative={_one(names[0], kind)}"
-        )
-    first, second = (_one(name, kind) for name in names)
     raise LabelError(
+        f"there is only the label {_one(names[0], kind)}, and nothing tells whether it is the "
+        f"positive. Say positive={_one(names[0], kind)} or negative={_one(names[0], kind)}"
+    )
+
+
+def _is_harmless(name: str, other: str) -> bool:
+    """Whether one label is known as the negative of the two."""
+    word = name.casefold()
+    if word in _OPPOSITE:
+        return word in NEGATIVE_WORDS and other.casefold() == _OPPOSITE[word]
+    # Another spelling of a word for what is harmless is no alarm.
+    return word in NEGATIVE_WORDS and _folded(other) not in NEGATIVE_WORDS
+
+
+def _untold(names: Sequence[str], kind: str) -> str:
+    """Why the alarm of two labels has to be said, and how."""
+    first, second = (_one(name, kind) for name in names)
+    if set(names) in _SIGNS:
+        minus, plus = (first, second) if names[0] == "-1" else (second, first)
+        return (
+            f"the labels are {minus} and {plus}, and both readings are in use, so nothing tells "
+            f"which one is the alarm. In textbooks it is {plus}: say positive={plus}. For "
+            f"scikit-learn's outlier detectors it is {minus}: say positive={minus}"
+        )
+    return (
         f"the labels are {first} and {second}, and nothing tells which one is the alarm. "
         f"Say positive={first} or positive={second}"
     )

@@ -18,6 +18,7 @@ from assay.tally.scores import ScoreTally
 from assay.tally.sums import LossSums
 
 _KEY = ("labels", "positive", "threshold")
+_DECIDING = ("threshold", "decided")
 _KINDS = ("", "score", "probability")
 _PARTS = ("scores", "losses", "clusters", "sample")
 _TYPES = {"scores": ScoreTally, "losses": LossSums, "clusters": ClusterTally, "sample": Sample}
@@ -28,6 +29,8 @@ class Tally:
     """What was counted of some rows: a confusion matrix, and whatever else was asked for.
 
     ``labels`` are the classes; for two, the negative first. ``positive`` is None for more than two.
+    ``decided`` is False where scores came without a threshold: then the matrix tells only how many
+    rows each label has, all of them under the negative.
     ``kind`` tells what the scores are: ``""`` (none), ``"score"``, ``"probability"``.
     ``scores`` holds one table for a binary tally, one a label for more classes. ``slices`` maps
     (column, value) to the confusion matrix of those rows.
@@ -41,6 +44,7 @@ class Tally:
     positive: str | None
     confusion: Confusion
     threshold: float | None = None
+    decided: bool = True
     kind: str = ""
     scores: tuple[ScoreTally, ...] | None = None
     losses: LossSums | None = None
@@ -104,11 +108,12 @@ class Tally:
         return hash(self.to_bytes())
 
     def _must_be_like(self, other: Tally) -> None:
-        for name in _KEY:
+        for name in (*_KEY, "decided"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
+                advice = "; count both with the same threshold=" if name in _DECIDING else ""
                 raise TallyError(
-                    f"tallies of unlike {name} can't be added: {mine!r} and {theirs!r}"
+                    f"tallies of unlike {name} can't be added: {mine!r} and {theirs!r}{advice}"
                 )
         parts = _PARTS if self.kind == other.kind else [p for p in _PARTS if p != "losses"]
         for name in parts:
@@ -121,6 +126,8 @@ class Tally:
     def to_bytes(self) -> bytes:
         """The tally as bytes; :func:`assay.tally.from_bytes` reads them."""
         header = {name: getattr(self, name) for name in (*_KEY, "kind")}
+        if not self.decided:
+            header["decided"] = False
         header["confusion"] = self.confusion.to_header()
         header["slices"] = [[*key, table.to_header()] for key, table in self.slices.items()]
         header["scores"] = None if self.scores is None else len(self.scores)
@@ -160,6 +167,7 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
         positive=header["positive"],
         confusion=confusion,
         threshold=threshold,
+        decided=header.get("decided") is not False,
         kind=str(header["kind"]),
         scores=None if scores is None else tuple(parts[f"scores {i}"] for i in range(scores)),
         losses=parts.get("losses"),

@@ -89,8 +89,8 @@ def test_the_search_finds_exactly_the_matrices_that_trying_all_finds(tried: int)
 
 @pytest.mark.parametrize(
     "key",
-    ["positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_odds_ratio", "markedness",
-     "fowlkes_mallows", "mcc", "kappa", "f1.macro", "precision.weighted", "g_mean"],
+    ["positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_odds_ratio",
+     "markedness", "fowlkes_mallows", "mcc", "kappa", "f1.macro", "precision.weighted", "g_mean"],
 )  # fmt: skip
 def test_no_matrix_of_a_thousand_rows_is_missed(key: str) -> None:
     rng = random.Random(key)

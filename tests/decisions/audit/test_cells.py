@@ -15,9 +15,7 @@ from assay.decisions.audit.search.numbers import in_four_cells
 
 CELLS = ("tp", "fp", "fn", "tn")
 ALL = (*CELLS, "positives", "negatives", "n")
-PATTERNS = [
-    names for size in range(len(ALL) + 1) for names in itertools.combinations(ALL, size)
-]
+PATTERNS = [names for size in range(len(ALL) + 1) for names in itertools.combinations(ALL, size)]
 
 
 def counts(tp: int, fp: int, fn: int, tn: int) -> dict[str, int]:

@@ -85,7 +85,7 @@ def test_with_only_the_size_a_share_of_all_rows_must_be_one() -> None:
 
 
 def test_a_bare_rate_of_several_classes_may_be_any_average_and_it_is_said_which() -> None:
-    # [[2, 1, 0], [0, 3, 0], [0, 2, 1]]
+    # As in the rows 2 1 0, 0 3 0 and 0 2 1.
     support = {"a": 3, "b": 3, "c": 3}
     counts = {"accuracy": "0.667", "recall.a": "0.667", "recall.b": "1.000", "recall.c": "0.333"}
     claim = judged({**counts, "precision": "0.833"}, support=support)
@@ -120,7 +120,7 @@ KEYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("scale", [4, 60, 3000])
+@pytest.mark.parametrize("scale", [2, 60, 3000])
 def test_honest_claims_of_three_classes_are_never_accused(scale: int) -> None:
     rng = random.Random(scale)
     labels = ("a", "b", "c")

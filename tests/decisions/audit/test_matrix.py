@@ -234,9 +234,12 @@ def test_weighted_comes_before_micro() -> None:
     assert "micro" not in found.said
 
 
-def test_a_rate_of_a_named_class_is_never_an_average() -> None:
+def test_a_rate_of_a_named_class_is_never_an_average_but_may_have_been_taken_for_one() -> None:
     found = numbers(confusion=TWO, positive="attack", reported={"recall.attack": "0.8857"})
     assert str(found["recall.attack"].verdict) == "inconsistent"
+    (explanation,) = found["recall.attack"].explanations
+    assert explanation.mistake == "weighted-for-label"
+    assert "micro-for-label" in explanation.also
 
 
 # -- undefined -------------------------------------------------------------------------------------
@@ -264,7 +267,7 @@ def test_measures_of_two_classes_are_not_judged_for_many() -> None:
     assert {str(number.verdict) for number in found.values()} == {"undetermined"}
 
 
-# -- areas under curves, which a matrix can only rule out -------------------------------------------
+# -- areas under curves, which a matrix can only rule out ------------------------------------------
 
 
 def verdict(key, text, cells, **claim):

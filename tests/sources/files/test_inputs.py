@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import assay.learn
 from assay.errors import EmptyInput, InputError
 from assay.sources.files import Request, inputs_of, read
 
@@ -264,3 +265,19 @@ def test_standard_input_is_read_where_none_is_given(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD)))
     assert read(["-"], Request()).rows_read == ROWS
+
+
+@pytest.mark.parametrize("given", ["", Path(), [""], [Path()]])
+def test_an_empty_name_is_refused_and_not_the_current_folder(
+    given: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.csv").write_text("label,score\nattack,0.9\nnormal,0.1\n")
+    with pytest.raises(InputError, match="the name of a file is empty"):
+        assay.evaluate_files(given)
+    with pytest.raises(InputError, match="the name of a file is empty"):
+        assay.choose_threshold_files(given, max_fpr=0.5)
+    with pytest.raises(InputError, match="the name of a file is empty"):
+        assay.learn.read_data(given, label="label")
+    for named in (".", "p.csv", Path("p.csv"), [Path("p.csv")]):
+        assert assay.evaluate_files(named)["recall"] == 1

@@ -349,6 +349,67 @@ def test_an_input_without_rows_is_empty_input(tmp_path: Path) -> None:
             read([str(path)], Request(on_bad_row="skip"))
 
 
+# -- keys that repeat ------------------------------------------------------------------------------
+
+# One key in the ways that JSON can spell it.
+SPELLINGS = {
+    "label": (r"\u006cabel", r"l\u0061bel", r"\u006C\u0061\u0062\u0065\u006c", r"\u006Cabel"),
+    "a/b": (r"a\/b", r"a\u002fb", r"a\u002Fb"),
+    "😀": (r"\ud83d\ude00", r"\uD83D\uDE00", r"\uD83d\uDe00"),
+    "é": (r"\u00e9", r"\u00E9"),
+    'a"b': (r"a\"b", r"a\u0022b"),
+    "a\\b": (r"a\\b", r"a\u005cb"),
+    "a\tb": (r"a\tb", r"a\u0009b"),
+}
+SPELT_TWICE = [
+    (key, one, other)
+    for key, escaped in SPELLINGS.items()
+    for one in (json.dumps(key, ensure_ascii=False)[1:-1], *escaped)
+    for other in escaped
+]
+
+
+@pytest.mark.parametrize(("key", "one", "other"), SPELT_TWICE)
+@pytest.mark.parametrize("role", ["label", "score", "count", "slices", "id"])
+def test_a_key_that_repeats_is_refused_however_it_is_spelt(
+    key: str, one: str, other: str, role: str, tmp_path: Path
+) -> None:
+    values = {"label": ('"a"', '"b"'), "id": ('"x"', '"y"'), "slices": ('"s"', '"t"')}
+    first, second = values.get(role, ("1", "2"))
+    rest = {"label": '"y": "a"', "score": '"s": 1'}
+    rest.pop(role, None)
+    begin = "".join(f"{text}, " for text in rest.values())
+    path = tmp_path / "f.jsonl"
+    good = f'{{{begin}"{one}": {first}}}'
+    path.write_text(f'{good}\n{{{begin}"{one}": {first}, "{other}": {second}}}\n{good}\n')
+    asked: dict[str, Any] = {"label": "y", "score": "s"} | {role: key}
+    if role == "slices":
+        asked["slices"] = (key,)
+    if role == "id":
+        asked |= {"models": ("s",), "score": None}
+    with pytest.raises(InputError, match=r"f.jsonl, line 2: found the key .* twice"):
+        read([str(path)], Request(**asked))
+    rows = read([str(path)], Request(**asked, on_bad_row="skip"))
+    assert [at.line for at in rows.refused] == [2]
+
+
+def test_a_key_that_repeats_is_seen_where_another_record_lacks_it(tmp_path: Path) -> None:
+    path = tmp_path / "f.jsonl"
+    path.write_text(
+        '{"label": "a", "score": 1, "site": "x", "site": "y"}\n{"label": "b", "score": 2}\n'
+    )
+    with pytest.raises(InputError, match="line 1: found the key 'site' twice"):
+        read([str(path)], Request(slices=("site",)))
+
+
+def test_escapes_in_values_and_inner_keys_are_no_repetition(tmp_path: Path) -> None:
+    path = tmp_path / "f.jsonl"
+    text = r'{"label": "\u006cabel", "score": 1, "more": {"label": 1, "\u006cabel": 2}}'
+    path.write_text(text + "\n")
+    rows = read([str(path)], Request())
+    assert rows.columns["y_true"].names == ("label",)
+
+
 # -- rows that are left out ------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -190,3 +191,41 @@ def test_a_json_line_that_is_too_long_is_refused(size: int) -> None:
 def test_encodings_that_fail_in_their_own_way_are_refused() -> None:
     with pytest.raises(InputError, match="undefined"):
         rows_of(TEXT.encode(), encoding="undefined")
+
+
+WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
+TEXTS = {
+    "f.csv": "label,score\n" + "a,0.1\nb,0.9\n" * 9,
+    "windows.csv": "label,score\r\n" + "a,0.1\r\nb,0.9\r\n" * 9,
+    "f.tsv": "label\tscore\n" + "a\t0.1\nb\t0.9\n" * 9,
+    "f.jsonl": '{"label": "a", "score": 1}\n{"label": "b", "score": 2}\n' * 9,
+}
+
+
+@pytest.mark.parametrize("encoding", WIDE)
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("said", [None, "utf-8", "latin-1"])
+def test_wide_text_without_a_mark_is_refused_as_a_whole(
+    encoding: str, name: str, packed: bool, said: str | None, tmp_path: Path
+) -> None:
+    data = TEXTS[name].encode(encoding)
+    path = tmp_path / (f"{name}.gz" if packed else name)
+    path.write_bytes(gzip.compress(data) if packed else data)
+    with pytest.raises(InputError, match=f"NUL.*likely --encoding {encoding}"):
+        read([str(path)], Request(on_bad_row="skip", encoding=said))
+    assert read([str(path)], Request(encoding=encoding)).rows_read == 18
+
+
+@pytest.mark.parametrize("encoding", WIDE[:2])
+@pytest.mark.parametrize("name", ["f.csv", "f.jsonl"])
+def test_wide_text_of_few_ascii_letters_is_not_half_read(
+    encoding: str, name: str, tmp_path: Path
+) -> None:
+    word = "\u4e2d\u6587" * 40
+    text = TEXTS[name].replace("a", word).replace("b", word)
+    path = tmp_path / name
+    path.write_bytes(text.encode(encoding))
+    for said in (None, "latin-1"):
+        with pytest.raises(InputError):
+            read([str(path)], Request(on_bad_row="skip", encoding=said, label="label"))

@@ -30,6 +30,7 @@ AWARE = dt.datetime(2024, 3, 1, 12, tzinfo=dt.timezone(dt.timedelta(hours=2)))
         (["a", "", None], pl.String),
         ([Decimal("2.0"), None], pl.Int64),
         ([Decimal("2.5"), Decimal(1)], pl.Float64),
+        ([Decimal("9007199254740993.5")], pl.Object),
         ([DAY, None], pl.Date),
         ([NAIVE, None], pl.Datetime("us")),
         ([AWARE, None], pl.Datetime("us", "UTC")),

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from assay.decisions.audit.building import build, unknown_keys
 from assay.decisions.audit.claim import Claim
 from assay.errors import InputError
-from assay.sources.files.inputs import STDIN, shown
+from assay.sources.files.inputs import STDIN, name_of, shown
 
 LARGEST_FILE = 8 << 20
 FORMATS = ("toml", "json")
@@ -30,7 +30,7 @@ def read_claims(
     >>> claim.reported["f1"].unit
     Fraction(1, 100)
     """
-    given = str(path)
+    given = str(path) if text is not None else name_of(path)
     name = "standard input" if given == STDIN else shown(given)
     if text is None:
         content = _bytes_of(given, name)

@@ -157,18 +157,20 @@ def _by_known_cells(key: Key, reported: Printed, claim: Claim) -> Judged | None:
     if key.label is not None and key.label != claim.positive:
         known = {name: claim.cells[cell] for name, cell in _SWAPPED.items() if cell in claim.cells}
     found: list[Held] = []
-    usual = [meaning for meaning in meanings(key, claim.positive) if not meaning.convention]
-    for meaning in usual:
+    read = meanings(key, claim.positive)
+    decided = 0
+    for meaning in read:
         formula = meaning.measure.formula
-        if formula is None or not cells(formula) <= set(known):
+        if formula is None or meaning.average is not None or not cells(formula) <= set(known):
             continue
+        decided += 1
         value = exact(formula, known)
         if value is None:
             return undetermined(key, reported, f"undefined: {reason(formula, known)}")
         what = meaning.words or key.text
         found += [hold(s, value, what) for s in claim.spellings(reported, key)]
     # An average, or one of two definitions, may be out of reach: then only a match decides.
-    if not found or best(found).verdict is Verdict.INCONSISTENT:
+    if not found or (decided < len(read) and best(found).verdict is Verdict.INCONSISTENT):
         return None
     return judged(key, reported, best(found))
 

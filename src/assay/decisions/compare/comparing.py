@@ -13,15 +13,17 @@ import numpy as np
 from assay.decisions.compare.models import Models, Pair
 from assay.decisions.compare.verdicts import MARGIN, Size, checked_margin, verdict
 from assay.decisions.comparison import Comparison, Difference
-from assay.decisions.flips import Said, flips
+from assay.decisions.flips import Flip, Said, flips
 from assay.errors import InputError, LengthMismatch, MethodError
 from assay.inference import BCa, Bootstrap, Significance, holm, method_of
 from assay.inference.chosen import Chosen, Progress, ScoredRows, choose_anew
 from assay.inference.operating import AtThreshold, Rule, parse_rule
 from assay.measures import ACCURACY, RECALL, find
 from assay.measures.shown import DECIDING
-from assay.sources import FAMILY, Batch, common_labels, from_arrays
+from assay.sources import FAMILY, Batch, common_labels, from_arrays, must_share_index
 from assay.sources.columns import array_of, labels_of, names_of
+from assay.sources.thresholds import undecided_note
+from assay.tally.scores import extremes
 
 RESAMPLES = 1000
 CLUSTERED_NOTE = (
@@ -33,7 +35,10 @@ CHOSEN_NOTE = (
     "Cochran's tests, which would take them as given and then cover about half of what they say, "
     "are left out"
 )
-
+UNDECIDED_NOTE = (
+    "without decisions of every model only scores are compared: measures of decisions, the tests "
+    "of McNemar and Cochran, and the rows that flipped are left out"
+)
 PINNED_NOTE = (
     "{rule} holds in every resample, so the interval of the rate that it limits says nothing of "
     "new rows, on which it will be broken about half of the time"
@@ -79,6 +84,10 @@ def compare(
     'good is better than poor: roc_auc is higher by 0.250 [0.121, 0.379].'
     """
     columns = _columns(scores, decisions)
+    must_share_index(
+        {"y_true": y_true, "scores": scores, "decisions": decisions, "counts": counts}
+        | {"clusters": clusters, "families": families, "ids": ids}
+    )
     rule = parse_rule(at) if isinstance(at, str) else at
     _must_be_scores(rule, scores, threshold)
     method, level = method_of(interval or "bootstrap", level)
@@ -115,7 +124,7 @@ def compare(
     chosen = _chosen(batches, rule, method, progress)
     batches = {name: _decided(batch, name, chosen) for name, batch in batches.items()}
     models = Models(batches, level, method, resample=interval is not None, chosen=chosen)
-    said_of_all = Said.of(batches, rows, names)
+    said_of_all = Said.of(batches, rows, names) if models.decided else None
     pairs = [Pair(models, *two) for two in itertools.combinations(columns, 2)]
     differences = _adjusted([found for pair in pairs for found in pair.differences()])
     tests = [found for pair in pairs for found in pair.tests()] + list(models.tests_of_all())
@@ -136,9 +145,13 @@ def compare(
         margin=margin,
         thresholds=_thresholds(batches),
         estimates=models.estimates(),
-        flips=tuple(flip for pair in pairs for flip in flips(said_of_all, pair.a, pair.b)),
+        flips=tuple(flip for pair in pairs for flip in _flips(said_of_all, pair)),
         said=said_of_all,
     )
+
+
+def _flips(said: Said | None, pair: Pair) -> Iterator[Flip]:
+    return iter(()) if said is None else flips(said, pair.a, pair.b)
 
 
 def _least(pairs: int, level: float) -> int:
@@ -235,6 +248,8 @@ def _decided(batch: Batch, name: str, chosen: Mapping[str, Chosen]) -> Batch:
 
 
 def _thresholds(batches: Mapping[str, Batch]) -> dict[str, float | None]:
+    if not all(batch.decided for batch in batches.values()):
+        return {}
     return {
         name: None if batch.threshold == math.inf else batch.threshold
         for name, batch in batches.items()
@@ -244,7 +259,13 @@ def _thresholds(batches: Mapping[str, Batch]) -> dict[str, float | None]:
 
 def _notes(batches: Mapping[str, Batch], rule: Rule | None) -> Iterator[str]:
     first = next(iter(batches.values()))
-    yield from first.notes
+    ranges = {n: extremes(b.score) for n, b in batches.items() if b.score is not None}
+    ranges = {name: ends for name, ends in ranges.items() if not batches[name].decided}
+    # What is said of one model alone is said with its name.
+    yield from (n for n in first.notes if n not in {undecided_note(*e) for e in ranges.values()})
+    yield from (undecided_note(*ends, name) for name, ends in ranges.items())
+    if ranges:
+        yield UNDECIDED_NOTE
     if first.clusters is not None:
         yield CLUSTERED_NOTE
     elif not isinstance(rule, AtThreshold | None):

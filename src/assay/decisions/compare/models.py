@@ -62,6 +62,11 @@ class Models:
         return next(iter(self.batches.values()))
 
     @property
+    def decided(self) -> bool:
+        """Whether every model decides on rows, so that decisions can be compared."""
+        return all(batch.decided for batch in self.batches.values())
+
+    @property
     def unit(self) -> str:
         """What is resampled."""
         return "rows" if self.first.clusters is None else "clusters"
@@ -103,7 +108,12 @@ class Models:
 
         Friedman's test of who is right on a row is Cochran's; Nemenyi's follows on it.
         """
-        if len(self.batches) < 3 or self.first.clusters is not None or self.chosen:
+        if (
+            len(self.batches) < 3
+            or self.first.clusters is not None
+            or self.chosen
+            or not self.decided
+        ):
             return
         names = list(self.batches)
         pairs = self.pairs(*names)
@@ -119,7 +129,7 @@ class Models:
     def _estimates(self, name: str) -> Iterator[tuple[str, Estimate]]:
         batch = replace(self.batches[name], slices={})
         judge = Judge(engines.count(batch), self.level, self.method if self.resample else None)
-        for key, measure, quantity in counted(binary=batch.binary):
+        for key, measure, quantity in counted(binary=batch.binary) if self.decided else ():
             if batch.binary:
                 found = judge.of_label(measure, 1)
             elif measure.classes is not None:
@@ -179,13 +189,9 @@ class Pair:
         )
 
     def differences(self) -> Iterator[Difference]:
-        """Every measure's difference, B less A."""
-        tables = self._tables()
-        for name, _, quantity in counted(binary=self.models.first.binary):
-            found = paired_bootstrap(
-                self.tally, quantity, name=name, method=self.models.method, tables=tables
-            )
-            yield _difference(name, found, self.models.resampled)
+        """Every measure's difference, B less A; of decisions where every model has some."""
+        if self.models.decided:
+            yield from self._differences_of_decisions()
         if self.sample is None:
             return
         for measure in scored(self._batches):
@@ -195,6 +201,14 @@ class Pair:
             else:
                 found = paired_scores(self.sample, measure, level=self.models.level)
                 yield _difference(measure.name, found)
+
+    def _differences_of_decisions(self) -> Iterator[Difference]:
+        tables = self._tables()
+        for name, _, quantity in counted(binary=self.models.first.binary):
+            found = paired_bootstrap(
+                self.tally, quantity, name=name, method=self.models.method, tables=tables
+            )
+            yield _difference(name, found, self.models.resampled)
 
     def _tables(self) -> tuple[Floats, Floats]:
         """Resampled tables of both models, from one draw."""
@@ -229,7 +243,7 @@ class Pair:
         """
         if self.models.first.clusters is not None:
             return
-        if not self.models.chosen:
+        if not self.models.chosen and self.models.decided:
             yield mcnemar_of(self.tally, level=self.models.level)
             if self.models.first.binary:
                 for label, on in ((1, "positives"), (0, "negatives")):

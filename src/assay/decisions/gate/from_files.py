@@ -49,7 +49,7 @@ def gate_files(
     """
     models = [Model(NEW, score, file)]
     if baseline is not None or baseline_score is not None:
-        models.append(Model(OLD, baseline_score or score, baseline or file))
+        models.append(Model(OLD, baseline_score or score, file if baseline is None else baseline))
     found = read_models(
         [file],
         request or Request(),

@@ -18,7 +18,7 @@ from assay.inference.bootstrap import RESAMPLES, SEED
 from assay.inference.chosen import Chosen, choose_anew
 from assay.inference.operating import AtThreshold
 from assay.inference.quantiles import check_level
-from assay.sources import FAMILY, Batch, common_labels, from_arrays
+from assay.sources import FAMILY, Batch, common_labels, from_arrays, must_share_index
 
 # So many resamples lie beyond each end of an interval, where nobody said how many to draw.
 _BEYOND = 5
@@ -63,6 +63,11 @@ def gate(
     ('pass', 1.000 [0.981, 1.000])
     """
     asked = _parsed(rules)
+    must_share_index(
+        {"y_true": y_true, "new": new, "new_decision": new_decision, "old": old}
+        | {"old_decision": old_decision, "counts": counts, "clusters": clusters}
+        | {"families": families}
+    )
     columns = {NEW: (new, new_decision), OLD: (old, old_decision)}
     batches = _batches(
         y_true,

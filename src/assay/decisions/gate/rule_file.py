@@ -11,6 +11,7 @@ from typing import Any
 from assay.decisions.gate.grammar import EXAMPLE, parse_rule
 from assay.decisions.gate.rule import Rule
 from assay.errors import InputError
+from assay.sources.files.inputs import name_of
 
 _KEYS = ("rules", "rule")
 _RULE_KEYS = ("rule", "name", "reason")
@@ -25,7 +26,7 @@ def read_rules(path: str | Path) -> tuple[Rule, ...]:
     In TOML, ``rules`` is a list of rules, and each ``[[rule]]`` has a ``rule``, and may have a
     ``name`` and a ``reason`` why it is there. In text, ``#`` begins a comment.
     """
-    path = Path(path)
+    path = Path(name_of(str(path)))
     try:
         text = path.read_text("utf-8-sig")
     except OSError as odd:

@@ -21,7 +21,7 @@ from assay.errors import InputError
 from assay.inference import Bootstrap
 from assay.inference.chosen import Chooser, Progress, choose_anew
 from assay.inference.operating import NOTHING
-from assay.sources import FAMILY, Batch, from_arrays
+from assay.sources import FAMILY, Batch, from_arrays, must_share_index
 from assay.sources.columns import labels_of
 
 ANEW = (
@@ -82,15 +82,15 @@ def choose_threshold(
     0.65
     """
     said: dict[str, Any] = {"positive": positive, "negative": negative, "labels": labels}
+    given = {"y_true": y_true, "y_score": y_score, "families": families}
+    given |= {"counts": counts, "clusters": clusters}
+    must_share_index(given)
     truth = labels_of(y_true, "y_true")
-    batch = _batch(
-        {"y_true": truth, "y_score": y_score, "families": families, "counts": counts}
-        | {"clusters": clusters},
-        said,
-    )
+    batch = _batch({**given, "y_true": truth}, said)
     unseen = None
     if holdout is not None:
         columns = _holdout(holdout)
+        must_share_index({f"holdout {name}": column for name, column in columns.items()})
         columns["y_true"] = labels_of(columns["y_true"], "y_true")
         like = labelled_like(truth, columns["y_true"], batch.positive, said)
         unseen = _batch(columns, like)

@@ -13,11 +13,11 @@ from assay.errors import CountError, InputError, ScoreError
 from assay.inference import Bootstrap
 from assay.inference.chosen import Progress as Resampled
 from assay.sources import FAMILY, Batch, from_arrays
-from assay.sources.files import Progress, Request, Rows, labelled, read, silent
+from assay.sources.files import Name, Progress, Request, Rows, given_names, labelled, read, silent
 
 
 def choose_threshold_files(
-    inputs: str | Sequence[str],
+    inputs: Name | Sequence[Name],
     request: Request | None = None,
     *,
     positive: Any = None,
@@ -36,7 +36,7 @@ def choose_threshold_files(
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = 42,
-    holdout: str | Sequence[str] | None = None,
+    holdout: Name | Sequence[Name] | None = None,
     progress: Progress = silent,
     resampled: Resampled | None = None,
 ) -> Choice:
@@ -64,11 +64,11 @@ def choose_threshold_files(
     if request.decision is not None:
         raise InputError("a threshold decides on scores: name the score, not a decision")
     said = {"positive": positive, "negative": negative, "labels": labels}
-    rows = read(_listed(inputs), request, progress)
+    rows = read(given_names(inputs), request, progress)
     batch = _batch(rows, said)
     unseen = judged = None
     if holdout is not None:
-        unseen = read(_listed(holdout), request, progress)
+        unseen = read(given_names(holdout), request, progress)
         chosen, others = rows.columns["y_true"].used(), unseen.columns["y_true"].used()
         try:
             judged = _batch(unseen, labelled_like(chosen, others, batch.positive, said))
@@ -96,10 +96,6 @@ def choose_threshold_files(
         notes=rows.notes,
         progress=resampled,
     )
-
-
-def _listed(inputs: str | Sequence[str]) -> Sequence[str]:
-    return [inputs] if isinstance(inputs, str) else inputs
 
 
 def _batch(rows: Rows, said: Mapping[str, Any]) -> Batch:

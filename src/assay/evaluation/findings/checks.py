@@ -50,10 +50,14 @@ def findings_of(evaluation: Evaluation) -> tuple[Finding, ...]:
     Without rows there is nothing to find. Where only alerts were labelled, and no weights stand for
     the other rows, most checks would judge a test set that nobody drew.
     """
-    if not evaluation.confusion.total:
+    if not evaluation.tally.confusion.total:
         return ()
     partly = alerts_only(evaluation)
-    checks = [check for check in CHECKS if check.on_alerts or not partly]
+    checks = [
+        check
+        for check in CHECKS
+        if (check.on_alerts or not partly) and (evaluation.decided or not check.of_decisions)
+    ]
     found = {check.code: check(evaluation) for check in checks}
     told = {code for code, finding in found.items() if finding is not None}
     kept = (found[check.code] for check in checks if not told.intersection(check.unless))

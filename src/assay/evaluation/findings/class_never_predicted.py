@@ -57,4 +57,5 @@ CHECK = Check(
     remedy="Check the threshold, and that decisions spell the class as the labels do. Else the "
     "model needs more rows of it.",
     look=look,
+    of_decisions=True,
 )

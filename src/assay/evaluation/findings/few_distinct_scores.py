@@ -39,7 +39,7 @@ def look(evaluation: Evaluation) -> str | None:
     tables = evaluation.tally.scores
     if tables is None:
         return None
-    total = evaluation.confusion.total
+    total = evaluation.tally.confusion.total
     if evaluation.positive is not None:
         found = [(tables[0], 1, evaluation[ROC_AUC], "")]
     else:

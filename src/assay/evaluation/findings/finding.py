@@ -28,7 +28,8 @@ class Check:
     ``title`` names what is found, ``why`` tells why it matters, ``remedy`` what to do about it. The
     docstring of ``look`` says what is looked for, with an example. ``unless`` are the codes of
     findings that tell the same story better: beside one of them this one is left out.
-    ``on_alerts`` is whether it also holds where only alerts were labelled.
+    ``on_alerts`` is whether it also holds where only alerts were labelled, ``of_decisions`` whether
+    it is silent where scores without a threshold decide on no row.
     """
 
     code: str
@@ -39,6 +40,7 @@ class Check:
     look: Callable[[Evaluation], str | None]
     unless: tuple[str, ...] = ()
     on_alerts: bool = False
+    of_decisions: bool = False
 
     def __call__(self, evaluation: Evaluation) -> Finding | None:
         """The finding, where it applies."""

@@ -26,8 +26,8 @@ def look(evaluation: Evaluation) -> str | None:
     predict_proba instead of predict.
     """
     tables = evaluation.tally.scores
-    total = evaluation.confusion.total
-    if tables is None or effective_rows(evaluation.confusion) < FEWEST_ROWS:
+    total = evaluation.tally.confusion.total
+    if tables is None or effective_rows(evaluation.tally.confusion) < FEWEST_ROWS:
         return None
     if evaluation.positive is None:
         if any(table.size > 2 or set(table.scores.tolist()) - {0.0, 1.0} for table in tables):

@@ -53,5 +53,6 @@ CHECK = Check(
     "averages over classes down. Often it is another spelling of a label.",
     remedy="Spell labels alike in both columns. If the class is real, test on rows of it.",
     look=look,
+    of_decisions=True,
     on_alerts=True,
 )

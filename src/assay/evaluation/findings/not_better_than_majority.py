@@ -45,5 +45,6 @@ CHECK = Check(
     "detector may be less accurate than that and still be worth having.",
     remedy="Do not quote accuracy for it. Detection rate, false alarm rate and MCC tell more.",
     look=look,
+    of_decisions=True,
     unless=("E001", "E002", "E014"),
 )

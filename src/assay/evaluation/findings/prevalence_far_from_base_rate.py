@@ -55,4 +55,5 @@ CHECK = Check(
     remedy="Quote the estimates at the base rate. Detection rate and false positive rate hold in "
     "both places.",
     look=look,
+    of_decisions=True,
 )

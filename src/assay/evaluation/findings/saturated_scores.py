@@ -36,11 +36,11 @@ def look(evaluation: Evaluation) -> str | None:
     if tables is None or evaluation.positive is None:
         return None
     table = tables[0]
-    negatives, positives = evaluation.confusion.rows
+    negatives, positives = evaluation.tally.confusion.rows
     if not (negatives and positives):
         return None
     negative, positive = (name(label) for label in evaluation.labels)
-    heavy = TIMES_THE_AVERAGE * evaluation.confusion.total / table.size
+    heavy = TIMES_THE_AVERAGE * evaluation.tally.confusion.total / table.size
     said = []
     at_top, hits = (share.item() for share in table.counts[:, -1])
     large = max(at_top / negatives, hits / positives) > LARGE_SHARE

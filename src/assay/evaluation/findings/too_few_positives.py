@@ -91,4 +91,5 @@ CHECK = Check(
     remedy="Label more rows of that class; the interval halves with four times as many. Until then "
     "quote the interval, not the value.",
     look=look,
+    of_decisions=True,
 )

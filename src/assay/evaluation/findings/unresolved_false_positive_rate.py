@@ -77,4 +77,5 @@ CHECK = Check(
     "high as 3 / N. Where attacks are rare, that decides how many alarms are false.",
     remedy="Test on more harmless rows; they need not come with more attacks. Quote the upper end.",
     look=look,
+    of_decisions=True,
 )

@@ -24,6 +24,7 @@ from assay.learn.persistence.archive import (
 from assay.learn.persistence.trees import must_be_sound, must_be_trees
 from assay.learn.persistence.trust import check_names, must_be_trustworthy, parts_of, schema_of
 from assay.learn.persistence.words import unpack_words
+from assay.sources.files.inputs import name_of
 
 MODEL = "model.skops"
 _ENOUGH = 1 << 20  # bytes to say what a file is that is no model
@@ -59,7 +60,7 @@ def load_model(path: str | Path, *, trust: Sequence[str] = ()) -> Loaded:
     ``trust`` names types besides those that the recipes need; to trust a type is to run its code.
     """
     trusted = must_be_trustworthy(trust)
-    file = _file(Path(path))
+    file = _file(Path(name_of(str(path))))
     data = _content(file)
     try:
         return _loaded(data, trusted)

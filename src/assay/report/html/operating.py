@@ -38,12 +38,17 @@ class Reading:
 
 @dataclass(frozen=True)
 class Operating:
-    """The panel: ``given`` is whether decisions were given, ``curves`` whether there are scores."""
+    """The panel.
+
+    ``given`` is whether decisions were given, ``begun`` whether nobody said a threshold, so that
+    the page only begins at one; ``curves`` is whether there are scores.
+    """
 
     positive: Name
     negative: Name
     what: str
     given: bool
+    begun: bool
     curves: bool
     threshold: str
     recall: str
@@ -68,6 +73,7 @@ def operating_of(panel: Panel, limits: Limits) -> Operating:
         negative=named(panel.negative, limits.letters),
         what=positives(panel.positive),
         given=panel.threshold is None,
+        begun=not panel.given,
         curves=bool(panel.sweep["threshold"]),
         threshold="as given" if panel.threshold is None else f"{panel.threshold:.7g}",
         recall=_percent(panel, RECALL.name),

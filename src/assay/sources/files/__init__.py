@@ -1,6 +1,6 @@
 """Rows from files: text, Parquet, Arrow, NumPy, and queries on database files."""
 
-from assay.sources.files.inputs import inputs_of, paths_of
+from assay.sources.files.inputs import Name, given_names, inputs_of, name_of, paths_of
 from assay.sources.files.labelled import labelled, typed
 from assay.sources.files.matched import Matched, Model, NeedsId, read_models
 from assay.sources.files.memory import default_limit, memory_limit
@@ -11,15 +11,18 @@ __all__ = [
     "Input",
     "Matched",
     "Model",
+    "Name",
     "NeedsId",
     "Progress",
     "Refused",
     "Request",
     "Rows",
     "default_limit",
+    "given_names",
     "inputs_of",
     "labelled",
     "memory_limit",
+    "name_of",
     "paths_of",
     "read",
     "read_models",

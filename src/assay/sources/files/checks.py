@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -45,7 +46,7 @@ def value_shown(value: Any) -> str:
     """A value as it goes into a message."""
     if value is None or value == "":
         return "nothing"
-    text = repr(value)
+    text = str(value) if isinstance(value, Decimal) else repr(value)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import difflib
 import glob
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import TypeAlias
 
 from assay.errors import InputError
 from assay.sources.files.formats import is_known
 from assay.sources.files.request import Input, Request
 from assay.sources.files.sql import DUCKDB, SQLITE
+
+# A file, folder, pattern or query by its name.
+Name: TypeAlias = str | os.PathLike[str]
 
 STDIN = "-"
 _STDIN_NAME = "standard input"
@@ -26,6 +31,24 @@ class Source:
     path: Path | None
     engine: str | None = None
     query: str = ""
+
+
+def name_of(given: Name) -> str:
+    """A name as text; an empty one is refused, since it would be the current folder."""
+    name = os.fspath(given)
+    if not name or (isinstance(given, PurePath) and name == "."):
+        raise InputError(
+            "the name of a file is empty, which would be the current folder: name a file, or the "
+            "folder as '.' if that is meant"
+        )
+    return name
+
+
+def given_names(inputs: Name | Sequence[Name]) -> list[str]:
+    """One name or several, as text."""
+    if isinstance(inputs, str | os.PathLike):
+        return [name_of(inputs)]
+    return [name_of(given) for given in inputs]
 
 
 def sources(inputs: Sequence[str], request: Request) -> tuple[Source, ...]:
@@ -44,7 +67,7 @@ def _meant(inputs: Sequence[str], request: Request) -> list[Source]:
     if isinstance(inputs, str):
         raise InputError(f"inputs are a list of files; found one text, {inputs!r}")
     found: list[Source] = []
-    for given in inputs:
+    for given in map(name_of, inputs):
         try:
             found += _sources(given, request)
         except OSError as odd:
@@ -56,7 +79,7 @@ def _meant(inputs: Sequence[str], request: Request) -> list[Source]:
 
 def shown(name: str) -> str:
     """A name as it goes into a message: nothing in it may move a terminal's cursor."""
-    return name if name.isprintable() else repr(name)
+    return name if name and name.isprintable() else repr(name)
 
 
 def is_named(name: str, given: str) -> bool:

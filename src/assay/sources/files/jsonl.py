@@ -6,6 +6,7 @@ import json
 import re
 import secrets
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,16 @@ from assay.sources.files.text import Window
 from assay.sources.files.values import series_of
 
 _LOOKED_AT = 1000
+_EXACT = 2.0**53
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 NO_UNICODE = "text that is not Unicode (half of a surrogate pair)"
 
 
-def jsonl(chunks: Iterator[bytes], name: str) -> Table:
-    """Open JSON lines; the columns are the keys of the first thousand records."""
+def jsonl(chunks: Iterator[bytes], name: str, *, exact: str | None = None) -> Table:
+    """Open JSON lines; the columns are the keys of the first thousand records.
+
+    Numbers of the column ``exact`` are what is written, where a float is only near it.
+    """
     window = Window(chunks)
     while not window.final and window.text.count(b"\n") < _LOOKED_AT and len(window.text) < LONGEST:
         window.extend()
@@ -49,19 +54,21 @@ def jsonl(chunks: Iterator[bytes], name: str) -> Table:
     return Table(
         name,
         tuple(columns),
-        lambda columns: _pieces(window, name, columns),
+        lambda columns: _pieces(window, name, columns, exact),
         hint="The columns of JSON lines are the keys of its first 1,000 records",
     )
 
 
-def _pieces(window: Window, name: str, columns: Sequence[str]) -> Iterator[Piece]:
+def _pieces(
+    window: Window, name: str, columns: Sequence[str], exact: str | None
+) -> Iterator[Piece]:
     line = row = 1
     while True:
         text, used = _complete(window)
         if len(window.text) - used > LONGEST and not window.final:
             raise InputError(f"{name}, line {line}: {TOO_LONG}. Is this the right file?")
         if text:
-            piece = _piece(text, name, columns, row, line)
+            piece = _piece(text, name, columns, row, line, exact)
             row += len(piece.rows) + len(piece.broken)
             line += text.count(b"\n") + 1
             yield piece
@@ -81,15 +88,16 @@ def _complete(window: Window) -> tuple[bytes, int]:
     return whole, used
 
 
-def _piece(text: bytes, name: str, columns: Sequence[str], row: int, line: int) -> Piece:
+def _piece(
+    text: bytes, name: str, columns: Sequence[str], row: int, line: int, exact: str | None
+) -> Piece:
     import polars as pl
 
     lines = text.split(b"\n")
     if len(text) > LONGEST and max(map(len, lines)) > LONGEST:
         at = line + next(i for i, record in enumerate(lines) if len(record) > LONGEST)
         raise InputError(f"{name}, line {at}: {TOO_LONG}. Is this the right file?")
-    doubtful = _SURROGATE.search(text) or _may_repeat(text, len(lines), columns)
-    objects = None if doubtful else _all_objects(lines)
+    objects = None if _SURROGATE.search(text) else _all_objects(text, lines, columns)
     broken: list[Broken] = []
     rows: Any = range(row, row + len(lines))
     if objects is None:
@@ -107,27 +115,58 @@ def _piece(text: bytes, name: str, columns: Sequence[str], row: int, line: int) 
                 objects.append(found)
                 kept.append(row + i)
         rows = np.array(kept, np.int64)
+    if exact is not None and exact in columns:
+        _write_exactly(exact, objects, lines, rows, row)
     frame = pl.DataFrame([series_of(c, [found.get(c) for found in objects]) for c in columns])
     first = row - line
     return Piece(frame, rows, lambda i: int(rows[i]) - first, broken)
 
 
-def _all_objects(lines: list[bytes]) -> list[dict[str, Any]] | None:
-    """All records at once, None if one of them is no object.
+def _all_objects(
+    text: bytes, lines: list[bytes], columns: Sequence[str]
+) -> list[dict[str, Any]] | None:
+    """All records at once, None if one of them is no object or may have a key twice.
 
     A mark that the file can't know stands between them, so that nothing in one line can pass for
     the end of a record and the beginning of the next.
     """
     mark = secrets.token_hex(8)
     joined = f',"{mark}",'.encode().join(lines)
+    # An escape may spell a key in another way; without one a key is written in one way only.
+    pairs = _Pairs() if b"\\" in text else None
     try:
-        found = json.loads(b"[" + joined + b"]")
+        # As text: of bytes json guesses the encoding.
+        found = json.loads(f"[{joined.decode()}]", object_pairs_hook=pairs)
     except (ValueError, RecursionError):
         return None
     objects = found[::2]
     if len(objects) != len(lines) or set(map(type, objects)) != {dict}:
         return None
+    if pairs.repeated if pairs is not None else _may_repeat(text, objects, columns):
+        return None
     return objects if all(between == mark for between in found[1::2]) else None
+
+
+def _write_exactly(
+    column: str, objects: list[dict[str, Any]], lines: list[bytes], rows: Any, first: int
+) -> None:
+    """Take large numbers of a column as they are written: no float64 is 2^53 + 1."""
+    for i, found in enumerate(objects):
+        value = found.get(column)
+        if isinstance(value, float) and abs(value) >= _EXACT:
+            written = json.loads(lines[rows[i] - first].decode(), parse_float=Decimal)
+            found[column] = written[column]
+
+
+class _Pairs:
+    """Makes objects of JSON, and remembers whether one of them had a key twice."""
+
+    repeated = False
+
+    def __call__(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        self.repeated = self.repeated or len(found) < len(pairs)
+        return found
 
 
 def _object(line: bytes) -> tuple[dict[str, Any] | None, str]:
@@ -135,7 +174,7 @@ def _object(line: bytes) -> tuple[dict[str, Any] | None, str]:
     if not line.strip():
         return None, BLANK
     try:
-        found = json.loads(line)
+        found = json.loads(line.decode())
     except json.JSONDecodeError as odd:
         return None, f"no JSON object ({odd.msg} at character {odd.pos + 1})"
     except (ValueError, RecursionError):
@@ -145,15 +184,18 @@ def _object(line: bytes) -> tuple[dict[str, Any] | None, str]:
     return found, ""
 
 
-def _may_repeat(text: bytes, lines: int, columns: Sequence[str]) -> bool:
-    """Whether a key may stand twice in a line; its name as a value looks the same from here."""
-    names = (f'"{column}"'.encode(errors="surrogatepass") for column in columns)
-    return any(text.count(name) > lines for name in names)
+def _may_repeat(text: bytes, objects: list[dict[str, Any]], columns: Sequence[str]) -> bool:
+    """Whether a key may stand twice in an object; its name as a value looks the same from here."""
+    for column in columns:
+        written = text.count(f'"{column}"'.encode(errors="surrogatepass"))
+        if written > sum(column in found for found in objects):
+            return True
+    return False
 
 
 def _twice(line: bytes, columns: Sequence[str]) -> str | None:
     """A key that stands twice in the object of a line; the last one would win in silence."""
-    keys = [key for key, _ in json.loads(line, object_pairs_hook=list)]
+    keys = [key for key, _ in json.loads(line.decode(), object_pairs_hook=list)]
     return next((column for column in columns if keys.count(column) > 1), None)
 
 

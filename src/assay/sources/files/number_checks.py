@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from assay.errors import CountError, InputError, ScoreError
+from assay.sources.counts import exact_counts, whole_text
 from assay.sources.files.checks import Array, Problem, plain, value_shown, whole_column
 
 if TYPE_CHECKING:
     import polars as pl
 
-_LARGEST_COUNT = 2**62
 _SUM_TOLERANCE = 1e-6
+# What may stand around a number.
+_BLANKS = " \t"
 
 
 def numbers_of(values: pl.Series) -> Array | None:
@@ -49,7 +52,7 @@ def _parsed(values: pl.Series) -> pl.Series:
     found = values.cast(pl.Float64, strict=False)
     if found.null_count() == values.null_count():
         return found
-    return found.fill_null(values.str.strip_chars(" \t").cast(pl.Float64, strict=False))
+    return found.fill_null(values.str.strip_chars(_BLANKS).cast(pl.Float64, strict=False))
 
 
 def _number(value: Any) -> float:
@@ -59,7 +62,7 @@ def _number(value: Any) -> float:
         found = _parsed(pl.Series([value], dtype=pl.String))[0]
         return math.nan if found is None else float(found)
     try:
-        return float(value) if isinstance(value, int | float) else math.nan
+        return float(value) if isinstance(value, int | float | Decimal) else math.nan
     except OverflowError:
         return math.inf
 
@@ -78,15 +81,16 @@ class NumberCheck:
         found = numbers_of(values)
         if found is None:
             return np.zeros(len(values)), [whole_column(values, "numbers", self.error)]
-        bad = self.bad(found)
-        if not bad.any():
-            return found, []
+        return found, self.problems(values, self.bad(found))
+
+    def problems(self, values: pl.Series, bad: Array) -> list[Problem]:
+        """What is wrong with the rows that are bad."""
 
         def reason(i: int) -> str:
             shown = value_shown(values[i])
             return f"column {self.column!r}: found {shown}, expected {self.expected}"
 
-        return found, [Problem(bad, reason, self.error)]
+        return [Problem(bad, reason, self.error)] if bad.any() else []
 
     def bad(self, numbers: Array) -> Array:
         """The rows that hold no such number."""
@@ -108,24 +112,51 @@ class CountCheck(NumberCheck):
     """A frequency a row."""
 
     error = CountError
-    expected = "a count: a whole number, not negative"
+    expected = "a count: a whole number, not negative and below 2^62"
 
     def check(self, values: pl.Series) -> tuple[Array, list[Problem]]:
-        """The counts, and what is wrong."""
-        import polars as pl
+        """The counts, and what is wrong; whole numbers are never taken through a float."""
+        found = _countable(values)
+        if found is None:
+            return np.zeros(len(values), np.int64), [whole_column(values, "counts", self.error)]
+        counts, bad = exact_counts(found)
+        return counts, self.problems(values, bad)
 
-        found, problems = super().check(values)
-        counts = np.where(self.bad(found), 0, found).astype(np.int64)
-        if values.dtype == pl.String or values.dtype.is_integer():
-            # Whole numbers beyond 2^53 are exact only if they were never floats.
-            exact = values.cast(pl.Int64, strict=False)
-            counts = np.where(exact.is_null().to_numpy(), counts, exact.fill_null(0).to_numpy())
-        return counts, problems
 
-    def bad(self, numbers: Array) -> Array:
-        """The rows that hold no count."""
-        whole = np.isfinite(numbers) & (np.floor(numbers) == numbers)
-        return np.asarray(~whole | (numbers < 0) | (numbers >= _LARGEST_COUNT))
+def _countable(values: pl.Series) -> Array | None:
+    """A column for :func:`assay.sources.counts.exact_counts`; None if it never could be counts."""
+    import polars as pl
+
+    values = values if isinstance(values.dtype, pl.Decimal) else plain(values)
+    dtype = values.dtype
+    if dtype in (pl.Boolean, pl.Null):
+        return values.cast(pl.Float64).to_numpy()
+    if dtype.is_float() or (dtype.is_integer() and not values.null_count() and dtype != pl.Int128):
+        return values.to_numpy()
+    if dtype.is_integer() or isinstance(dtype, pl.Decimal):
+        return np.array(values.to_list(), object)
+    if dtype == pl.String:
+        return _whole_texts(values)
+    if dtype == pl.Object:
+        found = [v if not isinstance(v, str) else _whole_texts(pl.Series([v]))[0] for v in values]
+        return np.array([*found, None], object)[:-1]  # as objects, whatever they are
+    return None
+
+
+def _whole_texts(values: pl.Series) -> Array:
+    """Text as whole numbers, nan where it is none."""
+    import polars as pl
+
+    stripped = values.str.strip_chars(_BLANKS)
+    plainly = stripped.str.extract(r"^\+?([0-9]+)(?:\.0*)?$", 1).cast(pl.Int64, strict=False)
+    if not plainly.null_count():
+        return plainly.to_numpy()
+    numbers = _parsed(values).fill_null(math.nan).to_list()
+    found = np.empty(len(values), object)
+    for i, (whole, number, text) in enumerate(zip(plainly, numbers, stripped, strict=True)):
+        exact = whole_text(text) if whole is None and math.isfinite(number) else whole
+        found[i] = math.nan if exact is None else exact
+    return found
 
 
 class ProbabilityCheck(NumberCheck):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = npt.NDArray[Any]
 
 _PIECE_BYTES = 1 << 24
+_LARGEST_INT = 2.0**63
 # What NumPy and zipfile raise over bytes that are not what they claim to be.
 _ODD = (
     zipfile.BadZipFile,
@@ -219,6 +220,11 @@ def _series(column: str, values: Array, name: str) -> pl.Series:
         return pl.Series(column, values.tolist(), pl.String)
     if kind == "M":
         return pl.Series(column, values.astype("datetime64[us]"))
+    if kind == "f" and size > 8 and (values.astype(np.float64) != values).any():
+        # Wider than float64: whole numbers stay exact, and others are the nearest float64.
+        whole = (np.floor(values) == values) & (np.abs(values) < _LARGEST_INT)
+        if whole.all():
+            return pl.Series(column, values.astype(np.int64))
     if kind == "f":
         # Half precision and foreign byte orders become what polars knows.
         return pl.Series(column, values.astype(np.float32 if size <= 4 else np.float64))

@@ -23,7 +23,7 @@ from assay.sources.files.request import Progress, Request, Rows, silent
 from assay.sources.files.roles import roles_of, same_roles
 from assay.sources.files.sql import sql_table
 from assay.sources.files.table import Meter, Table
-from assay.sources.files.text import must_not_be_utf16, unpacked, utf8
+from assay.sources.files.text import must_be_narrow, unpacked, utf8
 
 _HEAD = 1 << 16
 _SMALLEST_LIMIT = 1 << 24
@@ -180,13 +180,12 @@ def _text(chunks: Iterator[bytes], packing: str | None, source: Source, request:
         what = formats.NAMES[formats.by_content(head, name) or ""]
         raise InputError(f"{name} holds a packed {what} file; unpack it first")
     format_ = formats.decide(None, head, name, request.input_format)
-    if request.encoding is None:
-        must_not_be_utf16(head, name)
+    must_be_narrow(head, request.encoding, name)
     text = utf8(chunks, request.encoding, name)
     if format_ == formats.JSONL:
         if request.delimiter is not None:
             raise InputError(f"{name} is JSON lines, without a delimiter: leave --delimiter out")
-        return jsonl(text, name)
+        return jsonl(text, name, exact=request.count)
     return delimited(text, name, format_, request.delimiter)
 
 

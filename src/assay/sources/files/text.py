@@ -13,6 +13,8 @@ from assay.errors import InputError
 from assay.sources.files.formats import GZIP
 
 _GZIP_WINDOW = 31
+# One byte in so many is NUL at the least where a quarter of two-byte text is ASCII.
+_NULS = 8
 
 
 def unpacked(chunks: Iterator[bytes], packing: str, name: str, size: int) -> Iterator[bytes]:
@@ -75,12 +77,31 @@ def _zstd() -> Any:
     return zstd
 
 
-def must_not_be_utf16(head: bytes, name: str) -> None:
-    """Refuse text that begins with the mark of another encoding than UTF-8."""
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+def must_be_narrow(head: bytes, encoding: str | None, name: str) -> None:
+    """Refuse text of two or four bytes a character where nobody said that it is.
+
+    A mark tells, or NUL bytes in every other place: text of one byte a character has none.
+    """
+    if encoding is None and head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InputError(
             f"{name} is not UTF-8: at byte 0 it has the mark of UTF-16. Say --encoding utf-16"
         )
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if not even + odd or (even + odd) * _NULS < len(head) or _is_wide(encoding):
+        return
+    likely = "utf-16-le" if odd else "utf-16-be"
+    if even and odd:
+        likely = "utf-32-le" if odd > even else "utf-32-be"
+    raise InputError(
+        f"{name} is not {encoding or 'UTF-8'}: {even + odd:,} of its first {len(head):,} bytes are "
+        f"NUL. Say which encoding it has, likely --encoding {likely}"
+    )
+
+
+def _is_wide(encoding: str | None) -> bool:
+    with contextlib.suppress(LookupError):  # said elsewhere
+        return codecs.lookup(encoding or "utf-8").name.startswith(("utf-16", "utf-32"))
+    return True
 
 
 def utf8(chunks: Iterator[bytes], encoding: str | None, name: str) -> Iterator[bytes]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _LARGEST_INT = 2**63
 _EXACT = 2**53
+_LARGEST_DECIMAL = 10**40
 
 
 def series_of(name: str, values: Sequence[Any]) -> pl.Series:
@@ -31,7 +32,9 @@ def series_of(name: str, values: Sequence[Any]) -> pl.Series:
     elif kinds == {str}:
         data_type = pl.String
     elif kinds == {Decimal}:
-        return series_of(name, [_number(value) for value in values])
+        numbers = [_number(value) for value in values]
+        kept = any(isinstance(number, Decimal) for number in numbers)
+        return pl.Series(name, numbers, dtype=pl.Object) if kept else series_of(name, numbers)
     elif kinds == {dt.date}:
         data_type = pl.Date
     elif kinds == {dt.datetime} and len({v.tzinfo is None for v in values if v is not None}) == 1:
@@ -44,10 +47,16 @@ def _within(values: Sequence[Any], bound: int) -> bool:
     return -bound < min(whole, default=0) and max(whole, default=0) < bound
 
 
-def _number(value: Decimal | None) -> int | float | None:
+def _number(value: Decimal | None) -> int | float | Decimal | None:
+    """A decimal as the number that it is; it stays one where a float would make it whole."""
     if value is None:
         return None
-    return int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
+    # A large exponent is no reason to write all of its digits.
+    short = value.is_finite() and -_LARGEST_DECIMAL < value < _LARGEST_DECIMAL
+    if short and value == value.to_integral_value():
+        return int(value)
+    near = float(value)
+    return value if near.is_integer() and value != near else near
 
 
 def _times(name: str, values: Sequence[dt.datetime | None]) -> pl.Series:

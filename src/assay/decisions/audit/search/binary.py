@@ -25,7 +25,7 @@ from assay.formula import evaluate
 
 _COMPARED = 256
 # A claim with more contradictions than so many questions tell apart is not told apart.
-_MOST_QUESTIONS, _MOST_UNSEARCHED = 200, 60
+_MOST_QUESTIONS, _MOST_UNSEARCHED = 200, 40
 _ORDER = ("TN", "FP", "FN", "TP")
 
 

@@ -173,6 +173,11 @@ class Bonds:
 
     def possible(self, chosen: Numbers) -> bool:
         """Whether nothing proves that these numbers can't be true together."""
+        for known, left in self._found.items():
+            if left and chosen <= known:
+                return True
+            if not left and known <= chosen:
+                return False
         return bool(self.left(chosen))
 
     def left_for(self, i: int, others: Numbers) -> Range | None:

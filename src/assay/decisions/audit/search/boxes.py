@@ -31,7 +31,7 @@ _MOST_BOXES = 1 << 15
 _MOST_ROUNDS = 200
 _PROBED = 256
 # Work that all searches of one claim may do, in boxes times ways.
-BUDGET = 500_000
+BUDGET = 250_000
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,109 @@
+"""Counts: frequencies that stay exact, whatever they came as."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal, InvalidOperation
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import CountError, ScoreError
+from assay.sources.columns import array_of, scores_of
+
+Array: TypeAlias = npt.NDArray[Any]
+
+LIMIT = 2**62
+_HALF = 32
+
+
+def counts_of(values: Any, name: str) -> npt.NDArray[np.int64]:
+    """A column of counts; whole numbers are never taken through a float, which 2^53 + 1 is not."""
+    array = _array(values, name)
+    counts, bad = exact_counts(array)
+    if bad.any():
+        raise _refused(array, int(bad.argmax()), name)
+    if not counts.any():
+        raise CountError("all counts are zero; there are no rows left")
+    if _total(counts) >= LIMIT:
+        raise CountError("counts add up to 2^62 or more, which is more than can be counted here")
+    return counts
+
+
+def exact_counts(array: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Numbers as counts, 0 where they are none; and which are none."""
+    if array.dtype.kind == "O":
+        found = [_whole(value) for value in array.tolist()]
+        bad = np.array([value is None or not 0 <= value < LIMIT for value in found], bool)
+        kept = [0 if odd else value for value, odd in zip(found, bad.tolist(), strict=True)]
+        return np.array(kept, np.int64), bad
+    bad = np.zeros(len(array), bool)
+    if array.dtype.kind == "f":
+        bad = ~np.isfinite(array) | (np.floor(array) != array)
+    bad = bad | (array < 0) | (array.astype(np.float64) >= LIMIT) if len(array) else bad
+    return np.where(bad, np.zeros(1, array.dtype), array).astype(np.int64), bad
+
+
+def whole_text(text: str) -> int | None:
+    """The whole number that a text is, exactly; None where it is none, or too large for a count.
+
+    >>> whole_text("9007199254740993.0"), whole_text("1e3"), whole_text("1.5")
+    (9007199254740993, 1000, None)
+    """
+    try:
+        return _whole(Decimal(text))
+    except InvalidOperation:
+        return None
+
+
+def _whole(value: Any) -> int | None:
+    if isinstance(value, int | np.integer | np.bool_):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return int(value) if float(value).is_integer() else None
+    if isinstance(value, Decimal):
+        # A large exponent is no reason to write all of its digits.
+        fits = value.is_finite() and -LIMIT < value < LIMIT
+        return int(value) if fits and value == value.to_integral_value() else None
+    return None
+
+
+def _array(values: Any, name: str) -> Array:
+    if isinstance(values, list | tuple) and {int, float} <= set(map(type, values)):
+        array = np.empty(len(values), object)
+        array[:] = values
+        return array
+    array = array_of(values, name)
+    if array.dtype.kind in "biuO":
+        return array.astype(np.uint8) if array.dtype.kind == "b" else array
+    if array.dtype.kind == "f":
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
+    try:
+        return scores_of(array, name)
+    except ScoreError as odd:
+        raise CountError(str(odd)) from odd
+
+
+def _refused(array: Array, row: int, name: str) -> CountError:
+    value = array[row].item() if hasattr(array[row], "item") else array[row]
+    if value is None or type(value).__name__ == "NAType":
+        return CountError(f"{name} is missing in row {row}. Remove the row or give it a count")
+    if isinstance(value, str) or not hasattr(value, "__float__"):
+        return CountError(f"{name} must hold numbers; found {value!r} in row {row}")
+    if value < 0:
+        return CountError(f"{name} must not be negative; row {row} has {value}")
+    if LIMIT <= value < math.inf:
+        return CountError(
+            f"row {row} of {name} has {value}; 2^62 or more is more than can be counted here"
+        )
+    return CountError(
+        f"{name} are frequencies and must be whole numbers; row {row} has {value}. For sampling "
+        f"weights say sample_weight="
+    )
+
+
+def _total(counts: npt.NDArray[np.int64]) -> int:
+    """The sum, which 64 bits may be too few for."""
+    high, low = counts >> _HALF, counts & ((1 << _HALF) - 1)
+    return (int(high.sum()) << _HALF) + int(low.sum())

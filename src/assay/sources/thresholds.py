@@ -1,0 +1,49 @@
+"""From which score on a row is flagged: as said, the usual one, or none."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from assay.errors import ScoreError
+
+USUAL = 0.5
+_PERCENT, _HALF = 100, 50
+
+
+def checked_threshold(threshold: Any) -> float:
+    """A finite number."""
+    try:
+        number = float(threshold)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ScoreError(f"threshold must be a finite number; found {threshold!r}")
+    return number
+
+
+def likely_threshold(low: float, high: float) -> tuple[float, str] | None:
+    """The threshold that scores of this range are likely meant for, and what they look like.
+
+    >>> likely_threshold(-4.2, 3.1), likely_threshold(0, 99.5), likely_threshold(0, 7)
+    ((0, 'logits'), (50, 'percentages'), None)
+    """
+    if low < 0 < high:
+        return 0, "logits"
+    if low >= 0 and _HALF <= high <= _PERCENT:
+        return _HALF, "percentages"
+    return None
+
+
+def undecided_note(low: float, high: float, name: str = "") -> str:
+    """Why nothing is decided, and what to say; ``name`` is the model, where there are several."""
+    of = f" of {name!r}" if name else ""
+    likely = likely_threshold(low, high)
+    which = "the score from which on a row is flagged"
+    said = f"say threshold=, {which}"
+    if likely is not None:
+        said = f"say threshold={likely[0]} if these are {likely[1]}, or else {which}"
+    return (
+        f"the scores{of} run from {low:g} to {high:g} and no threshold was given, so no row is "
+        f"decided on: {said}"
+    )
