@@ -7,7 +7,7 @@ import math
 from assay.evaluation import Evaluation
 from assay.evaluation.per_label import per_label
 from assay.inference import Estimate
-from assay.measures import ACCURACY, ALERT_RATE, FALSE_DISCOVERY_RATE, PREVALENCE, RECALL
+from assay.measures import ACCURACY, ALERT_RATE, FALSE_DISCOVERY_RATE, PREVALENCE, RECALL, ROC_AUC
 from assay.report.numbers import about, count, exact_percent, percent
 from assay.report.slices import too_wide
 from assay.report.words import plural, positives, quoted
@@ -53,7 +53,7 @@ def _of_two(evaluation: Evaluation) -> str:
 
 def _of_ranks(evaluation: Evaluation) -> str:
     """What scores without a threshold tell: how they rank."""
-    what, auc = positives(evaluation.labels[1]), evaluation["roc_auc"]
+    what, auc = positives(evaluation.labels[1]), evaluation[ROC_AUC]
     if math.isnan(auc):
         return f"How it ranks {what} is undefined: {auc.undefined}."
     return (
