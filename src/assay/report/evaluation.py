@@ -29,7 +29,7 @@ from assay.report.headline import headline, largest_confusions
 from assay.report.names import name
 from assay.report.numbers import count, daily, p_value
 from assay.report.refused import refused_rows
-from assay.report.words import measure_name, plural, quoted
+from assay.report.words import matrix_caption, measure_name, plural, quoted
 
 _BINARY_MAIN = (
     "accuracy",
@@ -106,9 +106,7 @@ def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Do
 
 def _matrix(evaluation: Evaluation) -> Section:
     confusion = evaluation.confusion
-    caption = "Rows are the truth, columns the decision"
-    if confusion.weighted:
-        caption += "; sums of weights"
+    caption = matrix_caption(weighted=confusion.weighted)
     if evaluation.unlabelled is not None:
         caption += "; only rows that have a label"
     matrix = Matrix(caption, confusion.labels, confusion.cells)
