@@ -6,6 +6,7 @@ import html as escaping
 import math
 from typing import TYPE_CHECKING
 
+from assay.evaluation.deployment import reading
 from assay.inference import Estimate
 from assay.measures import OF_SCORES, find
 
@@ -84,19 +85,16 @@ def text(evaluation: Evaluation) -> str:
     shown = _shown(evaluation)
     width = max(len(name) for name, _ in shown)
     for name, found in shown:
-        lines.append(f"{name:<{width}}  {found.text()}{_remark(name, found)}")
+        lines.append(f"{name:<{width}}  {found.text()}{_remark(evaluation, name, found)}")
     level = f"{100 * evaluation.level:g}%"
     lines += ["", f"Intervals are at {level}; {len(evaluation)} estimates in all."]
     findings = [f"{each.code} {each.severity}: {each.message}" for each in evaluation.findings]
     return "\n".join([*lines, *evaluation.notes, *findings])
 
 
-def _remark(name: str, found: Estimate) -> str:
-    measure = find(name.partition(".")[0])
-    reading = None if math.isnan(found) else measure.reading(found)
-    if name == "expected_calibration_error" and "if_calibrated" in found.parts:
-        reading = f"a calibrated model of this size: about {found.parts['if_calibrated']:.2g}"
-    return f"  ({reading})" if reading else ""
+def _remark(evaluation: Evaluation, name: str, found: Estimate) -> str:
+    said = reading(evaluation, find(name.partition(".")[0]), found)
+    return f"  ({said})" if said else ""
 
 
 def _matrix(evaluation: Evaluation) -> list[str]:

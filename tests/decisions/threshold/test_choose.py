@@ -80,9 +80,7 @@ def test_an_optimum_at_its_constraint_breaks_it_half_of_the_time(asked: dict[str
         ({"max_alerts": 95, "volume": 100}, "alerts expected a day among 100 rows"),
     ],
 )
-def test_an_optimum_inside_its_constraints_says_how_far(
-    asked: dict[str, Any], reads: str
-) -> None:
+def test_an_optimum_inside_its_constraints_says_how_far(asked: dict[str, Any], reads: str) -> None:
     families = ["dos", "scan"] * 1200
     found = choose(families=families, **asked).empirical
     assert found is not None
