@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from assay import choose_threshold, compare, measures
+from assay import choose_threshold, compare, evaluate, measures
 from assay.decisions import Audit
 from assay.inference import Estimate
 from assay.report import (
@@ -21,6 +21,7 @@ from assay.report import (
     audit_document,
     check_document,
     comparison_document,
+    document_of,
     gate_document,
     measure_document,
     measures_document,
@@ -398,6 +399,19 @@ FACES = {
 def test_every_face_shows_the_cells_of_the_document_in_the_same_table(case: str, face: str) -> None:
     for shown, expected in FACES[face](made(case)):
         same(shown, expected)
+
+
+def test_losses_near_0_are_0_in_no_face() -> None:
+    random = np.random.default_rng(0)
+    truth = np.repeat([0, 1], [200, 50])
+    near = 1e-7 * random.random(250)
+    document = document_of(evaluate(truth, y_score=np.where(truth == 1, 1 - near, near)))
+    for face, tables in FACES.items():
+        rows = {row[0]: row[1] for shown, _ in tables(document) for row in shown.rows}
+        assert rows["Brier score"] == "3.8e-15 [3.4e-15, 4.2e-15]", face
+        assert rows["log loss"].startswith("0.00000005"), face
+    plain = json.loads(render(document, "json"))["estimates"]
+    assert all(each["value"] > 0 for each in plain if each["measure"] in ("brier", "log_loss"))
 
 
 # -- what programs read ----------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.evaluation.deployment import reading
 from assay.inference import Estimate
+from assay.inference.estimate import decimal
 from assay.measures import OF_SCORES, find
 
 if TYPE_CHECKING:
@@ -115,8 +116,8 @@ def html(evaluation: Evaluation) -> str:
     escape = escaping.escape
     rows = []
     for name, found in _shown(evaluation):
-        interval = "" if math.isnan(found.low) else f"{found.low:.3f} to {found.high:.3f}"
-        value = "undefined" if math.isnan(found) else f"{float(found):.3f}"
+        interval = "" if math.isnan(found.low) else f"{decimal(found.low)} to {decimal(found.high)}"
+        value = "undefined" if math.isnan(found) else decimal(found.value)
         why = found.undefined or found.method
         rows.append(
             f"<tr><td>{escape(name)}</td><td>{value}</td><td>{interval}</td>"

@@ -7,13 +7,13 @@ from fractions import Fraction
 from assay.decisions.threshold.guaranteed import RANKS
 from assay.decisions.threshold.sweep import Counts, Family
 from assay.decisions.threshold.wanted import LOWEST_COST, LOWEST_FAR, Wanted
-from assay.evaluation.words import count, listed, name
+from assay.evaluation.words import below, count, listed, name
 from assay.inference.binomial import most_allowed
 
 
 def rate(share: Fraction | float) -> str:
-    """A rate to six digits, without trailing zeros."""
-    return f"{float(share):.6g}"
+    """A rate to six digits, without trailing zeros; more where it would read as 1 and is less."""
+    return below(float(share), 1, 6)
 
 
 def at(base_rate: Fraction | None) -> str:
