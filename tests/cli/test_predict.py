@@ -404,7 +404,7 @@ def test_without_the_extra_it_says_what_to_install(
     cli: Cli, run: Path, new: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recipes, "find_spec", lambda name: None)
-    refused(cli("predict", run, new), 2, "pip install 'assay[learn]'")
+    refused(cli("predict", run, new), 2, "pip install 'assay-detectors[learn]'")
 
 
 # -- processes -------------------------------------------------------------------------------------

@@ -335,7 +335,7 @@ def test_without_the_extra_it_says_how_to_get_it(
     for arguments in (forest(packets), ("train", "--list")):
         found = cli(*arguments)
         assert found.code == 2
-        assert "pip install 'assay[learn]'" in found.err
+        assert "pip install 'assay-detectors[learn]'" in found.err
     assert cli("train", "--help").code == 0
 
 

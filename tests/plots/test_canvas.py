@@ -100,9 +100,9 @@ def test_the_font_is_the_readers_choice(tmp_path: Path) -> None:
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(InputError, match=r"pip install 'assay\[plot\]'"):
+    with pytest.raises(InputError, match=r"pip install 'assay-detectors\[plot\]'"):
         confusion(TABLE)
-    with pytest.raises(InputError, match=r"pip install 'assay\[plot\]'"):
+    with pytest.raises(InputError, match=r"pip install 'assay-detectors\[plot\]'"):
         save({}, "nowhere")
 
 

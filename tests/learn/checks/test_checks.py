@@ -240,4 +240,4 @@ print([each.code for each in found.leaks], [each.name for each in found.baseline
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "['L011'] ['majority', 'best single column']" in done.stdout
-    assert "pip install 'assay[learn]'" in done.stdout
+    assert "pip install 'assay-detectors[learn]'" in done.stdout

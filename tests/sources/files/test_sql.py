@@ -199,7 +199,7 @@ def test_without_duckdb_it_is_said_how_to_get_it(
     import sys
 
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(InputError, match=r"pip install 'assay\[sql\]'"):
+    with pytest.raises(InputError, match=r"pip install 'assay-detectors\[sql\]'"):
         read([f"duckdb:{databases['duckdb']}?SELECT 1"], Request())
 
 
