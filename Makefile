@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
+SEED ?= 1
 
 PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
@@ -16,6 +17,11 @@ CORE := $(VENV)/.installed-core
 LEARN := $(VENV)/.installed-learn
 TEST := $(VENV)/.installed-test
 DEV := $(VENV)/.installed-dev
+# And this one, that the catalogue of the source documents was checked after it last changed.
+DOCUMENTS := $(VENV)/.checked-documents
+
+# What `make quick` runs: one look at each layer, from formulas to commands.
+QUICK := tests/test_public_api.py
 
 # The packages where every branch has to be taken by a test.
 COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/inference/*
@@ -23,7 +29,7 @@ COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check lint types imports doctest docs coverage bench intervals resampling guarantees mistakes audits realdata clean
+.PHONY: help demo quick test slow documents check lint types imports doctest docs coverage bench intervals resampling guarantees mistakes audits realdata clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -31,8 +37,17 @@ help: ## List the targets
 demo: $(LEARN) ## Judge a synthetic detector, train two more: reports, and what to open
 	$(VENV)/bin/assay demo --out build/demo
 
-test: $(TEST) ## Run the test suite
-	$(PY) -m pytest -n $(JOBS) tests
+quick: $(TEST) ## Run a choice of the tests in under a minute
+	$(PY) -m pytest -n $(JOBS) -m 'not slow' $(QUICK)
+
+test: $(TEST) $(DOCUMENTS) ## Run the tests of everything that a change can break (five minutes)
+	$(PY) -m pytest -n $(JOBS) -m 'not slow' tests
+
+slow: $(TEST) $(DOCUMENTS) ## Run the exhaustive rest: all cases, longer searches (20 minutes)
+	$(PY) -m pytest -n $(JOBS) -m 'slow or hypothesis' \
+	    --hypothesis-profile=slow --hypothesis-seed=$(SEED) tests
+
+documents: $(DOCUMENTS) ## Check the numbers of the source documents, after a change of them
 
 check: lint types imports docs doctest ## Run every gate: lint, types, imports, docs, doctests
 
@@ -113,6 +128,11 @@ $(TEST): pyproject.toml $(MADE)
 	@echo "Installing assay and its test needs into $(VENV) (a minute or two, once)"
 	@$(INSTALL) -e '.[test]' && $(COMPILE)
 	@touch $(CORE) $(LEARN) $@
+
+# No change of src/ can fail this, so it runs only when the catalogue has changed.
+$(DOCUMENTS): $(TEST) $(wildcard tests/seeds/*.py)
+	$(PY) -m pytest -q tests/seeds/check_documents.py
+	@touch $@
 
 $(DEV): pyproject.toml $(MADE)
 	@echo "Installing assay and its development tools into $(VENV) (a minute or two, once)"

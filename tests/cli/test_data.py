@@ -203,7 +203,7 @@ def test_a_reader_that_leaves_is_no_error(face: str) -> None:
     starts = {"csv": b"time", "jsonl": b'{"ti', "parquet": b"PAR1", "arrow": b"ARRO"}
     assert process.stdout.read(4) == starts[face]
     process.stdout.close()
-    said = process.communicate(timeout=60)[1]
+    said = process.communicate(timeout=120)[1]
     assert (process.returncode, said) == (141, b"")
 
 
@@ -242,7 +242,7 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path: Path, suffix: str) -> None
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=20)[1]
+    said = process.communicate(timeout=120)[1]
     assert process.returncode == 130
     assert b"interrupted" in said
     assert list(tmp_path.iterdir()) == []

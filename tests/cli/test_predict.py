@@ -447,12 +447,12 @@ def test_an_interruption_leaves_nothing_half_written(
     with source.open("wb") as stream:
         stream.write(rows)
         stream.flush()
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while not any(each.name.startswith(".assay") for each in tmp_path.iterdir()):
             assert time.monotonic() < until
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 130
+        assert process.wait(timeout=120) == 130
     assert [each.name for each in tmp_path.iterdir()] == ["in"]
     assert process.stderr is not None
     process.stderr.close()
