@@ -6,6 +6,10 @@ VENV ?= .venv
 JOBS ?= 2
 SEED ?= 1
 
+# Workers take tests of one file together, and what is compiled is kept for the next run.
+PYTEST = $(PY) -m pytest -n $(JOBS) --dist worksteal
+unexport PYTHONDONTWRITEBYTECODE
+
 PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 # An editable install is compiled here, so that the first import is as quick as the next.
@@ -20,8 +24,11 @@ DEV := $(VENV)/.installed-dev
 # And this one, that the catalogue of the source documents was checked after it last changed.
 DOCUMENTS := $(VENV)/.checked-documents
 
-# What `make quick` runs: one look at each layer, from formulas to commands.
-QUICK := tests/test_public_api.py
+# What `make quick` runs: the lower layers, and one look at each of the others.
+QUICK := $(addprefix tests/,formula tally measures inference curves engines test_public_api.py \
+    laws/test_identities.py seeds oracles/test_traps.py sources/test_columns.py \
+    sources/test_labelling.py evaluation/test_evaluate.py evaluation/test_functions.py \
+    decisions/test_compare.py report/test_goldens.py cli/test_app.py cli/test_measures.py)
 
 # The packages where every branch has to be taken by a test.
 COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/inference/*
@@ -38,13 +45,13 @@ demo: $(LEARN) ## Judge a synthetic detector, train two more: reports, and what 
 	$(VENV)/bin/assay demo --out build/demo
 
 quick: $(TEST) ## Run a choice of the tests in under a minute
-	$(PY) -m pytest -n $(JOBS) -m 'not slow' $(QUICK)
+	$(PYTEST) -m 'not slow' $(QUICK)
 
 test: $(TEST) $(DOCUMENTS) ## Run the tests of everything that a change can break (five minutes)
-	$(PY) -m pytest -n $(JOBS) -m 'not slow' tests
+	$(PYTEST) -m 'not slow' tests
 
 slow: $(TEST) $(DOCUMENTS) ## Run the exhaustive rest: all cases, longer searches (20 minutes)
-	$(PY) -m pytest -n $(JOBS) -m 'slow or hypothesis' \
+	$(PYTEST) -m 'slow or hypothesis' \
 	    --hypothesis-profile=slow --hypothesis-seed=$(SEED) tests
 
 documents: $(DOCUMENTS) ## Check the numbers of the source documents, after a change of them
@@ -72,7 +79,7 @@ doctest: docs ## Run the examples in docstrings, documentation and README
 	    --doctest-glob='*.md' --ignore-glob='docs/*.py' --ignore=docs/_build src/assay docs README.md
 
 coverage: $(TEST) ## Show branch coverage; formula, tally, measures and inference must reach 100%
-	$(PY) -m pytest -q -n $(JOBS) --cov --cov-report= tests
+	$(PYTEST) -q -m 'not slow' --cov --cov-report= tests
 	$(PY) -m coverage report
 	$(PY) -m coverage report --include='$(COVERED)' --fail-under=100
 

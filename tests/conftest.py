@@ -1,14 +1,15 @@
-"""What all tests share: how long they search, and what child processes inherit."""
+"""What all tests share: how much of them is run, and what child processes inherit."""
 
 import signal
 from collections import defaultdict
+from random import Random
 
 import pytest
 from hypothesis import settings
 
-# `make slow` searches longer, in tests that do not say for themselves how long.
-settings.register_profile("test", derandomize=True, deadline=None, max_examples=50)
-settings.register_profile("slow", settings.get_profile("test"), max_examples=300)
+# Of the examples that a test asks for, `make test` tries some; `make slow` others, and more.
+settings.register_profile("test", derandomize=True, deadline=None, database=None)
+settings.register_profile("slow", deadline=None, database=None)
 settings.load_profile("test")
 
 # Signals that are ignored here, as nohup and background jobs have it, would be ignored by every
@@ -21,16 +22,21 @@ for name in ("SIGHUP", "SIGINT"):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a test that is marked ``sampled(n)``, all cases but ``n`` are slow."""
-    cases = defaultdict(list)
+    """Choose among the cases of a test that is ``sampled``, and say how many examples are tried."""
+    cases, searched = defaultdict(list), {}
     for item in items:
         if item.get_closest_marker("sampled"):
             cases[item.nodeid.partition("[")[0]].append(item)
-    for group in cases.values():
+        if hasattr(item.obj, "hypothesis"):
+            searched[id(item.obj)] = item.obj
+    for test, group in cases.items():
         (kept,) = group[0].get_closest_marker("sampled").args
-        # In the order in which they are written, whatever the order in which they run.
-        group.sort(key=lambda item: tuple(item.callspec.indices.values()))
-        chosen = {i * len(group) // kept for i in range(kept)}
-        for i, item in enumerate(group):
-            if i not in chosen:
-                item.add_marker("slow")
+        # The same choice in each run, whatever the order in which they run.
+        group.sort(key=lambda item: item.nodeid)
+        for item in Random(test).sample(group, max(0, len(group) - kept)):
+            item.add_marker("slow")
+    share = 0.3 if settings().derandomize else 2
+    for test in searched.values():
+        asked = test._hypothesis_internal_use_settings
+        examples = max(round(asked.max_examples * share), min(asked.max_examples, 5))
+        test._hypothesis_internal_use_settings = settings(asked, max_examples=examples)

@@ -192,6 +192,7 @@ def test_it_needs_no_extra(tmp_path: Path) -> None:
 # -- what only a process of its own can show -------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("face", ["csv", "jsonl", "parquet", "arrow"])
 def test_a_reader_that_leaves_is_no_error(face: str) -> None:
     process = subprocess.Popen(
@@ -207,6 +208,7 @@ def test_a_reader_that_leaves_is_no_error(face: str) -> None:
     assert (process.returncode, said) == (141, b"")
 
 
+@pytest.mark.sampled(2)
 @posix
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "jsonl.gz"])
 def test_a_full_disk_leaves_the_old_file(

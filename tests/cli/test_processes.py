@@ -124,6 +124,7 @@ def test_a_folder_without_permission_is_an_error_of_output(
 # -- interruption ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_any_moment_leaves_the_old_file_or_the_new_one(
     ready: Callable[..., None], flows: Path, tmp_path: Path
 ) -> None:

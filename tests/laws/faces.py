@@ -8,14 +8,12 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
-from hypothesis import strategies as st
-
 from assay.evaluation import Judge
 from assay.inference import Estimate
 from assay.measures import AVERAGES, Measure, catalogue
 from assay.tally import Tally
 
-from .rows import BINARY, DRAWN, FIXED, THREE, Rows
+from .rows import BINARY, FIXED, THREE, Rows
 
 
 class Kind(Enum):
@@ -89,9 +87,6 @@ class Face:
     def scene(self) -> tuple[int, bool]:
         """How many labels its rows have, and whether they are scored."""
         return 2 if self.how in ("positive", "negative") else 3, not self.counted
-
-    def drawn(self) -> st.SearchStrategy[Rows]:
-        return DRAWN[self.scene]
 
     def fixed(self) -> dict[str, Rows]:
         return FIXED[self.scene]

@@ -12,6 +12,7 @@ from .faces import SCORED, Face, all_faces, faces, kind_of
 from .statements import STATEMENTS, Statement, cases
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize(
     ("law", "face"), [pytest.param(*case, id=f"{case[0].name}-{case[1].name}") for case in cases()]
 )

@@ -192,6 +192,7 @@ def test_no_measure_with_a_formula_is_forgotten() -> None:
     assert set(DEFINITIONS) == {m.name for m in CATALOGUE if m.formula is not None}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_every_measure_is_the_correctly_rounded_rational(chunk: int) -> None:
     formulas = [(find(name).formula, definition) for name, definition in DEFINITIONS.items()]

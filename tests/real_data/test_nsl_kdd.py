@@ -21,7 +21,7 @@ from .files import TEST, TRAIN, needs
 from .forest import Predictions
 from .scikit_learn import defined, of_two, of_two_and_scores
 
-pytestmark = needs(TRAIN, TEST)
+pytestmark = [needs(TRAIN, TEST), pytest.mark.slow]
 
 
 def close(expected: Any, tolerance: float = 1e-12) -> Any:

@@ -751,6 +751,7 @@ for turn in range(int(sys.argv[2])):
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("recipe", ["ddos-tree", "darknet-text"])
 def test_damaged_files_are_refused_cleanly(tmp_path: Path, recipe: str) -> None:
     path = tmp_path / "model.skops"
