@@ -6,14 +6,14 @@ VENV ?= .venv
 JOBS ?= 2
 SEED ?= 1
 
-# Workers take tests of one file together, and what is compiled is kept for the next run.
-PYTEST = $(PY) -m pytest -n $(JOBS) --dist worksteal
-unexport PYTHONDONTWRITEBYTECODE
-
 PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 # An editable install is compiled here, so that the first import is as quick as the next.
 COMPILE := $(PY) -m compileall -q src
+# Neighbours stay with one worker, so that what they share is made once.
+PYTEST := $(PY) -m pytest -n $(JOBS) --dist worksteal
+# What is compiled is kept for the next run.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Stamps: each says that this set of packages was installed after pyproject.toml last changed.
 MADE := $(VENV)/.made

@@ -199,6 +199,7 @@ def test_a_label_shows_as_it_is(page: Page, tmp_path: Path) -> None:
     assert drawn.startswith(PAYLOADS[5][:14])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("width", [360, 1280])
 def test_long_and_turned_names_keep_the_layout(width: int, page: Page, tmp_path: Path) -> None:
     page.resize(width)

@@ -339,6 +339,7 @@ def test_without_the_extra_it_says_how_to_get_it(
     assert cli("train", "--help").code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as on POSIX")
 def test_an_interruption_leaves_nothing_half_written(
     ready: Callable[..., None], packets: Path, here: Path

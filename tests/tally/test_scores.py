@@ -71,7 +71,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("size", [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_scores_around_the_border_of_a_block_are_counted(shape: str, size: int) -> None:

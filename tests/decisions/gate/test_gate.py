@@ -222,7 +222,7 @@ EVERY_KIND = (
 
 def test_identical_models_differ_by_exactly_nothing() -> None:
     rules = [f"new-old({measure}) {op} 0" for measure in EVERY_KIND for op in (">=", "<=")]
-    found = judged(*rules, new=FLOWS.old)
+    found = judged(*rules, new=FLOWS.old, resamples=100)
     assert found.outcome == "pass"
     for each in found.rules:
         assert (float(each.estimate), each.estimate.low, each.estimate.high) == (0, 0, 0)
@@ -303,7 +303,9 @@ def test_an_end_that_is_the_bound_but_for_rounding_is_the_bound() -> None:
 
 
 def test_a_rule_for_each_family_becomes_one_a_family() -> None:
-    found = judged("new-old(recall@max-fpr=0.01,family=*) >= -0.05", "new(f1) >= 0.9")
+    found = judged(
+        "new-old(recall@max-fpr=0.01,family=*) >= -0.05", "new(f1) >= 0.9", resamples=100
+    )
     families = sorted({*FLOWS.family.tolist()} - {"normal"})
     assert [each.rule.family for each in found.rules] == [*families, None]
     assert found.rules[1].rule.text == (

@@ -97,6 +97,7 @@ def test_endless_names_fit(letter: str) -> None:
     assert size(document) < LARGEST
 
 
+@pytest.mark.slow
 def test_thousands_of_sections_fit() -> None:
     sections = tuple(Section(f"section {i}", (table(40), dots(40))) for i in range(2000))
     page = render(replace(small(), sections=sections))
