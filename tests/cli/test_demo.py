@@ -96,6 +96,7 @@ def test_without_the_extra_the_demo_says_how_to_get_it(
     assert not (here / "assay-demo" / PACKETS).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("untrained")
 def test_the_demo_is_the_same_each_time(
     cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch

@@ -304,6 +304,7 @@ def test_a_day_is_counted_at_the_base_rate() -> None:
     assert point["days_over_budget"].low <= over <= point["days_over_budget"].high
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_true_rates_of_the_chosen_threshold() -> None:
     from scipy.special import ndtr
 
