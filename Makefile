@@ -4,11 +4,16 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
+SEED ?= 1
 
 PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 # An editable install is compiled here, so that the first import is as quick as the next.
 COMPILE := $(PY) -m compileall -q src
+# Neighbours stay with one worker, so that what they share is made once.
+PYTEST := $(PY) -m pytest -n $(JOBS) --dist worksteal
+# What is compiled is kept for the next run.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Stamps: each says that this set of packages was installed after pyproject.toml last changed.
 MADE := $(VENV)/.made
@@ -16,6 +21,14 @@ CORE := $(VENV)/.installed-core
 LEARN := $(VENV)/.installed-learn
 TEST := $(VENV)/.installed-test
 DEV := $(VENV)/.installed-dev
+# And this one, that the catalogue of the source documents was checked after it last changed.
+DOCUMENTS := $(VENV)/.checked-documents
+
+# What `make quick` runs: the lower layers, and one look at each of the others.
+QUICK := $(addprefix tests/,formula tally measures inference curves engines test_public_api.py \
+    laws/test_identities.py seeds oracles/test_traps.py sources/test_columns.py \
+    sources/test_labelling.py evaluation/test_evaluate.py evaluation/test_functions.py \
+    decisions/test_compare.py report/test_goldens.py cli/test_app.py cli/test_measures.py)
 
 # The packages where every branch has to be taken by a test.
 COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/inference/*
@@ -23,7 +36,7 @@ COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check lint types imports doctest docs coverage bench intervals resampling guarantees mistakes audits fuzz realdata clean
+.PHONY: help demo quick test slow documents check lint types imports doctest docs coverage bench intervals resampling guarantees mistakes audits fuzz realdata clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -31,8 +44,17 @@ help: ## List the targets
 demo: $(LEARN) ## Judge a synthetic detector, train two more: reports, and what to open
 	$(VENV)/bin/assay demo --out build/demo
 
-test: $(TEST) ## Run the test suite
-	$(PY) -m pytest -n $(JOBS) tests
+quick: $(TEST) ## Run a choice of the tests in under a minute
+	$(PYTEST) -m 'not slow' $(QUICK)
+
+test: $(TEST) $(DOCUMENTS) ## Run the tests of everything that a change can break (five minutes)
+	$(PYTEST) -m 'not slow' tests
+
+slow: $(TEST) $(DOCUMENTS) ## Run the exhaustive rest: all cases, longer searches (20 minutes)
+	$(PYTEST) -m 'slow or hypothesis' \
+	    --hypothesis-profile=slow --hypothesis-seed=$(SEED) tests
+
+documents: $(DOCUMENTS) ## Check the numbers of the source documents, after a change of them
 
 check: lint types imports docs doctest ## Run every gate: lint, types, imports, docs, doctests
 
@@ -57,7 +79,7 @@ doctest: docs ## Run the examples in docstrings, documentation and README
 	    --doctest-glob='*.md' --ignore-glob='docs/*.py' --ignore=docs/_build src/assay docs README.md
 
 coverage: $(TEST) ## Show branch coverage; formula, tally, measures and inference must reach 100%
-	$(PY) -m pytest -q -n $(JOBS) --cov --cov-report= tests
+	$(PYTEST) -q -m 'not slow' --cov --cov-report= tests
 	$(PY) -m coverage report
 	$(PY) -m coverage report --include='$(COVERED)' --fail-under=100
 
@@ -116,6 +138,11 @@ $(TEST): pyproject.toml $(MADE)
 	@echo "Installing assay and its test needs into $(VENV) (a minute or two, once)"
 	@$(INSTALL) -e '.[test]' && $(COMPILE)
 	@touch $(CORE) $(LEARN) $@
+
+# No change of src/ can fail this, so it runs only when the catalogue has changed.
+$(DOCUMENTS): $(TEST) $(wildcard tests/seeds/*.py)
+	$(PY) -m pytest -q tests/seeds/check_documents.py
+	@touch $@
 
 $(DEV): pyproject.toml $(MADE)
 	@echo "Installing assay and its development tools into $(VENV) (a minute or two, once)"

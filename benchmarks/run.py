@@ -26,7 +26,7 @@ from assay.measures import CATALOGUE
 
 RESULTS = Path(__file__).parent / "results"
 FULL, QUICK = 10_000_000, 1_000_000
-PACKAGES = ("assay", "numpy", "scipy", "polars", "scikit-learn")
+PACKAGES = ("numpy", "scipy", "polars", "scikit-learn")
 
 
 def processor() -> str:
@@ -51,7 +51,7 @@ def surroundings(count: int) -> dict[str, Any]:
         else os.cpu_count(),
         "load": busy,
         "python": platform.python_version(),
-        "packages": {name: version(name) for name in PACKAGES},
+        "packages": {"assay": assay.__version__, **{name: version(name) for name in PACKAGES}},
     }
 
 

@@ -1,12 +1,13 @@
 """Sphinx configuration."""
 
 import importlib.util
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from types import ModuleType
 
 from sphinx.application import Sphinx
 from sphinx.util import logging
+
+from assay import __version__
 
 logger = logging.getLogger(__name__)
 
@@ -18,7 +19,7 @@ COVERAGE = HERE / "coverage.rst"
 
 project = "assay"
 copyright = "the assay contributors"
-release = version = installed_version("assay")
+release = version = __version__
 
 extensions = [
     "sphinx.ext.autodoc",

@@ -4,14 +4,19 @@ import inspect
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import assay
 from assay import errors
+from assay.errors import DISTRIBUTION
 from assay.measures import CATALOGUE
+
+ROOT = Path(__file__).parents[1]
 
 HEAVY = {
     "matplotlib",
@@ -74,9 +79,8 @@ def test_dir_holds_every_public_name_and_every_measure() -> None:
 
 
 def test_version_is_that_of_the_package() -> None:
-    from importlib.metadata import version
-
-    assert assay.__version__ == version("assay")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert (project["name"], project["version"]) == (DISTRIBUTION, assay.__version__)
 
 
 def test_star_import_gives_exactly_all() -> None:

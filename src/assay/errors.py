@@ -18,6 +18,18 @@ Each message says what was found, what was expected, and what to do.
 
 from __future__ import annotations
 
+# The name in the public index; `assay` there is another project.
+DISTRIBUTION = "assay-detectors"
+
+
+def install_line(extra: str) -> str:
+    """The command that brings along what an extra needs, wherever this package came from.
+
+    >>> install_line("learn")
+    "pip install 'assay-detectors[learn]'"
+    """
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
+
 
 class AssayError(Exception):
     """The root of all errors that assay raises on purpose."""

@@ -58,6 +58,7 @@ def opened(request: pytest.FixtureRequest, page: Page, tmp_path: Path) -> Page:
     return page.open(pages.written(document(request.param), tmp_path))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(opened: Page, scheme: str) -> None:
     opened.media(prefers_color_scheme=scheme)

@@ -1,8 +1,11 @@
 """What the tests of the command line share: how a command line is run, and a file to run it on."""
 
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +47,7 @@ def shell() -> Callable[..., Outcome]:
 
     def outcome(*arguments: object, **settings: Any) -> Outcome:
         settings.setdefault("stdin", subprocess.DEVNULL)
-        settings.setdefault("timeout", 60)
+        settings.setdefault("timeout", 300)
         settings["env"] = {**os.environ, **settings.get("env", {})}
         command = [sys.executable, "-m", "assay", *map(str, arguments)]
         settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
@@ -54,6 +57,23 @@ def shell() -> Callable[..., Outcome]:
         )
 
     return outcome
+
+
+@pytest.fixture
+def ready() -> Callable[[subprocess.Popen[bytes]], None]:
+    """Wait until a process catches SIGTERM, which Python by itself does not."""
+    if not Path("/proc/self/status").exists():
+        pytest.skip("needs /proc to see which signals a process catches")
+
+    def caught(process: subprocess.Popen[bytes]) -> None:
+        status = Path(f"/proc/{process.pid}/status")
+        while process.poll() is None:
+            (mask,) = re.findall(r"^SigCgt:\s*(\w+)$", status.read_text(), re.MULTILINE)
+            if int(mask, 16) >> (signal.SIGTERM - 1) & 1:
+                return
+            time.sleep(0.002)
+
+    return caught
 
 
 @pytest.fixture(scope="session")

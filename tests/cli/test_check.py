@@ -109,6 +109,7 @@ def test_every_face_is_written(cli: Cli, files: Path, tmp_path: Path) -> None:
         assert out.stat().st_size > 200
 
 
+@pytest.mark.slow
 def test_standard_input_is_read(cli: Cli, shell: Cli, files: Path) -> None:
     with (files / "flows.csv").open("rb") as stream:
         words = ("check", "-", "--label", "label", "--format", "json")

@@ -192,6 +192,7 @@ def test_it_needs_no_extra(tmp_path: Path) -> None:
 # -- what only a process of its own can show -------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("face", ["csv", "jsonl", "parquet", "arrow"])
 def test_a_reader_that_leaves_is_no_error(face: str) -> None:
     process = subprocess.Popen(
@@ -203,10 +204,11 @@ def test_a_reader_that_leaves_is_no_error(face: str) -> None:
     starts = {"csv": b"time", "jsonl": b'{"ti', "parquet": b"PAR1", "arrow": b"ARRO"}
     assert process.stdout.read(4) == starts[face]
     process.stdout.close()
-    said = process.communicate(timeout=60)[1]
+    said = process.communicate(timeout=120)[1]
     assert (process.returncode, said) == (141, b"")
 
 
+@pytest.mark.sampled(2)
 @posix
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "jsonl.gz"])
 def test_a_full_disk_leaves_the_old_file(
@@ -242,7 +244,7 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path: Path, suffix: str) -> None
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=20)[1]
+    said = process.communicate(timeout=120)[1]
     assert process.returncode == 130
     assert b"interrupted" in said
     assert list(tmp_path.iterdir()) == []

@@ -92,10 +92,11 @@ def test_without_the_extra_the_demo_says_how_to_get_it(
     monkeypatch.setattr(demo, "DECISIONS", {})
     shown = cli("demo", "--format", "csv")
     assert shown.code == 0
-    assert "pip install 'assay[learn]'" in shown.err
+    assert "pip install 'assay-detectors[learn]'" in shown.err
     assert not (here / "assay-demo" / PACKETS).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("untrained")
 def test_the_demo_is_the_same_each_time(
     cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,15 +1,19 @@
 """The pages on commands show what really happens."""
 
+import inspect
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 
+from assay.cli import errors
 from assay.cli.app import COMMANDS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -17,7 +21,11 @@ PAGE = DOCS / "cli.rst"
 EXAMPLES = DOCS.parent / "examples"
 # Pages whose command lines are run, and what they print compared; each starts in a new folder, in
 # which `examples` is the project's own.
-RUN = ("cli", "threshold", "compare", "gate", "audit", "check", "train", "data", "models")
+LONG = ("threshold", "compare", "gate", "check", "train", "models")
+RUN = (
+    *("cli", "audit", "data"),
+    *(pytest.param(name, marks=pytest.mark.slow) for name in LONG),
+)
 BLOCK = re.compile(r"^\.\. code-block:: console\n\n((?:   .*\n|\n)+)", re.MULTILINE)
 
 
@@ -86,10 +94,39 @@ def test_every_command_line_of_a_page_prints_what_the_page_shows(name: str, fold
         page.write_text(text, "utf-8")
 
 
+def exit_codes() -> dict[int, str]:
+    """What the page says of each exit code."""
+    table = PAGE.read_text("utf-8").partition("\nExit codes\n")[2].partition("\nErrors are")[0]
+    rows = re.findall(r"^   \* - (\d+)\n     - ((?:.+\n(?:       .+\n)*))", table, re.MULTILINE)
+    return {int(code): " ".join(said.split()) for code, said in rows}
+
+
 def test_the_page_names_every_exit_code() -> None:
-    text = PAGE.read_text("utf-8")
-    for code in (0, 1, 2, 3, 4, 5, 130, 141, 143):
-        assert re.search(rf"^   \* - {code}$", text, re.MULTILINE), code
+    signals = {errors.INTERRUPTED, errors.NOBODY_READS, 128 + signal.SIGTERM}
+    own = {errors.FINE, errors.NO, errors.USAGE, errors.INPUT, errors.OUTPUT, errors.OURS}
+    assert set(exit_codes()) == own | signals
+    told = re.findall(r"^(\d+)  ", errors.__doc__ or "", re.MULTILINE)
+    assert set(map(int, told)) == own | {errors.INTERRUPTED}
+
+
+def test_the_page_names_the_commands_that_can_say_no_and_only_them() -> None:
+    modules = {name: import_module(f"assay.cli.{name}") for name in COMMANDS}
+    say_no = {name for name, module in modules.items() if hasattr(module, "NO")}
+    assert say_no
+    for name in say_no:
+        assert "context.exit(NO)" in inspect.getsource(modules[name])
+    assert set(re.findall(r"``(\w+)``:", exit_codes()[errors.NO])) == say_no
+    others = set(COMMANDS) - say_no
+    assert not others & set(re.findall(r"``(\w+)``", exit_codes()[errors.NO]))
+
+
+def test_a_threshold_that_is_not_possible_is_an_answer(folder: Path) -> None:
+    rows = "".join(f"{'attack' if i % 2 else 'normal'},{i / 100}\n" for i in range(40))
+    (folder / "few.csv").write_text(f"label,score\n{rows}")
+    command = "assay threshold few.csv --max-fpr 1e-9 --resamples 20 --quiet; echo code $?"
+    said = ran(folder, command)
+    assert "Not possible" in said
+    assert said.endswith("code 0\n")
 
 
 def test_the_page_names_every_variable_and_every_shell() -> None:

@@ -339,7 +339,7 @@ def test_figures_without_their_extra_say_how_to_get_it(
     monkeypatch.setattr(figures, "find_spec", lambda name: None)
     found = cli("evaluate", predictions, "--figures", predictions.parent / "figures")
     assert found.code == 2
-    assert "assay[plot]" in found.err
+    assert "assay-detectors[plot]" in found.err
 
 
 # -- usage -----------------------------------------------------------------------------------------

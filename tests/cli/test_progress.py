@@ -1,6 +1,7 @@
 """Progress is shown to those who wait, and to nobody else."""
 
 import io
+import os
 import sys
 import tempfile
 import time
@@ -22,6 +23,12 @@ class Screen(io.TextIOWrapper):
     def isatty(self) -> bool:
         return self.terminal
 
+    def wait(self, seconds: float) -> None:
+        """Until something was written, or this time has passed."""
+        until = time.monotonic() + seconds
+        while not os.fstat(self.file.fileno()).st_size and time.monotonic() < until:
+            time.sleep(0.005)
+
     def shown(self) -> str:
         self.file.seek(0)
         found = self.file.read().decode()
@@ -40,13 +47,13 @@ def shown(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, quiet: bool, wait:
     monkeypatch.setattr(sys, "stderr", screen)
     with Progress(quiet=quiet) as told:
         told(30, 100)
-        time.sleep(wait)
+        screen.wait(wait)
     return screen.shown()
 
 
 @pytest.mark.usefixtures("impatient")
 def test_a_bar_appears_and_is_erased_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = shown(monkeypatch, terminal=True, quiet=False, wait=0.1)
+    found = shown(monkeypatch, terminal=True, quiet=False, wait=60)
     assert " 30%" in found
     assert found.endswith("\r\x1b[K")
 
@@ -77,7 +84,7 @@ def test_the_bar_is_erased_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) 
 
     def failing() -> None:
         with Progress(quiet=False):
-            time.sleep(0.05)
+            screen.wait(60)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

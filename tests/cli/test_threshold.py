@@ -14,7 +14,7 @@ import pytest
 from assay.cli.goals import family_share
 from assay.cli.threshold import EXAMPLES
 from assay.decisions.threshold import Choice, choose_threshold_files
-from assay.decisions.threshold.words import BREAKS
+from assay.decisions.threshold.worth import BREAKS
 from assay.learn.scenarios import make_flows
 from assay.sources.files import Request
 
@@ -75,9 +75,9 @@ def test_it_gives_what_the_library_gives(told: Told, flows: Path) -> None:
 
 
 def test_a_promise_is_safer_than_the_optimum_of_the_rows(told: Told) -> None:
-    found = told("--max-fpr", "0.002")
+    found = told("--max-fpr", "0.01")
     assert found["guaranteed"]["threshold"] > found["empirical"]["threshold"]
-    assert value(found["empirical"], "false_positive_rate") <= 0.002
+    assert value(found["empirical"], "false_positive_rate") <= 0.01
     assert found["guaranteed"]["confidence"] == 0.9
     assert found["empirical"]["confidence"] is None
     assert BREAKS in found["empirical"]["rule"]

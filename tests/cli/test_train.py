@@ -335,21 +335,25 @@ def test_without_the_extra_it_says_how_to_get_it(
     for arguments in (forest(packets), ("train", "--list")):
         found = cli(*arguments)
         assert found.code == 2
-        assert "pip install 'assay[learn]'" in found.err
+        assert "pip install 'assay-detectors[learn]'" in found.err
     assert cli("train", "--help").code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as on POSIX")
-def test_an_interruption_leaves_nothing_half_written(packets: Path, here: Path) -> None:
+def test_an_interruption_leaves_nothing_half_written(
+    ready: Callable[..., None], packets: Path, here: Path
+) -> None:
     command = [*map(str, forest(packets, "--out", "run", "--set", "trees=20000"))]
     started = subprocess.Popen(
         [sys.executable, "-m", "assay", *command],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
-    time.sleep(3)
+    ready(started)
+    time.sleep(1)
     started.send_signal(signal.SIGINT)
-    _, err = started.communicate(timeout=60)
+    _, err = started.communicate(timeout=120)
     assert started.returncode == 130, err
     assert list(here.iterdir()) == []
 

@@ -5,6 +5,7 @@ each resample chooses the thresholds anew, and far too seldom when it takes them
 """
 
 import numpy as np
+import pytest
 from scipy.special import ndtr, ndtri
 
 from assay import MaxFpr, compare
@@ -15,6 +16,7 @@ SHIFTS = {"old": 2.0, "new": 2.3}
 TRUTH = float(np.subtract(*(ndtr(SHIFTS[name] + ndtri(0.02)) for name in ("new", "old"))))
 
 
+@pytest.mark.slow
 def test_thresholds_chosen_anew_cover_and_thresholds_taken_as_given_do_not() -> None:
     held = {"anew": 0, "given": 0}
     for seed in range(SAMPLES):

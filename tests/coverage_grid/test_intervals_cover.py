@@ -109,6 +109,7 @@ def test_wald_breaks_the_promise_that_wilson_keeps() -> None:
 # -- decisions -------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "cells",
     [
@@ -124,6 +125,7 @@ def test_f1_covers_as_promised_from_ten_hits_and_ten_errors_on(cells: dict[str, 
     assert set(methods) == {"wilson"}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "cells",
     [
@@ -149,6 +151,7 @@ def binormal_shift(auc: float) -> float:
     return math.sqrt(2) * float(ndtri(auc))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("auc", "sizes"), [(0.7, (50, 50)), (0.9, (100, 400)), (0.95, (500, 200))])
 def test_auc_covers_as_promised_by_delong_where_errors_are_many(
     auc: float, sizes: tuple[int, int]
@@ -160,6 +163,7 @@ def test_auc_covers_as_promised_by_delong_where_errors_are_many(
     assert methods["delong"] > 0.9 * methods.total()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("sizes", [(50, 500), (100, 2000)])
 def test_auc_covers_as_promised_where_few_hidden_attacks_make_all_errors(
     sizes: tuple[int, int],
@@ -172,6 +176,7 @@ def test_auc_covers_as_promised_where_few_hidden_attacks_make_all_errors(
     assert set(methods) == {"delong", "newcombe"}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("auc", "sizes"), [(0.95, (30, 30)), (0.99, (50, 500))])
 def test_auc_covers_at_least_as_promised_by_newcombe_where_errors_are_few(
     auc: float, sizes: tuple[int, int]

@@ -170,6 +170,7 @@ def test_a_format_gives_the_document_of_the_arrays(write, frame, expected, tmp_p
     assert document(write(frame, tmp_path)) == expected
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("write", [write_csv, write_jsonl, write_parquet, write_sqlite])
 @pytest.mark.parametrize("batch_rows", [1, 7, 1000])
 def test_the_size_of_a_batch_does_not_matter(write, batch_rows, frame, expected, tmp_path) -> None:
@@ -181,6 +182,7 @@ def test_the_size_of_a_batch_does_not_matter(write, batch_rows, frame, expected,
         assert document(write(frame, tmp_path), batch_rows) == expected
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("threads", ["1", "2", "8"])
 def test_the_number_of_threads_does_not_matter(threads, frame, tmp_path, monkeypatch) -> None:
     many = pl.concat([frame] * 120).with_columns(score=pl.col("score").shuffle(seed=1))

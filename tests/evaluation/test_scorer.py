@@ -193,7 +193,7 @@ def test_estimator_without_classes_is_read_from_the_labels() -> None:
 # -- in model selection ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_cross_validation_calls_it(n_jobs: int | None) -> None:
     X, y = named("normal", "attack")
     ours = cross_val_score(

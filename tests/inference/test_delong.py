@@ -124,6 +124,7 @@ def test_counts_of_a_sample_are_repetitions() -> None:
     assert counted.statistic == pytest.approx(repeated.statistic, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_p_is_uniform_enough_when_nothing_differs() -> None:
     generator = np.random.default_rng(5)
     p = []

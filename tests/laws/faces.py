@@ -8,8 +8,6 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
-from hypothesis import strategies as st
-
 from assay.evaluation import Judge
 from assay.inference import Estimate
 from assay.measures import (
@@ -23,7 +21,7 @@ from assay.measures import (
 )
 from assay.tally import Tally
 
-from .rows import BINARY, DRAWN, FIXED, THREE, Rows
+from .rows import BINARY, FIXED, THREE, Rows
 
 
 class Kind(Enum):
@@ -90,9 +88,6 @@ class Face:
     def scene(self) -> tuple[int, bool]:
         """How many labels its rows have, and whether they are scored."""
         return 2 if self.how in ("positive", "negative") else 3, not self.counted
-
-    def drawn(self) -> st.SearchStrategy[Rows]:
-        return DRAWN[self.scene]
 
     def fixed(self) -> dict[str, Rows]:
         return FIXED[self.scene]

@@ -209,6 +209,7 @@ FIXED: dict[tuple[int, bool], dict[str, Rows]] = {
         "few positives": of_cells(tp=2, fp=3, fn=1, tn=30),
         "no errors": of_cells(tp=4, fp=0, fn=0, tn=6),
         "only errors": of_cells(tp=0, fp=5, fn=3, tn=0),
+        "mostly misses": of_cells(tp=1, fp=1, fn=7, tn=2),
         "chance": of_cells(tp=2, fp=4, fn=3, tn=6),
         "no false positives": of_cells(tp=3, fp=0, fn=2, tn=5),
         "nothing flagged": of_cells(tp=0, fp=0, fn=3, tn=5),

@@ -10,6 +10,7 @@ from .faces import Face, all_faces, faces
 from .statements import STATEMENTS, Statement, cases
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize(
     ("law", "face"), [pytest.param(*case, id=f"{case[0].name}-{case[1].name}") for case in cases()]
 )

@@ -78,6 +78,7 @@ def test_csv_and_parquet_give_the_same_table(nsl_kdd, tmp_path: Path) -> None:
     assert (data.truth == nsl_kdd[1].truth).all()
 
 
+@pytest.mark.slow
 @needs("nsl_kdd_train.parquet", "nsl_kdd_test.parquet")
 def test_the_detector_finds_more_than_the_forest_at_its_usual_threshold(nsl_kdd) -> None:
     train, test = nsl_kdd
@@ -89,6 +90,7 @@ def test_the_detector_finds_more_than_the_forest_at_its_usual_threshold(nsl_kdd)
     assert detector[-1].far_ <= 0.1
 
 
+@pytest.mark.slow
 @needs("unsw_nb15_82332.parquet")
 def test_the_id_of_unsw_leaks_the_label() -> None:
     file = str(FOLDER / "unsw_nb15_82332.parquet")
@@ -117,6 +119,7 @@ def test_spoofing_is_found_in_arp_flows() -> None:
     assert ((attack > normal) + 0.5 * (attack == normal)).mean() > 0.95
 
 
+@pytest.mark.slow
 @needs("cicids2017_improved_sample.parquet")
 def test_the_ddos_tree_reads_as_rules() -> None:
     data = read_data(
@@ -137,6 +140,7 @@ def test_the_ddos_tree_reads_as_rules() -> None:
     assert {rule.label for rule in rules} == {"DDoS", "not DDoS"}
 
 
+@pytest.mark.slow
 @needs("agora_listings_2014q1.parquet")
 def test_titles_tell_what_is_sold() -> None:
     data = read_data(
@@ -169,6 +173,7 @@ def test_phishing_with_plus_and_minus_one_needs_a_positive() -> None:
     assert best.detection_rate > 0.9
 
 
+@pytest.mark.slow
 @needs("lingspam_bare.parquet")
 def test_the_folds_of_ling_spam_are_kept_aside() -> None:
     data = read_data(

@@ -292,6 +292,7 @@ def test_a_validation_part_chooses_the_threshold_and_is_judged_apart() -> None:
     assert train(LINE, rows).held_back is None
 
 
+@pytest.mark.slow
 def test_a_detector_chooses_by_the_groups_that_it_is_judged_by() -> None:
     table = make_arp(rows=1500)
     rows = data_of(table, label="label", drop=["time", "family"], keep=["host"])
@@ -317,6 +318,7 @@ def test_a_detector_says_where_groups_were_too_few_to_choose_by() -> None:
     assert any("can't be divided again" in note for note in run.notes)
 
 
+@pytest.mark.slow
 def test_groups_stay_together_where_the_threshold_is_chosen() -> None:
     rows = data(600)
     by_rows = train(LINE, rows, validation="kfold:2", max_far=0.2)

@@ -262,6 +262,7 @@ def test_the_variance_agrees_with_the_jackknife(name: str) -> None:
     assert variance == pytest.approx(spread, rel=0.05)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", VALUES)
 def test_the_variance_agrees_with_new_samples(name: str) -> None:
     random = np.random.default_rng(17)

@@ -17,6 +17,8 @@ UNSW = FOLDER / "unsw_nb15_82332.parquet"
 ARP = FOLDER / "arp_uq_mitm.parquet"
 CIC = FOLDER / "cicids2017_improved_sample.parquet"
 
+pytestmark = pytest.mark.slow
+
 
 class Found:
     """The document of a check, and its exit code."""

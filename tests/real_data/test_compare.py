@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from .files import TEST, TRAIN, needs
 from .forest import Predictions
 
-pytestmark = needs(TRAIN, TEST)
+pytestmark = [needs(TRAIN, TEST), pytest.mark.slow]
 
 
 def tree() -> np.ndarray:

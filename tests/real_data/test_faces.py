@@ -17,7 +17,7 @@ from .documents import Told, report
 from .files import TEST, TRAIN, needs
 from .forest import Predictions
 
-pytestmark = needs(TRAIN, TEST)
+pytestmark = [needs(TRAIN, TEST), pytest.mark.slow]
 
 
 def headline(told: Told) -> str:

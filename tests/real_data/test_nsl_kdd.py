@@ -21,7 +21,7 @@ from .files import TEST, TRAIN, needs
 from .forest import Predictions
 from .scikit_learn import defined, of_two, of_two_and_scores
 
-pytestmark = needs(TRAIN, TEST)
+pytestmark = [needs(TRAIN, TEST), pytest.mark.slow]
 
 
 def close(expected: Any, tolerance: float = 1e-12) -> Any:
@@ -229,7 +229,7 @@ def test_the_command_prints_the_document_and_nothing_else(
 ) -> None:
     options = (*predictions.options, "--format", "json")
     command = [sys.executable, "-m", "assay", "evaluate", str(predictions.csv), *options]
-    done = subprocess.run(command, capture_output=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, timeout=300, check=True)
     found = json.loads(done.stdout)
     assert found["estimates"] == told["estimates"]
     assert "Traceback" not in done.stderr.decode()

@@ -256,6 +256,7 @@ def test_a_page_draws_the_differences_without_a_script() -> None:
     assert "assay-data" not in page
 
 
+@pytest.mark.sampled(45)
 @pytest.mark.parametrize("hostile", NAMES)
 def test_no_model_can_do_harm(hostile: str) -> None:
     document = comparison_document(compared(hostile, "other"))
@@ -267,6 +268,7 @@ def test_no_model_can_do_harm(hostile: str) -> None:
     list(csv.reader(io.StringIO(render(document, "csv"), newline="")))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex")
 def test_latex_compiles_with_hostile_names(tmp_path: Path) -> None:
     models = [name for name in NAMES if name.strip() and len(name) < 30][:40]

@@ -1,6 +1,11 @@
 """Reading at the base rate."""
 
-from assay import evaluate_counts
+import numpy as np
+import pytest
+
+from assay import evaluate, evaluate_counts
+from assay.measures import CATALOGUE
+from assay.report import FORMATS, document_of, render
 from assay.report.deployment import reverse, sections
 from assay.report.document import Kind, Prose, Table
 
@@ -79,3 +84,38 @@ def test_nothing_is_said_where_nothing_is_defined() -> None:
 
 def test_classes_have_no_base_rate() -> None:
     assert sections(evaluation("classes")) == ()
+
+
+# -- praise ----------------------------------------------------------------------------------------
+
+
+def detector(**asked: object):
+    """A detector with an AUC of 0.98, most of whose alarms are false where attacks are rare."""
+    truth = np.repeat([0, 1], [2000, 500])
+    scores = np.random.default_rng(1).normal(3.0 * truth)
+    return evaluate(truth, y_score=scores, threshold=1.5, **asked)
+
+
+@pytest.mark.parametrize("face", [face for face in FORMATS if face not in ("json", "csv")])
+def test_praise_is_not_repeated_where_most_alarms_are_false(face: str) -> None:
+    rare = render(document_of(detector(base_rate=[0.5, 0.0001])), face, width=4000)
+    assert "would be called outstanding, yet at a base rate of 0.01" in rare
+    assert rare.count("outstanding") == rare.count("would be called outstanding")
+    for asked in ({}, {"base_rate": 0.5}):
+        usual = render(document_of(detector(**asked)), face, width=4000)
+        assert "outstanding" in usual
+        assert "would be called" not in usual
+
+
+def test_the_printed_evaluation_does_not_praise_either() -> None:
+    said = str(detector(base_rate=0.0001))
+    (line,) = [line for line in said.splitlines() if line.startswith("roc_auc")]
+    assert "(would be called outstanding, yet at a base rate of 0.01% 99.9" in line
+    assert "(outstanding)" in str(detector())
+
+
+def test_every_band_at_the_best_end_is_praise_or_a_fact_about_all_rows() -> None:
+    for measure in CATALOGUE:
+        best = measure.bands[-2:]
+        for band in best:
+            assert band.praise or "every decision" in band.reading or "chance" in band.reading

@@ -6,14 +6,14 @@ from assay import Evaluation, evaluate, evaluate_counts
 from assay.evaluation.partly import Unlabelled
 from assay.report.headline import headline
 
-from .cases import evaluation
+from .cases import CASES, evaluation
 
 
 def test_the_sentence_of_the_readme() -> None:
     verdict, rows = headline(evaluation("counts"))
     assert verdict == (
         "Catches 95.3% [94.8, 95.8] of attacks; 2.5% [2.1, 2.9] of its alarms are false at this "
-        "test set's prevalence of 47%; at a base rate of 0.1% that becomes 95.7%."
+        "test set's prevalence of 47%."
     )
     assert rows == "14,869 rows: 6,959 'attack', 7,910 'normal'."
 
@@ -51,10 +51,15 @@ def test_undefined_detection_says_why() -> None:
     )
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_a_base_rate_that_nobody_asked_for_is_not_in_the_headline(name: str) -> None:
+    asked = bool(evaluation(name).base_rates)
+    assert any("base rate" in line for line in headline(evaluation(name))) == asked
+
+
 def test_no_false_alarm_is_no_promise_of_none() -> None:
-    assert headline(evaluation("perfect"))[0].endswith(
-        "at a base rate of 0.1% it may be as much as 99.5%."
-    )
+    found = evaluate_counts(tp=11, fp=0, fn=0, tn=40, base_rate=0.001)
+    assert headline(found)[0].endswith("at a base rate of 0.1% it may be as much as 99.5%.")
 
 
 def test_threshold_is_told() -> None:

@@ -37,7 +37,7 @@ def compiled(text: str, folder: Path) -> str:
         env={**os.environ, "openin_any": "p", "openout_any": "p"},
         capture_output=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
     log = result.stdout.decode("utf-8", "replace")
     assert result.returncode == 0, log[-2000:]

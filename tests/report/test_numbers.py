@@ -5,7 +5,10 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from assay.decisions.threshold import words as threshold_words
+from assay.evaluation import words
 from assay.inference import Estimate
+from assay.inference.estimate import decimal
 from assay.report.document import Formula, Kind
 from assay.report.numbers import (
     about,
@@ -170,3 +173,45 @@ def test_number_alone_has_two_digits_that_count(number: float) -> None:
 @given(st.integers(0, 10**19))
 def test_count_is_read_back(number: int) -> None:
     assert int(count(number).replace(",", "")) == number
+
+
+# -- what is not 0 does not read as 0 --------------------------------------------------------------
+
+WRITERS = {
+    "plain_number": plain_number,
+    "percent": percent,
+    "about": about,
+    "exact_percent": exact_percent,
+    "daily": daily,
+    "count": count,
+    "Estimate": lambda number: str(Estimate(number)),
+    "decimal": decimal,
+    "words.rate": words.rate,
+    "words.percent": words.percent,
+    "thresholds.rate": threshold_words.rate,
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@given(number=st.floats(0, 1, exclude_min=True, exclude_max=True))
+@example(number=1e-14)
+@example(number=5e-324)
+@example(number=1 - 1e-10)
+@example(number=0.99996)
+def test_a_number_between_0_and_1_reads_as_neither(writer: str, number: float) -> None:
+    assume(number > 1e-300 or writer in ("plain_number", "decimal"))
+    text = WRITERS[writer](number)
+    whole = 100 if text.endswith("%") else 1
+    (shown,) = numbers_in(text)
+    assert shown > 0
+    # Sums of weights, numbers a day and shares that were given have a whole of their own.
+    if writer not in ("daily", "count", "exact_percent") and number < 1 - 1e-11:
+        assert shown < whole
+
+
+@given(number=st.floats(0, 1, exclude_min=True, exclude_max=True), reach=st.floats(0, 1))
+def test_ends_of_an_interval_between_0_and_1_read_as_neither(number: float, reach: float) -> None:
+    assume(number * (1 - reach) > 1e-300)
+    found = Estimate(number, number * (1 - reach), number + (1 - number) * reach)
+    for text in (measured(found), percent(found), str(found)):
+        assert all(end > 0 for end in numbers_in(text))

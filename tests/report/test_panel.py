@@ -7,8 +7,8 @@ from assay import Evaluation
 from assay.evaluation.entries import DEFAULT_BASE_RATES
 from assay.measures import CATALOGUE
 from assay.measures.shown import MOVING
+from assay.report.deployment import USUAL_BASE_RATE
 from assay.report.document import Panel
-from assay.report.headline import USUAL_BASE_RATE
 from assay.report.panel import panel_of
 
 from .cases import CASES, evaluation
@@ -95,7 +95,7 @@ def test_base_rates_are_those_that_were_asked_for_with_their_estimates() -> None
             assert float(panel.deployed[rate][name]) == float(there[name])
 
 
-def test_usual_base_rates_start_with_that_of_the_headline() -> None:
+def test_usual_base_rates_start_with_that_of_the_sentences() -> None:
     panel = made("counts")
     assert panel.base_rates[0] == USUAL_BASE_RATE
     assert sorted(panel.base_rates) == sorted(DEFAULT_BASE_RATES)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from assay import Estimate
 from assay.decisions.threshold import Choice, Point, Shown, choose_threshold
-from assay.decisions.threshold.words import BREAKS, OPTIMISTIC
+from assay.decisions.threshold.worth import BREAKS, OPTIMISTIC
 from assay.evaluation.findings import Finding
 from assay.report import FORMATS, Document, Provenance, render, threshold_document
 from assay.report.document import Table
@@ -66,6 +66,7 @@ def point(name: str, threshold: float, detected: float, false: float) -> Point:
             shown("recall", detected + 0.05, 0.02, family="dos"),
         ),
         name,
+        "" if promised else BREAKS,
     )
 
 
@@ -128,7 +129,11 @@ def nothing() -> Choice:
 
 def candidates() -> Choice:
     usual = tuple(
-        replace(point(name, 0.1 * i, 0.9, 0.002 * i), rule=f"{name} on these rows; nothing more.")
+        replace(
+            point(name, 0.1 * i, 0.9, 0.002 * i),
+            rule=f"{name} on these rows; nothing more.",
+            worth="",
+        )
         for i, name in enumerate(("Youden", "best F1"), 1)
     )
     objective = "none: the usual points side by side"
@@ -138,7 +143,7 @@ def candidates() -> Choice:
 
 def costs() -> Choice:
     rule = f"The lowest expected cost on these rows. {OPTIMISTIC}"
-    chosen = replace(point("empirical", 0.6, 0.92, 0.002), rule=rule)
+    chosen = replace(point("empirical", 0.6, 0.92, 0.002), rule=rule, worth=OPTIMISTIC)
     cost = Shown("expected_cost", Estimate(0.006, 0.005, 0.007, method="bootstrap", n=4400))
     chosen = replace(chosen, estimates=(*chosen.estimates, cost))
     return replace(

@@ -19,8 +19,8 @@ from assay.inference import Quantity
 from assay.inference.bootstrap import interval, resampled
 from assay.measures import KAPPA, find
 
+from .check_documents import every, is_numeric, value_and_unit
 from .documents import GIVEN, MATRICES, RIGHT, WRONG, Number
-from .test_documents_arithmetic import every, is_numeric, value_and_unit
 
 # The level at which the normal quantile is 1.96 exactly.
 LEVEL_OF_196 = math.erf(1.96 / math.sqrt(2))

@@ -172,6 +172,11 @@ def test_a_later_schema_is_named() -> None:
     head["schema"] = 2
     with pytest.raises(TallyError, match="schema 2; this version reads schema 1"):
         from_bytes(_headed(head, payload))
+    head, payload = _parts(EXAMPLES["losses"].to_bytes())
+    assert head["schema"] == 2
+    head["schema"] = 3
+    with pytest.raises(TallyError, match="schema 3; this version reads schema 2"):
+        from_bytes(_headed(head, payload))
 
 
 def test_an_unknown_kind_is_named_beside_the_known_ones() -> None:

@@ -71,6 +71,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("size", [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_scores_around_the_border_of_a_block_are_counted(shape: str, size: int) -> None:
@@ -111,6 +112,7 @@ def test_a_tie_that_crosses_the_border_of_blocks_is_one_score() -> None:
     assert tally.size == 3
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("dtype", "shape", "size"),
     [
@@ -143,6 +145,7 @@ def test_counting_leaves_the_rows_as_they_were_where_polars_sorts() -> None:
     np.testing.assert_array_equal(truth, before[1])
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_scores_sorted_in_ranges_are_counted_as_if_sorted_at_once(

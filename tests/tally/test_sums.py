@@ -10,16 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.tally import LossSums
+from assay.tally import LossSums, from_bytes
 from assay.tally.blocks import BLOCK
-from assay.tally.sums import FIRST_BITS, SECOND_BITS, SMALLEST_PROBABILITY, Moments
+from assay.tally.sums import SMALLEST_PROBABILITY, UNIT_BITS, Moments, _integer_sums
 
-UNIT = Fraction(1, 2**FIRST_BITS)
-SQUARE_UNIT = Fraction(1, 2**SECOND_BITS)
+UNIT = Fraction(1, 2**UNIT_BITS)
 
-# Rounding to the nearest unit is half of one; the rest is for the float64 that is rounded.
-NEAR = Fraction(51, 100)
-LOG_NEAR = 0.75
+# Sums are exact; what is left is the rounding of each row's float64, and of numbers near 0.
+NEAR = Fraction(1, 2**50)
+LEAST = Fraction(1, 2**1070)
 Array = np.ndarray[Any, Any]
 
 probabilities = st.one_of(
@@ -43,23 +42,79 @@ def _true(label: int, p: float) -> Fraction:
 
 
 @given(rows=rows)
-def test_log_loss_is_the_exact_sum_rounded_to_a_unit_a_row(rows: list[tuple[int, float]]) -> None:
+def test_log_loss_is_the_sum_of_rows_to_the_precision_of_a_float(
+    rows: list[tuple[int, float]],
+) -> None:
     sums = LossSums.of_binary(*_columns(rows))
     with mpmath.workdps(50):
         losses = [_log(_true(label, p)) for label, p in rows]
-        first = abs(mpmath.mpf(sums.log[0]) / 2**FIRST_BITS - sum(losses))
-        second = abs(mpmath.mpf(sums.log[1]) / 2**SECOND_BITS - sum(x * x for x in losses))
-        assert first <= len(rows) * LOG_NEAR * mpmath.mpf(2) ** -FIRST_BITS
-        assert second <= len(rows) * LOG_NEAR * mpmath.mpf(2) ** -SECOND_BITS
+        first = abs(mpmath.mpf(sums.log[0]) / 2**UNIT_BITS - sum(losses))
+        second = abs(mpmath.mpf(sums.log[1]) / 2**UNIT_BITS - sum(x * x for x in losses))
+        near = mpmath.mpf(2) ** -50
+        assert first <= near * (sum(losses) + mpmath.mpf(10) ** -300)
+        assert second <= 4 * near * (sum(x * x for x in losses) + mpmath.mpf(10) ** -300)
 
 
 @given(rows=rows)
-def test_brier_loss_is_the_exact_sum_rounded_to_a_unit_a_row(rows: list[tuple[int, float]]) -> None:
+def test_brier_loss_is_the_sum_of_rows_to_the_precision_of_a_float(
+    rows: list[tuple[int, float]],
+) -> None:
     sums = LossSums.of_binary(*_columns(rows))
     losses = [(Fraction(p) - label) ** 2 for label, p in rows]
-    assert abs(sums.brier[0] * UNIT - sum(losses)) <= len(rows) * NEAR * UNIT
+    assert abs(sums.brier[0] * UNIT - sum(losses)) <= NEAR * sum(losses) + len(rows) * LEAST
     squares = sum(x * x for x in losses)
-    assert abs(sums.brier[1] * SQUARE_UNIT - squares) <= len(rows) * NEAR * SQUARE_UNIT
+    assert abs(sums.brier[1] * UNIT - squares) <= NEAR * squares + len(rows) * LEAST
+
+
+@given(values=st.lists(st.floats(0, 36.1), min_size=1, max_size=50))
+def test_floats_are_added_without_any_rounding(values: list[float]) -> None:
+    squares = [value * value for value in values]
+    column = np.array(values)
+    first, second = _integer_sums(column, np.empty(len(values)), np.empty(len(values)), None)
+    assert first * UNIT == sum(map(Fraction, values))
+    assert second * UNIT == sum(map(Fraction, squares))
+
+
+@pytest.mark.parametrize("p", [1e-5, 1e-7, 1e-9, 1e-12, 1e-16, 1e-30, 1e-100, 1e-150])
+def test_a_loss_near_0_is_not_0(p: float) -> None:
+    sums = LossSums.of_binary(np.zeros(1000, np.uint8), np.full(1000, p))
+    assert sums.brier_score().mean == p * p
+    assert sums.log_loss().mean == pytest.approx(-math.log1p(-p), rel=1e-11)
+    classes = LossSums.of_classes(np.zeros(10, int), np.array([[1 - p, p]] * 10))
+    assert classes.brier_score().mean > 0
+
+
+def test_the_spread_of_losses_near_0_is_told() -> None:
+    p = 1e-7 * np.random.default_rng(3).random(500)
+    moments = LossSums.of_binary(np.zeros(500, np.uint8), p).brier_score()
+    assert moments.variance_of_mean == pytest.approx((p * p).var() / 500, rel=1e-9)
+
+
+# What version 0.1 wrote of three rows: (0, 0.25), (1, 0.5), (1, 0.0).
+OLD = bytes.fromhex(
+    "61737361792d74616c6c790a05ad05a9a2000000000000007b22617272617973223a5b5d2c22686561646572223a7b"
+    "226272696572223a5b32333038393734343138333239362c343538303137393936385d2c22636c6970706564223a31"
+    "2c226c6f67223a5b3635313334313538363833383538322c353538323230343035373130375d2c22726f7773223a33"
+    "2c227765696768746564223a6e756c6c7d2c226b696e64223a226c6f73736573222c22736368656d61223a317d"
+)
+
+
+def test_bytes_of_an_earlier_version_are_read_and_added() -> None:
+    old = from_bytes(OLD)
+    new = LossSums.of_binary(np.array([0, 1, 1]), np.array([0.25, 0.5, 0.0]))
+    assert (old.rows, old.clipped, old.brier) == (new.rows, new.clipped, new.brier)
+    assert old.log_loss().mean == pytest.approx(new.log_loss().mean, abs=2**-44)
+    both = old + new
+    assert both.rows == 6
+    assert from_bytes(both.to_bytes()) == both
+    assert both.brier_score().mean == new.brier_score().mean
+
+
+def test_bytes_have_no_more_digits_than_their_sums() -> None:
+    plain = LossSums.of_binary(np.array([0, 1]), np.array([0.25, 0.5]))
+    tiny = LossSums.of_binary(np.array([0, 1]), np.array([1e-100, 0.5]))
+    assert len(plain.to_bytes()) < 300 < len(tiny.to_bytes())
+    assert from_bytes(tiny.to_bytes()) == tiny
 
 
 @given(rows=rows)
@@ -168,11 +223,11 @@ def test_losses_over_classes_are_the_exact_sums(rows: list[tuple[int, ...]]) -> 
         sum((p - (k == label)) ** 2 for k, p in enumerate(row)) / 2
         for row, label in zip(exact, truth.tolist(), strict=True)
     ]
-    assert abs(sums.brier[0] * UNIT - sum(briers)) <= len(rows) * NEAR * UNIT
+    assert abs(sums.brier[0] * UNIT - sum(briers)) <= NEAR * sum(briers)
     with mpmath.workdps(50):
         losses = [_log(row[label]) for row, label in zip(exact, truth.tolist(), strict=True)]
-        difference = abs(mpmath.mpf(sums.log[0]) / 2**FIRST_BITS - sum(losses))
-        assert difference <= len(rows) * LOG_NEAR * mpmath.mpf(2) ** -FIRST_BITS
+        difference = abs(mpmath.mpf(sums.log[0]) / 2**UNIT_BITS - sum(losses))
+        assert difference <= mpmath.mpf(2) ** -50 * sum(losses)
 
 
 @given(rows=rows)
@@ -180,8 +235,10 @@ def test_two_classes_lose_what_the_binary_form_loses(rows: list[tuple[int, float
     truth, p = _columns(rows)
     binary = LossSums.of_binary(truth, p)
     classes = LossSums.of_classes(truth, np.stack([1 - p, p], axis=1))
-    assert abs(binary.log[0] - classes.log[0]) <= len(rows)
-    assert abs(binary.brier[0] - classes.brier[0]) <= len(rows)
+    near = len(rows) * 2.0**-50
+    assert binary.log_loss().first == pytest.approx(classes.log_loss().first, rel=1e-9, abs=near)
+    brier = classes.brier_score().first
+    assert binary.brier_score().first == pytest.approx(brier, rel=1e-9, abs=near)
 
 
 def test_the_worst_brier_over_classes_is_one() -> None:

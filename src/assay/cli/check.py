@@ -17,7 +17,7 @@ from assay.cli.provenance import must_not_replace, provenance
 from assay.cli.reading import named, reading_only, within_memory
 from assay.cli.recipes import heard
 from assay.cli.reporting import TERMINAL, Reporting, reporting
-from assay.errors import LabelError
+from assay.errors import LabelError, install_line
 
 if TYPE_CHECKING:
     from assay.learn.checks import Check
@@ -139,7 +139,7 @@ def command(
 def _recipe(named: str) -> Any:
     """A recipe by its name; a wrong one is a wrong command line."""
     if find_spec("sklearn") is None:
-        raise click.UsageError("--recipe needs scikit-learn: pip install 'assay[learn]'")
+        raise click.UsageError(f"--recipe needs scikit-learn: {install_line('learn')}")
     from assay.learn.recipes import RecipeError, find_recipe
 
     try:

@@ -18,6 +18,7 @@ from assay.cli.command import Command, Option
 from assay.cli.errors import OutputError, say
 from assay.cli.reporting import DEFAULT_LEVEL, FORMATS, LEVEL, QUIET, SEED, TERMINAL
 from assay.cli.values import FilePath
+from assay.errors import install_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +102,7 @@ def command(*, out: Path, face: str, level: float, seed: int, quiet: bool) -> No
     HTML, Markdown, LaTeX and JSON too; chooses a threshold for it, and compares it with the model
     that it replaces. Then it makes 5,000 packets of a network in which somebody poses as somebody
     else, trains a random forest and a neural network on them, and compares the two; that needs
-    scikit-learn, which comes with assay[learn].
+    scikit-learn, which comes with the extra learn.
     """
 
     def tell(text: str = "") -> None:
@@ -274,7 +275,7 @@ def _guide(out: Path, asked: list[str], runs: dict[str, list[str]]) -> list[str]
 
 def _guide_to_runs(out: Path, runs: dict[str, list[str]]) -> list[str]:
     if not runs:
-        return ["  no trained detectors, which need scikit-learn: pip install 'assay[learn]'"]
+        return [f"  no trained detectors, which need scikit-learn: {install_line('learn')}"]
     return [
         f"  {out / PACKETS}: the packets that were learned from",
         f"  {out / TRAINED}: is the network better than the forest?",

@@ -14,6 +14,7 @@ from assay.cli.command import Option
 from assay.cli.errors import OutputError
 from assay.cli.reporting import Reporting
 from assay.cli.values import FilePath
+from assay.errors import install_line
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -40,7 +41,7 @@ def check_figures(path: Path | None) -> None:
     if path is None:
         return
     if find_spec("matplotlib") is None:
-        raise click.UsageError("--figures needs matplotlib: pip install 'assay[plot]'")
+        raise click.UsageError(f"--figures needs matplotlib: {install_line('plot')}")
     if path.exists() and not path.is_dir():
         raise OutputError(f"{path} is no folder; --figures needs the name of one")
     if not path.parent.is_dir():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.command import Command
+from assay.errors import install_line
 
 if TYPE_CHECKING:
     from assay.cli.reporting import Reporting
@@ -65,7 +66,7 @@ def must_be_installed(command: str) -> None:
     """Refuse a command without what models need, and say how to get it."""
     for package in ("sklearn", "skops"):
         if find_spec(package) is None:
-            raise click.UsageError(f"{command} needs {package}: pip install 'assay[learn]'")
+            raise click.UsageError(f"{command} needs {package}: {install_line('learn')}")
 
 
 @contextmanager

@@ -144,10 +144,10 @@ def command(
 ) -> None:
     """Choose the score from which on a row is flagged.
 
-    Two answers stand side by side: the best threshold on these rows, which will break its
-    constraint on new data about half of the time, and the one that is promised to keep all
-    constraints with the confidence asked for. Where nothing can be promised it says what would
-    help. Without constraints the usual thresholds are shown.
+    Two answers stand side by side: the best threshold on these rows, which, where it sits at
+    its constraint, will break it on new data about half of the time, and the one that is
+    promised to keep all constraints with the confidence asked for. Where nothing can be
+    promised it says what would help. Without constraints the usual thresholds are shown.
     """
     one_of_them(positive, negative)
     of_all, of_families = detection_rates(min_dr)

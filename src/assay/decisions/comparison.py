@@ -11,6 +11,7 @@ from assay.decisions.measured import direction, key
 from assay.decisions.plotting import ComparisonPlots
 from assay.errors import InputError
 from assay.inference import Estimate, Significance
+from assay.inference.estimate import decimal
 from assay.inference.operating import Rule
 from assay.inference.significance import finite
 
@@ -175,8 +176,8 @@ class Comparison:
     def __repr__(self) -> str:
         width = max((len(found.measure) for found in self.differences), default=0)
         rows = [
-            f"{found.measure:<{width}}  {found.a} {found.value_a:.3f}  {found.b} "
-            f"{found.value_b:.3f}  difference {found.difference}"
+            f"{found.measure:<{width}}  {found.a} {decimal(found.value_a)}  {found.b} "
+            f"{decimal(found.value_b)}  difference {found.difference}"
             for found in self.differences
         ]
         tests = [str(test) for test in self.tests]

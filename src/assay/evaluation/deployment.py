@@ -7,16 +7,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.evaluation.words import percent
 from assay.inference import Estimate
 from assay.measures import (
     ALERT_RATE,
+    FALSE_DISCOVERY_RATE,
     FALSE_NEGATIVE_RATE,
     FALSE_POSITIVE_RATE,
     PREVALENCE,
     RECALL,
+    Measure,
 )
 
 if TYPE_CHECKING:
+    from assay.evaluation.evaluation import Evaluation
     from assay.evaluation.judge import Judge
 
 TOLERATED_FAR = 0.1
@@ -102,3 +106,25 @@ def daily(judge: Judge, volume: float, base_rate: float | None) -> Iterator[tupl
 
 def _scaled(rate: Estimate, size: float) -> Estimate:
     return rate.changed(rate * size, low=rate.low * size, high=rate.high * size)
+
+
+def reading(evaluation: Evaluation, measure: Measure, found: Estimate) -> str:
+    """What a value means where its measure has bands, or what a calibrated model would show.
+
+    Praise is not repeated where most alarms would be false at a base rate that was asked for: then
+    both are said.
+    """
+    if "if_calibrated" in found.parts:
+        return f"a calibrated model of this size: about {found.parts['if_calibrated']:.2g}"
+    band = None if math.isnan(found) else measure.band(found)
+    if band is None or not band.praise:
+        return "" if band is None else band.reading
+    false = {rate: evaluation.at(rate)[FALSE_DISCOVERY_RATE] for rate in evaluation.base_rates}
+    absurd = [rate for rate, far in false.items() if far > 0.5]
+    if not absurd:
+        return band.reading
+    worst = max(absurd, key=lambda rate: false[rate])
+    return (
+        f"would be called {band.reading}, yet at a base rate of {percent(worst)} "
+        f"{percent(false[worst])} of alarms are false"
+    )

@@ -6,7 +6,9 @@ import html as escaping
 import math
 from typing import TYPE_CHECKING
 
+from assay.evaluation.deployment import reading
 from assay.inference import Estimate
+from assay.inference.estimate import decimal
 from assay.measures import find
 from assay.measures.shown import PRINTED
 
@@ -64,19 +66,16 @@ def text(evaluation: Evaluation) -> str:
     shown = _shown(evaluation)
     width = max(len(name) for name, _ in shown)
     for name, found in shown:
-        lines.append(f"{name:<{width}}  {found.text()}{_remark(name, found)}")
+        lines.append(f"{name:<{width}}  {found.text()}{_remark(evaluation, name, found)}")
     level = f"{100 * evaluation.level:g}%"
     lines += ["", f"Intervals are at {level}; {len(evaluation)} estimates in all."]
     findings = [f"{each.code} {each.severity}: {each.message}" for each in evaluation.findings]
     return "\n".join([*lines, *evaluation.notes, *findings])
 
 
-def _remark(name: str, found: Estimate) -> str:
-    measure = find(name.partition(".")[0])
-    reading = None if math.isnan(found) else measure.reading(found)
-    if "if_calibrated" in found.parts:
-        reading = f"a calibrated model of this size: about {found.parts['if_calibrated']:.2g}"
-    return f"  ({reading})" if reading else ""
+def _remark(evaluation: Evaluation, name: str, found: Estimate) -> str:
+    said = reading(evaluation, find(name.partition(".")[0]), found)
+    return f"  ({said})" if said else ""
 
 
 def _matrix(evaluation: Evaluation) -> list[str]:
@@ -97,8 +96,8 @@ def html(evaluation: Evaluation) -> str:
     escape = escaping.escape
     rows = []
     for name, found in _shown(evaluation):
-        interval = "" if math.isnan(found.low) else f"{found.low:.3f} to {found.high:.3f}"
-        value = "undefined" if math.isnan(found) else f"{float(found):.3f}"
+        interval = "" if math.isnan(found.low) else f"{decimal(found.low)} to {decimal(found.high)}"
+        value = "undefined" if math.isnan(found) else decimal(found.value)
         why = found.undefined or found.method
         rows.append(
             f"<tr><td>{escape(name)}</td><td>{value}</td><td>{interval}</td>"

@@ -31,21 +31,27 @@ def rows(number: float) -> str:
 
 
 def rate(number: float) -> str:
-    """A number to three digits.
+    """A number to three digits, or more where it would read as 1 and is less.
 
-    >>> rate(0.97512), rate(0.0000106)
-    ('0.975', '1.06e-05')
+    >>> rate(0.97512), rate(0.0000106), rate(0.99996)
+    ('0.975', '1.06e-05', '0.99996')
     """
-    return f"{number:.3g}"
+    return below(number, 1)
 
 
 def percent(share: float) -> str:
     """A share in percent.
 
-    >>> percent(0.4681), percent(0.0001)
-    ('46.8%', '0.01%')
+    >>> percent(0.4681), percent(0.0001), percent(0.99996)
+    ('46.8%', '0.01%', '99.996%')
     """
-    return f"{100 * share:.3g}%"
+    return f"{below(100 * share, 100)}%"
+
+
+def below(number: float, whole: float, digits: int = 3) -> str:
+    """A number to so many digits, or more where it would read as the whole and is less."""
+    texts = [f"{number:.{more}g}" for more in range(digits, 14)]
+    return next((text for text in texts if number >= whole or float(text) < whole), texts[0])
 
 
 def interval(found: Estimate) -> str:

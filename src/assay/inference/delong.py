@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
-from assay.inference.estimate import Estimate
+from assay.inference.estimate import Estimate, decimal
 from assay.inference.quantiles import normal, normal_p
 from assay.inference.significance import Significance, p_text
 from assay.measures import rank
@@ -107,7 +107,7 @@ def delong_of(sample: Sample, *, level: float = 0.95) -> Significance:
         df=(),
         p=p,
         method="paired",
-        sentence=f"{first} has AUC {aucs[0]:.3f}, {second} {aucs[1]:.3f}: {verdict}.",
+        sentence=f"{first} has AUC {decimal(aucs[0])}, {second} {decimal(aucs[1])}: {verdict}.",
         effect=Estimate(
             difference,
             max(difference - reach, -1),

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from assay.errors import MethodError
 from assay.inference.bootstrap import BCa, Bootstrap
 from assay.inference.delong import delong_of
-from assay.inference.estimate import Estimate
+from assay.inference.estimate import Estimate, decimal
 from assay.inference.quantiles import normal, normal_p, student, student_p
 from assay.inference.quantity import Quantity
 from assay.inference.significance import Significance, p_text
@@ -228,8 +228,8 @@ def _result(
         df=(),
         p=p,
         method=effect.method,
-        sentence=f"{name} is {values[0]:.4f} for {first} and {values[1]:.4f} for {second}: "
-        f"{verdict}.",
+        sentence=f"{name} is {decimal(values[0], 4)} for {first} and {decimal(values[1], 4)} for "
+        f"{second}: {verdict}.",
         effect=effect,
         table={"a": values[0], "b": values[1], **sums},
         models=models,

@@ -6,6 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+# A number that is nearer to 1 than fewer decimals show is as good as 1.
+_MOST = 13
+
 
 class Estimate(float):
     """A value that is a float, and carries its interval, method and size.
@@ -90,10 +93,23 @@ class Estimate(float):
         """The value and its interval, or why there is none."""
         if math.isnan(self):
             return f"undefined: {self.undefined}" if self.undefined else "undefined"
-        shown = f"{float(self):.{digits}f}"
+        value, low, high = (decimal(end, digits) for end in (float(self), self.low, self.high))
         if math.isnan(self.low) and math.isnan(self.high):
-            return shown
-        return f"{shown} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
+            return value
+        return f"{value} [{low}, {high}]"
+
+
+def decimal(number: float, digits: int = 3, *, sign: str = "") -> str:
+    """A number with so many decimals; written otherwise where it would read as 0 or 1 and is not.
+
+    >>> decimal(0.97545), decimal(0.00004), decimal(0.99999), decimal(0)
+    ('0.975', '4e-05', '0.99999', '0.000')
+    """
+    texts = [f"{number:{sign}.{more}f}" for more in range(digits, _MOST)]
+    if number and float(texts[0]) == 0:
+        return f"{number:{sign}.2g}"
+    told = (text for text in texts if float(text) not in (1, -1) or float(text) == number)
+    return next(told, texts[0])
 
 
 def _rebuilt(value: float, fields: dict[str, Any]) -> Estimate:

@@ -15,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from assay.errors import InputError
+from assay.errors import InputError, install_line
 from assay.learn.calibration import inner_folds, may_be_divided, platt, sigmoid
 from assay.learn.operating import best_operating
 from assay.tally.blocks import threads
@@ -227,7 +227,7 @@ def _lightgbm(given: Mapping[str, Any], trees: int, weight: str | None, seed: in
         from lightgbm import LGBMClassifier
     except (ImportError, OSError) as absent:  # its library may lack one of the system's
         raise InputError(
-            "model=lightgbm needs LightGBM: pip install 'assay[boost]', or leave model=hist"
+            f"model=lightgbm needs LightGBM: {install_line('boost')}, or leave model=hist"
         ) from absent
     return LGBMClassifier(
         n_estimators=trees,

@@ -101,11 +101,12 @@ Bound: TypeAlias = Expression | Callable[[int, int, int, int], Fraction]
 
 
 class Band(NamedTuple):
-    """A reading that holds from ``low`` up to, but not at, ``high``."""
+    """A reading that holds from ``low`` up to, but not at, ``high``; ``praise`` where it is one."""
 
     low: float
     high: float
     reading: str
+    praise: bool = False
 
 
 class Definition(NamedTuple):
@@ -264,17 +265,19 @@ class Measure:
         """Whether it is a share of rows, so that binomial intervals are legal."""
         return self.formula is not None and proportion(self.formula) is not None
 
-    def reading(self, value: float) -> str | None:
-        """What the bands say of a value; None where there are none.
+    def band(self, value: float) -> Band | None:
+        """The band of a value; None where there is none.
 
         >>> from assay.measures import KAPPA
-        >>> KAPPA.reading(0.85)
+        >>> KAPPA.band(0.85).reading
         'almost perfect agreement'
         """
-        for band in self.bands:
-            if band.low <= value < band.high:
-                return band.reading
-        return None
+        return next((band for band in self.bands if band.low <= value < band.high), None)
+
+    def reading(self, value: float) -> str | None:
+        """What the bands say of a value; None where there are none."""
+        band = self.band(value)
+        return None if band is None else band.reading
 
 
 @lru_cache(maxsize=512)

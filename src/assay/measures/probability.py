@@ -128,9 +128,9 @@ ROC_AUC = Measure(
         Band(0.5, math.nextafter(0.5, 1), "random"),
         Band(math.nextafter(0.5, 1), 0.7, "poor"),
         Band(0.7, 0.8, "acceptable"),
-        Band(0.8, 0.9, "excellent"),
-        Band(0.9, 1.0, "outstanding"),
-        Band(1.0, math.inf, "perfect"),
+        Band(0.8, 0.9, "excellent", praise=True),
+        Band(0.9, 1.0, "outstanding", praise=True),
+        Band(1.0, math.inf, "perfect", praise=True),
     ),
     bounds=(_RECALL * _SPECIFICITY, 1 - (1 - _RECALL) * (1 - _SPECIFICITY)),
     of_decisions=(

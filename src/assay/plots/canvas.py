@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import InputError
+from assay.errors import InputError, install_line
 from assay.inference import Estimate
 
 if TYPE_CHECKING:
@@ -139,9 +139,7 @@ def _write(path: Path, page: bytes) -> Path:
 
 def _installed() -> None:
     if find_spec("matplotlib") is None:
-        raise InputError(
-            "figures need matplotlib, which is not installed: pip install 'assay[plot]'"
-        )
+        raise InputError(f"figures need matplotlib, which is not installed: {install_line('plot')}")
 
 
 def _paper() -> AbstractContextManager[None]:

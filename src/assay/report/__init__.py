@@ -2,7 +2,8 @@ r"""Reports: one document, six faces.
 
 >>> import assay
 >>> from assay.report import document_of, render
->>> evaluation = assay.evaluate_counts(tp=6635, fp=167, fn=324, tn=7743, labels=[0, 1])
+>>> cells = {"tp": 6635, "fp": 167, "fn": 324, "tn": 7743}
+>>> evaluation = assay.evaluate_counts(**cells, labels=[0, 1], base_rate=0.001)
 >>> print(render(document_of(evaluation), "terminal", width=60).split("\n\n")[1])
 Catches 95.3% [94.8, 95.8] of rows that are '1'; 2.5% [2.1,
 2.9] of its alarms are false at this test set's prevalence

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from assay.inference.estimate import decimal
 from assay.learn.persistence import MODEL
 from assay.learn.record import settings_of
 from assay.learn.run import Run
@@ -96,7 +97,9 @@ def _metrics(run: Run) -> Iterator[dict[str, Any]]:
         }
         if math.isfinite(found.low) and math.isfinite(found.high):
             level = f"{100 * found.level:.10g}% interval"
-            metric["name"] = f"{called(key)}, {level} [{found.low:.4f}, {found.high:.4f}]"
+            metric["name"] = (
+                f"{called(key)}, {level} [{decimal(found.low, 4)}, {decimal(found.high, 4)}]"
+            )
             metric["args"] = {
                 "low": float(found.low),
                 "high": float(found.high),

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.decisions.threshold.result import Choice, Point
-from assay.decisions.threshold.words import BREAKS, OPTIMISTIC
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED
 from assay.evaluation.words import listed
 from assay.measures import FALSE_DISCOVERY_RATE, RECALL
@@ -38,7 +37,7 @@ def headline(choice: Choice) -> Iterator[str]:
         )
         yield _means(choice, choice.guaranteed)
     if choice.empirical is not None:
-        told = worth(choice)
+        told = choice.empirical.worth
         at = threshold_text(choice.empirical)
         if choice.guaranteed is not None:
             yield f"On these rows the {choice.objective} is at {at}. {told}"
@@ -55,11 +54,6 @@ def headline(choice: Choice) -> Iterator[str]:
     if choice.holdout is not None:
         yield _on_the_holdout(choice.holdout)
     yield _rows(choice)
-
-
-def worth(choice: Choice) -> str:
-    """What the empirical optimum is worth; it is never shown without it."""
-    return BREAKS if limits_of(choice) else OPTIMISTIC
 
 
 def _what_is_kept(choice: Choice) -> str:

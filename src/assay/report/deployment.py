@@ -11,9 +11,11 @@ from assay.evaluation.entries import DEFAULT_BASE_RATES
 from assay.measures import FALSE_POSITIVE_RATE, PRECISION, PREVALENCE
 from assay.measures.shown import AT_BASE_RATES
 from assay.report.document import Block, Cell, Column, Kind, Prose, Section, Table, Tier
-from assay.report.headline import USUAL_BASE_RATE
 from assay.report.numbers import about, count, exact_percent, percent
 from assay.report.words import measure_name
+
+# What is said of base rates where none was given.
+USUAL_BASE_RATE = 0.001
 
 
 def sections(evaluation: Evaluation) -> tuple[Section, ...]:
@@ -59,7 +61,7 @@ def _table(
 
 
 def reverse(evaluation: Evaluation) -> list[str]:
-    """What a tolerable false alarm rate would ask for: a sentence a base rate that was given."""
+    """What a tolerable false alarm rate would ask for, at each base rate that was given."""
     rates = evaluation.base_rates or (USUAL_BASE_RATE,)
     return [_asked(evaluation, each) for each in evaluation.deployment if each.base_rate in rates]
 

@@ -6,11 +6,12 @@ import math
 from collections.abc import Mapping
 
 from assay.evaluation import Evaluation
+from assay.evaluation.deployment import reading
 from assay.evaluation.partly import NOT_LABELLED, alerts_only
 from assay.evaluation.per_label import per_label
 from assay.evaluation.words import listed
 from assay.inference import Estimate, Significance
-from assay.measures import RECALL, Measure, catalogue, find, parse
+from assay.measures import RECALL, catalogue, find, parse
 from assay.measures.measure import spoken
 from assay.measures.shown import ADVANCED, MAIN, OF_ALERTS, PER_CLASS, of_scores
 from assay.report import deployment, slices
@@ -31,7 +32,7 @@ from assay.report.headline import headline, largest_confusions
 from assay.report.names import name
 from assay.report.numbers import count, daily, p_value
 from assay.report.refused import refused_rows
-from assay.report.words import measure_name, plural, quoted
+from assay.report.words import matrix_caption, measure_name, plural, quoted
 
 _MEASURE_COLUMNS = (
     Column("measure"),
@@ -91,9 +92,7 @@ def _of_ranks(evaluation: Evaluation) -> tuple[Section, ...]:
 
 def _matrix(evaluation: Evaluation) -> Section:
     confusion = evaluation.confusion
-    caption = "Rows are the truth, columns the decision"
-    if confusion.weighted:
-        caption += "; sums of weights"
+    caption = matrix_caption(weighted=confusion.weighted)
     if evaluation.unlabelled is not None:
         caption += "; only rows that have a label"
     matrix = Matrix(caption, confusion.labels, confusion.cells)
@@ -150,7 +149,7 @@ def _table(evaluation: Evaluation, keys: tuple[str, ...]) -> Table:
     reasons = [found.undefined for found in shown.values() if found.undefined]
     # A reason that all share is told once.
     shared = reasons[0] if len(reasons) > 2 and len(set(reasons)) == 1 else None
-    rows = tuple(_row(key, found, shared) for key, found in shown.items())
+    rows = tuple(_row(evaluation, key, found, shared) for key, found in shown.items())
     notes = () if shared is None else (f"Undefined: {shared}.",)
     return Table(caption, _MEASURE_COLUMNS, rows, (*notes, *_without_interval(shown)))
 
@@ -166,20 +165,14 @@ def _without_interval(shown: Mapping[str, Estimate]) -> tuple[str, ...]:
     return tuple(f"{listed(names)}: {why}." for why, names in reasons.items())
 
 
-def _row(key: str, found: Estimate, shared: str | None) -> tuple[Cell, ...]:
+def _row(evaluation: Evaluation, key: str, found: Estimate, shared: str | None) -> tuple[Cell, ...]:
+    """A measure with what its value means, or why it has none."""
     measure, average = parse(key)
     called = measure_name(measure.name, average)
-    reading = "" if found.undefined and found.undefined == shared else _reading(measure, found)
-    return (called, found, reading, found.method, found.n)
-
-
-def _reading(measure: Measure, found: Estimate) -> str:
-    """What a value means where a band says so, or why there is no value."""
+    said = reading(evaluation, measure, found)
     if math.isnan(found):
-        return found.undefined or ""
-    if "if_calibrated" in found.parts:
-        return f"a calibrated model of this size: about {found.parts['if_calibrated']:.2g}"
-    return measure.reading(found) or ""
+        said = "" if found.undefined == shared else found.undefined or ""
+    return (called, found, said, found.method, found.n)
 
 
 # -- the appendix ----------------------------------------------------------------------------------

@@ -12,9 +12,6 @@ from assay.report.numbers import about, count, exact_percent, percent
 from assay.report.slices import too_wide
 from assay.report.words import plural, positives, quoted
 
-# The base rate of the headline where none was given.
-USUAL_BASE_RATE = 0.001
-
 
 def headline(evaluation: Evaluation) -> tuple[str, ...]:
     """The verdict, and what it rests on."""
@@ -44,10 +41,11 @@ def _of_two(evaluation: Evaluation) -> str:
     parts.append(
         f"{percent(false)} of its alarms are false at this test set's prevalence of {prevalence}"
     )
-    rate = evaluation.base_rates[0] if evaluation.base_rates else USUAL_BASE_RATE
-    deployed = evaluation.at(rate)[FALSE_DISCOVERY_RATE]
-    if not math.isnan(deployed):
-        parts.append(_deployed(rate, deployed))
+    # Only a base rate that was asked for; the usual ones stand in their table.
+    for rate in evaluation.base_rates[:1]:
+        deployed = evaluation.at(rate)[FALSE_DISCOVERY_RATE]
+        if not math.isnan(deployed):
+            parts.append(_deployed(rate, deployed))
     return "; ".join(parts) + "."
 
 

@@ -11,7 +11,7 @@ from assay.learn.run import Run
 from assay.learn.words import Word
 from assay.report.document import Cell, Column, Course, Kind, Section, Table, Tier
 from assay.report.names import name
-from assay.report.numbers import count
+from assay.report.numbers import count, plain_number
 from assay.report.validated import called
 from assay.report.words import plural
 
@@ -50,7 +50,8 @@ def _importance(found: Importance) -> Section:
     more = (f"{count(left)} more {plural(left, 'column', 'columns')} matter less.",) * (left > 0)
     caption = (
         f"{called(found.measure)} that is lost when a column is shuffled, of "
-        f"{found.baseline:.3f} on {count(found.judged)} judged rows; {found.repeats} shuffles"
+        f"{plain_number(found.baseline)} on {count(found.judged)} judged rows; "
+        f"{found.repeats} shuffles"
     )
     table = Table(caption, columns, tuple(rows), (*found.notes, *more))
     return Section("What the model relies on", (table,), Tier.ADVANCED)

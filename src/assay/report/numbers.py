@@ -23,6 +23,8 @@ _LEAST, _LEAST_PERCENT = 3, 1
 _MOST = 9
 # What floating point may leave of an exact 1.
 _NOISE = 1e-12
+# What tells any other number from 1.
+_FINEST = 14
 
 
 def measured(found: Estimate) -> str:
@@ -108,7 +110,7 @@ def about(share: float) -> str:
     smaller = 100 * min(share, 1 - share) * (1 + 1e-9)
     if smaller <= 0 or smaller >= 10:
         return f"{100 * share:.0f}%"
-    digits = min(1 - math.floor(math.log10(smaller)), _MOST)
+    digits = min(1 - math.floor(math.log10(smaller)), _FINEST)
     if share > 0.5:
         return f"{100 * share:.{digits - 1}f}%"
     text = f"{100 * share:.{digits}f}".rstrip("0").rstrip(".")
@@ -220,5 +222,8 @@ def _written(number: float, digits: int, *, whole: float = 1) -> str:
     if number == 0 or abs(abs(number) - whole) <= _NOISE:
         return f"{round(number) or 0}"
     text = f"{number:,.{digits}f}"
+    shown = float(text.replace(",", ""))
+    if shown in (whole, -whole) and digits < _FINEST:
+        return _written(number, digits + 1, whole=whole)
     # Smaller than the most decimals can show.
-    return f"{number:.2g}" if float(text.replace(",", "")) == 0 else text
+    return f"{number:.2g}" if shown == 0 else text

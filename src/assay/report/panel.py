@@ -17,8 +17,8 @@ from assay.evaluation.undecided import starting_threshold
 from assay.inference.significance import finite
 from assay.measures import Measure, catalogue, find
 from assay.measures.shown import MOVING
+from assay.report.deployment import USUAL_BASE_RATE
 from assay.report.document import Panel
-from assay.report.headline import USUAL_BASE_RATE
 
 # What rounding leaves of a sum of weights that is 0.
 _NOISE = 1e-12
@@ -102,7 +102,7 @@ def _measures() -> tuple[Measure, ...]:
 
 
 def _usual_first() -> tuple[float, ...]:
-    """The usual base rates, that of the headline first."""
+    """The usual base rates, that of the sentences first."""
     others = (rate for rate in DEFAULT_BASE_RATES if rate != USUAL_BASE_RATE)
     return (USUAL_BASE_RATE, *others)
 

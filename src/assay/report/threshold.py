@@ -13,7 +13,6 @@ from assay.decisions.threshold.result import (
     Point,
     Shown,
 )
-from assay.decisions.threshold.words import BREAKS, OPTIMISTIC
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED
 from assay.inference import Estimate
 from assay.measures import PRECISION
@@ -26,7 +25,6 @@ from assay.report.chosen import (
     limits_of,
     threshold_text,
     where,
-    worth,
 )
 from assay.report.document import (
     Block,
@@ -108,7 +106,7 @@ def _side_by_side(choice: Choice) -> Iterator[Section]:
     caption = f"{_level(choice.level)} intervals, {where(choice)}"
     if choice.volume is not None:
         caption += f", {count(choice.volume)} rows a day"
-    notes = (f"Empirical: {worth(choice)}",) if choice.empirical is not None else ()
+    notes = tuple(f"{_upper(point.name)}: {point.worth}" for point in points if point.worth)
     blocks: list[Block] = [Table(caption, columns, tuple(rows), notes)]
     blocks += [Prose(_rule(point)) for point in points]
     title = "Guaranteed and empirical" if len(points) == 2 else _upper(points[0].name)
@@ -117,8 +115,7 @@ def _side_by_side(choice: Choice) -> Iterator[Section]:
 
 def _rule(point: Point) -> str:
     """How a point was found; what the empirical one is worth stands with its numbers."""
-    told = point.rule.removesuffix(BREAKS).removesuffix(OPTIMISTIC).strip()
-    return f"{_upper(point.name)}: {told}"
+    return f"{_upper(point.name)}: {point.rule.removesuffix(point.worth).strip()}"
 
 
 def _upper(text: str) -> str:

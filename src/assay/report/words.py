@@ -31,6 +31,11 @@ _POSITIVES = {
 }
 
 
+def matrix_caption(*, weighted: bool) -> str:
+    """How a confusion matrix is to be read."""
+    return f"Rows are the truth, columns the decision{'; sums of weights' if weighted else ''}"
+
+
 def measure_name(measure: Measure | str, average: str | None = None) -> str:
     """A measure as a heading calls it.
 

@@ -17,6 +17,8 @@ from assay.errors import TallyError
 
 MAGIC = b"assay-tally\n"
 SCHEMA = 1
+# Kinds whose header was changed have a later schema, and are read from the earlier ones too.
+_LATER = {"losses": 2}
 _DTYPES = frozenset({"<f4", "<f8", "|u1", "<u2", "<u4", "<u8", "<i8"})
 
 # What reading damaged bytes can run into.
@@ -46,7 +48,7 @@ def write(kind: str, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> 
         little = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
         described.append({"name": name, "dtype": little.dtype.str, "shape": list(little.shape)})
         parts.append(little.tobytes())
-    head = {"kind": kind, "schema": SCHEMA, "header": header, "arrays": described}
+    head = {"kind": kind, "schema": _LATER.get(kind, SCHEMA), "header": header, "arrays": described}
     text = json.dumps(head, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
     body = b"".join([len(text).to_bytes(8, "little"), text, *parts])
     return MAGIC + zlib.crc32(body).to_bytes(4, "little") + body
@@ -90,8 +92,9 @@ def _read(data: bytes) -> tuple[str, Mapping[str, Any], Mapping[str, Array]]:
         )
     except _BROKEN as broken:
         raise TallyError(f"the head of the tally can't be read: {broken}") from broken
-    if schema != SCHEMA:
-        raise TallyError(f"the tally has schema {schema}; this version reads schema {SCHEMA}")
+    newest = _LATER.get(str(kind), SCHEMA)
+    if schema not in range(SCHEMA, newest + 1):
+        raise TallyError(f"the tally has schema {schema}; this version reads schema {newest}")
     return str(kind), header, _arrays(data, start + size, described)
 
 

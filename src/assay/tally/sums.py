@@ -1,8 +1,8 @@
 """Sums that are not counts: the loss of a probability, row by row, added up exactly.
 
-Each row's loss is rounded to a multiple of 2^-44 and added as an integer, so sums do not depend on
-the order of rows or on how they were sharded. Squares, which only the variance needs, are rounded
-to 2^-32. With sampling weights the sums are floats, promised to 1e-12.
+Each row's loss and its square are floats, which are multiples of 2^-1074 and are added as integers,
+digit by digit: no sum is rounded, however small its parts are, and none depends on the order of
+rows or on how they were sharded. With sampling weights the sums are floats, promised to 1e-12.
 """
 
 from __future__ import annotations
@@ -19,10 +19,19 @@ from assay.errors import TallyError
 from assay.tally import codec
 from assay.tally.blocks import BLOCK, map_blocks
 
-FIRST_BITS = 44
-SECOND_BITS = 32
+# A float of 2^-LEVEL_BITS or more is a multiple of 2^-LOWEST_BITS; a smaller one becomes so when it
+# is multiplied by 2^LEVEL_BITS often enough. Sums count units that divide every float.
+LEVEL_BITS = 62
+LOWEST_BITS = LEVEL_BITS + 52
+UNIT_BITS = 17 * LEVEL_BITS + LOWEST_BITS
+# Where a value is split, so that each part of a chunk of values adds up exactly as floats.
+_SPLIT = (31, 41)
 SMALLEST_PROBABILITY = 2.0**-52
-_CHUNK = 1 << 12
+_CHUNK = 1 << 11
+# Below this 1 - q has lost digits of q, and -log(1 - q) is q + q^2/2 + q^3/3 to the last bit.
+_NEARLY_SURE = 2.0**-17
+# What sums were multiples of before they had a number of bits: losses, and squares of losses.
+_OLD_BITS = (44, 32)
 
 Floats = npt.NDArray[np.float64]
 
@@ -54,6 +63,7 @@ class Moments:
 class LossSums:
     """Sums of log loss and Brier loss over rows that were given a probability.
 
+    Each pair holds the sum of the losses and that of their squares, in units of 2^-1168.
     ``clipped`` counts the rows whose true label was given a probability below 2^-52; their log
     loss is that of 2^-52.
     """
@@ -88,7 +98,7 @@ class LossSums:
     def _moments(self, sums: tuple[int, int], which: int) -> Moments:
         if self.weighted is not None:
             return Moments(*self.weighted[which])
-        first, second = sums[0] / 2**FIRST_BITS, sums[1] / 2**SECOND_BITS
+        first, second = (number / 2**UNIT_BITS for number in sums)
         return Moments(self.rows, first, self.rows, first, second)
 
     @classmethod
@@ -109,11 +119,12 @@ class LossSums:
                 label, p_true, error, spare = scratch[:, : j - i]
                 np.copyto(label, truth[i:j])
                 np.subtract(probability[i:j], label, out=error, dtype=np.float64)
-                np.multiply(error, error, out=error)
+                np.abs(error, out=error)
                 np.subtract(label, 1.0, out=label)
                 np.add(label, probability[i:j], out=p_true, dtype=np.float64)
                 np.abs(p_true, out=p_true)
-                return cls._of_losses(p_true, error, spare, i, j, counts, weights)
+                brier = np.multiply(error, error, out=label)
+                return cls._of_losses(p_true, error, brier, spare, slice(i, j), counts, weights)
 
             return work
 
@@ -131,11 +142,14 @@ class LossSums:
         """Sum the losses of rows with one probability a class; Brier is halved to [0, 1]."""
 
         def work(i: int, j: int) -> LossSums:
-            rows = probabilities[i:j]
-            p_true = rows[np.arange(j - i), truth[i:j]]
-            error = (np.square(rows).sum(axis=1) - 2 * p_true + 1) / 2
+            errors = np.array(probabilities[i:j], np.float64)
+            right = np.arange(j - i), truth[i:j]
+            p_true = errors[right]
+            wrong = 1.0 - p_true
+            errors[right] = wrong
+            brier = np.square(errors, out=errors).sum(axis=1) / 2
             return cls._of_losses(
-                p_true, np.maximum(error, 0.0), np.empty(j - i), i, j, counts, weights
+                p_true, wrong, brier, np.empty(j - i), slice(i, j), counts, weights
             )
 
         return sum(map_blocks(len(truth), lambda: work), cls())
@@ -144,10 +158,10 @@ class LossSums:
     def _of_losses(
         cls,
         p_true: Floats,
+        wrong: Floats,
         brier: Floats,
         spare: Floats,
-        start: int,
-        stop: int,
+        block: slice,
         counts: npt.NDArray[np.int64] | None,
         weights: Floats | None,
     ) -> LossSums:
@@ -155,25 +169,34 @@ class LossSums:
         np.maximum(p_true, SMALLEST_PROBABILITY, out=p_true)
         np.log(p_true, out=p_true)
         np.negative(p_true, out=p_true)
+        sure = wrong < _NEARLY_SURE
+        if sure.any():
+            q = wrong[sure]
+            p_true[sure] = q * (1 + q * (1 / 2 + q / 3))
         if weights is not None:
-            weight = weights[start:stop]
+            weight = weights[block]
             both = (_weighted_sums(p_true, weight), _weighted_sums(brier, weight))
-            return cls(stop - start, int(np.count_nonzero(low)), weighted=both)
-        count = None if counts is None else counts[start:stop]
+            return cls(len(low), int(np.count_nonzero(low)), weighted=both)
+        count = None if counts is None else counts[block]
         return cls(
-            stop - start if count is None else int(count.sum()),
+            len(low) if count is None else int(count.sum()),
             int(np.count_nonzero(low)) if count is None else int(count[low].sum()),
-            _integer_sums(p_true, spare, count),
-            _integer_sums(brier, spare, count),
+            _integer_sums(p_true, wrong, spare, count),
+            _integer_sums(brier, wrong, spare, count),
         )
 
     def to_header(self) -> dict[str, Any]:
-        """The sums as plain values."""
+        """The sums as plain values, in units of 2^-bits that are as large as they can be."""
+        sums = (*self.log, *self.brier)
+        spare = UNIT_BITS - LOWEST_BITS
+        while spare > 0 and any(number & ((1 << spare) - 1) for number in sums):
+            spare -= LEVEL_BITS
         return {
             "rows": self.rows,
             "clipped": self.clipped,
-            "log": self.log,
-            "brier": self.brier,
+            "bits": UNIT_BITS - spare,
+            "log": [number >> spare for number in self.log],
+            "brier": [number >> spare for number in self.brier],
             "weighted": self.weighted,
         }
 
@@ -191,34 +214,63 @@ def losses_of(header: Mapping[str, Any], _: Mapping[str, Any]) -> LossSums:
         if len(log) != 5 or len(brier) != 5 or not all(map(math.isfinite, (*log, *brier))):
             raise ValueError("weighted sums are five and five finite numbers")
         weighted = log, brier
-    return LossSums(
-        int(header["rows"]),
-        int(header["clipped"]),
-        (int(header["log"][0]), int(header["log"][1])),
-        (int(header["brier"][0]), int(header["brier"][1])),
-        weighted,
+    bits = _OLD_BITS if "bits" not in header else (int(header["bits"]),) * 2
+    if not all(0 < each <= UNIT_BITS for each in bits):
+        raise ValueError(f"sums have 1 to {UNIT_BITS} bits; found {bits[0]}")
+    log, brier = (
+        (int(sums[0]) << UNIT_BITS - bits[0], int(sums[1]) << UNIT_BITS - bits[1])
+        for sums in (header["log"], header["brier"])
     )
+    return LossSums(int(header["rows"]), int(header["clipped"]), log, brier, weighted)
 
 
 def _integer_sums(
-    values: Floats, spare: Floats, counts: npt.NDArray[np.int64] | None
+    values: Floats, squares: Floats, spare: Floats, counts: npt.NDArray[np.int64] | None
 ) -> tuple[int, int]:
-    """The sums of values and of their squares as multiples of 2^-44 and 2^-32."""
-    np.multiply(values, 2.0**FIRST_BITS, out=spare)
-    first = _integer_sum(spare, counts)
-    np.multiply(values, values, out=spare)
-    np.multiply(spare, 2.0**SECOND_BITS, out=spare)
-    return first, _integer_sum(spare, counts)
+    """The sums of values and of their squares, in units; all three arrays are used up."""
+    np.multiply(values, values, out=squares)
+    return _integer_sum(values, spare, counts), _integer_sum(squares, spare, counts)
 
 
-def _integer_sum(scaled: Floats, counts: npt.NDArray[np.int64] | None) -> int:
-    np.rint(scaled, out=scaled)
-    integers = scaled.astype(np.int64)
+def _integer_sum(values: Floats, spare: Floats, counts: npt.NDArray[np.int64] | None) -> int:
+    """The sum without any rounding, level by level: few values are below the first."""
+    total, bits = 0, LOWEST_BITS
+    while len(values):
+        left = np.flatnonzero(values < 2.0**-LEVEL_BITS)
+        smaller = values[left]
+        values[left] = 0.0
+        total += _level_sum(values, spare[: len(values)], counts) << UNIT_BITS - bits
+        left = left[smaller > 0]
+        values = smaller[smaller > 0] * 2.0**LEVEL_BITS
+        counts = None if counts is None else counts[left]
+        bits += LEVEL_BITS
+    return total
+
+
+def _level_sum(values: Floats, whole: Floats, counts: npt.NDArray[np.int64] | None) -> int:
+    """The sum of multiples of 2^-114 as their number; the values are used up.
+
+    The square of the largest loss is 1,303 < 2^11. So the whole part of 2^31 times a value has 42
+    bits, that of 2^41 times the rest 41, and what is then left 42 behind the point: 2^11 of any of
+    these add up exactly as floats.
+    """
+    total, bits = 0, 0
+    for step in _SPLIT:
+        np.multiply(values, 2.0**step, out=values)
+        np.floor(values, out=whole)
+        np.subtract(values, whole, out=values)
+        bits += step
+        total += _chunk_sum(whole, 0, counts) << LOWEST_BITS - bits
+    return total + _chunk_sum(values, LOWEST_BITS - bits, counts)
+
+
+def _chunk_sum(parts: Floats, bits: int, counts: npt.NDArray[np.int64] | None) -> int:
+    """The sum of multiples of 2^-bits as their number."""
     if counts is not None:
-        return sum(a * b for a, b in zip(integers.tolist(), counts.tolist(), strict=True))
-    # The largest loss is 36.1 * 2^44 < 2^50, so a chunk of 2^12 rows stays below 2^62.
-    starts = range(0, len(integers), _CHUNK)
-    return sum(np.add.reduceat(integers, starts).tolist()) if len(integers) else 0
+        np.multiply(parts, 2.0**bits, out=parts)
+        return sum(int(a) * n for a, n in zip(parts.tolist(), counts.tolist(), strict=True))
+    sums = np.add.reduceat(parts, range(0, len(parts), _CHUNK))
+    return sum(map(int, (sums * 2.0**bits).tolist()))
 
 
 def _weighted_sums(values: Floats, weights: Floats) -> tuple[float, ...]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -67,15 +68,19 @@ def small(
 def test_one_model_at_a_threshold_has_the_estimate_of_an_evaluation(
     rule: str, of: Callable[[assay.Evaluation], assay.Estimate]
 ) -> None:
-    evaluation = assay.evaluate(
-        FLOWS.label, y_score=FLOWS.new, slices={"family": FLOWS.family}, volume=1e6
-    )
-    found, expected = judged(f"{rule} >= 0").rules[0].estimate, of(evaluation)
+    found, expected = judged(f"{rule} >= 0").rules[0].estimate, of(evaluated())
     assert (float(found), found.low, found.high, found.method) == (
         float(expected),
         expected.low,
         expected.high,
         expected.method,
+    )
+
+
+@cache
+def evaluated() -> assay.Evaluation:
+    return assay.evaluate(
+        FLOWS.label, y_score=FLOWS.new, slices={"family": FLOWS.family}, volume=1e6
     )
 
 
@@ -116,6 +121,7 @@ def test_a_family_has_exact_bounds() -> None:
 # -- thresholds that are chosen --------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "rule", ["recall@max-fpr=0.05", "recall@max-far=0.2", "f1@max-fpr=0.05", "accuracy@max-far=0.3"]
 )
@@ -216,12 +222,13 @@ EVERY_KIND = (
 
 def test_identical_models_differ_by_exactly_nothing() -> None:
     rules = [f"new-old({measure}) {op} 0" for measure in EVERY_KIND for op in (">=", "<=")]
-    found = judged(*rules, new=FLOWS.old)
+    found = judged(*rules, new=FLOWS.old, resamples=100)
     assert found.outcome == "pass"
     for each in found.rules:
         assert (float(each.estimate), each.estimate.low, each.estimate.high) == (0, 0, 0)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("measure", EVERY_KIND)
 def test_swapping_the_models_turns_the_difference_around(measure: str) -> None:
     one = judged(f"new-old({measure}) >= 0", resamples=200).rules[0].estimate
@@ -296,7 +303,9 @@ def test_an_end_that_is_the_bound_but_for_rounding_is_the_bound() -> None:
 
 
 def test_a_rule_for_each_family_becomes_one_a_family() -> None:
-    found = judged("new-old(recall@max-fpr=0.01,family=*) >= -0.05", "new(f1) >= 0.9")
+    found = judged(
+        "new-old(recall@max-fpr=0.01,family=*) >= -0.05", "new(f1) >= 0.9", resamples=100
+    )
     families = sorted({*FLOWS.family.tolist()} - {"normal"})
     assert [each.rule.family for each in found.rules] == [*families, None]
     assert found.rules[1].rule.text == (
@@ -388,6 +397,7 @@ def test_one_cluster_is_refused() -> None:
         judged("new(f1) >= 0", clusters=["a"] * len(FLOWS))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("measure", EVERY_KIND)
 def test_counts_are_as_repeated_rows(measure: str) -> None:
     # Probabilities, so that every measure is defined.
@@ -539,6 +549,7 @@ def test_any_rows_give_an_outcome_and_an_interval_that_holds_the_value(
 # -- worse models are rarely let through -----------------------------------------------------------
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("positives", "negatives"), [(15, 60), (60, 240)])
 def test_a_model_that_is_really_worse_is_rarely_passed(positives: int, negatives: int) -> None:
     rules = [

@@ -3,7 +3,7 @@
 import string
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from assay.decisions.gate import Outcome, Rule, parse_rule
@@ -59,7 +59,7 @@ def test_blanks_aliases_and_ways_to_write_a_number_do_not_matter(text: str) -> N
     ],
 )
 def test_numbers_are_decimals_percents_and_ratios(written: str, value: float) -> None:
-    assert parse_rule(f"new(recall) < {written}").bound == value
+    assert parse_rule(f"new-old(recall) < {written}").bound == value
 
 
 @pytest.mark.parametrize(
@@ -180,6 +180,54 @@ def test_any_text_is_a_rule_or_refused(text: str) -> None:
         assert "character" in str(refused)  # noqa: PT017 - either way is right
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "new(recall) >= 70",
+            "could not hold, whatever the model; did you mean 0.7, which is",
+        ),
+        ("new(far) <= 5", "could not fail, whatever the model; did you mean 0.05, which is 5%?"),
+        ("new(recall) >= -0.5", "could not fail, whatever the model; did you mean the difference"),
+        ("new(recall) > 1", "lies between 0 and 1, so the rule could not hold"),
+        ("new(recall) < 0", "lies between 0 and 1, so the rule could not hold"),
+        ("new(mcc) >= -1.5", "mcc lies between -1 and 1, so the rule could not fail"),
+        (
+            "new-old(recall) >= -5",
+            "the difference of recall lies between -1 and 1, so",
+        ),
+        ("new-old(recall) >= -5", "did you mean -0.05, which is -5%?"),
+        (
+            "new-old(mcc) <= -3",
+            "the difference of mcc lies between -2 and 2, so",
+        ),
+        ("new(log_loss) >= -1", "log_loss lies between 0 and "),
+        ("new(alerts_per_day@volume=1000) <= 2000", "lies between 0 and 1000, so the rule could"),
+    ],
+)
+def test_a_bound_that_no_model_or_every_model_keeps_is_refused(text: str, said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        parse_rule(text)
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "new(recall) >= 70%",
+        "new(recall) >= 0.7",
+        "new(recall) >= 1",
+        "new(recall) >= 0",
+        "new-old(recall) >= -0.5",
+        "new-old(mcc) >= -1.5",
+        "new(positive_likelihood_ratio) >= 70",
+        "new(log_loss) <= 2",
+    ],
+)
+def test_a_bound_that_some_model_keeps_is_a_rule(text: str) -> None:
+    assert parse_rule(text).text == text
+
+
 # -- a rule as text --------------------------------------------------------------------------------
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
@@ -191,7 +239,7 @@ COUNTED = [m.name for m in CATALOGUE if m.formula is not None and not m.averages
     measure=st.sampled_from(COUNTED),
     label=st.none() | NAMES,
     operator=st.sampled_from([">=", ">", "<=", "<"]),
-    bound=st.floats(-1e6, 1e6),
+    bound=st.floats(-1, 1) | st.floats(-1e6, 1e6),
     rate=st.none() | st.floats(1e-6, 0.999),
     threshold=st.none() | st.floats(-1e6, 1e6),
 )
@@ -214,6 +262,7 @@ def test_the_canonical_text_reads_as_the_same_rule(
         base_rate=rate,
         at=None if threshold is None else AtThreshold(threshold),
     )
+    assume(rule.decided is None)
     again = parse_rule(rule.canonical())
     for name in ("subject", "measure", "label", "operator", "bound", "base_rate", "at"):
         assert getattr(again, name) == getattr(rule, name)

@@ -203,6 +203,7 @@ SIMULATED = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("world", "setting"), SIMULATED)
 def test_guaranteed_thresholds_break_no_more_often_than_promised(world: int, setting: str) -> None:
     guarantees = benchmark()

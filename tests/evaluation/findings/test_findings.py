@@ -41,6 +41,7 @@ def good(generator: np.random.Generator, size: int) -> Evaluation:
     return evaluate(truth, y_score=chance)
 
 
+@pytest.mark.slow
 def test_a_good_detector_is_left_alone() -> None:
     generator = np.random.default_rng(7)
     draws = 60

@@ -48,6 +48,7 @@ def test_calibrated_probabilities_are_not(message) -> None:
     assert message(evaluate(**drawn(np.random.default_rng(0), 5000, 1, 1)), "E011") is None
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("size", "a", "b"),
     [(30, 1, 1), (300, 0.5, 0.5), (3000, 2, 2), (300, 0.1, 5), (3000, 0.05, 20)],

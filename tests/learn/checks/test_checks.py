@@ -48,6 +48,7 @@ def test_a_check_tells_why_and_what_to_do_in_sentences(each: CodedCheck) -> None
 # -- false alarms ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_clean_parts_leak_in_hardly_any_draw() -> None:
     generator = np.random.default_rng(11)
     draws = 40
@@ -65,6 +66,7 @@ def test_one_clean_file_has_no_leak_and_no_warning() -> None:
     assert len(alarmed) <= 1, alarmed
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("values", [2, 3, 10])
 @pytest.mark.parametrize("columns", [1, 3, 5])
 def test_columns_of_few_values_repeat_by_chance(values: int, columns: int) -> None:
@@ -88,6 +90,7 @@ def test_columns_that_are_functions_of_others_are_no_leak() -> None:
     assert leaks == 0
 
 
+@pytest.mark.slow
 def test_few_rows_of_many_columns_have_no_shortcut_by_chance() -> None:
     generator = np.random.default_rng(8)
     leaks = 0
@@ -240,4 +243,4 @@ print([each.code for each in found.leaks], [each.name for each in found.baseline
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "['L011'] ['majority', 'best single column']" in done.stdout
-    assert "pip install 'assay[learn]'" in done.stdout
+    assert "pip install 'assay-detectors[learn]'" in done.stdout

@@ -212,6 +212,7 @@ def test_the_same_model_on_the_same_rows_drops_by_nothing() -> None:
     assert [(each.value, each.low, each.high) for each in found.values()] == [(0, 0, 0)] * 2
 
 
+@pytest.mark.slow
 def test_intervals_of_drops_cover_a_drop_of_nothing() -> None:
     generator = np.random.default_rng(4)
     covered = {"shared": 0, "apart": 0}

@@ -68,6 +68,7 @@ def in_fresh_process(program: str, *arguments: object, seed: int = 0) -> list[st
     return done.stdout.decode().split()
 
 
+@pytest.mark.slow
 def test_every_recipe_says_the_same_bits_in_a_fresh_process(tmp_path: Path) -> None:
     rows().write_parquet(tmp_path / "rows.parquet")
     expected, paths = {}, []

@@ -114,6 +114,7 @@ def test_everything_is_learned_from_the_training_part_alone() -> None:
     assert set(pipeline[0].categories_[frame.columns.index("text")]) == known
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("max_far", [None, 0.3])
 @pytest.mark.parametrize("name", QUICK)
 def test_the_model_stays_the_same_whatever_the_judged_rows_hold(

@@ -190,7 +190,7 @@ def test_other_classes_share_the_last_row_and_column(size: int, shown: int) -> N
 def test_an_empty_class_has_no_shade() -> None:
     heat: Heat = heat_of(matrix([[0, 0, 0], [0, 3, 0], [0, 1, 2]]), LIMITS)
     [row] = [squares for name, squares, _ in heat.rows if name.shown == "c0"]
-    assert {(square.text, square.shade) for square in row} == {("", 0)}
+    assert {(square.text, square.shade) for square in row} == {("0", 0)}
 
 
 @given(shares)

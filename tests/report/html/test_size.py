@@ -81,6 +81,7 @@ def test_at_most_fifty_slices_are_shown() -> None:
     assert "30 more are left out here" in text
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("letter", ["x", "\u65e5", "\U0001f600", "<", "&", "\x00"])
 def test_endless_names_fit(letter: str) -> None:
     name = letter * 10_000
@@ -96,6 +97,7 @@ def test_endless_names_fit(letter: str) -> None:
     assert size(document) < LARGEST
 
 
+@pytest.mark.slow
 def test_thousands_of_sections_fit() -> None:
     sections = tuple(Section(f"section {i}", (table(40), dots(40))) for i in range(2000))
     page = render(replace(small(), sections=sections))

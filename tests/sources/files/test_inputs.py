@@ -77,6 +77,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "npz", "npy"])
 def test_hostile_names_read_exactly_their_own_file(
     suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

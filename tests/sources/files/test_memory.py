@@ -53,7 +53,7 @@ def test_a_process_that_takes_too_much_is_told_once() -> None:
     with memory_limit(limit, exceeded):
         assert not called.wait(0.1)
         held = np.ones(128 << 17)  # 128 MiB
-        assert called.wait(5)
+        assert called.wait(60)
         time.sleep(0.05)
     assert len(told) == 1
     assert told[0] > limit
@@ -160,12 +160,12 @@ from assay.errors import InputError
 from assay.sources.files import Request, read
 
 for path in sys.argv[2:]:
-    start = time.monotonic()
+    start = time.process_time()
     try:
         said = f"{read([path], Request(max_memory=int(sys.argv[1]))).rows_read} rows"
     except InputError as refused:
         said = str(refused)
-    seconds = time.monotonic() - start
+    seconds = time.process_time() - start
     status = dict(line.split(":", 1) for line in open("/proc/self/status"))
     print(json.dumps([said, seconds, int(status["VmHWM"].split()[0]) << 10]))
 """
@@ -173,7 +173,7 @@ for path in sys.argv[2:]:
 
 @pytest.fixture(scope="module")
 def exploded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, float, int]]:
-    """What a process of its own said to each bomb, how long it took, and how large it grew."""
+    """What a process of its own said to each bomb, how long it worked, and how large it grew."""
     folder = tmp_path_factory.mktemp("bombs")
     paths = []
     for name, make, _ in BOMBS.values():
@@ -203,7 +203,7 @@ def test_a_bomb_is_refused_or_stays_small(
     assert re.search(expected, said), said
     assert name in said or said.endswith("rows")
     assert size < LARGEST
-    assert seconds < 20  # far less where nothing else runs
+    assert seconds < 20
 
 
 def test_where_the_machine_does_not_tell_its_memory_four_gigabytes_are_taken(

@@ -86,6 +86,7 @@ def test_two_columns_of_one_name_are_refused(databases: dict[str, Path]) -> None
 HOSTILE = ["a#b.db", "a%41.db", "a b.db", "it's.db", "a;b.db", "é.db", "x'; DROP TABLE t; --"]
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", [*HOSTILE, ":memory:", "file:x", "[1].db", "-x.db", "a?mode=rwc"])
 def test_hostile_names_open_exactly_their_own_file(
@@ -164,6 +165,7 @@ DUCKDB_ESCAPES = [
 python_rows = [("a", 1.0)]
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(
     ("engine", "escape"),
     [
@@ -199,7 +201,7 @@ def test_without_duckdb_it_is_said_how_to_get_it(
     import sys
 
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(InputError, match=r"pip install 'assay\[sql\]'"):
+    with pytest.raises(InputError, match=r"pip install 'assay-detectors\[sql\]'"):
         read([f"duckdb:{databases['duckdb']}?SELECT 1"], Request())
 
 

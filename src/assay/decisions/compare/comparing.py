@@ -41,7 +41,7 @@ UNDECIDED_NOTE = (
 )
 PINNED_NOTE = (
     "{rule} holds in every resample, so the interval of the rate that it limits says nothing of "
-    "new rows, on which it will be broken about half of the time"
+    "new rows, on which it will be broken about half of the time where it is only just kept"
 )
 
 

@@ -16,6 +16,7 @@ from assay.decisions.comparison import (
 from assay.decisions.measured import direction
 from assay.errors import MethodError
 from assay.inference import Estimate
+from assay.inference.estimate import decimal
 from assay.inference.operating import Rule
 from assay.inference.quantiles import normal, student
 from assay.inference.significance import p_text
@@ -102,7 +103,7 @@ def _judged(
             None,
         )
     said = f"Not enough data to tell {a} from {b}: the difference in {name} lies between "
-    said += f"{gap.low:+.3f} and {gap.high:+.3f}"
+    said += f"{decimal(gap.low, sign='+')} and {decimal(gap.high, sign='+')}"
     if told and found.p_adjusted is not None:
         said += f", which {pairs} pairs may show by chance ({p_text(found.p_adjusted)} by Holm)"
     enough, hope = rows_enough(gap, margin, pairs, size)
@@ -113,7 +114,8 @@ def _told(found: Difference, name: str, margin: float) -> tuple[str, str, None]:
     gap, sign = found.difference, direction(found.measure)
     higher = gap.low > 0
     low, high = (gap.low, gap.high) if higher else (-gap.high, -gap.low)
-    by = f"{name} is {'higher' if higher else 'lower'} by {abs(gap):.3f} [{low:.3f}, {high:.3f}]"
+    size = Estimate(abs(gap), low, high)
+    by = f"{name} is {'higher' if higher else 'lower'} by {size}"
     if high < margin:
         by += f", within the margin of {margin:g}"
     better = higher == (sign > 0)

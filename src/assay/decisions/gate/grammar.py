@@ -139,12 +139,15 @@ class _Parser:
         operator = self._take()
         if operator.text not in _OPERATORS or operator.kind != "operator":
             self._expected(operator, "one of >=, >, <= and <")
+        number = self._next
         bound = self._number("a number such as 0.5, 50%, -0.01 or 1/100")
         if self._next.kind != "end":
             self._expected(self._next, "nothing after the number")
-        return replace(
+        rule = replace(
             rule, operator=_OPERATORS[operator.text], bound=bound, text=self._text.strip()
         )
+        self._must_be_open(rule, number)
+        return rule
 
     def _subject(self) -> str:
         token = self._take()
@@ -247,6 +250,22 @@ class _Parser:
                 f"{token.text} keeps {rule.written} where it is, so the rule could not fail; "
                 f"`assay threshold` tells how sure that is on new data",
             )
+
+    def _must_be_open(self, rule: Rule, number: _Token) -> None:
+        """Refuse a bound that every model keeps, or none, and say what was meant."""
+        if rule.decided is None:
+            return
+        low, high = rule.range
+        what = f"the difference of {rule.written}" if rule.compares else rule.written
+        so = "could not fail" if rule.decided else "could not hold"
+        meant = ""
+        share = replace(rule, bound=rule.bound / 100)
+        if abs(rule.bound) > 1 and high == 1 and share.decided is None:
+            meant = f"; did you mean {share.bound:g}, which is {rule.bound:g}%?"
+        elif not rule.compares and replace(rule, subject=DIFFERENCE).decided is None:
+            meant = f"; did you mean the difference, {DIFFERENCE}({rule.written})?"
+        why = f"{what} lies between {low:g} and {high:g}, so the rule {so}, whatever the model"
+        self._fail(number, f"{why}{meant}")
 
     def _family(self, rule: Rule) -> Rule:
         if self._is_next(EVERY):

@@ -78,6 +78,24 @@ class Rule:
         """The models that it needs."""
         return (NEW, OLD) if self.compares else (self.subject,)
 
+    @property
+    def range(self) -> tuple[float, float]:
+        """The smallest and the largest value that what is judged can have."""
+        low, high = (0.0, self.volume or math.inf) if self.measure is None else self.measure.range
+        return (low - high, high - low) if self.compares else (low, high)
+
+    @property
+    def decided(self) -> bool | None:
+        """Whether every model keeps the bound, or none (False); None where that depends.
+
+        A bound at the end of the range, such as ``>= 0``, asks for a value and no more.
+        """
+        low, high = self.range
+        kept = {_keeps(end, self.operator, self.bound) for end in (low, high)}
+        if kept == {True} and self.bound in (low, high):
+            return None
+        return kept.pop() if len(kept) == 1 else None
+
     def of_family(self, family: str) -> Rule:
         """The same rule for one family."""
         found = replace(self, family=family, every_family=False)

@@ -17,6 +17,7 @@ from assay.decisions.threshold.result import Choice, Point
 from assay.decisions.threshold.rules import Rule, empirical_rule, guaranteed_rule
 from assay.decisions.threshold.sweep import MODEL, Swept
 from assay.decisions.threshold.wanted import Wanted, wanted
+from assay.decisions.threshold.worth import worth
 from assay.errors import InputError
 from assay.inference import Bootstrap
 from assay.inference.chosen import Chooser, Progress, choose_anew
@@ -235,8 +236,12 @@ class _Choosing:
             point(name, f"{said[0].upper()}{said[1:]} on these rows; nothing is promised.")
             for name, (_, said) in usual.items()
         ]
+        empirical = point("empirical", words.empirical(self.wanted))
+        if empirical is not None and empirical.threshold is not None:
+            told = worth(self.swept, empirical.threshold, self.wanted, empirical.estimates)
+            empirical = replace(empirical, rule=f"{empirical.rule} {told}", worth=told)
         return (
-            point("empirical", words.empirical(self.wanted)),
+            empirical,
             guaranteed,
             tuple(each for each in candidates if each is not None),
         )

@@ -58,11 +58,11 @@ def judge(
         "threshold": point.threshold,
         "source": dict(source),
         "estimates": estimates,
-        "constraints": tuple(_kept(swept, point.threshold, wanted, estimates)),
+        "constraints": tuple(limits_at(swept, point.threshold, wanted, estimates)),
     }
 
 
-def _kept(
+def limits_at(
     swept: Swept, threshold: float, wanted: Wanted, estimates: tuple[Shown, ...]
 ) -> Iterator[dict[str, Any]]:
     """Each constraint, and whether it held to the last row."""
@@ -87,7 +87,7 @@ def _kept(
             continue
         held = None
         if not math.isnan(found):
-            held = _holds(swept, position, _only(wanted, constraint))
+            held = _holds(swept, position, only(wanted, constraint))
         bound, least = float(limit), constraint.startswith(MIN_DR)
         kept = found.low >= bound if least else found.high <= bound
         broken = found.high < bound if least else found.low > bound
@@ -102,7 +102,7 @@ def _kept(
         }
 
 
-def _only(wanted: Wanted, constraint: str) -> Wanted:
+def only(wanted: Wanted, constraint: str) -> Wanted:
     """One constraint alone."""
     families = {
         family: limit

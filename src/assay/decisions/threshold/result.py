@@ -57,8 +57,9 @@ class Shown:
 class Point:
     """A threshold and what it would mean.
 
-    ``rule`` says in words how it was found, ``confidence`` how sure its constraints hold on new
-    data (None where nothing is promised). ``estimates`` have intervals that carry the choice.
+    ``rule`` says in words how it was found, and ends with its ``worth`` on new data where nothing
+    is promised. ``confidence`` is how sure its constraints hold on new data (None where nothing is
+    promised). ``estimates`` have intervals that carry the choice.
     """
 
     threshold: float | None
@@ -66,6 +67,7 @@ class Point:
     confidence: float | None
     estimates: tuple[Shown, ...]
     name: str = ""
+    worth: str = ""
 
     def __getitem__(self, measure: str) -> Estimate:
         """The estimate of a measure over all rows, at the base rate where there is one."""

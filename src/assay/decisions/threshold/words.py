@@ -7,16 +7,13 @@ from fractions import Fraction
 from assay.decisions.threshold.guaranteed import RANKS
 from assay.decisions.threshold.sweep import Counts, Family
 from assay.decisions.threshold.wanted import LOWEST_COST, LOWEST_FAR, Wanted
-from assay.evaluation.words import count, listed, name
+from assay.evaluation.words import below, count, listed, name
 from assay.inference.binomial import most_allowed
-
-BREAKS = "It will break its constraint on new data about half of the time."
-OPTIMISTIC = "It fits these rows: on new data its cost will be higher about half of the time."
 
 
 def rate(share: Fraction | float) -> str:
-    """A rate to six digits, without trailing zeros."""
-    return f"{float(share):.6g}"
+    """A rate to six digits, without trailing zeros; more where it would read as 1 and is less."""
+    return below(float(share), 1, 6)
 
 
 def at(base_rate: Fraction | None) -> str:
@@ -48,14 +45,14 @@ def asked(wanted: Wanted) -> list[str]:
 
 
 def empirical(wanted: Wanted) -> str:
-    """How the empirical optimum was found; never without what it is worth."""
+    """How the empirical optimum was found."""
     best = f"The {wanted.objective}"
     if wanted.objective == LOWEST_COST:
         best += f" {at(wanted.base_rate)}"
     if not wanted.size:
-        return f"{best} on these rows. {OPTIMISTIC}"
+        return f"{best} on these rows."
     tie = "the one that detects most" if wanted.objective == LOWEST_FAR else "the highest"
-    return f"{best} on these rows with {listed(asked(wanted))}; of equal thresholds {tie}. {BREAKS}"
+    return f"{best} on these rows with {listed(asked(wanted))}; of equal thresholds {tie}."
 
 
 def guaranteed(wanted: Wanted, counts: Counts, families: tuple[Family, ...]) -> str:

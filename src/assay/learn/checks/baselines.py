@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.errors import install_line
 from assay.inference import Estimate, Quantity, estimate
 from assay.learn.checks.signals import BINS, auc_of, rates_of
 from assay.measures import ACCURACY, ROC_AUC, find
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-NO_TREE = "the tree of depth 2 needs scikit-learn: pip install 'assay[learn]'"
+NO_TREE = f"the tree of depth 2 needs scikit-learn: {install_line('learn')}"
 # A tree of four leaves learns nothing more from more rows.
 MOST_ROWS = 100_000
 # The tree works with 32 bits, and adds numbers up.

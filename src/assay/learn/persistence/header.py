@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from assay import __version__
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ FORMAT = "assay.model/1"
 NUMBER, TEXT = "number", "text"
 # Halves of characters, which JSON can hold and no table can.
 _NO_TEXT = re.compile("[\ud800-\udfff]")
-_PACKAGES = ("assay", "numpy", "polars", "scikit-learn", "scipy", "skops")
+_PACKAGES = ("numpy", "polars", "scikit-learn", "scipy", "skops")
 
 
 def model_header(
@@ -57,7 +58,7 @@ def complete(header: Mapping[str, Any]) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """The versions of what a model is made with."""
-    found = {"python": platform.python_version()}
+    found = {"python": platform.python_version(), "assay": __version__}
     for package in _PACKAGES:
         try:
             found[package] = version(package)

@@ -15,6 +15,7 @@ from assay.report.document import (
     Course,
     Dots,
     Forest,
+    Formula,
     Kind,
     Marked,
     Matrix,
@@ -200,15 +201,15 @@ def _cell(cell: Cell, column: Column, limits: Limits, *, first: bool) -> Name | 
 
 
 def _drawn(table: Table) -> int | None:
-    """The column of estimates, where there is one and each row is named."""
-    found = [
-        i
-        for i, column in enumerate(table.columns)
-        if column.kind is Kind.SHARE
-        and any(isinstance(_bare(row[i]), Estimate) for row in table.rows)
-    ]
+    """The one column of estimates, where each row is named and no cell of it is in words."""
+    shares = [i for i, column in enumerate(table.columns) if column.kind is Kind.SHARE]
+    cells = {i: [_bare(row[i]) for row in table.rows] for i in shares}
+    found = [i for i in shares if any(isinstance(cell, Estimate) for cell in cells[i])]
     named_rows = bool(table.columns) and table.columns[0].kind is Kind.TEXT
-    return found[0] if len(found) == 1 and named_rows else None
+    if len(found) != 1 or not named_rows:
+        return None
+    in_words = any(isinstance(cell, str | Formula) for cell in cells[found[0]])
+    return None if in_words else found[0]
 
 
 def _line(table: Table, row: tuple[Cell, ...], drawn: int, limits: Limits) -> Line:
@@ -218,15 +219,15 @@ def _line(table: Table, row: tuple[Cell, ...], drawn: int, limits: Limits) -> Li
     for i, (cell, column) in enumerate(_pairs(table, row)):
         if i in (0, drawn) or cell is None or cell == "":
             continue
-        text = cell_parts(cell, column.kind)[0]
+        text = " ".join(filter(None, cell_parts(cell, column.kind)))
         said = _said(text if column.kind is Kind.TEXT else f"{column.name} {text}", limits)
         (asides if column.optional else remarks).append(said)
     found = _bare(row[drawn])
-    value = Value("")
+    value = Value(*cell_parts(found, table.columns[drawn].kind))
     if isinstance(found, Estimate):
         value = value_of(found, limits, Scale() if not (found < 0 or found > 1) else None)
-        value = replace(value, marked=isinstance(row[drawn], Marked))
-    name = named(str(_bare(row[0]) or ""), limits.letters)
+    value = replace(value, marked=isinstance(row[drawn], Marked))
+    name = named(cell_parts(row[0], table.columns[0].kind)[0], limits.letters)
     return Line(name, value, ", ".join(remarks), ", ".join(asides))
 
 

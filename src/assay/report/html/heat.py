@@ -74,7 +74,7 @@ def _square(number: float, total: float, truth: str, decision: str, *, right: bo
     share = number / total if total else 0.0
     said = f"{truth} decided as {decision}: {count(number)} of {count(total)}"
     title = f"{said} ({about(share)})" if number else ""
-    return Square(brief(number) if number else "", title, shade(share), right)
+    return Square(brief(number), title, shade(share), right)
 
 
 def shade(share: float) -> int:

@@ -20,7 +20,7 @@ from assay.report.html.limits import Limits
 from assay.report.html.scales import Scale
 from assay.report.html.text import Name, named
 from assay.report.numbers import count, percent
-from assay.report.words import measure_name, positives
+from assay.report.words import matrix_caption, measure_name, positives
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class Operating:
     threshold: str
     recall: str
     far: str
+    caption: str
     cells: Mapping[str, tuple[str, int]]
     sums: Mapping[str, str]
     first: tuple[Reading, ...]
@@ -78,6 +79,7 @@ def operating_of(panel: Panel, limits: Limits) -> Operating:
         threshold="as given" if panel.threshold is None else f"{panel.threshold:.7g}",
         recall=_percent(panel, RECALL.name),
         far=_percent(panel, FALSE_DISCOVERY_RATE.name),
+        caption=matrix_caption(weighted=panel.weighted),
         cells={
             "tp": _cell(tp, fn),
             "fn": _cell(fn, tp),

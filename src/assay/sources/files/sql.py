@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from assay.errors import InputError
+from assay.errors import InputError, install_line
 from assay.sources.files.table import Meter, Piece, Table
 from assay.sources.files.values import series_of
 
@@ -104,7 +104,7 @@ def _duckdb(path: Path, query: str, name: str, batch_rows: int, limit: int) -> I
         import duckdb
     except ImportError as odd:
         raise InputError(
-            f"{name} needs DuckDB, which is not installed: pip install 'assay[sql]'"
+            f"{name} needs DuckDB, which is not installed: {install_line('sql')}"
         ) from odd
     if "?" in str(path.absolute()):
         raise InputError(f"{name}: DuckDB opens no path with a question mark in it; rename it")

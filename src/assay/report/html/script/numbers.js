@@ -5,6 +5,7 @@ const LEAST = 3;
 const LEAST_PERCENT = 1;
 const MOST = 9;
 const NOISE = 1e-12;
+const FINEST = 14;
 
 // With so many decimals; an exact half goes to the even digit, as in Python.
 function fixed(number, digits) {
@@ -68,7 +69,9 @@ function written(number, digits, whole = 1) {
   if (!Number.isFinite(number)) return number > 0 ? "infinity" : "-infinity";
   if (isExact(number, whole)) return fixed(number, 0);
   const text = fixed(number, digits);
-  return Number(text) === 0 ? significant(number, 2) : grouped(text);
+  const shown = Math.abs(Number(text));
+  if (shown === whole && digits < FINEST) return written(number, digits + 1, whole);
+  return shown === 0 ? significant(number, 2) : grouped(text);
 }
 
 // A measure and its interval; the interval is empty where there is none.
