@@ -14,9 +14,8 @@ from assay.decisions.audit.audit import audit
 from assay.decisions.audit.building import build
 from assay.decisions.audit.result import WRONG, AuditedClaim, Verdict
 from assay.decisions.audit.search import judge_without_matrix
-from assay.decisions.audit.search.identities import identities_of
+from assay.decisions.audit.search.identities import Classes, identities_of
 from assay.decisions.audit.search.network import Impossible, Relation, function_of, settle
-from assay.decisions.audit.search.quantities import Classes
 from assay.formula import Cell, cells, sqrt, value
 from assay.measures import CATALOGUE, Identity, Measure, find
 
