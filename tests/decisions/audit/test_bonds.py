@@ -186,6 +186,7 @@ def test_a_number_that_nothing_tests_is_undetermined() -> None:
 def test_without_a_positive_the_numbers_may_be_averages_over_classes() -> None:
     below = judged({"precision": "0.900", "recall": "0.800", "f1": "0.700"})
     assert set(verdicts(below).values()) == {"undetermined"}
+    assert "averages over" in below.notes[0]
     above = judged({"precision": "0.900", "recall": "0.800", "f1": "0.950"})
     assert above.verdict is Verdict.INCONSISTENT
 
