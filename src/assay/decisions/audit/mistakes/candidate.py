@@ -127,7 +127,8 @@ def spans(values: Iterable[Exact], reported: Printed) -> Spans:
 
 def spans_of_floats(values: Floats, reported: Printed) -> Spans:
     """The same for values known as floats; those that are undefined are left out."""
-    units = values[np.isfinite(values)] / _unit(reported)
+    with np.errstate(over="ignore"):
+        units = values[np.isfinite(values)] / _unit(reported)
     return np.floor(units), np.ceil(units)
 
 
@@ -182,4 +183,7 @@ def guess(found: Spans, reported: Printed, right: float) -> float:
     """
     unit = _unit(reported)
     middle, reach = right / unit, abs(as_float(reported.value) - right) / unit
+    if not math.isfinite(middle) or not math.isfinite(reach):
+        # Beyond all floats nothing crowds.
+        return 0.0
     return share(found, math.floor(middle - reach), math.ceil(middle + reach))

@@ -108,15 +108,16 @@ class _Classes:
         return True
 
     def _can_be_a_share(self, way: Way) -> bool:
-        share = proportion(way.quantity.expression) if isinstance(way, ByFormula) else None
-        if share is None or not isinstance(way, ByFormula):
-            return True
-        rows = self._trials(way.quantity.label, cells(share.trials))
+        rows = self._trials(way)
         window = way.printed.window(rounded=False)
         return rows is None or (rows > 0 and bool(window.counts(rows)))
 
-    def _trials(self, label: int | None, of: frozenset[str]) -> int | None:
-        """How many rows a share is of, where that is told."""
+    def _trials(self, way: Way) -> int | None:
+        """How many rows a number is a share of, where that is told."""
+        share = proportion(way.quantity.expression) if isinstance(way, ByFormula) else None
+        if share is None or not isinstance(way, ByFormula):
+            return None
+        of, label = cells(share.trials), way.quantity.label
         if of in (_EVERYTHING, {"N"}):
             return self._n
         if label is None or not self._rows:
@@ -130,7 +131,21 @@ class _Classes:
         """What the numbers that hold together say of one of them."""
         if self._tables is not None:
             return self._fit_by_tables(i, kept)
-        return self._bonds.fit(i, kept)
+        return self._as_share(self._numbers[i]) or self._bonds.fit(i, kept)
+
+    def _as_share(self, number: Number) -> Fit | None:
+        """A share of rows that are told, by the counts that are printed so."""
+        for rounded in (True, False):
+            for way in number.ways:
+                rows = self._trials(way)
+                counts = way.printed.window(rounded=rounded).counts(rows) if rows else ()
+                if not rows or not counts:
+                    continue
+                said = f"{counts[len(counts) // 2]:,} of {rows:,} rows is printed so"
+                said += "" if rounded else ", cut off rather than rounded"
+                value = counts[0] / rows if len(counts) == 1 else None
+                return Fit(Verdict.CONSISTENT if rounded else Verdict.ROUNDING, value, said)
+        return None
 
     def _fit_by_tables(self, i: int, kept: Numbers) -> Fit:
         number, tables = self._numbers[i], self._tables
