@@ -35,19 +35,6 @@ from assay.report.reference import span
 REFERENCES = Path(__file__).parent / "references.rst"
 API = Path(__file__).parent / "api.rst"
 
-GROUPS = {
-    "rates": ("Rates", "Shares of rows, and means of such shares: what counts alone can tell."),
-    "agreement": (
-        "Agreement",
-        "How far decisions and truth agree beyond chance, and ratios of rates.",
-    ),
-    "ranking": ("Ranking", "How well scores put attacks above harmless rows, at all thresholds."),
-    "probability": (
-        "Probability",
-        "Whether a score in [0, 1] means the chance that it claims to be.",
-    ),
-}
-
 CELLS = (
     "TP, FP, FN and TN are the cells of the confusion matrix: attacks that raised an alarm, "
     "harmless rows that did, attacks that did not, and harmless rows that did not."
@@ -125,7 +112,6 @@ def _index(measures: Sequence[Measure]) -> str:
     text = [_title("Measures"), about, CELLS]
     for group in groups:
         members = [measure for measure in measures if measure.group == group]
-        title, about = GROUPS.get(group, (group.capitalize(), ""))
         rows = [
             (
                 f":doc:`{measure.name}`",
@@ -136,8 +122,8 @@ def _index(measures: Sequence[Measure]) -> str:
             for measure in members
         ]
         text += [
-            _title(title, "-"),
-            about,
+            _title(group.capitalize(), "-"),
+            catalogue.GROUPS[group],
             _table(("measure", "reads", "formula", "better"), rows, (22, 42, 24, 12)),
         ]
     listed = "\n".join(f"   {measure.name}" for measure in measures)

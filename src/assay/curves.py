@@ -16,7 +16,14 @@ import numpy.typing as npt
 
 from assay.errors import MethodError
 from assay.formula import evaluate
-from assay.measures import Measure, find
+from assay.measures import (
+    FALSE_DISCOVERY_RATE,
+    FALSE_POSITIVE_RATE,
+    PRECISION,
+    RECALL,
+    Measure,
+    find,
+)
 from assay.tally import ScoreTally
 from assay.tally.blocks import BLOCK, map_blocks
 
@@ -165,11 +172,11 @@ class _Targets:
         return np.asarray(chosen[chosen < running.shape[1]])
 
 
-def trace(swept: Sweep, name: str, y: str, x: str | None = None) -> Curve:
+def trace(swept: Sweep, name: str, y: Measure, x: Measure | None = None) -> Curve:
     """One measure against another, or against the threshold, along a sweep."""
     cells = swept.cells()
     columns = {"threshold": swept.threshold}
-    measures = [find(measure) for measure in (x, y) if measure is not None]
+    measures = [measure for measure in (x, y) if measure is not None]
     for measure in measures:
         if measure.formula is None:
             raise MethodError(f"{measure.name} has no value at a single threshold")
@@ -189,17 +196,17 @@ def trace(swept: Sweep, name: str, y: str, x: str | None = None) -> Curve:
 
 def roc(swept: Sweep) -> Curve:
     """Detection rate against false positive rate."""
-    return trace(swept, "ROC", "recall", "false_positive_rate")
+    return trace(swept, "ROC", RECALL, FALSE_POSITIVE_RATE)
 
 
 def precision_recall(swept: Sweep) -> Curve:
     """Precision against detection rate."""
-    return trace(swept, "precision-recall", "precision", "recall")
+    return trace(swept, "precision-recall", PRECISION, RECALL)
 
 
 def far_dr(swept: Sweep) -> Curve:
     """Detection rate against false alarm rate (false alarms over all alarms)."""
-    return trace(swept, "FAR-DR", "recall", "false_discovery_rate")
+    return trace(swept, "FAR-DR", RECALL, FALSE_DISCOVERY_RATE)
 
 
 def recall_at(tally: ScoreTally, limits: Mapping[str, float]) -> tuple[float, float]:

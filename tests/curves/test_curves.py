@@ -26,7 +26,7 @@ from assay.curves import (
 )
 from assay.errors import MethodError
 from assay.inference import with_band
-from assay.measures import CATALOGUE, rank
+from assay.measures import CATALOGUE, find, rank
 from assay.tally import ScoreTally
 from assay.tally.blocks import BLOCK, map_blocks
 
@@ -293,7 +293,7 @@ COUNTED = [measure.name for measure in CATALOGUE if measure.formula is not None]
 @given(rows=ANY)
 def test_a_measure_along_the_thresholds_is_the_measure_at_each(name: str, rows: Rows) -> None:
     swept = sweep(tally_of(rows))
-    curve = trace(swept, name, name)
+    curve = trace(swept, name, find(name))
     assert curve.x is None
     found = dict(zip(curve["threshold"].tolist(), curve[name].tolist(), strict=True))
     positives = sum(label for label, _ in rows)
@@ -309,7 +309,7 @@ def test_a_measure_along_the_thresholds_is_the_measure_at_each(name: str, rows: 
 
 def test_a_measure_is_found_by_its_alias_too() -> None:
     swept = sweep(tally_of([(1, 3), (0, 2), (1, 1)]))
-    curve = trace(swept, "mine", "detection_rate", "fall_out")
+    curve = trace(swept, "mine", find("detection_rate"), find("fall_out"))
     assert (curve.x.name, curve.y.name) == ("false_positive_rate", "recall")
     assert curve["recall"].tolist() == [0.0, 0.5, 0.5, 1.0]
 
@@ -318,9 +318,9 @@ def test_a_measure_is_found_by_its_alias_too() -> None:
 def test_a_measure_of_scores_has_no_value_at_a_threshold(name: str) -> None:
     swept = sweep(tally_of([(1, 3), (0, 2)]))
     with pytest.raises(MethodError, match="has no value at a single threshold"):
-        trace(swept, name, name)
+        trace(swept, name, find(name))
     with pytest.raises(MethodError, match="has no value at a single threshold"):
-        trace(swept, "both", "recall", name)
+        trace(swept, "both", find("recall"), find(name))
 
 
 # -- bands -----------------------------------------------------------------------------------------
@@ -330,7 +330,7 @@ def test_a_measure_of_scores_has_no_value_at_a_threshold(name: str) -> None:
 @settings(max_examples=10)
 @given(rows=BOTH, level=st.sampled_from([0.5, 0.95, 0.99]))
 def test_a_band_holds_the_curve_and_stays_in_the_range(name: str, rows: Rows, level: float) -> None:
-    curve = with_band(trace(sweep(tally_of(rows)), name, name), level)
+    curve = with_band(trace(sweep(tally_of(rows)), name, find(name)), level)
     low, high = curve.y.range
     slack = 1e-12
     assert (curve["low"] <= curve[name] + slack).all()

@@ -274,3 +274,11 @@ def test_fbeta_takes_columns_and_averages() -> None:
 def test_beta_must_be_positive(beta: float) -> None:
     with pytest.raises(InputError, match="beta must be a positive number"):
         fbeta(beta=beta, **CELLS)
+
+
+@pytest.mark.parametrize("given", [{"max_fpr": 0.2}, {"corrected": False}])
+def test_a_limit_of_the_partial_auc_is_refused_by_other_measures(given: dict[str, object]) -> None:
+    assert assay.partial_auc([0, 1, 1], [0.1, 0.4, 0.9], **given) > 0
+    for function in (assay.roc_auc, assay.recall):
+        with pytest.raises(InputError, match="for the partial AUC, not"):
+            function([0, 1, 1], [0, 1, 1], **given)

@@ -37,7 +37,7 @@ def test_band_of_a_precision_curve_starts_at_the_first_alert() -> None:
 @pytest.mark.parametrize("name", ["f1", "mcc", "informedness", "positive_likelihood_ratio"])
 def test_band_of_a_measure_that_is_no_share_is_z_errors_cut_at_its_range(name: str) -> None:
     points = swept()
-    curve = with_band(trace(points, name, name))
+    curve = with_band(trace(points, name, find(name)))
     measure = find(name)
     quantity = Quantity(measure.formula, label=1)
     row = len(curve) // 2
@@ -52,7 +52,7 @@ def test_band_of_a_measure_that_is_no_share_is_z_errors_cut_at_its_range(name: s
 
 @pytest.mark.parametrize("name", ["recall", "precision", "f1", "mcc", "accuracy"])
 def test_band_holds_the_curve_and_stays_in_range(name: str) -> None:
-    curve = with_band(trace(swept(), name, name))
+    curve = with_band(trace(swept(), name, find(name)))
     low, high = find(name).range
     assert (low <= curve["low"]).all()
     assert (curve["low"] <= curve[name]).all()

@@ -487,3 +487,10 @@ def test_uncorrected_partial_area_in_clusters_has_the_interval_of_the_corrected(
     assert (found.high - found.low) * stretch == pytest.approx(
         corrected.high - corrected.low, rel=1e-9
     )
+
+
+@pytest.mark.parametrize("rows", [20, 400])
+def test_partial_area_of_equal_scores_is_not_sure_on_either_side(rows: int) -> None:
+    found = estimate("partial_auc", [0, 1] * rows, [0.5] * (2 * rows))
+    assert found.low < found.value < found.high
+    assert found.value == pytest.approx(0.5)

@@ -128,7 +128,7 @@ def faces(measure: Measure) -> list[Face]:
             ways.append("overall")
         if not (measure.symmetric and measure.classes is not None):
             ways.append("label")
-    if kind in (Kind.PAIRED, Kind.LOST):
+    if kind is Kind.PAIRED or (isinstance(measure.of_scores, MeanLoss) and measure.of_scores.sums):
         ways.append("overall")
     if measure.averages:
         ways += AVERAGES if kind is Kind.COUNTED else ["label", "macro", "weighted"]

@@ -137,13 +137,6 @@ def test_it_is_under_every_law_that_is_for_formulas() -> None:
             assert (f"{law.name.lower()}_holds", "positive") not in run
 
 
-@pytest.mark.parametrize("law", STATEMENTS, ids=lambda law: law.name)
-def test_it_obeys_every_law(law) -> None:
-    for face in faces(CRITICAL_ERROR_RATE):
-        if law.reason(face) is None:
-            law.check(face)
-
-
 def with_laws(name: str, laws: tuple[Law, ...]) -> Measure:
     measure = catalogue.find(name)
     assert measure.of_scores is not None

@@ -168,13 +168,13 @@ def test_a_step_is_the_value_at_every_threshold_of_it(rows, threshold: float) ->
     low, high = scores.min(), scores.max()
     if not low < threshold <= high:
         return
-    ax = thresholds([curves.trace(curves.sweep(tally_of(rows)), "recall", "recall")])
+    ax = thresholds([curves.trace(curves.sweep(tally_of(rows)), "recall", find("recall"))])
     found = np.sum((scores >= threshold) & (truth == 1)) / np.sum(truth == 1)
     assert value_at(drawn.corners(ax), threshold) == found
 
 
 def test_the_infinite_threshold_is_not_drawn_and_the_others_are() -> None:
-    curve = curves.trace(swept(), "mcc", "mcc")
+    curve = curves.trace(swept(), "mcc", find("mcc"))
     ax = thresholds([curve])
     (line,) = drawn.curves(ax)
     finite = np.isfinite(curve["threshold"])
@@ -184,7 +184,7 @@ def test_the_infinite_threshold_is_not_drawn_and_the_others_are() -> None:
 
 
 def test_several_measures_stand_in_the_legend() -> None:
-    both = [curves.trace(swept(), name, name) for name in ("precision", "recall")]
+    both = [curves.trace(swept(), name, find(name)) for name in ("precision", "recall")]
     points = [
         Point(0.5, Estimate(math.nan, undefined="nothing flagged"), 0.5),
         Point(0.5, Estimate(0.8, 0.7, 0.9), 0.5),
@@ -199,6 +199,6 @@ def test_several_measures_stand_in_the_legend() -> None:
 
 def test_a_rate_is_shown_over_its_whole_range_and_others_are_not() -> None:
     sweep = swept()
-    assert thresholds([curves.trace(sweep, "recall", "recall")]).get_ylim() == (-0.02, 1.02)
+    assert thresholds([curves.trace(sweep, "recall", find("recall"))]).get_ylim() == (-0.02, 1.02)
     assert find("mcc").range == (-1, 1)
-    assert thresholds([curves.trace(sweep, "mcc", "mcc")]).get_ylim() != (-0.02, 1.02)
+    assert thresholds([curves.trace(sweep, "mcc", find("mcc"))]).get_ylim() != (-0.02, 1.02)

@@ -251,6 +251,8 @@ def _typed(arguments: list[str]) -> str:
 
 def _guide(out: Path, asked: list[str], runs: dict[str, list[str]]) -> list[str]:
     """What there is to see now, and what to try next."""
+    from assay.measures import FALSE_DISCOVERY_RATE
+
     predictions = str(out / PREDICTIONS)
     return [
         "Written:",
@@ -266,7 +268,7 @@ def _guide(out: Path, asked: list[str], runs: dict[str, list[str]]) -> list[str]
         "      how many labelled rows show a false positive rate",
         f"  {_typed([*asked, '--threshold', '0.9'])}",
         "      fewer alerts, and what that misses",
-        f"  {_typed(['measures', 'false_discovery_rate'])}",
+        f"  {_typed(['measures', FALSE_DISCOVERY_RATE.name])}",
         "      what the false alarm rate says, and when it misleads",
     ]
 

@@ -14,30 +14,13 @@ from assay import plots
 from assay.decisions.measured import key, known
 from assay.inference import Estimate
 from assay.measures import Better, parse
+from assay.measures.shown import DIFFERENCES
 from assay.plots.names import title
 
 if TYPE_CHECKING:
     from assay.decisions.comparison import Comparison
     from assay.plots.canvas import Axes
 
-# Measures on one scale, so that their differences can stand on one axis.
-MAIN = (
-    "roc_auc",
-    "partial_auc",
-    "average_precision",
-    "accuracy",
-    "balanced_accuracy",
-    "precision",
-    "recall",
-    "false_positive_rate",
-    "false_discovery_rate",
-    "f1",
-    "precision.macro",
-    "recall.macro",
-    "f1.macro",
-    "mcc",
-    "kappa",
-)
 _LESS = "↓"
 # So many pairs fit into one figure with all main measures.
 _PAIRS = 3
@@ -56,7 +39,7 @@ class ComparisonPlots:
         interval holds 0.
         """
         found = dict.fromkeys(key(found.measure) for found in self.comparison.differences)
-        main = [measure for measure in MAIN if measure in found]
+        main = [measure for measure in DIFFERENCES if measure in found]
         wanted = [_checked(measure, found) for measure in measures] or main or list(found)
         models, at = self.comparison.models, self.comparison.at
         pair = f"{models[1]} less {models[0]}" if len(models) == 2 else "Difference"

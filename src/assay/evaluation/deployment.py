@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 from assay.evaluation.words import percent
 from assay.inference import Estimate
-from assay.measures import Measure, find
+from assay.measures import (
+    ALERT_RATE,
+    FALSE_DISCOVERY_RATE,
+    FALSE_NEGATIVE_RATE,
+    FALSE_POSITIVE_RATE,
+    PREVALENCE,
+    RECALL,
+    Measure,
+)
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -48,8 +56,8 @@ def reach(judge: Judge, base_rate: float, tolerated: float = TOLERATED_FAR) -> R
     FAR <= f where FPR <= f / (1 - f) * p / (1 - p) * TPR. Without one false alarm in N rows the
     upper bound of FPR is 1 - (1 - level)^(1/N).
     """
-    detected = judge.of_label(find("recall"), 1)
-    false = judge.of_label(find("false_positive_rate"), 1)
+    detected = judge.of_label(RECALL, 1)
+    false = judge.of_label(FALSE_POSITIVE_RATE, 1)
     if math.isnan(false) or not detected > 0:
         return None
     odds = tolerated / (1 - tolerated) * base_rate / (1 - base_rate)
@@ -82,15 +90,15 @@ def daily(judge: Judge, volume: float, base_rate: float | None) -> Iterator[tupl
 
     At the share of attacks in the test set, or at another base rate.
     """
-    prevalence = judge.of_label(find("prevalence"), 1)
+    prevalence = judge.of_label(PREVALENCE, 1)
     if base_rate is None:
-        alerts = judge.of_label(find("alert_rate"), 1)
+        alerts = judge.of_label(ALERT_RATE, 1)
         attacks = float(prevalence)
     else:
-        alerts = judge.at_base_rate(find("alert_rate"), base_rate)
+        alerts = judge.at_base_rate(ALERT_RATE, base_rate)
         attacks = base_rate
-    false = judge.of_label(find("false_positive_rate"), 1)
-    missed = judge.of_label(find("false_negative_rate"), 1)
+    false = judge.of_label(FALSE_POSITIVE_RATE, 1)
+    missed = judge.of_label(FALSE_NEGATIVE_RATE, 1)
     yield ALERTS, _scaled(alerts, volume)
     yield FALSE_ALARMS, _scaled(false, volume * (1 - attacks))
     yield MISSED, _scaled(missed, volume * attacks)
@@ -111,7 +119,7 @@ def reading(evaluation: Evaluation, measure: Measure, found: Estimate) -> str:
     band = None if math.isnan(found) else measure.band(found)
     if band is None or not band.praise:
         return "" if band is None else band.reading
-    false = {rate: evaluation.at(rate)["false_discovery_rate"] for rate in evaluation.base_rates}
+    false = {rate: evaluation.at(rate)[FALSE_DISCOVERY_RATE] for rate in evaluation.base_rates}
     absurd = [rate for rate, far in false.items() if far > 0.5]
     if not absurd:
         return band.reading

@@ -9,43 +9,17 @@ from typing import TYPE_CHECKING
 from assay.evaluation.deployment import reading
 from assay.inference import Estimate
 from assay.inference.estimate import decimal
-from assay.measures import OF_SCORES, find
+from assay.measures import find
+from assay.measures.shown import PRINTED
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
 
-_BINARY = (
-    "accuracy",
-    "precision",
-    "recall",
-    "false_positive_rate",
-    "false_discovery_rate",
-    "specificity",
-    "f1",
-    "balanced_accuracy",
-    "mcc",
-    "kappa",
-    *OF_SCORES,
-)
-_MANY = (
-    "accuracy",
-    "precision.macro",
-    "recall.macro",
-    "f1.macro",
-    "f1.weighted",
-    "balanced_accuracy",
-    "kappa",
-    "mcc",
-    "roc_auc.macro",
-    "roc_auc_ovo",
-    "log_loss",
-    "brier",
-)
 _WIDEST_MATRIX = 12
 
 
 def _shown(evaluation: Evaluation) -> list[tuple[str, Estimate]]:
-    names = _BINARY if evaluation.positive is not None else _MANY
+    names = PRINTED.of(binary=evaluation.positive is not None)
     needs_scores = evaluation.tally.scores is None
     shown = []
     for name in names:

@@ -10,17 +10,9 @@ from assay.evaluation.deployment import daily
 from assay.evaluation.judge import DEFINED_ONLY, Judge
 from assay.inference import Estimate
 from assay.measures import AVERAGES, Binned, MeanLoss, Measure, OverPairs, Ranked, catalogue, find
+from assay.measures.shown import AT_BASE_RATES, AT_USUAL_BASE_RATES
 
 DEFAULT_BASE_RATES = (0.1, 0.01, 0.001, 0.0001)
-AT_DEFAULT_BASE_RATES = ("precision", "false_discovery_rate")
-AT_GIVEN_BASE_RATES = (
-    *AT_DEFAULT_BASE_RATES,
-    "negative_predictive_value",
-    "f1",
-    "accuracy",
-    "mcc",
-    "alert_rate",
-)
 
 
 @dataclass(frozen=True)
@@ -46,7 +38,7 @@ def entries(
     found = list(_of_two(judge, measures))
     if volume is not None:
         found += [Entry(name, e, label=positive) for name, e in daily(judge, volume, None)]
-    names = AT_GIVEN_BASE_RATES if base_rates else AT_DEFAULT_BASE_RATES
+    names = AT_BASE_RATES if base_rates else AT_USUAL_BASE_RATES
     for rate in base_rates or DEFAULT_BASE_RATES:
         for name in names:
             measure = find(name)

@@ -22,7 +22,7 @@ from assay.evaluation.undecided import NO_DECISIONS
 from assay.evaluation.views import ByMeasure, Curves
 from assay.inference import Bootstrap, Delta, Estimate, Method, method_of
 from assay.inference.significance import finite
-from assay.measures import parse
+from assay.measures import Measure, parse
 from assay.sources import FAMILY, label_text
 from assay.tally import Confusion, Tally
 
@@ -105,7 +105,9 @@ class Evaluation(Mapping[str, Estimate]):
 
     # -- the mapping -------------------------------------------------------------------------------
 
-    def __getitem__(self, name: str) -> Estimate:
+    def __getitem__(self, name: str | Measure) -> Estimate:
+        if isinstance(name, Measure):
+            name = name.name
         if not isinstance(name, str):
             raise UnknownMeasure(f"an estimate is found by its name; found {name!r}")
         if name in self._by_key:

@@ -13,7 +13,7 @@ from assay.evaluation.counts import counts_tally
 from assay.evaluation.judge import Judge
 from assay.formula import plain
 from assay.inference import Estimate, Method, method_of
-from assay.measures import AVERAGES, MAX_FPR, Measure, Needs, f_beta, find
+from assay.measures import AVERAGES, MAX_FPR, Measure, Needs, Ranked, f_beta, find
 from assay.sources import checked_columns, from_arrays
 
 
@@ -59,6 +59,8 @@ class MeasureFunction:
         ``average`` is macro, micro or weighted. ``max_fpr`` and ``corrected`` are for the partial
         AUC. Further columns are those of :func:`assay.evaluate`.
         """
+        if (max_fpr, corrected) != (MAX_FPR, True) and not self._ends_at_a_rate:
+            raise InputError(f"max_fpr and corrected are for the partial AUC, not {self.__name__}")
         if y_true is None:
             if self.measure.formula is None:
                 raise InputError(f"{self.measure.name} can't be told from counts: give columns")
@@ -75,6 +77,11 @@ class MeasureFunction:
             tally = count(from_arrays(y_true, positive=positive, **checked_columns(said)))
         method, chosen = method_of(interval, level)
         return self._estimate(Judge(tally, chosen, method, max_fpr, corrected), average)
+
+    @property
+    def _ends_at_a_rate(self) -> bool:
+        declared = self.measure.of_scores
+        return isinstance(declared, Ranked) and declared.up_to is not None
 
     def _said(self, y_said: Any) -> dict[str, Any]:
         if y_said is None:

@@ -30,6 +30,7 @@ from assay.inference.bootstrap import Bootstrap
 from assay.inference.estimation import ONE_CLUSTER
 from assay.inference.scored import clustered, ranked_interval
 from assay.measures import (
+    ALERT_RATE,
     MAX_FPR,
     Binned,
     Interval,
@@ -168,7 +169,7 @@ class Judge:
         Families have exact bounds unless another method was asked for.
         """
         if partly.alerts_only(self) and not partly.known(measure):
-            by_slice = measure.name == "alert_rate"
+            by_slice = measure == ALERT_RATE
             return self._undefined(partly.BY_SLICE if by_slice else partly.NOT_LABELLED)
         if self._undecided(measure):
             return self._undefined(NO_DECISIONS)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from assay.formula import cells
 from assay.inference import Estimate, Wilson
-from assay.measures import Measure
+from assay.measures import ALERT_RATE, FALSE_NEGATIVE_RATE, RECALL, Measure
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -49,11 +49,11 @@ def counted(judge: Judge, measure: Measure, label: int) -> Estimate | None:
     """
     assert judge.unlabelled is not None  # noqa: S101 - asked only where there are such rows
     if not alerts_only(judge):
-        if measure.name in ("recall", "false_negative_rate") and label == 1:
-            return _detected(judge, missed=measure.name != "recall")
+        if measure in (RECALL, FALSE_NEGATIVE_RATE) and label == 1:
+            return _detected(judge, missed=measure == FALSE_NEGATIVE_RATE)
         return None
     rest = judge.unlabelled
-    if measure.name == "alert_rate" and label == 1:
+    if measure == ALERT_RATE and label == 1:
         some = judge.tally.confusion.total or rest.flagged or rest.not_flagged
         return _alert_rate(judge, rest) if some else None
     if known(measure) and label == 1:

@@ -16,7 +16,17 @@ from assay.errors import InputError, MethodError
 from assay.evaluation.partly import NOT_LABELLED, alerts_only
 from assay.evaluation.per_label import per_label
 from assay.inference import Estimate
-from assay.measures import find
+from assay.measures import (
+    AVERAGE_PRECISION,
+    EXPECTED_CALIBRATION_ERROR,
+    FALSE_DISCOVERY_RATE,
+    FALSE_POSITIVE_RATE,
+    PRECISION,
+    RECALL,
+    ROC_AUC,
+    find,
+)
+from assay.measures.shown import OVER_THRESHOLDS, SLICES, SLICES_OF_ALERTS, SLICES_OF_ATTACKS
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -46,8 +56,8 @@ class Plots:
         self._must_know_all()
         return plots.roc(
             self.evaluation.curves.roc(band=band),
-            point=self._point("false_positive_rate", "recall"),
-            summary=self.evaluation["roc_auc"],
+            point=self._point(FALSE_POSITIVE_RATE.name, RECALL.name),
+            summary=self.evaluation[ROC_AUC],
             name=name,
             ax=ax,
         )
@@ -59,8 +69,8 @@ class Plots:
         self._must_know_all()
         return plots.precision_recall(
             self.evaluation.curves.precision_recall(band=band),
-            point=self._point("recall", "precision"),
-            summary=self.evaluation["average_precision"],
+            point=self._point(RECALL.name, PRECISION.name),
+            summary=self.evaluation[AVERAGE_PRECISION],
             name=name,
             ax=ax,
         )
@@ -70,7 +80,7 @@ class Plots:
         self._must_know_all()
         return plots.far_dr(
             self.evaluation.curves.far_dr(band=band),
-            point=self._point("false_discovery_rate", "recall"),
+            point=self._point(FALSE_DISCOVERY_RATE.name, RECALL.name),
             name=name,
             ax=ax,
         )
@@ -111,7 +121,7 @@ class Plots:
         self._must_know_all()
         return plots.reliability(
             self.evaluation.curves.reliability(),
-            summary=self.evaluation["expected_calibration_error"],
+            summary=self.evaluation[EXPECTED_CALIBRATION_ERROR],
             ax=ax,
         )
 
@@ -129,7 +139,7 @@ class Plots:
         """
         evaluation = self.evaluation
         binary = evaluation.positive is not None
-        measure = find(measure or ("recall" if binary else "accuracy")).name
+        measure = find(measure or SLICES.of(binary=binary)[0]).name
         return plots.dots(
             self._sliced(column, measure),
             find(measure),
@@ -138,10 +148,10 @@ class Plots:
             ax=ax,
         )
 
-    def classes(self, measure: str = "recall", *, ax: Axes | None = None) -> Axes:
+    def classes(self, measure: str = RECALL.name, *, ax: Axes | None = None) -> Axes:
         """A measure of each class against the rest, worst first."""
         found = find(measure)
-        rows = per_label(self.evaluation, found.name)
+        rows = per_label(self.evaluation, found)
         if not rows:
             raise InputError(f"{found.name} is of all classes at once, not of each")
         return plots.dots(list(rows.items()), found, ax=ax)
@@ -194,18 +204,17 @@ class Plots:
         if positives:
             yield "precision_recall", self.precision_recall
             yield "far_dr", self.far_dr
-            yield "thresholds", partial(self.measure, "precision", "recall")
+            yield "thresholds", partial(self.measure, *OVER_THRESHOLDS)
         yield "scores", self.scores
         if self.evaluation.tally.kind == "probability":
             yield "reliability", self.reliability
 
     def _measures_of_slices(self, column: str) -> tuple[str, ...]:
         if self.evaluation.positive is None:
-            return ("accuracy",)
+            return SLICES.many
         if alerts_only(self.evaluation):
-            return ("precision",)
-        families = column == self.evaluation.family
-        return ("recall",) if families else ("recall", "false_positive_rate")
+            return SLICES_OF_ALERTS
+        return SLICES_OF_ATTACKS if column == self.evaluation.family else SLICES.two
 
 
 def _file_name(column: str, taken: set[str]) -> str:

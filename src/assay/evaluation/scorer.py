@@ -12,13 +12,22 @@ from assay.engines import count
 from assay.errors import InputError
 from assay.evaluation.judge import Judge
 from assay.inference import Estimate
-from assay.measures import AVERAGES, Better, Measure, Needs, parse
+from assay.measures import (
+    AVERAGES,
+    FALSE_DISCOVERY_RATE,
+    FALSE_POSITIVE_RATE,
+    Better,
+    Measure,
+    Needs,
+    Ranked,
+    parse,
+)
 from assay.sources import from_arrays, label_text
 from assay.tally import Tally
 
 _LIMITS = {
-    "recall_at_far": ("max_far", "false_discovery_rate"),
-    "recall_at_fpr": ("max_fpr", "false_positive_rate"),
+    "recall_at_far": ("max_far", FALSE_DISCOVERY_RATE.name),
+    "recall_at_fpr": ("max_fpr", FALSE_POSITIVE_RATE.name),
 }
 
 
@@ -59,7 +68,7 @@ class Scorer:
             table = np.asarray(estimator.predict_proba(rows), np.float64)
             named = {label: table[:, i] for i, label in enumerate(classes)}
             return count(from_arrays(y, y_proba=named, **common))
-        ranked = self.name in _LIMITS or parse(self.name)[0].group == "ranking"
+        ranked = self.name in _LIMITS or isinstance(parse(self.name)[0].of_scores, Ranked)
         if hasattr(estimator, "decision_function") and len(classes) == 2 and ranked:
             score = np.asarray(estimator.decision_function(rows), np.float64)
             batch = from_arrays(y, y_score=score, threshold=0.0, **common)

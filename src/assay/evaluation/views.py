@@ -12,16 +12,18 @@ from assay import curves
 from assay.errors import MethodError, UnknownMeasure
 from assay.evaluation.judge import Judge
 from assay.inference import Estimate, Wilson, with_band
-from assay.measures import find
+from assay.measures import Measure, find
 
 
 class ByMeasure(Mapping[str, Estimate]):
-    """Estimates by the name or an alias of their measure."""
+    """Estimates by their measure, its name or an alias."""
 
     def __init__(self, estimates: Mapping[str, Estimate]) -> None:
         self._estimates = dict(estimates)
 
-    def __getitem__(self, name: str) -> Estimate:
+    def __getitem__(self, name: str | Measure) -> Estimate:
+        if isinstance(name, Measure):
+            name = name.name
         if name in self._estimates:
             return self._estimates[name]
         found = find(name).name
@@ -87,7 +89,7 @@ class Curves:
     ) -> curves.Curve:
         """Any measure of decisions against the threshold."""
         measure = find(name)
-        return self._banded(curves.trace(self._at(points), measure.name, measure.name), band)
+        return self._banded(curves.trace(self._at(points), measure.name, measure), band)
 
     def reliability(self, *, level: float | None = None) -> dict[str, npt.NDArray[np.float64]]:
         """Observed share against predicted probability in bins, with Wilson's interval."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.errors import MethodError
 from assay.inference.delta import on_scale
-from assay.inference.proportions import ClopperPearson
+from assay.inference.proportions import ClopperPearson, Wilson
 from assay.inference.quantiles import check_level, normal, student
 from assay.measures import Interval, MeanLoss, Ranked, Smooth
 from assay.tally import Sample
@@ -124,6 +124,11 @@ def influence_interval(
     if math.isnan(found.variance) or not low < found.value < high or found.variance == 0:
         if math.isinf(high):
             return math.nan, math.nan
+        if low < found.value < high:
+            # Scores that are all equal have no spread; they are not therefore sure.
+            share = (found.value - low) / (high - low)
+            below, above = (float(end) for end in Wilson(level)(share * smaller, smaller))
+            return low + below * (high - low), low + above * (high - low)
         below, above = _edge(1.0 if found.value > (low + high) / 2 else 0.0, smaller, level)
         return (
             min(found.value, low + below * (high - low)),

@@ -15,7 +15,7 @@ from assay.inference.estimate import Estimate
 from assay.inference.quantiles import student
 from assay.learn.encoding import ChiSquare, Columns, frame_of
 from assay.learn.words import Word, telling_words
-from assay.measures.ranking import rank
+from assay.measures import ACCURACY, ROC_AUC, find, rank
 from assay.tally import ScoreTally
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class _Judge:
         self._used = set(_sources(pipeline))
         self._generator = generator
         both = len(np.unique(truth)) == 2
-        self.measure = "roc_auc" if len(self._classes) == 2 and both else "accuracy"
+        self.measure = (ROC_AUC if len(self._classes) == 2 and both else ACCURACY).name
         self.baseline = float(self._measured(self._matrix, 1)[0])
 
     def cost(self, column: str, repeats: int, level: float) -> Estimate:
@@ -202,7 +202,7 @@ class _Judge:
 
     def _measured(self, matrix: Floats, repeats: int) -> Floats:
         said = np.asarray(self._rest.predict_proba(matrix))
-        if self.measure == "roc_auc":
+        if self.measure == ROC_AUC.name:
             scores = said[:, 1].reshape(repeats, -1)
             return np.array([_auc(each, self._truth) for each in scores])
         right = self._classes[said.argmax(axis=1)].reshape(repeats, -1) == self._truth
@@ -222,10 +222,9 @@ def _disagreement(rows: Sequence[ColumnImportance], measure: str) -> str | None:
     cost, most = first.permutation, max(row.permutation.value for row in rows)
     if first.mdi <= 0 or cost.low > 0 or (most <= 0 and cost.high > 0):
         return None
-    name = "AUC" if measure == "roc_auc" else "accuracy"
     return (
         f"MDI and shuffling disagree: column {first.column!r} is first by MDI ({first.mdi:.3f}), "
-        f"but shuffling it does not lower the {name} ({cost.text(4)}). It has "
+        f"but shuffling it does not lower the {find(measure).short} ({cost.text(4)}). It has "
         f"{first.distinct:,} distinct values among the rows judged"
         f"{', and MDI favours such columns' if first.distinct > 100 else ''}; another column may "
         f"also tell the same"

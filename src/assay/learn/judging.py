@@ -14,8 +14,9 @@ from assay.evaluation.deployment import PER_DAY
 from assay.evaluation.entries import Entry
 from assay.inference import Estimate, nadeau_bengio
 from assay.learn.run import Fold, Positions, Said
-from assay.measures import find
+from assay.measures import Measure, find
 from assay.measures.catalogue import parse
+from assay.measures.shown import LEARNED
 from assay.sources import FAMILY, Batch
 from assay.sources.batch import Named
 from assay.tally import Tally
@@ -118,11 +119,14 @@ def _value(judge: Judge, entry: Entry) -> Estimate:
     if entry.average is not None:
         averaged = judge.averaged if measure.formula is not None else judge.averaged_scores
         return averaged(measure, entry.average)
+    return _whole(judge, measure, int(entry.label in (None, judge.tally.positive)))
+
+
+def _whole(judge: Judge, measure: Measure, label: int = 1) -> Estimate:
+    """A measure of two classes, or of all together."""
     if measure.formula is None:
         return judge.scored(measure)
-    if not judge.binary:
-        return judge.of_classes(measure)
-    return judge.of_label(measure, int(entry.label in (None, judge.tally.positive)))
+    return judge.of_label(measure, label) if judge.binary else judge.of_classes(measure)
 
 
 def _key(entry: Entry, positive: str | None) -> str:
@@ -172,9 +176,4 @@ def _mean(name: str, values: tuple[float, ...], folds: Sequence[Fold], level: fl
 def learned_values(data: Data, positions: Positions, said: Said) -> dict[str, float]:
     """Measures of a model on the rows that it learned from."""
     judge = Judge(_tally(data, positions, said))
-    if data.positive is None:
-        return {"accuracy": float(judge.of_classes(find("accuracy")))}
-    return {
-        "accuracy": float(judge.of_label(find("accuracy"), 1)),
-        "roc_auc": float(judge.scored(find("roc_auc"))),
-    }
+    return {name: float(_whole(judge, find(name))) for name in LEARNED.of(binary=judge.binary)}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from assay import plots
 from assay.learn.run import Run
+from assay.measures import find
 from assay.plots.training import losses
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class RunPlots:
         """What shuffling each column costs, with its interval."""
         assert self.run.importance is not None  # noqa: S101 - asked only where there is one
         rows = self.run.importance.rows[:_COLUMNS]
-        measure = "ROC AUC" if self.run.importance.measure == "roc_auc" else "accuracy"
+        measure = find(self.run.importance.measure).title
         return plots.forest(
             [(row.column, row.permutation) for row in rows],
             pair=f"{measure} lost when the column is shuffled",

@@ -14,13 +14,37 @@ from assay.formula.tree import ONE_VERSUS_REST
 from assay.measures.agreement import AGREEMENT
 from assay.measures.measure import Measure
 from assay.measures.probability import SCORED
-from assay.measures.rates import RATES, f_beta
-from assay.measures.scores import OverPairs
+from assay.measures.rates import (
+    ACCURACY,
+    ALERT_RATE,
+    NEGATIVE_PREDICTIVE_VALUE,
+    PRECISION,
+    PREVALENCE,
+    RATES,
+    RECALL,
+    SPECIFICITY,
+    f_beta,
+)
 
 CATALOGUE: tuple[Measure, ...] = (*RATES, *AGREEMENT, *SCORED)
 
-# The measures of scores that two classes have.
-OF_SCORES = tuple(m.name for m in SCORED if not isinstance(m.of_scores, OverPairs))
+# What all identities go back to: the rates of one class against the rest, and the accuracy.
+BASIC_RATES = (
+    PREVALENCE,
+    RECALL,
+    SPECIFICITY,
+    PRECISION,
+    NEGATIVE_PREDICTIVE_VALUE,
+    ALERT_RATE,
+    ACCURACY,
+)
+
+GROUPS = {
+    "rates": "Shares of rows, and means of such shares: what counts alone can tell.",
+    "agreement": "How far decisions and truth agree beyond chance, and ratios of rates.",
+    "ranking": "How well scores put attacks above harmless rows, at all thresholds.",
+    "probability": "Whether a score in [0, 1] means the chance that it claims to be.",
+}
 AVERAGES = ("macro", "micro", "weighted")
 _F_BETA = re.compile(r"f(\d+(?:\.\d+)?)")
 

@@ -180,6 +180,8 @@ class Measure:
             raise MethodError(f"{self.name} has a definition where it is of_scores, and only there")
         if not self.title:
             object.__setattr__(self, "title", spoken(self.name))
+        if not self.short:
+            object.__setattr__(self, "short", self.title)
 
     def __hash__(self) -> int:
         return hash(self.name)

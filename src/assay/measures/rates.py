@@ -127,7 +127,7 @@ RECALL = Measure(
     group=GROUP,
     title="detection rate",
     aside="recall",
-    short="DR",
+    short="detection",
     aliases=("tpr", "true_positive_rate", "sensitivity", "hit_rate", "detection_rate", "dr"),
     formula=TP / (TP + FN),
     better=HIGHER,
@@ -374,17 +374,6 @@ G_MEAN = Measure(
         Identity(sqrt(R * S), "the g-mean is the geometric mean of recall and specificity"),
     ),
     taken_for=("informedness",),
-)
-
-# What all identities go back to: the rates of one class against the rest, and the accuracy.
-BASIC_RATES = (
-    PREVALENCE,
-    RECALL,
-    SPECIFICITY,
-    PRECISION,
-    NEGATIVE_PREDICTIVE_VALUE,
-    ALERT_RATE,
-    ACCURACY,
 )
 
 RATES = (

@@ -15,6 +15,8 @@ from assay.inference.estimate import decimal
 from assay.learn.persistence import MODEL
 from assay.learn.record import settings_of
 from assay.learn.run import Run
+from assay.measures import FALSE_DISCOVERY_RATE, MCC, PREVALENCE, parse
+from assay.measures.shown import CARD
 from assay.report.document import Document, Prose, Section
 from assay.report.learned import written
 from assay.report.markdown import render
@@ -23,26 +25,8 @@ from assay.report.numbers import count, measured
 from assay.report.validated import called, rule_of
 from assay.report.words import quoted
 
-# Shown in the header: measures by their name here, and by the name that hubs know.
-_OF_TWO = {
-    "accuracy": "accuracy",
-    "recall": "recall",
-    "precision": "precision",
-    "f1": "f1",
-    "false_positive_rate": "false_positive_rate",
-    "false_discovery_rate": "false_discovery_rate",
-    "roc_auc": "roc_auc",
-    "average_precision": "average_precision",
-    "mcc": "matthews_correlation",
-}
-_OF_MANY = {
-    "accuracy": "accuracy",
-    "precision.macro": "precision",
-    "recall.macro": "recall",
-    "f1.macro": "f1",
-    "f1.weighted": "f1",
-    "mcc": "matthews_correlation",
-}
+# The name that hubs know a measure by, where it is another.
+_ON_HUBS = {MCC.name: "matthews_correlation"}
 _KEPT = frozenset(
     {"Main results", "How it was validated", "Over the folds", "What the model relies on"}
 )
@@ -102,11 +86,15 @@ def _header(run: Run) -> dict[str, Any]:
 
 
 def _metrics(run: Run) -> Iterator[dict[str, Any]]:
-    for key, known in (_OF_TWO if run.binary else _OF_MANY).items():
-        found = run.evaluation[key]
+    for key in CARD.of(binary=run.binary):
+        found, measure = run.evaluation[key], parse(key)[0].name
         if not math.isfinite(found):
             continue
-        metric: dict[str, Any] = {"type": known, "name": called(key), "value": float(found)}
+        metric: dict[str, Any] = {
+            "type": _ON_HUBS.get(measure, measure),
+            "name": called(key),
+            "value": float(found),
+        }
         if math.isfinite(found.low) and math.isfinite(found.high):
             level = f"{100 * found.level:.10g}% interval"
             metric["name"] = (
@@ -185,8 +173,8 @@ def _limits(run: Run) -> Iterator[str]:
     )
     if not run.binary:
         return
-    prevalence = run.evaluation["prevalence"]
-    false = run.evaluation.at(0.001)["false_discovery_rate"]
+    prevalence = run.evaluation[PREVALENCE]
+    false = run.evaluation.at(0.001)[FALSE_DISCOVERY_RATE]
     if math.isfinite(false):
         yield (
             f"Its precision depends on how rare attacks are. Among the judged rows "

@@ -10,11 +10,12 @@ from typing import Any
 
 from assay.evaluation.words import listed
 from assay.learn.checks import CHECKS, Check, Finding
-from assay.learn.checks.baselines import OF_MANY, OF_TWO, Baseline
+from assay.learn.checks.baselines import Baseline
 from assay.learn.checks.case import HELD_OUT
 from assay.learn.checks.pitfalls import FOUND, Pitfall
 from assay.learn.checks.retest import NO_LEAK, Retest
 from assay.measures import find
+from assay.measures.shown import CHECKED, DECIDING
 from assay.report.document import (
     Cell,
     Change,
@@ -104,7 +105,7 @@ def _drop(retest: Retest | None) -> Iterator[str]:
     """The one drop that the headline tells."""
     if retest is None:
         return
-    measure = "roc_auc" if "roc_auc" in retest.before.estimates else "accuracy"
+    measure = next(name for name in DECIDING if name in retest.before.estimates)
     if retest.after is None:
         if retest.removed == NO_LEAK:
             value, interval = measured_parts(retest.before.estimates[measure])
@@ -177,7 +178,7 @@ def _rows(found: Finding) -> str:
 
 
 def _measures(check: Check) -> tuple[str, ...]:
-    return OF_TWO if check.positive is not None else OF_MANY
+    return CHECKED.of(binary=check.positive is not None)
 
 
 def _baselines(check: Check) -> Section:

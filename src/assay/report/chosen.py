@@ -9,6 +9,7 @@ from typing import Any
 from assay.decisions.threshold.result import Choice, Point
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED
 from assay.evaluation.words import listed
+from assay.measures import FALSE_DISCOVERY_RATE, RECALL
 from assay.report.names import name
 from assay.report.numbers import count, daily, exact_percent, percent
 from assay.report.words import positives, quoted
@@ -70,7 +71,7 @@ def all_of(number: int) -> str:
 
 
 def _means(choice: Choice, point: Point) -> str:
-    detected, false = point["recall"], point["false_discovery_rate"]
+    detected, false = point[RECALL.name], point[FALSE_DISCOVERY_RATE.name]
     parts = [f"It catches {percent(detected)} of {positives(choice.positive)}"]
     if math.isnan(false):
         parts.append("it raises no alarm on these rows")

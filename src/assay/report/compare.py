@@ -8,12 +8,12 @@ from typing import Any
 
 from assay.decisions.comparison import Comparison, Difference
 from assay.decisions.flips import Flip
-from assay.decisions.plotting import MAIN
 from assay.errors import UnknownMeasure
 from assay.evaluation.words import listed
 from assay.inference import Significance
 from assay.inference.operating import AtThreshold
 from assay.measures import Better, parse
+from assay.measures.shown import DIFFERENCES
 from assay.report.document import (
     Cell,
     Change,
@@ -88,7 +88,7 @@ def _headline(comparison: Comparison) -> Iterator[str]:
 
 def _side_by_side(comparison: Comparison) -> Iterator[Section]:
     measures = list(dict.fromkeys(found.measure for found in comparison.differences))
-    main = [m for m in (*_deciding(comparison), *MAIN) if m in measures]
+    main = [m for m in (*_deciding(comparison), *DIFFERENCES) if m in measures]
     main = list(dict.fromkeys(main)) or measures
     others = [measure for measure in measures if measure not in main]
     percent = f"{100 * comparison.level:.10g}% intervals"
@@ -151,7 +151,7 @@ def _better(measure: str) -> Better:
 def _differences(comparison: Comparison) -> Iterator[Section]:
     pairs = [(verdict.a, verdict.b) for verdict in comparison.verdicts]
     measures = {found.measure for found in comparison.differences}
-    wanted = [m for m in dict.fromkeys([*_deciding(comparison), *MAIN]) if m in measures]
+    wanted = [m for m in dict.fromkeys([*_deciding(comparison), *DIFFERENCES]) if m in measures]
     wanted = wanted or sorted(measures)
     if len(pairs) > _PAIRS:
         yield Section("Differences", (_of_all(comparison, wanted[0]),), Tier.MAIN)

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 
 from assay.evaluation import ByMeasure, Evaluation
 from assay.evaluation.deployment import PER_DAY, Reach
-from assay.evaluation.entries import AT_GIVEN_BASE_RATES, DEFAULT_BASE_RATES
+from assay.evaluation.entries import DEFAULT_BASE_RATES
+from assay.measures import FALSE_POSITIVE_RATE, PRECISION, PREVALENCE
+from assay.measures.shown import AT_BASE_RATES
 from assay.report.document import Block, Cell, Column, Kind, Prose, Section, Table, Tier
 from assay.report.numbers import about, count, exact_percent, percent
 from assay.report.words import measure_name
@@ -22,11 +24,11 @@ def sections(evaluation: Evaluation) -> tuple[Section, ...]:
         return ()
     found = {rate: evaluation.at(rate) for rate in evaluation.base_rates or DEFAULT_BASE_RATES}
     title = "At the base rate of deployment"
-    precise = [deployed["precision"] for deployed in found.values()]
+    precise = [deployed[PRECISION] for deployed in found.values()]
     if all(map(math.isnan, precise)):
         said = f"Nothing can be said at another base rate: {precise[0].undefined}."
         return (Section(title, (Prose(said),), Tier.ADVANCED),)
-    blocks: list[Block] = [_table(evaluation, found, AT_GIVEN_BASE_RATES, Kind.SHARE)]
+    blocks: list[Block] = [_table(evaluation, found, AT_BASE_RATES, Kind.SHARE)]
     if evaluation.volume is not None:
         blocks.append(_table(evaluation, found, PER_DAY, Kind.DAILY))
     blocks += [Prose(text) for text in reverse(evaluation)]
@@ -39,7 +41,7 @@ def _table(
     names: tuple[str, ...],
     kind: Kind,
 ) -> Table:
-    prevalence = evaluation["prevalence"]
+    prevalence = evaluation[PREVALENCE]
     here = "test set" if math.isnan(prevalence) else f"test set ({about(prevalence)})"
     columns = (
         Column("measure"),
@@ -68,7 +70,7 @@ def _asked(evaluation: Evaluation, each: Reach) -> str:
     said = (
         f"At a base rate of {exact_percent(each.base_rate)}, a false alarm rate under "
         f"{exact_percent(each.tolerated_far)} asks for a false positive rate of at most "
-        f"{percent(each.largest_fpr)}; here it is {percent(evaluation['false_positive_rate'])}"
+        f"{percent(each.largest_fpr)}; here it is {percent(evaluation[FALSE_POSITIVE_RATE])}"
     )
     here, needed = count(each.negatives), count(each.negatives_needed)
     if each.held:

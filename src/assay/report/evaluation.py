@@ -11,7 +11,9 @@ from assay.evaluation.partly import NOT_LABELLED, alerts_only
 from assay.evaluation.per_label import per_label
 from assay.evaluation.words import listed
 from assay.inference import Estimate, Significance
-from assay.measures import CATALOGUE, OF_SCORES, parse
+from assay.measures import RECALL, catalogue, find, parse
+from assay.measures.measure import spoken
+from assay.measures.shown import ADVANCED, MAIN, OF_ALERTS, PER_CLASS, of_scores
 from assay.report import deployment, slices
 from assay.report.chance import own_tests
 from assay.report.document import (
@@ -32,36 +34,6 @@ from assay.report.numbers import count, daily, p_value
 from assay.report.refused import refused_rows
 from assay.report.words import matrix_caption, measure_name, plural, quoted
 
-_BINARY_MAIN = (
-    "accuracy",
-    "recall",
-    "false_positive_rate",
-    "precision",
-    "false_discovery_rate",
-    "f1",
-    "precision.macro",
-    "recall.macro",
-    "f1.macro",
-    "f1.weighted",
-)
-_MANY_MAIN = ("accuracy", "precision.macro", "recall.macro", "f1.macro", "f1.weighted")
-_BINARY_ADVANCED = (
-    "balanced_accuracy",
-    "kappa",
-    "mcc",
-    *OF_SCORES,
-)
-_MANY_ADVANCED = (
-    "balanced_accuracy",
-    "kappa",
-    "mcc",
-    "roc_auc.macro",
-    "roc_auc.weighted",
-    "roc_auc_ovo",
-    "average_precision.macro",
-    "log_loss",
-    "brier",
-)
 _MEASURE_COLUMNS = (
     Column("measure"),
     Column("estimate", Kind.SHARE),
@@ -110,8 +82,8 @@ def _of_decisions(evaluation: Evaluation) -> tuple[Section, ...]:
 
 def _of_ranks(evaluation: Evaluation) -> tuple[Section, ...]:
     """What scores without a threshold tell; why there is no more stands among the notes."""
-    shown = tuple(key for key in OF_SCORES if not math.isnan(evaluation[key]))
-    table = _table(evaluation, shown or OF_SCORES[:1])
+    shown = tuple(key for key in of_scores() if not math.isnan(evaluation[key]))
+    table = _table(evaluation, shown or of_scores()[:1])
     return (Section("Main results", (table,), Tier.MAIN),)
 
 
@@ -145,8 +117,7 @@ def _measures(evaluation: Evaluation) -> tuple[Section, ...]:
     if alerts_only(evaluation):
         return (_of_alerts(evaluation),)
     binary = evaluation.positive is not None
-    main: tuple[str, ...] = _BINARY_MAIN if binary else _MANY_MAIN
-    advanced: tuple[str, ...] = _BINARY_ADVANCED if binary else _MANY_ADVANCED
+    main, advanced = MAIN.of(binary=binary), ADVANCED.of(binary=binary)
     if evaluation.tally.scores is None:
         advanced = tuple(key for key in advanced if parse(key)[0].formula is not None)
     return (
@@ -157,7 +128,7 @@ def _measures(evaluation: Evaluation) -> tuple[Section, ...]:
 
 def _of_alerts(evaluation: Evaluation) -> Section:
     """What labelled alerts tell by themselves, and why there is no more."""
-    table = _table(evaluation, ("precision", "false_discovery_rate", "alert_rate"))
+    table = _table(evaluation, OF_ALERTS)
     said = [Prose(f"Everything else is undefined: {NOT_LABELLED}.")]
     if evaluation.volume is not None:
         alerts = daily(evaluation["alerts_per_day"])
@@ -208,12 +179,13 @@ def _row(evaluation: Evaluation, key: str, found: Estimate, shared: str | None) 
 
 
 def _classes(evaluation: Evaluation) -> tuple[Section, ...]:
-    shown = [per_label(evaluation, measure) for measure in ("precision", "recall", "f1")]
+    measures = [find(measure) for measure in PER_CLASS]
+    shown = [per_label(evaluation, measure) for measure in measures]
     columns = (
         Column("class"),
         Column("rows", Kind.COUNT),
         *(Column(head, Kind.COUNT, optional=True) for head in ("TP", "FP", "FN", "TN")),
-        *(Column(head, Kind.SHARE) for head in ("precision", "recall", "F1")),
+        *(Column(spoken(measure.name), Kind.SHARE) for measure in measures),
     )
     rows: list[tuple[Cell, ...]] = []
     for i, label in enumerate(evaluation.labels):
@@ -221,7 +193,7 @@ def _classes(evaluation: Evaluation) -> tuple[Section, ...]:
         counts = (cells[key] for key in ("TP", "FP", "FN", "TN"))
         shares = (found[label] for found in shown)
         rows.append((label, evaluation.confusion.rows[i], *counts, *shares))
-    order = [shown[1][label] for label in evaluation.labels]
+    order = [shown[measures.index(RECALL)][label] for label in evaluation.labels]
     ranks = sorted(range(len(rows)), key=lambda i: (math.isnan(order[i]), float(order[i]), i))
     left = max(len(rows) - _CLASSES, 0)
     notes = (f"{count(left)} more {plural(left, 'class', 'classes')} are not shown.",) * bool(left)
@@ -235,8 +207,8 @@ def _rates(evaluation: Evaluation) -> tuple[Section, ...]:
     """Every measure of decisions that is not among the results above."""
     if evaluation.positive is None:
         return ()
-    said = {*_BINARY_MAIN, *_BINARY_ADVANCED}
-    others = [m for m in CATALOGUE if m.formula is not None and m.name not in said]
+    said = {*MAIN.two, *ADVANCED.two}
+    others = [m for m in catalogue.CATALOGUE if m.formula is not None and m.name not in said]
     # One-sided ones come first, as in the JSON document.
     others.sort(key=lambda measure: measure.symmetric)
     table = _table(evaluation, tuple(measure.name for measure in others))

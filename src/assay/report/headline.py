@@ -7,6 +7,7 @@ import math
 from assay.evaluation import Evaluation
 from assay.evaluation.per_label import per_label
 from assay.inference import Estimate
+from assay.measures import ACCURACY, ALERT_RATE, FALSE_DISCOVERY_RATE, PREVALENCE, RECALL, ROC_AUC
 from assay.report.numbers import about, count, exact_percent, percent
 from assay.report.slices import too_wide
 from assay.report.words import plural, positives, quoted
@@ -27,7 +28,7 @@ def headline(evaluation: Evaluation) -> tuple[str, ...]:
 
 def _of_two(evaluation: Evaluation) -> str:
     what = positives(evaluation.labels[1])
-    detected, false = evaluation["recall"], evaluation["false_discovery_rate"]
+    detected, false = evaluation[RECALL], evaluation[FALSE_DISCOVERY_RATE]
     parts = [
         f"How many {what} it catches is undefined: {detected.undefined}"
         if math.isnan(detected)
@@ -36,13 +37,13 @@ def _of_two(evaluation: Evaluation) -> str:
     if math.isnan(false):
         parts.append("it raised no alarm at all")
         return "; ".join(parts) + "."
-    prevalence = about(evaluation["prevalence"])
+    prevalence = about(evaluation[PREVALENCE])
     parts.append(
         f"{percent(false)} of its alarms are false at this test set's prevalence of {prevalence}"
     )
     # Only a base rate that was asked for; the usual ones stand in their table.
     for rate in evaluation.base_rates[:1]:
-        deployed = evaluation.at(rate)["false_discovery_rate"]
+        deployed = evaluation.at(rate)[FALSE_DISCOVERY_RATE]
         if not math.isnan(deployed):
             parts.append(_deployed(rate, deployed))
     return "; ".join(parts) + "."
@@ -50,7 +51,7 @@ def _of_two(evaluation: Evaluation) -> str:
 
 def _of_ranks(evaluation: Evaluation) -> str:
     """What scores without a threshold tell: how they rank."""
-    what, auc = positives(evaluation.labels[1]), evaluation["roc_auc"]
+    what, auc = positives(evaluation.labels[1]), evaluation[ROC_AUC]
     if math.isnan(auc):
         return f"How it ranks {what} is undefined: {auc.undefined}."
     return (
@@ -92,7 +93,7 @@ def _flagged(evaluation: Evaluation) -> str:
 
 def _of_alerts(evaluation: Evaluation) -> str:
     what = positives(evaluation.labels[1])
-    detected, false = evaluation["recall"], evaluation["false_discovery_rate"]
+    detected, false = evaluation[RECALL], evaluation[FALSE_DISCOVERY_RATE]
     parts = []
     if math.isnan(detected):
         why = "rows that raised no alarm were not labelled"
@@ -106,7 +107,7 @@ def _of_alerts(evaluation: Evaluation) -> str:
         parts.insert(0, "no labelled row raised an alarm")
     else:
         parts.insert(0, f"{percent(false)} of its labelled alarms are false")
-    parts.append(f"it raises an alarm on {percent(evaluation['alert_rate'])} of all rows")
+    parts.append(f"it raises an alarm on {percent(evaluation[ALERT_RATE])} of all rows")
     text = "; ".join(parts) + "."
     return text[0].upper() + text[1:]
 
@@ -124,7 +125,7 @@ def _rows_of_alerts(evaluation: Evaluation) -> str:
 
 
 def _of_many(evaluation: Evaluation) -> tuple[str, ...]:
-    accuracy, rows = evaluation["accuracy"], evaluation.confusion.rows
+    accuracy, rows = evaluation[ACCURACY], evaluation.confusion.rows
     if math.isnan(accuracy):
         return (f"How many rows it decides right is undefined: {accuracy.undefined}.",)
     largest = max(range(len(rows)), key=lambda i: rows[i])
@@ -138,7 +139,7 @@ def _of_many(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def _classes(evaluation: Evaluation) -> tuple[str, ...]:
-    recalls = per_label(evaluation, "recall")
+    recalls = per_label(evaluation, RECALL)
     known = {label: recall for label, recall in recalls.items() if not math.isnan(recall)}
     if len(known) < 2:
         return ()

@@ -15,23 +15,13 @@ from assay.evaluation import Evaluation
 from assay.evaluation.entries import DEFAULT_BASE_RATES
 from assay.evaluation.undecided import starting_threshold
 from assay.inference.significance import finite
-from assay.measures import CATALOGUE, Measure, find
+from assay.measures import Measure, catalogue, find
+from assay.measures.shown import MOVING
 from assay.report.deployment import USUAL_BASE_RATE
 from assay.report.document import Panel
 
 # What rounding leaves of a sum of weights that is 0.
 _NOISE = 1e-12
-# What is looked at first when a threshold moves; all others follow in the catalogue's order.
-FIRST = (
-    "recall",
-    "false_discovery_rate",
-    "precision",
-    "false_positive_rate",
-    "f1",
-    "mcc",
-    "balanced_accuracy",
-    "accuracy",
-)
 
 
 def panel_of(evaluation: Evaluation) -> Panel | None:
@@ -105,9 +95,10 @@ def _explored(evaluation: Evaluation) -> Panel | None:
 
 
 def _measures() -> tuple[Measure, ...]:
-    first = tuple(find(name) for name in FIRST)
-    counted = (measure for measure in CATALOGUE if measure.formula is not None)
-    return (*first, *(measure for measure in counted if measure.name not in FIRST))
+    # All others follow in the order of the catalogue.
+    first = tuple(find(name) for name in MOVING)
+    counted = (measure for measure in catalogue.CATALOGUE if measure.formula is not None)
+    return (*first, *(measure for measure in counted if measure.name not in MOVING))
 
 
 def _usual_first() -> tuple[float, ...]:

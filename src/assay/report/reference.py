@@ -14,7 +14,7 @@ from assay.evaluation.words import listed
 from assay.inference import Estimate
 from assay.inference.estimation import DEFAULT_LEVEL
 from assay.inference.significance import finite
-from assay.measures import CATALOGUE, Band, Counts, Interval, Measure
+from assay.measures import Band, Counts, Interval, Measure, catalogue
 from assay.report.definitions import classes_formula_of, formula_of, symbols_of
 from assay.report.document import (
     Block,
@@ -32,12 +32,6 @@ from assay.report.words import measure_name
 
 SCHEMA = "assay.measures/1"
 
-_GROUPS = {
-    "rates": "Shares of rows, and means of such shares: what counts alone can tell.",
-    "agreement": "How far decisions and truth agree beyond chance, and ratios of rates.",
-    "ranking": "How well scores put attacks above harmless rows, at all thresholds.",
-    "probability": "Whether a score in [0, 1] means the chance that it claims to be.",
-}
 # Small data on which measures are shown that have no example of their own.
 _COUNTS = Counts(tp=3, fp=1, fn=2, tn=4)
 _TRUTH = ("attack", "attack", "normal", "attack", "normal", "normal", "attack", "normal")
@@ -55,10 +49,10 @@ def measures_document(group: str | None = None, *, level: float = DEFAULT_LEVEL)
 
     ``level`` is that of the intervals of the examples.
     """
-    groups = list(dict.fromkeys(measure.group for measure in CATALOGUE))
+    groups = list(dict.fromkeys(measure.group for measure in catalogue.CATALOGUE))
     if group is not None and group not in groups:
         raise InputError(f"there is no group {group!r} of measures; there are {listed(groups)}")
-    shown = [measure for measure in CATALOGUE if group in (None, measure.group)]
+    shown = [measure for measure in catalogue.CATALOGUE if group in (None, measure.group)]
     sections = []
     for each in groups:
         rows = [measure for measure in shown if measure.group == each]
@@ -140,7 +134,7 @@ def _quick_reference(group: str, measures: list[Measure]) -> Table:
         )
         for measure in measures
     )
-    return Table(_GROUPS.get(group, group), columns, rows)
+    return Table(catalogue.GROUPS[group], columns, rows)
 
 
 def _range(measure: Measure) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from assay.evaluation import Evaluation
 from assay.evaluation.partly import alerts_only
 from assay.inference import Estimate
-from assay.measures import LOWER, find
+from assay.measures import ACCURACY, FALSE_POSITIVE_RATE, LOWER, PRECISION, RECALL, Measure
 from assay.report.document import Block, Cell, Column, Dot, Dots, Kind, Prose, Section, Table, Tier
 from assay.report.numbers import count, daily, percent
 from assay.report.words import measure_name, plural, positives, quoted
@@ -46,44 +46,43 @@ def _section(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
     if is_family:
         title = "Families" if column == "family" else f"Families ({column})"
     if evaluation.positive is None:
-        right = {key: found[key]["accuracy"] for key in slices}
+        right = {key: found[key][ACCURACY.name] for key in slices}
         dots = [Dot(key[1], right[key], _right(slices[key], right[key])) for key in slices]
-        return Section(title, (_worst(evaluation, column, "accuracy", dots),), Tier.APPENDIX)
+        return Section(title, (_worst(evaluation, column, ACCURACY, dots),), Tier.APPENDIX)
     if alerts_only(evaluation):
         return Section(title, (_alerts(evaluation, column, found),), Tier.APPENDIX)
     blocks: list[Block] = []
     detected = [
-        Dot(key[1], found[key]["recall"], _detected(table, found[key], beside=not is_family))
+        Dot(key[1], found[key][RECALL.name], _detected(table, found[key], beside=not is_family))
         for key, table in slices.items()
         if table.rows[1]
     ]
     harmless = [
         Dot(key[1], false, _flagged(table, false))
         for key, table in slices.items()
-        for false in [found[key]["false_positive_rate"]]
+        for false in [found[key][FALSE_POSITIVE_RATE.name]]
         if not table.rows[1]
     ]
     if detected:
-        blocks.append(_worst(evaluation, column, "recall", detected))
+        blocks.append(_worst(evaluation, column, RECALL, detected))
     # The negatives by themselves are the whole over again.
     if harmless and not (is_family and len(harmless) == 1):
-        blocks.append(_worst(evaluation, column, "false_positive_rate", harmless))
+        blocks.append(_worst(evaluation, column, FALSE_POSITIVE_RATE, harmless))
     return Section(title, tuple(blocks), Tier.APPENDIX)
 
 
 def _alerts(evaluation: Evaluation, column: str, found: _Estimates) -> Dots:
     """Where only alerts were labelled: the precision of the alerts of each slice."""
     dots = [
-        Dot(key[1], found[key]["precision"], of_all(table.cells[1][1], alerts, right, "are real"))
+        Dot(key[1], right, of_all(table.cells[1][1], alerts, right, "are real"))
         for key, table in evaluation.tally.slices.items()
-        for right, alerts in [(found[key]["precision"], table.columns[1])]
+        for right, alerts in [(found[key][PRECISION.name], table.columns[1])]
         if key[0] == column and alerts
     ]
-    return _worst(evaluation, column, "precision", dots)
+    return _worst(evaluation, column, PRECISION, dots)
 
 
-def _worst(evaluation: Evaluation, column: str, name: str, dots: list[Dot]) -> Dots:
-    measure = find(name)
+def _worst(evaluation: Evaluation, column: str, measure: Measure, dots: list[Dot]) -> Dots:
     sign = -1 if measure.better is LOWER else 1
 
     def order(dot: Dot) -> tuple[bool, float, float, str]:
@@ -92,10 +91,10 @@ def _worst(evaluation: Evaluation, column: str, name: str, dots: list[Dot]) -> D
 
     ordered = sorted(dots, key=order)
     what = "" if evaluation.positive is None else f" of {positives(evaluation.positive)}"
-    caption = f"{measure_name(name)} by {column}, worst first"
-    if name == "recall":
+    caption = f"{measure_name(measure)} by {column}, worst first"
+    if measure == RECALL:
         caption = f"Detection rate{what} by {column}, worst first"
-    elif name == "false_positive_rate":
+    elif measure == FALSE_POSITIVE_RATE:
         negative = quoted(evaluation.labels[0])
         caption = f"False positive rate where every row is {negative}, by {column}, worst first"
     shown = tuple(ordered[:MOST])
@@ -106,15 +105,15 @@ def _worst(evaluation: Evaluation, column: str, name: str, dots: list[Dot]) -> D
     if any(TOO_FEW in dot.remark for dot in shown):
         notes.append(f"{TOO_FEW.capitalize()}: the interval is wider than {TOO_WIDE:g}.")
     notes += dict.fromkeys(dot.estimate.note for dot in shown if dot.estimate.note is not None)
-    whole = evaluation[name]
+    whole = evaluation[measure]
     return Dots(caption[0].upper() + caption[1:], column, measure, shown, whole, tuple(notes))
 
 
 def _detected(table: Confusion, found: Mapping[str, Estimate], *, beside: bool) -> str:
     """What is said of a slice with positives; ``beside`` adds its false positive rate."""
     (_, _), (_, detected) = table.cells
-    said = of_all(detected, table.rows[1], found["recall"], "detected")
-    false = found["false_positive_rate"]
+    said = of_all(detected, table.rows[1], found[RECALL.name], "detected")
+    false = found[FALSE_POSITIVE_RATE.name]
     if beside and not math.isnan(false):
         said += f"; false positive rate {percent(false)}"
     return said
@@ -165,11 +164,11 @@ def _days(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
         columns: tuple[Column, ...] = (
             Column("day"),
             Column("rows", Kind.COUNT),
-            Column("accuracy", Kind.SHARE),
+            Column(ACCURACY.title, Kind.SHARE),
         )
         kept = sorted(slices)[-MOST:]
         rows: tuple[tuple[Cell, ...], ...] = tuple(
-            (day, slices[day].total, found[column, day]["accuracy"]) for day in kept
+            (day, slices[day].total, found[column, day][ACCURACY.name]) for day in kept
         )
         table = Table("Accuracy by day (UTC)", columns, rows, _left_out(len(slices), "before them"))
         return Section("Days", (table,), Tier.APPENDIX)
@@ -180,10 +179,10 @@ def _days(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
             Column("day"),
             Column("alerts", Kind.COUNT),
             Column("false alarms", Kind.COUNT),
-            Column("precision", Kind.SHARE),
+            Column(PRECISION.title, Kind.SHARE),
         )
         rows = tuple(
-            (day, table.columns[1], table.cells[0][1], found[column, day]["precision"])
+            (day, table.columns[1], table.cells[0][1], found[column, day][PRECISION.name])
             for day in kept
             for table in [slices[day]]
         )
@@ -213,8 +212,8 @@ def _day(
         table.columns[1],
         false,
         missed,
-        found["recall"],
-        found["false_positive_rate"],
+        found[RECALL.name],
+        found[FALSE_POSITIVE_RATE.name],
     )
 
 

@@ -15,6 +15,8 @@ from assay.decisions.threshold.result import (
 )
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED
 from assay.inference import Estimate
+from assay.measures import PRECISION
+from assay.measures.shown import SIDE_BY_SIDE
 from assay.report.chosen import (
     all_of,
     constraint_text,
@@ -42,7 +44,6 @@ from assay.report.refused import refused_rows
 from assay.report.words import measure_name, positives
 
 # What stands side by side, in this order, as far as it was computed.
-_RATES = ("recall", "false_positive_rate", "false_discovery_rate", "precision")
 _DAILY = (ALERTS, FALSE_ALARMS, MISSED)
 _CALLED = {
     EXPECTED_COST: "expected cost a row",
@@ -123,7 +124,7 @@ def _upper(text: str) -> str:
 
 def _compared(points: list[Point]) -> Iterator[tuple[str, list[Cell]]]:
     """Rates, then numbers a day, then what no measure is: each of all points."""
-    for measure in (*_RATES, EXPECTED_COST, *_DAILY, DAYS_OVER_BUDGET):
+    for measure in (*SIDE_BY_SIDE, EXPECTED_COST, *_DAILY, DAYS_OVER_BUDGET):
         found = [_find(point.estimates, measure) for point in points]
         if all(estimate is None for estimate in found):
             continue
@@ -268,7 +269,7 @@ def _candidates(choice: Choice) -> Iterator[Section]:
         return
     points = list(choice.candidates)
     caption = f"{_level(choice.level)} intervals, {where(choice)}; nothing is promised"
-    rates = [measure for measure in _RATES if measure != "precision"]
+    rates = [measure for measure in SIDE_BY_SIDE if measure != PRECISION.name]
     blocks: list[Block] = [_points(points, rates, caption, Kind.SHARE)]
     if choice.volume is not None:
         caption = f"A day with {count(choice.volume)} rows, {where(choice)}"

@@ -12,6 +12,7 @@ from assay.learn.findings import RUN_CHECKS
 from assay.learn.judging import SD
 from assay.learn.record import number, record_of, source_of
 from assay.learn.run import Run
+from assay.measures import ACCURACY, ROC_AUC, parse
 from assay.report import learned, validated
 from assay.report.document import Cell, Column, Document, Provenance, Section, Table, Tier
 from assay.report.evaluation import document_of
@@ -60,7 +61,7 @@ def training_document(run: Run, *, made: Provenance | None = None) -> Document:
 def _headline(run: Run) -> Iterator[str]:
     judged = f"{count(len(run.judged))} rows were judged, each by a model that did not learn it"
     yield f"Validated by {name(run.scheme)}: {judged}."
-    main = "roc_auc" if run.binary else "accuracy"
+    main = (ROC_AUC if run.binary else ACCURACY).name
     if len(run.folds) > 1 and main in run.over_folds:
         mean = run.over_folds[main]
         sd = mean.parts.get(SD)
@@ -110,13 +111,13 @@ def _records(run: Run, base: Document) -> Iterator[Mapping[str, Any]]:
         return
     heads = tuple(base.records[0])
     for key in validated.headings(run):
-        measure, _, average = key.partition(".")
-        label = None if average or measure in ("accuracy", "roc_auc") else run.data.positive
+        measure, average = parse(key)
+        label = None if average or measure.symmetric else run.data.positive
         common = {
             **dict.fromkeys(heads),
-            "measure": measure,
+            "measure": measure.name,
             "label": label,
-            "average": average or None,
+            "average": average,
         }
         for fold, value in zip(run.folds, run.per_fold[key], strict=True):
             yield {

@@ -9,13 +9,12 @@ from assay.inference import Estimate
 from assay.learn.judging import SD
 from assay.learn.run import Fold, Run
 from assay.measures.catalogue import parse
+from assay.measures.shown import FOLDS
 from assay.report.document import Block, Cell, Column, Kind, Prose, Section, Table, Tier
 from assay.report.names import name
 from assay.report.numbers import count
 from assay.report.words import measure_name, quoted
 
-OF_TWO = ("accuracy", "recall", "false_positive_rate", "precision", "f1", "roc_auc")
-OF_MANY = ("accuracy", "precision.macro", "recall.macro", "f1.macro", "roc_auc.macro")
 # So many folds are listed, and so many stand side by side.
 _LISTED, _BESIDE = 50, 10
 _CLASSES = 50
@@ -50,7 +49,7 @@ _INTERVALS = (
 
 def headings(run: Run) -> tuple[str, ...]:
     """The measures that stand for a run, as far as it has them."""
-    wanted = OF_TWO if run.binary else OF_MANY
+    wanted = FOLDS.of(binary=run.binary)
     return tuple(key for key in wanted if key in run.per_fold)
 
 
@@ -215,8 +214,8 @@ def _fold_by_fold(run: Run) -> Section:
 
 def _brief(key: str) -> str:
     """A measure in as few words as a narrow column has room for."""
-    short = {"recall": "detection", "false_positive_rate": "FPR", "roc_auc": "AUC"}
-    return short.get(key) or called(key)
+    measure, average = parse(key)
+    return measure.short if average is None else called(key)
 
 
 def _thresholds(folds: Sequence[Fold]) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from assay import Estimate, Evaluation, count
 from assay.evaluation import Judge
-from assay.measures import find
+from assay.measures import Measure
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ class Lean:
         self.tally = count(y_true, **columns)
         self.positive, self.confusion = self.tally.positive, self.tally.confusion
 
-    def __getitem__(self, name: str) -> Estimate:
-        return Judge(self.tally).scored(find(name))
+    def __getitem__(self, measure: Measure) -> Estimate:
+        return Judge(self.tally).scored(measure)
 
 
 @pytest.fixture(scope="session")

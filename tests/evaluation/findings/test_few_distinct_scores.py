@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from assay import evaluate
 from assay.evaluation.findings import few_distinct_scores
+from assay.measures import ROC_AUC
 
 
 def drawn(size: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -89,7 +90,7 @@ def test_the_bounds_are_those_of_broken_ties(lean, rows: list[tuple[int, int]]) 
     evaluation = lean(truth, y_score=score)
     found = few_distinct_scores.look(evaluation)
     low, high = bounds(truth, score)
-    auc = evaluation["roc_auc"]
+    auc = evaluation[ROC_AUC]
     assert (found is not None) == (high - low > max(1e-3, 0.1 * (auc.high - auc.low)))
     if found is not None:
         said = re.search(r"from (\S+) to (\S+) \(", found)

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from assay.report.html.deployed import PER_DAY, SHARES, deployed_of
+from assay.measures.shown import DEPLOYED
+from assay.report.html.deployed import PER_DAY, deployed_of
 from assay.report.html.limits import Limits
 
 from .pages import PANEL
@@ -14,7 +15,7 @@ def test_known_estimates_have_their_interval_and_others_are_bare_values() -> Non
     found = deployed_of(PANEL, Limits())
     assert (found.rate, found.volume_words) == ("1%", "1,000,000")
     values = {key: value for key, _, value in (*found.shares, *found.per_day)}
-    assert list(values) == [*SHARES, *PER_DAY]
+    assert list(values) == [*DEPLOYED, *PER_DAY]
     assert (values["precision"].text, values["precision"].interval) == ("0.043", "[0.010, 0.200]")
     # 3 of 4 detected, 1 of 6 flagged wrongly, and 1 row in 100 positive.
     alerts = 1e6 * (0.01 * 3 / 4 + 0.99 * 1 / 6)

@@ -18,6 +18,8 @@ from assay.errors import InputError, LengthMismatch, MethodError
 from assay.inference import BCa, Bootstrap, Significance, holm, method_of
 from assay.inference.chosen import Chosen, Progress, ScoredRows, choose_anew
 from assay.inference.operating import AtThreshold, Rule, parse_rule
+from assay.measures import ACCURACY, RECALL, find
+from assay.measures.shown import DECIDING
 from assay.sources import FAMILY, Batch, common_labels, from_arrays, must_share_index
 from assay.sources.columns import array_of, labels_of, names_of
 from assay.sources.thresholds import undecided_note
@@ -127,7 +129,7 @@ def compare(
     differences = _adjusted([found for pair in pairs for found in pair.differences()])
     tests = [found for pair in pairs for found in pair.tests()] + list(models.tests_of_all())
     deciding = _deciding(differences, rule)
-    size = Size(models.units, models.unit, models.resting(deciding))
+    size = Size(models.units, models.unit, models.resting(find(deciding)))
     return Comparison(
         models=tuple(columns),
         differences=tuple(differences),
@@ -282,8 +284,9 @@ def _deciding(differences: Sequence[Difference], rule: Rule | None) -> str:
     decisions the share that is right.
     """
     if rule is not None:
-        return "accuracy" if isinstance(rule, AtThreshold) else "recall"
-    return "roc_auc" if any(d.measure == "roc_auc" for d in differences) else "accuracy"
+        return (ACCURACY if isinstance(rule, AtThreshold) else RECALL).name
+    told = {found.measure for found in differences}
+    return next(name for name in DECIDING if name in told)
 
 
 def _adjusted(differences: Sequence[Difference]) -> list[Difference]:

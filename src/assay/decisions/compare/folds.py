@@ -24,9 +24,8 @@ from assay.inference import (
 )
 from assay.inference.folds import five_by_two_interval
 from assay.inference.quantiles import check_level
+from assay.measures.shown import DECIDING
 
-# The measure that decides, where it is among the columns.
-DECIDING = ("roc_auc", "accuracy")
 OVERLAP_NOTE = (
     "folds share their training rows, so the paired t test finds differences that are not there; "
     "Nadeau and Bengio's correction is for that, and decides"

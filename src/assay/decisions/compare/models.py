@@ -14,7 +14,7 @@ import numpy.typing as npt
 from assay import engines
 from assay.decisions.comparison import Difference
 from assay.evaluation.judge import Judge
-from assay.formula import of_classes
+from assay.formula import cells, of_classes, proportion
 from assay.inference import (
     Bootstrap,
     Estimate,
@@ -33,11 +33,13 @@ from assay.inference import (
 )
 from assay.inference.chosen import Chosen
 from assay.inference.differences import has_difference
-from assay.measures import Measure, Needs, catalogue
+from assay.measures import Measure, Needs, Ranked, catalogue
 from assay.sources import Batch
 from assay.tally import ClusterTally, PairTally, Sample
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+
+_POSITIVES, _NEGATIVES = frozenset({"TP", "FN"}), frozenset({"FP", "TN"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +79,15 @@ class Models:
         counts = self.first.counts
         return len(self.first.truth) if counts is None else int(counts.sum())
 
-    def resting(self, measure: str) -> int:
-        """Of how many of them a measure is."""
-        if self.first.clusters is not None or measure not in ("recall", "roc_auc"):
+    def resting(self, measure: Measure) -> int:
+        """Of how many of them a measure is: of a ranking, the rows of the smaller class."""
+        share = None if measure.formula is None else proportion(measure.formula)
+        of = frozenset() if share is None else cells(share.trials)
+        ranked = isinstance(measure.of_scores, Ranked)
+        if self.first.clusters is not None or not (ranked or of in (_POSITIVES, _NEGATIVES)):
             return self.units
         sides = np.bincount(self.first.truth, self.first.counts, minlength=2)
-        return int(sides[1] if measure == "recall" else sides.min())
+        return int(sides.min() if ranked else sides[int(of == _POSITIVES)])
 
     @property
     def resampled(self) -> str:

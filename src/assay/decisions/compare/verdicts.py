@@ -20,6 +20,7 @@ from assay.inference.estimate import decimal
 from assay.inference.operating import Rule
 from assay.inference.quantiles import normal, student
 from assay.inference.significance import p_text
+from assay.measures import RECALL
 
 MARGIN = 0.01
 # The chance with which what is called enough would decide.
@@ -70,8 +71,8 @@ def verdict(
     Of several pairs, one model is called better only if Holm's p says so too.
     """
     name = found.measure if at is None else f"{found.measure} at {at}"
-    if found.measure == "recall" and at is not None:
-        name = f"the detection rate at {at}"
+    if found.measure == RECALL.name and at is not None:
+        name = f"the {RECALL.title} at {at}"
     outcome, text, enough = _judged(found, name, margin, pairs, size)
     return Verdict(found.a, found.b, text, outcome, found.measure, enough)
 

@@ -24,12 +24,12 @@ from typing import NamedTuple, NoReturn
 from assay.decisions.gate.rule import (
     DIFFERENCE,
     EVERY,
-    HELD_BY,
     NEW,
-    OF_FAMILIES,
     OLD,
     Operating,
     Rule,
+    held_by,
+    of_families,
 )
 from assay.errors import InputError, UnknownMeasure
 from assay.evaluation.deployment import PER_DAY
@@ -238,13 +238,12 @@ class _Parser:
             self._fail(token, f"volume is for {', '.join(PER_DAY)}, not for {rule.written}")
         if key == "base-rate" and rule.average is not None:
             self._fail(token, "a base rate is the share of the positive label, not of an average")
-        if key == "family":
-            of_family = rule.measure is not None and rule.measure.name in OF_FAMILIES
-            if not of_family or rule.label is not None or rule.average is not None:
-                self._fail(token, "of a family there are detection_rate and miss_rate, no others")
+        whole = rule.label is None and rule.average is None
+        if key == "family" and not (whole and of_families(rule.measure)):
+            self._fail(token, "of a family there are detection_rate and miss_rate, no others")
 
     def _must_tell(self, rule: Rule, token: _Token) -> None:
-        held = HELD_BY.get(type(rule.at), ())
+        held = held_by(rule.at)
         if rule.measure is not None and rule.label is None and rule.measure.name in held:
             self._fail(
                 token,

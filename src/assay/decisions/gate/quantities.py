@@ -5,12 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 from assay.decisions.gate.rows import Rows
-from assay.decisions.gate.rule import HELD_BY, Rule
+from assay.decisions.gate.rule import Rule, held_by
 from assay.errors import InputError
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED
 from assay.formula import FN, FP, TN, TP, Expression, at_base_rate, of_classes
 from assay.inference import Quantity
-from assay.measures import find
 
 _ROWS = TP + FP + FN + TN
 _OF_DAY: dict[str, Expression] = {
@@ -51,6 +50,6 @@ def position(rule: Rule, rows: Rows) -> int:
             f"positive {rows.first.positive!r}"
         )
     swapped = rule.measure.swapped
-    if swapped is not None and find(swapped).name in HELD_BY.get(type(rule.at), ()):
+    if swapped is not None and swapped in held_by(rule.at):
         raise InputError(f"the rule {rule.text!r} could not fail: its condition keeps {swapped}")
     return label

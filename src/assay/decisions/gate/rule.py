@@ -9,20 +9,16 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from assay.evaluation.deployment import PER_DAY
+from assay.formula import cells
 from assay.inference.operating import AtThreshold, MaxFar, MaxFpr
-from assay.measures import Measure
+from assay.measures import FALSE_DISCOVERY_RATE, FALSE_POSITIVE_RATE, Measure
 
 NEW, OLD, DIFFERENCE = "new", "old", "new-old"
 SUBJECTS = (NEW, OLD, DIFFERENCE)
 EVERY = "*"  # each family by itself
 
-# What a family of attacks has: all its rows are positives.
-OF_FAMILIES = ("recall", "false_negative_rate")
-# What a condition holds fixed by itself, so that no data could break it.
-HELD_BY = {
-    MaxFar: ("precision", "false_discovery_rate"),
-    MaxFpr: ("false_positive_rate", "specificity"),
-}
+# What a condition limits.
+_LIMITED = {MaxFar: FALSE_DISCOVERY_RATE, MaxFpr: FALSE_POSITIVE_RATE}
 
 Operating: TypeAlias = AtThreshold | MaxFar | MaxFpr
 
@@ -129,6 +125,19 @@ class Rule:
         if all(kept):
             return Outcome.PASS
         return Outcome.UNDECIDED if any(kept) else Outcome.FAIL
+
+
+def of_families(measure: Measure | None) -> bool:
+    """Whether a family of attacks, whose rows are all positives, has this share of rows."""
+    if measure is None or measure.formula is None:
+        return False
+    return measure.is_proportion and cells(measure.formula) == {"TP", "FN"}
+
+
+def held_by(at: Operating | None) -> tuple[str | None, ...]:
+    """What a condition holds fixed by itself, so that no data could break it."""
+    limited = _LIMITED.get(type(at))
+    return () if limited is None else (limited.name, limited.complement)
 
 
 def _keeps(value: float, operator: str, bound: float) -> bool:

@@ -15,6 +15,7 @@ from assay.evaluation.deployment import daily
 from assay.inference import Bootstrap, ClopperPearson, Estimate, estimate
 from assay.inference.chosen import Chosen
 from assay.inference.operating import AtThreshold, MaxFar
+from assay.measures import Measure
 from assay.sources import FAMILY
 from assay.tally import Confusion
 
@@ -70,7 +71,7 @@ def anew(rows: Rows, rule: Rule, found: Chosen, method: Bootstrap) -> Estimate:
         hits, size = found.hits[where], found.sizes[where]
         low, high = (float(end) for end in ClopperPearson(rows.level)(hits, size))
         assert rule.measure is not None  # noqa: S101 - families have a measure
-        ends = (low, high) if rule.measure.name == "recall" else (1 - high, 1 - low)
+        ends = (1 - high, 1 - low) if _of_misses(rule.measure) else (low, high)
         n = float(size)
     else:
         quantity, bounds = quantity_of(rule, rows)
@@ -86,7 +87,7 @@ def values(rows: Rows, rule: Rule, found: Chosen) -> tuple[float, Floats]:
         if where is None:
             return math.nan, np.full(len(found.tables), math.nan)
         assert rule.measure is not None  # noqa: S101 - families have a measure
-        missed = rule.measure.name != "recall"
+        missed = _of_misses(rule.measure)
         share = float(found.hits[where]) / float(found.sizes[where])
         with np.errstate(invalid="ignore"):
             shares = found.group_hits[:, where] / found.group_sizes[:, where]
@@ -100,6 +101,11 @@ def values(rows: Rows, rule: Rule, found: Chosen) -> tuple[float, Floats]:
         value = math.nan if not all(rows.sizes) else value
         draws = np.where(found.tables.sum(axis=2).all(axis=1), draws, math.nan)
     return value, draws
+
+
+def _of_misses(measure: Measure) -> bool:
+    """Whether a share of a family's rows is of those that were missed."""
+    return measure.slopes["TP"] == -1
 
 
 def undefined(rows: Rows, rule: Rule, found: Chosen) -> str:

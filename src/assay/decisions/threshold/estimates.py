@@ -26,24 +26,18 @@ from assay.formula import FN, FP, TN, TP, Expression, at_base_rate
 from assay.inference import Bootstrap, ClopperPearson, Estimate, Quantity, estimate
 from assay.inference.binomial import tail
 from assay.inference.chosen import Chosen
-from assay.measures import Interval, find
+from assay.measures import (
+    ALERT_RATE,
+    FALSE_NEGATIVE_RATE,
+    FALSE_POSITIVE_RATE,
+    RECALL,
+    Interval,
+    find,
+)
+from assay.measures.shown import AT_THRESHOLD, AT_THRESHOLD_DEPLOYED
 from assay.tally import ClusterTally, Confusion
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-
-ON_THE_ROWS = (
-    "recall",
-    "false_positive_rate",
-    "precision",
-    "false_discovery_rate",
-    "alert_rate",
-    "f1",
-    "mcc",
-    "accuracy",
-    "balanced_accuracy",
-    "informedness",
-)
-AT_BASE_RATE = ("precision", "false_discovery_rate", "alert_rate", "f1", "mcc", "accuracy")
 
 NO_CLUSTERS = "rows of a family are taken as independent, without clusters"
 
@@ -142,11 +136,11 @@ class _Judged:
         positive = self.swept.batch.positive
         base_rate = self.wanted.base_rate
         rate = None if base_rate is None else float(base_rate)
-        for name in ON_THE_ROWS:
+        for name in AT_THRESHOLD:
             label = None if find(name).symmetric else positive
             yield Shown(name, self._measured(name), label)
         if base_rate is not None:
-            for name in AT_BASE_RATE:
+            for name in AT_THRESHOLD_DEPLOYED:
                 label = None if find(name).symmetric else positive
                 yield Shown(name, self._deployed(name), label, base_rate=rate)
         if self.wanted.volume is not None:
@@ -156,7 +150,7 @@ class _Judged:
             found = self._cost(self.wanted.cost_fp, self.wanted.cost_fn)
             yield Shown(EXPECTED_COST, found, positive, base_rate=rate)
         for i, family in enumerate(self.swept.families):
-            yield Shown("recall", self._of_family(i), positive, family=family.name)
+            yield Shown(RECALL.name, self._of_family(i), positive, family=family.name)
 
     def _of(
         self,
@@ -188,10 +182,10 @@ class _Judged:
         counts = self.swept.counts
         rate = self.wanted.base_rate or Fraction(counts.positives, counts.rows)
         attacks = volume * float(rate)
-        alerts = self._deployed("alert_rate")
+        alerts = self._deployed(ALERT_RATE.name)
         yield ALERTS, _scaled(alerts, volume)
-        yield FALSE_ALARMS, _scaled(self._measured("false_positive_rate"), volume - attacks)
-        yield MISSED, _scaled(self._measured("false_negative_rate"), attacks)
+        yield FALSE_ALARMS, _scaled(self._measured(FALSE_POSITIVE_RATE.name), volume - attacks)
+        yield MISSED, _scaled(self._measured(FALSE_NEGATIVE_RATE.name), attacks)
         if self.wanted.max_alerts is not None:
             most = math.floor(self.wanted.max_alerts)
             share = [_above(most, round(volume), end) for end in (alerts, alerts.low, alerts.high)]

@@ -14,6 +14,7 @@ from assay.decisions.threshold.wanted import MAX_ALERTS, MAX_FAR, MAX_FPR, MIN_D
 from assay.errors import LabelError
 from assay.evaluation.deployment import ALERTS
 from assay.inference import Estimate
+from assay.measures import FALSE_DISCOVERY_RATE, FALSE_POSITIVE_RATE, RECALL
 from assay.sources import label_text
 from assay.sources.columns import Labels, native
 
@@ -68,9 +69,9 @@ def limits_at(
     rate = None if wanted.base_rate is None else float(wanted.base_rate)
     plain = {(e.measure, e.base_rate): e.estimate for e in estimates if e.family is None}
     asked: list[tuple[str, Any, Estimate]] = [
-        (MAX_FAR, wanted.max_far, plain["false_discovery_rate", rate]),
-        (MAX_FPR, wanted.max_fpr, plain["false_positive_rate", None]),
-        (MIN_DR, wanted.min_dr, plain["recall", None]),
+        (MAX_FAR, wanted.max_far, plain[FALSE_DISCOVERY_RATE.name, rate]),
+        (MAX_FPR, wanted.max_fpr, plain[FALSE_POSITIVE_RATE.name, None]),
+        (MIN_DR, wanted.min_dr, plain[RECALL.name, None]),
     ]
     if wanted.max_alerts is not None:
         asked.append((MAX_ALERTS, wanted.max_alerts, plain[ALERTS, rate]))

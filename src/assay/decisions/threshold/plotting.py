@@ -15,6 +15,7 @@ from assay import curves, plots
 from assay.decisions.threshold.sweep import Swept
 from assay.errors import MethodError
 from assay.inference import Estimate
+from assay.measures import FALSE_DISCOVERY_RATE, FALSE_POSITIVE_RATE, RECALL
 
 if TYPE_CHECKING:
     from assay.decisions.threshold.result import Choice, Point
@@ -35,7 +36,7 @@ class ChoicePlots:
         swept = self._swept()
         return plots.chosen(
             curves.roc(swept),
-            self._points("false_positive_rate", None),
+            self._points(FALSE_POSITIVE_RATE.name, None),
             x_limit=self.choice.constraints.get("max_fpr"),
             y_limit=self.choice.constraints.get("min_dr"),
             smallest=1 / swept.negatives,
@@ -58,7 +59,7 @@ class ChoicePlots:
             )
         return plots.chosen(
             curves.far_dr(swept),
-            self._points("false_discovery_rate", rate),
+            self._points(FALSE_DISCOVERY_RATE.name, rate),
             x_limit=self.choice.constraints.get("max_far"),
             y_limit=self.choice.constraints.get("min_dr"),
             ax=ax,
@@ -84,7 +85,7 @@ class ChoicePlots:
         found = [point for point in both if point is not None] or list(self.choice.candidates)
         return [
             plots.ChosenPoint(
-                point.name, _of(point, measure, base_rate), _of(point, "recall", None)
+                point.name, _of(point, measure, base_rate), _of(point, RECALL.name, None)
             )
             for point in found
         ]

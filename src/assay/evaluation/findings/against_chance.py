@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.inference import Estimate
+from assay.measures import INFORMEDNESS, KAPPA, ROC_AUC
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -31,10 +32,10 @@ def against_chance(evaluation: Evaluation) -> tuple[AgainstChance, ...]:
     interval. For more than two classes kappa.
     """
     if evaluation.positive is None:
-        found = [AgainstChance("kappa", evaluation["kappa"], 0.0)]
+        found = [AgainstChance(KAPPA.name, evaluation[KAPPA], 0.0)]
     else:
-        auc = evaluation["roc_auc"]
+        auc = evaluation[ROC_AUC]
         found = [AgainstChance("AUC", auc, 0.5)]
         if evaluation.tally.threshold is None or math.isnan(auc.high):
-            found.append(AgainstChance("informedness", evaluation["informedness"], 0.0))
+            found.append(AgainstChance(INFORMEDNESS.name, evaluation[INFORMEDNESS], 0.0))
     return tuple(each for each in found if not math.isnan(each.estimate.high))

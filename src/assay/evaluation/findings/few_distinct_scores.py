@@ -10,6 +10,7 @@ import numpy as np
 from assay.evaluation.findings.finding import Check
 from assay.evaluation.per_label import per_label
 from assay.evaluation.words import count, name, rows
+from assay.measures import ROC_AUC
 from assay.tally import ScoreTally
 from assay.tally.blocks import map_blocks
 
@@ -40,9 +41,9 @@ def look(evaluation: Evaluation) -> str | None:
         return None
     total = evaluation.tally.confusion.total
     if evaluation.positive is not None:
-        found = [(tables[0], 1, evaluation["roc_auc"], "")]
+        found = [(tables[0], 1, evaluation[ROC_AUC], "")]
     else:
-        aucs = per_label(evaluation, "roc_auc")
+        aucs = per_label(evaluation, ROC_AUC)
         found = [
             (table, i, aucs[label], f" of {name(label)}")
             for i, (table, label) in enumerate(zip(tables, evaluation.labels, strict=True))

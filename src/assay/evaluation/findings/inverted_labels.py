@@ -10,6 +10,7 @@ from assay.evaluation.findings.against_chance import against_chance
 from assay.evaluation.findings.finding import Check
 from assay.evaluation.findings.reassigned import reassigned
 from assay.evaluation.words import interval, name, rate
+from assay.measures import ACCURACY, BALANCED_ACCURACY
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -39,7 +40,7 @@ def look(evaluation: Evaluation) -> str | None:
                 f"label is positive, and that a higher score means more suspicious."
             )
         if found.below:
-            accuracy, balanced = evaluation["accuracy"], evaluation["balanced_accuracy"]
+            accuracy, balanced = evaluation[ACCURACY], evaluation[BALANCED_ACCURACY]
             return (
                 f"Informedness is {interval(found.estimate)}, below 0: decisions are worse than "
                 f"chance. Turned over, accuracy would go from {rate(accuracy)} to "

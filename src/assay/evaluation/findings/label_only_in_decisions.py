@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from assay.evaluation.findings.finding import Check
 from assay.evaluation.per_label import per_label
 from assay.evaluation.words import name, rate, rows, some
+from assay.measures import F1
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -32,7 +33,7 @@ def look(evaluation: Evaluation) -> str | None:
     ]
     if not odd:
         return None
-    f1 = per_label(evaluation, "f1")
+    f1 = per_label(evaluation, F1)
     averaged = ""
     with_it = [float(f1[label]) for label, *_ in table]
     without = [float(f1[label]) for label, own, _ in table if own]

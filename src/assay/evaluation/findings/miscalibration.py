@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from assay.evaluation.findings.finding import Check
 from assay.evaluation.words import rate
-from assay.measures import reliability
+from assay.measures import EXPECTED_CALIBRATION_ERROR, reliability
 from assay.measures.calibration import BINS
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def look(evaluation: Evaluation) -> str | None:
     tally = evaluation.tally
     if evaluation.positive is None or tally.kind != "probability":
         return None
-    found = evaluation["expected_calibration_error"]
+    found = evaluation[EXPECTED_CALIBRATION_ERROR]
     usual = found.parts.get("if_calibrated", np.nan)
     share = float(min(evaluation.confusion.rows)) / float(evaluation.confusion.total)
     if not found - usual > min(LEAST_EXCESS, SHARE_OF_RARER * share):

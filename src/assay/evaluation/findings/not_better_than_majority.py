@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import Check
 from assay.evaluation.words import interval, name, rate
+from assay.measures import ACCURACY
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -21,7 +22,7 @@ def look(evaluation: Evaluation) -> str | None:
     here: look at the detection rate and the false alarm rate.
     """
     rows = evaluation.confusion.rows
-    accuracy = evaluation["accuracy"]
+    accuracy = evaluation[ACCURACY]
     most = max(rows)
     share = float(most) / float(sum(rows))
     if share == 1 or not accuracy.low <= share:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import Check
 from assay.evaluation.words import name, percent, rate
+from assay.measures import PRECISION, PREVALENCE
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -28,14 +29,14 @@ def look(evaluation: Evaluation) -> str | None:
     """
     if evaluation.positive is None or not evaluation.base_rates:
         return None
-    prevalence = evaluation["prevalence"]
+    prevalence = evaluation[PREVALENCE]
     if not 0 < prevalence < 1:
         return None
     odds = math.log(prevalence / (1 - prevalence))
     far = max(evaluation.base_rates, key=lambda given: abs(odds - math.log(given / (1 - given))))
     if abs(odds - math.log(far / (1 - far))) <= math.log(FAR_ODDS):
         return None
-    here, there = evaluation["precision"], evaluation.at(far)["precision"]
+    here, there = evaluation[PRECISION], evaluation.at(far)[PRECISION]
     precise = ""
     if not (math.isnan(here) or math.isnan(there)):
         precise = f", so that a precision of {rate(here)} here is {rate(there)} there"

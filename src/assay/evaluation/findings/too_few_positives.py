@@ -9,6 +9,7 @@ from assay.evaluation.findings.finding import Check
 from assay.evaluation.per_label import per_label
 from assay.evaluation.words import count, interval, name, rate, some
 from assay.inference import Estimate
+from assay.measures import RECALL
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -31,7 +32,7 @@ def look(evaluation: Evaluation) -> str | None:
     Only 12 rows are 'attack', so the detection rate is 0.833 [0.552, 0.953]; about 48 would
     halve the width of that interval.
     """
-    recalls = per_label(evaluation, "recall")
+    recalls = per_label(evaluation, RECALL)
     decided = dict(zip(evaluation.labels, evaluation.confusion.columns, strict=True))
     watched = evaluation.labels if evaluation.positive is None else evaluation.labels[1:]
     # A label that was only decided is another finding.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import Check
 from assay.evaluation.words import count, interval, name, percent, rate, rows
+from assay.measures import FALSE_POSITIVE_RATE
 
 if TYPE_CHECKING:
     from assay.evaluation.deployment import Reach
@@ -34,7 +35,7 @@ def look(evaluation: Evaluation) -> str | None:
         return None
     negatives, false = evaluation.confusion.rows[0], evaluation.confusion.cells[0][1]
     negative = name(evaluation.labels[0])
-    found = evaluation["false_positive_rate"]
+    found = evaluation[FALSE_POSITIVE_RATE]
     if not negatives:
         return f"No row is {negative}, so the false positive rate can't be told. Test on some."
     if math.isnan(found.high):

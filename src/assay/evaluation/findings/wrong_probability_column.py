@@ -12,6 +12,7 @@ from assay.evaluation.findings.finding import Check
 from assay.evaluation.findings.reassigned import reassigned
 from assay.evaluation.per_label import per_label
 from assay.evaluation.words import name, rate
+from assay.measures import BRIER, PREVALENCE, ROC_AUC
 from assay.tally.blocks import map_blocks
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def look(evaluation: Evaluation) -> str | None:
 def _one(evaluation: Evaluation, table: ScoreTally) -> str | None:
     if not any(found.below for found in against_chance(evaluation)):
         return None
-    brier, share = evaluation["brier"], float(evaluation["prevalence"])
+    brier, share = evaluation[BRIER], float(evaluation[PREVALENCE])
     of_negatives, of_positives = _means(table)
     # (1 - p - y)^2 differs from (p - y)^2 by 2p - 1 for positives and by 1 - 2p for negatives.
     turned = brier + share * (2 * of_positives - 1) + (1 - share) * (1 - 2 * of_negatives)
@@ -62,7 +63,7 @@ def _one(evaluation: Evaluation, table: ScoreTally) -> str | None:
 
 def _many(evaluation: Evaluation, tables: tuple[ScoreTally, ...]) -> str | None:
     # Exchanged columns rank their own classes last; this spares most evaluations the search.
-    if not any(auc < 0.5 for auc in per_label(evaluation, "roc_auc").values()):
+    if not any(auc < 0.5 for auc in per_label(evaluation, ROC_AUC).values()):
         return None
     shares = np.stack([_means(table) for table in tables], axis=1)
     found = reassigned(shares, evaluation.tally)

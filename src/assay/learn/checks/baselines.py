@@ -14,7 +14,8 @@ import numpy.typing as npt
 from assay.errors import install_line
 from assay.inference import Estimate, Quantity, estimate
 from assay.learn.checks.signals import BINS, auc_of, rates_of
-from assay.measures import find
+from assay.measures import ACCURACY, ROC_AUC, find
+from assay.measures.shown import CHECKED
 from assay.tally import Confusion, ScoreTally
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-OF_TWO = ("accuracy", "recall", "false_discovery_rate", "roc_auc")
-OF_MANY = ("accuracy", "balanced_accuracy")
 NO_TREE = f"the tree of depth 2 needs scikit-learn: {install_line('learn')}"
 # A tree of four leaves learns nothing more from more rows.
 MOST_ROWS = 100_000
@@ -69,7 +68,7 @@ def plain(measure: str, found: Estimate) -> dict[str, Any]:
 
 def headline_measure(case: Case) -> str:
     """The measure that models are compared by."""
-    return "roc_auc" if case.positive is not None else "accuracy"
+    return (ROC_AUC if case.positive is not None else ACCURACY).name
 
 
 def baselines_of(case: Case) -> tuple[Baseline, ...]:
@@ -161,9 +160,10 @@ def _judged(
     cells = np.bincount(truth * classes + decided, minlength=classes * classes)
     table = Confusion(case.labels, tuple(map(tuple, cells.reshape(classes, classes).tolist())))
     found = {}
-    for measure in map(find, OF_TWO[:-1] if binary else OF_MANY):
+    for measure in map(find, CHECKED.of(binary=binary)):
         expression = measure.formula if binary else measure.classes
-        assert expression is not None  # noqa: S101 - these measures are formulas
+        if expression is None:
+            continue
         quantity = Quantity(expression, label=1 if binary else None)
         found[measure.name] = estimate(quantity, table, measure.range, level=case.level)
     if binary:
@@ -171,5 +171,5 @@ def _judged(
         auc = auc_of(ScoreTally.of_rows(case.labels, scores, truth), case.level)
         why = "there is one class only among the rows that judge"
         undefined = Estimate(math.nan, level=case.level, undefined=why)
-        found["roc_auc"] = undefined if auc is None else auc[0]
+        found[ROC_AUC.name] = undefined if auc is None else auc[0]
     return Baseline(name, says, found, columns)

@@ -10,13 +10,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.inference import Bootstrap, Estimate
+from assay.errors import MethodError
+from assay.inference import Bootstrap, Estimate, Quantity
+from assay.measures import BALANCED_ACCURACY, ROC_AUC, Measure, find
 
 Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
-Measure: TypeAlias = Callable[[Floats], float]
+Value: TypeAlias = Callable[[Floats], float]
 
-BALANCED = "balanced_accuracy"
 RESAMPLES = 1000
 # Of more rows fewer resamples, since each looks at all of them.
 _WORK = 200_000_000
@@ -60,7 +61,7 @@ def drops(
     resamples = int(min(resamples, max(_FEWEST, _WORK // max(total, 1))))
     generator = np.random.default_rng(seed)
     values = {
-        measure: [_measure(measure, judging, classes) for judging in (before, after)]
+        measure: [_value(find(measure), judging, classes) for judging in (before, after)]
         for measure in measures
     }
     drawn = {measure: np.empty(resamples) for measure in measures}
@@ -75,7 +76,8 @@ def drops(
     found = {}
     for measure, (first, second) in values.items():
         value = first(whole[0]) - second(whole[1])
-        if math.isnan(value) or (measure == BALANCED and not _all_there(before, after, classes)):
+        averaged = measure == BALANCED_ACCURACY.name
+        if math.isnan(value) or (averaged and not _all_there(before, after, classes)):
             why = "undefined before or after"
             found[measure] = Estimate(math.nan, n=len(numbers), level=level, undefined=why)
             continue
@@ -97,32 +99,29 @@ def _all_there(before: Judging, after: Judging, classes: int) -> bool:
     return all(len(np.unique(judging.truth)) == classes for judging in (before, after))
 
 
-def _measure(measure: str, judging: Judging, classes: int) -> Measure:
+def _value(measure: Measure, judging: Judging, classes: int) -> Value:
     """A measure as a function of how often each row is there."""
-    if measure == "roc_auc":
+    if measure == ROC_AUC:
         return _auc(judging)
+    expression = measure.formula if classes == 2 else measure.classes
+    if expression is None:
+        raise MethodError(f"{measure.name} is no formula of {classes} classes")
+    quantity = Quantity(expression, label=1 if classes == 2 else None)
     cells = judging.truth * classes + judging.decisions
 
     def value(weights: Floats) -> float:
-        table = np.bincount(cells, weights, minlength=classes * classes).reshape(classes, classes)
-        return _of_table(measure, table.astype(np.float64))
+        sums = np.bincount(cells, weights, minlength=classes * classes).astype(np.float64)
+        table = sums.reshape(classes, classes)
+        if measure == BALANCED_ACCURACY:
+            # A class that a resample does not have has no recall in it.
+            with np.errstate(all="ignore"):
+                return float(np.nanmean(np.diag(table) / table.sum(axis=1)))
+        return float(quantity.of_tables(table[None])[0])
 
     return value
 
 
-def _of_table(measure: str, table: Floats) -> float:
-    with np.errstate(all="ignore"):
-        if measure == "accuracy":
-            return float(np.trace(table) / table.sum())
-        if measure == "recall":
-            return float(table[1, 1] / table[1].sum())
-        if measure == "false_discovery_rate":
-            return float(table[0, 1] / table[:, 1].sum())
-        # A class that a resample does not have has no recall in it.
-        return float(np.nanmean(np.diag(table) / table.sum(axis=1)))
-
-
-def _auc(judging: Judging) -> Measure:
+def _auc(judging: Judging) -> Value:
     assert judging.scores is not None  # noqa: S101 - asked of two classes alone
     order = np.argsort(judging.scores, kind="stable")
     ordered = judging.scores[order]

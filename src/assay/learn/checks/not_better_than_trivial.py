@@ -37,7 +37,7 @@ def look(case: Case) -> Seen | None:
     best = max(others, key=lambda name: others[name])
     if mine.low > others[best]:
         return None
-    called = find(measure).short or find(measure).title
+    called = find(measure).short
     return Seen(
         "warning",
         f"{case.retest.recipe} has {'an' if called[0] in 'Aa' else 'a'} {called} of "

@@ -12,13 +12,14 @@ import numpy.typing as npt
 from assay.errors import InputError
 from assay.evaluation.words import count, listed
 from assay.inference import Estimate
-from assay.learn.checks.baselines import OF_MANY, OF_TWO, plain
+from assay.learn.checks.baselines import plain
 from assay.learn.checks.case import TEST, TRAIN, Case
 from assay.learn.checks.drop import Judging, drops
 from assay.learn.checks.groups_across import values_of
 from assay.learn.checks.honest import RANDOM, honest_of, official
 from assay.learn.checks.removing import leaking
 from assay.learn.data import Data
+from assay.measures.shown import CHECKED
 
 if TYPE_CHECKING:
     from assay.learn.recipes.recipe import Recipe
@@ -158,7 +159,7 @@ def _note(one: Judging, other: Judging, clusters: Array | None) -> str:
 
 
 def _trained(run: Run, split: str) -> Trained:
-    wanted = OF_TWO if run.data.positive is not None else OF_MANY
+    wanted = CHECKED.of(binary=run.data.positive is not None)
     estimates = {measure: run.evaluation[measure] for measure in wanted}
     learned = len(run.folds[0].train)
     return Trained(split, learned, len(run.judged), estimates)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.evaluation.words import interval, name, some
 from assay.learn.findings.check import RunCheck
+from assay.measures import RECALL
 
 if TYPE_CHECKING:
     from assay.learn.run import Run
@@ -20,7 +21,7 @@ def look(run: Run) -> str | None:
     rates = {
         entry.slice[1]: entry.estimate
         for entry in run.evaluation.entries
-        if entry.measure == "recall" and entry.slice and entry.slice[0] == run.evaluation.family
+        if entry.measure == RECALL.name and entry.slice and entry.slice[0] == run.evaluation.family
     }
     missed = sorted((float(found), kind) for kind, found in rates.items() if found.high < _HALF)
     if not missed:

@@ -8,12 +8,12 @@ import numpy as np
 
 from assay.evaluation.words import interval, rate
 from assay.learn.findings.check import RunCheck
+from assay.measures import find
 
 if TYPE_CHECKING:
     from assay.learn.run import Run
 
 _FAR = 0.1
-_NAMES = {"roc_auc": "AUC", "accuracy": "accuracy"}
 
 
 def look(run: Run) -> str | None:
@@ -24,7 +24,7 @@ def look(run: Run) -> str | None:
         judged = run.evaluation[measure]
         if learned - judged >= _FAR and not judged.high >= learned:
             said.append(
-                f"{_NAMES[measure]} is {rate(learned)} on learned rows and {interval(judged)}"
+                f"{find(measure).short} is {rate(learned)} on learned rows and {interval(judged)}"
                 f" on judged ones"
             )
     if not said:

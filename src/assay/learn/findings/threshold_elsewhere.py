@@ -9,6 +9,7 @@ import numpy as np
 from assay.evaluation.words import interval, rate
 from assay.learn.findings.check import RunCheck
 from assay.learn.fitting import USUAL
+from assay.measures import FALSE_DISCOVERY_RATE
 
 if TYPE_CHECKING:
     from assay.learn.run import Run
@@ -18,7 +19,7 @@ def look(run: Run) -> str | None:
     """A tolerated false alarm rate that is not kept on the judged rows, by its interval."""
     if run.max_far is None or not run.binary:
         return None
-    far = run.evaluation["false_discovery_rate"]
+    far = run.evaluation[FALSE_DISCOVERY_RATE]
     if np.isnan(far) or not far.low > run.max_far:
         return None
     unkept = sum(fold.not_chosen for fold in run.folds)

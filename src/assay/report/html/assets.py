@@ -8,8 +8,15 @@ import json
 from importlib.resources import files
 
 from assay.formula import JAVASCRIPT_PRELUDE, javascript, proportion
-from assay.measures import Measure, find
-from assay.report.html.deployed import SHARES
+from assay.measures import (
+    FALSE_NEGATIVE_RATE,
+    FALSE_POSITIVE_RATE,
+    RECALL,
+    SPECIFICITY,
+    Measure,
+    find,
+)
+from assay.measures.shown import DEPLOYED
 
 _STYLES = (
     "base.css",
@@ -36,11 +43,8 @@ _PANEL = (
 )
 # What the plots and the base rate use, whatever the panel shows.
 _NEEDED = (
-    "recall",
-    "false_negative_rate",
-    "false_positive_rate",
-    "specificity",
-    *SHARES,
+    *(m.name for m in (RECALL, FALSE_NEGATIVE_RATE, FALSE_POSITIVE_RATE, SPECIFICITY)),
+    *DEPLOYED,
 )
 
 

@@ -10,14 +10,20 @@ from typing import Any
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED, PER_DAY
 from assay.formula import at_base_rate, reason, value
 from assay.inference import Estimate
-from assay.measures import Measure, find
+from assay.measures import (
+    ALERT_RATE,
+    FALSE_NEGATIVE_RATE,
+    FALSE_POSITIVE_RATE,
+    Measure,
+    find,
+)
+from assay.measures.shown import DEPLOYED
 from assay.report.document import Panel
 from assay.report.html.blocks import UNDEFINED, Value, behind, value_of
 from assay.report.html.limits import Limits
 from assay.report.numbers import count, daily_parts, exact_percent, percent
 from assay.report.words import measure_name
 
-SHARES = ("precision", "false_discovery_rate", "negative_predictive_value", "f1", "accuracy", "mcc")
 USUAL_VOLUME = 1_000_000
 
 
@@ -40,7 +46,7 @@ def deployed_of(panel: Panel, limits: Limits) -> Deployed:
     rate = panel.base_rates[0] if panel.base_rates else prevalence
     known = panel.deployed.get(rate, {})
     shares, per_day = [], []
-    for name in SHARES:
+    for name in DEPLOYED:
         found = known.get(name, _at(find(name), panel, rate))
         shares.append((name, measure_name(name), value_of(found, limits)))
     for name in PER_DAY:
@@ -62,11 +68,11 @@ def _at(measure: Measure, panel: Panel, rate: float) -> Estimate:
 def _a_day(name: str, panel: Panel, rate: float, volume: float) -> Estimate:
     """How many rows of a day: a rate of all, of the negatives, or of the positives."""
     measure, share = {
-        ALERTS: ("alert_rate", 1.0),
-        FALSE_ALARMS: ("false_positive_rate", 1 - rate),
-        MISSED: ("false_negative_rate", rate),
+        ALERTS: (ALERT_RATE, 1.0),
+        FALSE_ALARMS: (FALSE_POSITIVE_RATE, 1 - rate),
+        MISSED: (FALSE_NEGATIVE_RATE, rate),
     }[name]
-    found = _at(find(measure), panel, rate)
+    found = _at(measure, panel, rate)
     return Estimate(volume * share * found, undefined=found.undefined)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from assay.formula import plain, reason, value
 from assay.inference import Estimate
-from assay.measures import Measure, find
+from assay.measures import FALSE_DISCOVERY_RATE, RECALL, Measure, find
+from assay.measures.shown import MOVING
 from assay.report.document import Panel
 from assay.report.html.blocks import UNDEFINED, Value, value_of
 from assay.report.html.data import data_of
@@ -19,7 +20,6 @@ from assay.report.html.limits import Limits
 from assay.report.html.scales import Scale
 from assay.report.html.text import Name, named
 from assay.report.numbers import count, percent
-from assay.report.panel import FIRST
 from assay.report.words import matrix_caption, measure_name, positives
 
 
@@ -68,7 +68,7 @@ def operating_of(panel: Panel, limits: Limits) -> Operating:
     """The panel at the report's own threshold and first base rate."""
     tp, fp, fn, tn = panel.decided
     readings = tuple(_reading(measure, panel, limits) for measure in panel.measures)
-    first = tuple(reading for reading in readings if reading.key in FIRST)
+    first = tuple(reading for reading in readings if reading.key in MOVING)
     return Operating(
         positive=named(panel.positive, limits.letters),
         negative=named(panel.negative, limits.letters),
@@ -77,8 +77,8 @@ def operating_of(panel: Panel, limits: Limits) -> Operating:
         begun=not panel.given,
         curves=bool(panel.sweep["threshold"]),
         threshold="as given" if panel.threshold is None else f"{panel.threshold:.7g}",
-        recall=_percent(panel, "recall"),
-        far=_percent(panel, "false_discovery_rate"),
+        recall=_percent(panel, RECALL.name),
+        far=_percent(panel, FALSE_DISCOVERY_RATE.name),
         caption=matrix_caption(weighted=panel.weighted),
         cells={
             "tp": _cell(tp, fn),

@@ -1,0 +1,76 @@
+"""No list of measures stands outside of them: what is about one refers to its declaration."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import assay
+from assay.measures import AVERAGES, names, parse, shown
+
+ROOT = Path(assay.__file__).parent
+# Words that only look like names of measures: (file, word) to what they are.
+NO_MEASURES = {
+    ("tally/sums.py", "brier"): "a field of the bytes of a tally",
+    ("decisions/plan/result.py", "fpr"): "a rate that a plan expects, as its document calls it",
+    ("decisions/plan/result.py", "dr"): "the same",
+    ("learn/checks/identifier_columns.py", "auc"): "evidence, as the document of a check calls it",
+    ("learn/checks/shortcut.py", "auc"): "the same",
+    ("learn/checks/prevalence.py", "prevalence"): "the same",
+}
+SKIPPED = (
+    "measures/",
+    "decisions/audit/",  # until the audit reads the catalogue
+)
+
+
+def words_of(path: Path) -> list[tuple[int, str]]:
+    """Whole string literals of a module that name a measure, with an average or not."""
+    known = set(names()) | {f"{name}.{average}" for name in names() for average in AVERAGES}
+    tree = ast.parse(path.read_text("utf-8"))
+    return [
+        (node.lineno, node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value in known
+    ]
+
+
+def modules() -> list[str]:
+    found = (path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
+    return sorted(name for name in found if not name.startswith(SKIPPED))
+
+
+@pytest.mark.parametrize("module", modules())
+def test_a_module_names_no_measure(module: str) -> None:
+    named = [
+        f"{module}:{line}: {word!r}"
+        for line, word in words_of(ROOT / module)
+        if (module, word) not in NO_MEASURES
+    ]
+    assert named == [], "refer to the declaration, or move the list to measures/shown.py"
+
+
+@pytest.mark.parametrize(("module", "word"), NO_MEASURES)
+def test_every_exception_is_needed(module: str, word: str) -> None:
+    assert word in {found for _, found in words_of(ROOT / module)}
+
+
+def lists() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for name, value in vars(shown).items():
+        if isinstance(value, shown.Shown):
+            found |= {f"{name}.two": value.of(binary=True), f"{name}.many": value.of(binary=False)}
+        elif name.isupper():
+            found[name] = value
+    return found
+
+
+@pytest.mark.parametrize(("where", "listed"), lists().items(), ids=list(lists()))
+def test_what_is_shown_is_declared_by_its_own_name(where: str, listed: tuple[str, ...]) -> None:
+    assert len(set(listed)) == len(listed)
+    for key in listed:
+        measure, average = parse(key)
+        assert key == (measure.name if average is None else f"{measure.name}.{average}")
+        assert average in (None, *AVERAGES)
