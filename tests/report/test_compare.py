@@ -8,6 +8,7 @@ import io
 import itertools
 import json
 import math
+import os
 import shutil
 import subprocess
 from dataclasses import replace
@@ -278,6 +279,7 @@ def test_latex_compiles_with_hostile_names(tmp_path: Path) -> None:
         done = subprocess.run(
             ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", f"c{i}"],
             cwd=tmp_path,
+            env={**os.environ, "TEXMFVAR": str(tmp_path)},
             stdout=subprocess.PIPE,
             check=False,
         )

@@ -31,10 +31,12 @@ def compiled(text: str, folder: Path) -> str:
     """Compile, fail where that fails, and give the log."""
     (folder / "report.tex").write_text(text, encoding="ascii")
     options = ["-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error", "-recorder"]
+    # Fonts that have to be made are kept beside, since there may be no home to keep them in.
+    fonts = folder.parent / "texmf-var"
     result = subprocess.run(
         ["pdflatex", *options, "report.tex"],
         cwd=folder,
-        env={**os.environ, "openin_any": "p", "openout_any": "p"},
+        env={**os.environ, "openin_any": "p", "openout_any": "p", "TEXMFVAR": str(fonts)},
         capture_output=True,
         check=False,
         timeout=300,

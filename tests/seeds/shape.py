@@ -36,9 +36,6 @@ class Number:
     why       of a wrong one: what went wrong. Elsewhere, a remark.
     note      of a right number: present exactly when it is not correctly rounded but off by less
               than one unit of its last digit; says how that came about.
-    audit     the contract's verdict where it is not the usual one ("consistent" for right,
-              "rounding" for right with a note, "inconsistent" for wrong): eight digits or more pass
-              within 1e-6.
     end       which end of the 95% Wald interval (z = 1.96) an "accuracy.ci" is.
     allowed   the bounds that the operating point of `counts` sets to an area under the ROC curve.
     """
@@ -55,6 +52,5 @@ class Number:
     right: str = ""
     why: str = ""
     note: str = ""
-    audit: Literal["", "consistent", "rounding", "inconsistent"] = ""
     end: Literal["", "low", "high"] = ""
     allowed: tuple[Fraction, Fraction] | None = None

@@ -99,9 +99,10 @@ def test_scores_in_the_unit_interval_are_probabilities_and_flagged_from_one_half
 @pytest.mark.parametrize(
     "scores", [[0.0, 0.5, 1.0, 1.0000001], [-1e-9, 0.5, 0.5, 1.0], [5, 1, 2, 3]]
 )
-def test_other_scores_need_a_threshold(scores: list[float]) -> None:
-    with pytest.raises(ScoreError, match=r"scores run from .* to .*: say threshold="):
-        from_arrays(ROWS, y_score=scores)
+def test_other_scores_decide_by_a_given_threshold_alone(scores: list[float]) -> None:
+    batch = from_arrays(ROWS, y_score=scores)
+    assert (batch.threshold, batch.decided, batch.is_probability) == (None, False, False)
+    assert "say threshold=" in batch.notes[-1]
     tally = count(from_arrays(ROWS, y_score=scores, threshold=0.5))
     assert tally.kind == "score"
     assert tally.losses is None

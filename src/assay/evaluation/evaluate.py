@@ -36,8 +36,9 @@ def evaluate(
     """Evaluate what a model said against what was true.
 
     Columns may be lists, NumPy arrays, or columns of pandas, polars or pyarrow. Give ``y_score``
-    (higher is more suspicious; flagged from ``threshold`` on), ``y_pred`` (decisions), both, or
-    ``y_proba`` (a column a class, as an array, a dataframe or a mapping from label to column). The
+    (higher is more suspicious; flagged from ``threshold`` on, by default 0.5 where all scores lie
+    in [0, 1]; else rows are only ranked), ``y_pred`` (decisions), both, or ``y_proba`` (a column a
+    class, as an array, a dataframe or a mapping from label to column). The
     columns of an array are in the order of ``labels``, or sorted where those are not given.
 
     ``positive`` is the label that is the alarm, or ``negative`` the one that is not; for well-known

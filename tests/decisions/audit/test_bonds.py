@@ -14,9 +14,8 @@ from assay.decisions.audit.audit import audit
 from assay.decisions.audit.building import build
 from assay.decisions.audit.result import WRONG, AuditedClaim, Verdict
 from assay.decisions.audit.search import judge_without_matrix
-from assay.decisions.audit.search.identities import identities_of
+from assay.decisions.audit.search.identities import Classes, identities_of
 from assay.decisions.audit.search.network import Impossible, Relation, function_of, settle
-from assay.decisions.audit.search.quantities import Classes
 from assay.formula import Cell, cells, sqrt, value
 from assay.measures import CATALOGUE, Identity, Measure, find
 
@@ -186,6 +185,7 @@ def test_a_number_that_nothing_tests_is_undetermined() -> None:
 def test_without_a_positive_the_numbers_may_be_averages_over_classes() -> None:
     below = judged({"precision": "0.900", "recall": "0.800", "f1": "0.700"})
     assert set(verdicts(below).values()) == {"undetermined"}
+    assert "averages over" in below.notes[0]
     above = judged({"precision": "0.900", "recall": "0.800", "f1": "0.950"})
     assert above.verdict is Verdict.INCONSISTENT
 
@@ -223,7 +223,7 @@ def test_honest_rates_of_random_matrices_break_no_identity() -> None:
     keys = ("accuracy", "precision", "recall", "specificity", "f1", "mcc", "kappa", "npv",
             "jaccard", "f1.macro", "precision.weighted", "g_mean", "prevalence", "f1.normal",
             "diagnostic_odds_ratio", "alert_rate", "markedness")  # fmt: skip
-    for _ in range(40):
+    for _ in range(20):
         counts = Cells(*(int(10 ** (rng.random() * 5)) - rng.randint(0, 1) for _ in range(4)))
         digits, how = rng.randint(2, 12), rng.choice(["up", "even", "cut"])
         values = {key: measured(key, counts) for key in rng.sample(keys, 6)}
@@ -239,7 +239,7 @@ def test_honest_rates_of_random_matrices_break_no_identity() -> None:
 def test_low_numbers_beside_an_area_and_no_counts_are_judged() -> None:
     rng = random.Random(6)
     keys = ("accuracy", "recall", "precision", "specificity", "f1", "kappa", "mcc", "fpr")
-    for _ in range(40):
+    for _ in range(20):
         reported = {key: f"{rng.random() * 0.3:.3f}" for key in rng.sample(keys, 3)}
         told = {"positive": "attack"} if rng.random() < 0.5 else {}
         claim = judged({"roc_auc": f"{rng.random() * 0.3:.3f}", **reported}, **told)

@@ -65,7 +65,7 @@ def tried(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
         return 250
     monkeypatch.setattr(boxes, "ALL_AT_ONCE", 3)
     monkeypatch.setattr(boxes, "_IN_THE_END", 3)
-    return 60
+    return 30
 
 
 def test_the_search_finds_exactly_the_matrices_that_trying_all_finds(tried: int) -> None:

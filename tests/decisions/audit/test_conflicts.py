@@ -51,8 +51,8 @@ def test_only_the_wrong_mcc_of_the_forest_is_accused() -> None:
     assert "the others give 0.93381" in claim.numbers[-1].said
 
 
-@pytest.mark.parametrize("mcc", ["0.9333", "0.9338", "0.5"])
-@pytest.mark.parametrize("accuracy", ["0.9670", "0.967", "0.97"])
+@pytest.mark.parametrize("mcc", ["0.9333", "0.9338"])
+@pytest.mark.parametrize("accuracy", ["0.9670", "0.97"])
 def test_a_matrix_is_called_an_example_only_of_numbers_that_it_gives(
     mcc: str, accuracy: str
 ) -> None:

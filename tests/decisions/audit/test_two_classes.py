@@ -63,7 +63,7 @@ def smallest_corrections(reported: dict[str, str], truths: list[Cells]) -> list[
 def test_blame_is_what_all_smallest_corrections_by_all_matrices_share() -> None:
     rng = random.Random(5)
     seen = {"inconsistent": 0, "conflict": 0}
-    for _ in range(220):
+    for _ in range(90):
         p, n = rng.randint(2, 9), rng.randint(2, 9)
         truths = list(matrices(p, n))
         one, other = rng.choice(truths), rng.choice(truths)
@@ -92,12 +92,12 @@ def test_blame_is_what_all_smallest_corrections_by_all_matrices_share() -> None:
         assert possible(kept, truths), context
         seen["inconsistent"] += bool(wrong)
         seen["conflict"] += bool(disputed)
-    assert min(seen.values()) > 15
+    assert min(seen.values()) > 6
 
 
 def test_honest_claims_without_a_matrix_are_never_accused() -> None:
     rng = random.Random(11)
-    for _ in range(60):
+    for _ in range(16):
         scale = rng.choice([6, 60, 4000])
         p, n = rng.randint(1, scale), rng.randint(1, scale)
         cells = Cells(tp := rng.randint(0, p), fp := rng.randint(0, n), p - tp, n - fp)

@@ -15,7 +15,7 @@ from assay.decisions.audit.derived import Table, derivations
 from assay.decisions.audit.exact import ORDER, as_float, same_digits
 from assay.decisions.audit.findings import findings_of
 from assay.decisions.audit.folds import folds_of, hold_mean, in_folds, judge_sd
-from assay.decisions.audit.intervals import judge_interval
+from assay.decisions.audit.intervals import judge_error, judge_interval
 from assay.decisions.audit.keys import Key, key_of
 from assay.decisions.audit.matrix import judge_point, judge_scored, judged, undetermined
 from assay.decisions.audit.mistakes import explain
@@ -23,7 +23,6 @@ from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.result import WRONG, Audit, AuditedClaim, Conflict, Judged, Verdict
 from assay.decisions.audit.search import judge_without_matrix
 from assay.decisions.audit.sizes import filled, judge_sizes
-from assay.decisions.audit.standard_errors import judge_error
 from assay.errors import InputError
 from assay.measures import find
 

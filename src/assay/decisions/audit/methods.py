@@ -1,13 +1,36 @@
-"""Intervals that a report may have used for a share of rows, and for what is none."""
+"""Intervals that may have been printed for a key of a claim: by every known method."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
-from assay.inference import AgrestiCoull, ClopperPearson, Jeffreys, Wilson
+from assay.decisions.audit.claim import Claim
+from assay.decisions.audit.derived import Table
+from assay.decisions.audit.exact import as_float, exact
+from assay.decisions.audit.folds import folds_of, mean_of, sd_of
+from assay.decisions.audit.keys import Key
+from assay.decisions.audit.matrix import readings
+from assay.decisions.audit.sizes import rows_of, total_of
+from assay.formula import TP, cells, proportion
+from assay.inference import (
+    AgrestiCoull,
+    Bootstrap,
+    ClopperPearson,
+    Delta,
+    Jeffreys,
+    Quantity,
+    Wilson,
+    estimate,
+)
+from assay.inference.bootstrap import resampled
+from assay.inference.delta import variance
 from assay.inference.quantiles import normal, student
+from assay.inference.quantity import squares_of, table_of
+from assay.measures import PREVALENCE, ROC_AUC, Interval
+from assay.tally import Confusion
 
 LEVELS = (0.95, 0.9, 0.99)
 # The quantiles that tables and textbooks round to.
@@ -155,3 +178,171 @@ def hanley_mcneil(auc: float, positives: int, negatives: int) -> float:
     spread = auc * (1 - auc)
     spread += (positives - 1) * (q1 - auc * auc) + (negatives - 1) * (q2 - auc * auc)
     return math.sqrt(max(spread, 0.0) / (positives * negatives))
+
+
+# Beyond this many rows or classes nothing is resampled.
+_MOST_RESAMPLED = 1 << 62
+_MOST_CLASSES = 30
+
+
+# -- shares of rows --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many of how many rows; the first as exactly as it is known."""
+
+    words: str
+    low: Fraction
+    high: Fraction
+    trials: int
+
+    @property
+    def value(self) -> Fraction:
+        """The share in the middle of what is known."""
+        return (self.low + self.high) / 2 / self.trials
+
+
+def shares_of(key: Key, claim: Claim, table: Table) -> Iterator[Share]:
+    """The shares that a key may stand for, from the matrix, or from a printed value and a size."""
+    if claim.matrix is not None:
+        for meaning, quantity in readings(key.value, claim):
+            found = _share(quantity, claim.matrix)
+            if found is not None:
+                yield Share(meaning.words, *found)
+        return
+    trials = _trials(key, claim)
+    printed = table.printed_value(key)
+    if trials and printed is not None:
+        low, high = printed.value - printed.unit, printed.value + printed.unit
+        yield Share("", max(low, Fraction(0)) * trials, min(high, Fraction(1)) * trials, trials)
+
+
+def _share(quantity: Quantity, matrix: Confusion) -> tuple[Fraction, Fraction, int] | None:
+    parts = proportion(quantity.expression)
+    if parts is None:
+        return None
+    cells = quantity.cells(matrix)
+    successes, trials = exact(parts.successes, cells), exact(parts.trials, cells)
+    if successes is None or trials is None or not trials.low:
+        return None
+    return successes.low, successes.high, int(trials.low)
+
+
+def _trials(key: Key, claim: Claim) -> int | None:
+    """How many rows a share without a matrix is of."""
+    share = None if key.measure.formula is None else proportion(key.measure.formula)
+    if share is None or key.average is not None:
+        return None
+    of, rows = cells(share.trials), rows_of(claim)
+    if of == cells(PREVALENCE.formula or TP):
+        return total_of(claim) if key.label is None else None
+    label = key.label or claim.positive
+    if label not in rows:
+        return None
+    if of == {"TP", "FN"}:
+        return rows[label]
+    if of == {"FP", "TN"} and len(rows) == len(claim.labels):
+        return sum(rows.values()) - rows[label]
+    return None
+
+
+# -- intervals -------------------------------------------------------------------------------------
+
+
+def levels_of(claim: Claim) -> tuple[float, ...]:
+    """The levels that an interval may have: the stated one, or the usual three."""
+    if claim.level is not None:
+        return (claim.level,)
+    return LEVELS if claim.extra_level in (None, *LEVELS) else (*LEVELS, claim.extra_level)
+
+
+def candidates(key: Key, claim: Claim, table: Table) -> Iterator[Candidate]:
+    """Intervals of the exact values, by all methods or by the named one."""
+    levels, method = levels_of(claim), claim.interval
+    for share in shares_of(key, claim, table):
+        exactly = share.low == share.high
+        for found in share_intervals(as_float(share.value * share.trials), share.trials, levels):
+            if method in (None, found.method) and exactly:
+                yield found
+    if claim.matrix is not None:
+        yield from _smooth(key, claim, levels)
+    yield from _of_folds(key, claim, levels)
+    if key.measure == ROC_AUC:
+        yield from _of_auc(key, claim, table, levels)
+
+
+def _smooth(key: Key, claim: Claim, levels: tuple[float, ...]) -> Iterator[Candidate]:
+    """The delta method, plain and on the scale of the range."""
+    matrix = claim.matrix
+    if matrix is None or not matrix.total:
+        return
+    for _, quantity in readings(key.value, claim):
+        value = quantity.value(matrix)
+        if math.isnan(value):
+            continue
+        if claim.interval in (None, "delta", "wald"):
+            error = delta_error(quantity, matrix)
+            for level, z, named in quantiles(levels):
+                yield Candidate("delta", level, *around(value, z * error), named)
+        for level in levels:
+            yield from _own(key, quantity, matrix, level, claim.interval)
+
+
+def _own(
+    key: Key, quantity: Quantity, matrix: Confusion, level: float, method: str | None
+) -> Iterator[Candidate]:
+    """What this project itself would print."""
+    by_default = key.measure.interval
+    if method in (None, "wilson") and by_default is Interval.BY_JACCARD:
+        ends = estimate(quantity, matrix, key.measure.range, level=level, default=by_default)
+        yield Candidate("wilson", level, ends.low, ends.high)
+    if method in (None, "delta"):
+        ends = estimate(quantity, matrix, key.measure.range, level=level, method=Delta(level))
+        yield Candidate("delta", level, ends.low, ends.high)
+
+
+def bootstraps(key: Key, claim: Claim) -> Iterator[Candidate]:
+    """Percentile intervals of resamples, drawn as this project draws them."""
+    matrix = claim.matrix
+    if matrix is None or not 0 < matrix.total < _MOST_RESAMPLED:
+        return
+    if claim.interval not in (None, "bootstrap") or len(matrix.labels) > _MOST_CLASSES:
+        return
+    for _, quantity in readings(key.value, claim):
+        for method in map(Bootstrap, levels_of(claim)):
+            values = quantity.of_tables(resampled(matrix, method))
+            ends = method.ends(values, quantity.value(matrix), None)
+            yield Candidate("bootstrap", method.level, ends.low, ends.high)
+
+
+def delta_error(quantity: Quantity, matrix: Confusion) -> float:
+    """The standard error of a formula by the delta method."""
+    return math.sqrt(max(variance(quantity, table_of(matrix), squares_of(matrix)), 0.0))
+
+
+def _of_folds(key: Key, claim: Claim, levels: tuple[float, ...]) -> Iterator[Candidate]:
+    folds = folds_of(key, claim)
+    spread = sd_of(folds)
+    if spread is None or claim.interval not in (None, "wald"):
+        return
+    mean, error = as_float(mean_of(folds)), float(spread) / math.sqrt(len(folds))
+    for level, z, named in quantiles(levels):
+        yield Candidate("fold", level, *around(mean, z * error), named)
+    for level in levels:
+        yield Candidate("fold t", level, *around(mean, student(level, len(folds) - 1) * error))
+
+
+def _of_auc(key: Key, claim: Claim, table: Table, levels: tuple[float, ...]) -> Iterator[Candidate]:
+    """Hanley and McNeil's interval, which needs only the AUC and the sizes."""
+    printed, rows = table.printed_value(key), rows_of(claim)
+    if printed is None or not claim.binary or len(rows) != 2 or not all(rows.values()):
+        return
+    auc = as_float(printed.value)
+    if not 0 <= auc <= 1 or claim.interval is not None:
+        return
+    error = hanley_mcneil(auc, rows[claim.labels[1]], rows[claim.labels[0]])
+    for level, z, named in quantiles(levels):
+        found = Candidate("Hanley-McNeil", level, *around(auc, z * error), named)
+        yield found
+        yield found.cut()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -33,6 +34,44 @@ class Window(NamedTuple):
         if self.closed:
             return self.low <= high and low <= self.high
         return self.low < high and low < self.high
+
+    def complement(self) -> Window:
+        """The same for 1 less the number."""
+        return Window(1 - self.high, 1 - self.low, self.closed)
+
+    def counts(self, rows: int) -> range:
+        """The counts k of some rows for which k/rows lies in it: the test of Brown and Heathers.
+
+        >>> Window(Fraction(1, 3), Fraction(2, 3), closed=False).counts(3)
+        range(2, 2)
+        """
+        low, high = self.low * rows, self.high * rows
+        first, last = math.ceil(low), math.floor(high)
+        if not self.closed:
+            first, last = first + (first == low), last - (last == high)
+        return range(max(first, 0), max(min(last, rows) + 1, first, 0))
+
+    def smallest_denominator(self) -> int:
+        """The smallest denominator of any fraction in it, by continued fractions.
+
+        >>> Window(Fraction(311, 1000), Fraction(312, 1000), closed=True).smallest_denominator()
+        45
+        """
+        return _simplest(self.low, self.high, closed=self.closed).denominator
+
+
+def _simplest(low: Fraction, high: Fraction, *, closed: bool) -> Fraction:
+    whole = math.floor(low)
+    if low == whole and closed:
+        return Fraction(whole)
+    if whole + 1 < high or (closed and whole + 1 == high):
+        return Fraction(whole + 1)
+    if low == whole:
+        # Above an integer that does not count itself: 1/k for the first k that is small enough.
+        k = math.floor(1 / (high - whole)) + 1
+        return whole + Fraction(1, k)
+    rest = _simplest(1 / (high - whole), 1 / (low - whole), closed=closed)
+    return whole + 1 / rest
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,18 @@ from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.exact import Exact, judge
 from assay.decisions.audit.keys import key_of
 from assay.decisions.audit.mistakes import explain
-from assay.decisions.audit.mistakes.candidate import Candidate, Fit, Tier
-from assay.decisions.audit.mistakes.chance import chance, guess, share, spans
+from assay.decisions.audit.mistakes.candidate import (
+    Candidate,
+    Fit,
+    Tier,
+    chance,
+    guess,
+    share,
+    spans,
+)
 from assay.decisions.audit.mistakes.explaining import grouped
-from assay.decisions.audit.mistakes.matrices import swaps
+from assay.decisions.audit.mistakes.matrices import Table, swaps
 from assay.decisions.audit.mistakes.substitutes import correlations
-from assay.decisions.audit.mistakes.table import Table
 from assay.decisions.audit.printed import printed
 from assay.decisions.audit.result import Judged, Verdict
 from assay.tally import Confusion

@@ -8,18 +8,19 @@ from dataclasses import dataclass, replace
 
 from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.exact import Exact, decimal
-from assay.decisions.audit.mistakes.candidate import Candidate, Fit, Tier
-from assay.decisions.audit.mistakes.chance import (
+from assay.decisions.audit.mistakes.candidate import (
+    Candidate,
+    Fit,
     Floats,
+    Tier,
     chance,
     guess,
     spans,
     spans_of_floats,
     together,
 )
-from assay.decisions.audit.mistakes.matrices import Variant, swaps, variants
+from assay.decisions.audit.mistakes.matrices import Table, Variant, swaps, table_of, variants
 from assay.decisions.audit.mistakes.substitutes import from_decisions, is_area
-from assay.decisions.audit.mistakes.table import Table, table_of
 from assay.decisions.audit.mistakes.trial import Number, alone, number_of
 from assay.decisions.audit.mistakes.whole import (
     GUESS,

@@ -12,9 +12,8 @@ from assay.decisions.audit.exact import Exact, as_float
 from assay.decisions.audit.folds import folds_of
 from assay.decisions.audit.keys import Key
 from assay.decisions.audit.mistakes.candidate import Candidate, Tier, shifted
-from assay.decisions.audit.mistakes.matrices import training
+from assay.decisions.audit.mistakes.matrices import Table, training, words
 from assay.decisions.audit.mistakes.substitutes import formulas
-from assay.decisions.audit.mistakes.table import Table, words
 from assay.decisions.audit.printed import Printed
 from assay.evaluation.words import count, name
 from assay.formula import proportion

@@ -10,7 +10,7 @@ from assay.decisions.audit.exact import Exact
 from assay.decisions.audit.keys import Key, key_of
 from assay.decisions.audit.mistakes import counts, spreads, substitutes
 from assay.decisions.audit.mistakes.candidate import Candidate, Fit, fit, shifted, turned
-from assay.decisions.audit.mistakes.table import Table, words
+from assay.decisions.audit.mistakes.matrices import Table, words
 from assay.decisions.audit.printed import Printed, printed
 from assay.decisions.audit.result import Judged
 from assay.decisions.audit.sizes import SIZE

@@ -11,10 +11,16 @@ import numpy.typing as npt
 
 from assay.decisions.audit.exact import as_float
 from assay.decisions.audit.mistakes import substitutes
-from assay.decisions.audit.mistakes.candidate import Candidate, Tier, fit, on_top
-from assay.decisions.audit.mistakes.chance import Floats, guess, spans_of_floats
-from assay.decisions.audit.mistakes.matrices import Swaps, Variant
-from assay.decisions.audit.mistakes.table import Table
+from assay.decisions.audit.mistakes.candidate import (
+    Candidate,
+    Floats,
+    Tier,
+    fit,
+    guess,
+    on_top,
+    spans_of_floats,
+)
+from assay.decisions.audit.mistakes.matrices import Swaps, Table, Variant
 from assay.decisions.audit.mistakes.trial import Number
 
 Numbers = Mapping[int, Number]

@@ -16,12 +16,11 @@ from assay.decisions.audit.search.blame import Numbers
 from assay.decisions.audit.search.bonds import Bonds, Fit, together
 from assay.decisions.audit.search.boxes import Found, Matrices, Search
 from assay.decisions.audit.search.cells import Known, Region, known_of, region_of
-from assay.decisions.audit.search.integers import can_be_a_ratio
+from assay.decisions.audit.search.identities import Classes
 from assay.decisions.audit.search.judging import Verdicts, judge_together
 from assay.decisions.audit.search.numbers import Given, Number, in_four_cells, numbers_of
-from assay.decisions.audit.search.quantities import Classes
 from assay.decisions.audit.search.ways import ByFormula, ByScores, Way
-from assay.formula import evaluate
+from assay.formula import cells, evaluate, proportion
 
 _COMPARED = 256
 # A claim with more contradictions than so many questions tell apart is not told apart.
@@ -142,7 +141,7 @@ class TwoClasses:
         if self._search is not None and self.region is not None:
             region, n = self.region, self.known.n
             for ways in conditions:
-                if not any(can_be_a_ratio(way, region, n) for way in ways):
+                if not any(_can_be_a_ratio(way, region, n) for way in ways):
                     return False
             found = self._search.find(conditions, one=True)
             if found.feasible is not None:
@@ -313,6 +312,22 @@ class TwoClasses:
             count = f"{len(solution.matrices):,}" if complete else "many"
             notes.append(f"{count} matrices of {told} give {what}, for example {shown}")
         return tuple(notes)
+
+
+def _can_be_a_ratio(way: Way, region: Region, n: int | None) -> bool:
+    """Whether a share of rows can be printed so.
+
+    Where the rows that it is a share of are known, some count of them must give the digits; where
+    only all rows are, some fraction with no larger denominator must.
+    """
+    share = proportion(in_four_cells(way.quantity)) if isinstance(way, ByFormula) else None
+    if share is None:
+        return True
+    where = way.printed.window(rounded=False)
+    rows = region.fixed_total(sorted(cells(share.trials)))
+    if rows is not None:
+        return rows > 0 and bool(where.counts(rows))
+    return n is None or where.smallest_denominator() <= n
 
 
 def matrices_of(claim: Claim) -> list[dict[str, int]]:

@@ -13,7 +13,13 @@ from assay.decisions.audit.exact import as_float
 from assay.decisions.audit.printed import Printed, Window
 from assay.decisions.audit.result import Verdict
 from assay.decisions.audit.search.blame import Numbers
-from assay.decisions.audit.search.identities import Identities, identities_of
+from assay.decisions.audit.search.identities import (
+    Classes,
+    Identities,
+    Named,
+    identities_of,
+    quantities_of,
+)
 from assay.decisions.audit.search.network import (
     WIDER,
     Function,
@@ -24,7 +30,6 @@ from assay.decisions.audit.search.network import (
     settle,
 )
 from assay.decisions.audit.search.numbers import Number, Worked
-from assay.decisions.audit.search.quantities import Classes, Named, quantities_of
 from assay.formula import cells
 
 _MOST_CHOICES = 4
@@ -52,9 +57,7 @@ class Meant:
     def window(self, *, rounded: bool) -> Window:
         """Where the quantity itself may lie, exactly."""
         where = self.printed.window(rounded=rounded)
-        if self.quantity.complement:
-            return Window(1 - where.high, 1 - where.low, where.closed)
-        return where
+        return where.complement() if self.quantity.complement else where
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -10,23 +9,21 @@ import numpy as np
 
 from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.exact import exact
-from assay.decisions.audit.printed import Window
 from assay.decisions.audit.result import Verdict
 from assay.decisions.audit.search.binary import TwoClasses
 from assay.decisions.audit.search.blame import Numbers
 from assay.decisions.audit.search.bonds import Bonds, Fit, together
 from assay.decisions.audit.search.cells import Known
-from assay.decisions.audit.search.hits import Hits
-from assay.decisions.audit.search.integers import multiples
+from assay.decisions.audit.search.identities import Classes
 from assay.decisions.audit.search.judging import Verdicts, judge_together
 from assay.decisions.audit.search.numbers import Given, Number, numbers_of
-from assay.decisions.audit.search.quantities import Classes
 from assay.decisions.audit.search.tables import Tables, tables_of
-from assay.decisions.audit.search.ways import Booleans, ByFormula, one_of
+from assay.decisions.audit.search.ways import Booleans, ByFormula, Way, one_of
 from assay.decisions.audit.sizes import total_of
-from assay.measures import LOWER, find
+from assay.formula import cells, proportion
 
-_MOST_WAYS = 32
+_EVERYTHING = frozenset({"TP", "FP", "FN", "TN"})
+_OF_CLASS, _OF_OTHERS = frozenset({"TP", "FN"}), frozenset({"FP", "TN"})
 
 
 def judge_classes(claim: Claim, given: Given) -> Verdicts:
@@ -37,9 +34,9 @@ def judge_classes(claim: Claim, given: Given) -> Verdicts:
 
 
 class _Classes:
-    """Judges by all matrices where they are few; else by hits, one class against the rest, bonds.
+    """Judges by all matrices where they are few, else by each class against the rest and by bonds.
 
-    Hits tell accuracy and recalls; numbers of one class are those of two; identities bind the rest.
+    Numbers of one class are those of two; identities bind them to the others.
     """
 
     def __init__(self, claim: Claim, numbers: Sequence[Number], labels: tuple[str, ...]) -> None:
@@ -81,7 +78,7 @@ class _Classes:
         """Whether nothing proves that these numbers can't be true together."""
         if self._tables is not None:
             return bool(self._giving(chosen, frozenset()).any())
-        if not self._bonds.possible(chosen) or self._by_hits(chosen, frozenset()) is False:
+        if not self._can_be_shares(chosen) or not self._bonds.possible(chosen):
             return False
         for pair, places in self._pairs.values():
             here = frozenset(places[i] for i in chosen if i in places)
@@ -102,72 +99,31 @@ class _Classes:
                 found &= self._answers[asked]
         return found
 
-    def _by_hits(self, chosen: Numbers, rounded: Numbers) -> bool | None:
-        """Whether hits can give these numbers, some of them correctly rounded."""
-        if not self._rows:
-            return self._by_size(chosen)
-        bound = [i for i in sorted(chosen) if self._told(i, chosen)]
-        ways = list(
-            itertools.islice(
-                itertools.product(*(self._by_formula(i) for i in bound)), _MOST_WAYS + 1
-            )
-        )
-        if len(ways) > _MOST_WAYS:
-            return None
-        answers = set()
-        for way in ways:
-            hits = Hits(self._rows)
-            for i, each in zip(bound, way, strict=True):
-                self._ask(hits, each, rounded=i in rounded)
-            answers.add(hits.possible())
-        return True if True in answers else (None if None in answers else False)
-
-    def _by_formula(self, i: int) -> list[ByFormula]:
-        return [way for way in self._numbers[i].ways if isinstance(way, ByFormula)]
-
-    def _told(self, i: int, chosen: Numbers) -> bool:
-        """Whether hits alone give a number, however it is read, and it has to be what they give."""
-        ways = self._by_formula(i)
-        loose = len(self._numbers[i].conditions(chosen, conventions=True)) != len(ways)
-        return (
-            bool(ways)
-            and not loose
-            and all(self._ask(Hits(self._rows), way, rounded=False) for way in ways)
-        )
-
-    def _ask(self, hits: Hits, way: ByFormula, *, rounded: bool) -> bool:
-        """Ask hits for a number, or for 1 less it where that is what counts them."""
-        window, meaning = way.printed.window(rounded=rounded), way.meaning
-        if meaning.measure.better is not LOWER or not meaning.measure.complement:
-            return hits.ask(way.quantity, window)
-        turned = replace(meaning, measure=find(meaning.measure.complement))
-        quantity = turned.quantity(self._labels)
-        return quantity is not None and hits.ask(
-            quantity, Window(1 - window.high, 1 - window.low, window.closed)
-        )
-
-    def _by_size(self, chosen: Numbers) -> bool | None:
-        """Without supports only shares of all rows have a known denominator."""
-        if not self._n:
-            return None
+    def _can_be_shares(self, chosen: Numbers) -> bool:
+        """Whether every share of rows that are told has a count that is printed so."""
         for i in chosen:
-            ways = self._by_formula(i)
-            whole = [way for way in ways if self._of_all_rows(way)]
-            if ways and len(whole) == len(ways) and self._told_by_size(whole) is False:
+            ways = self._numbers[i].conditions(chosen, conventions=True)
+            if ways and not any(self._can_be_a_share(way) for way in ways):
                 return False
-        return None
+        return True
 
-    @staticmethod
-    def _of_all_rows(way: ByFormula) -> bool:
-        return way.quantity.label is None and way.meaning.measure.is_proportion
+    def _can_be_a_share(self, way: Way) -> bool:
+        rows = self._trials(way)
+        window = way.printed.window(rounded=False)
+        return rows is None or (rows > 0 and bool(window.counts(rows)))
 
-    def _told_by_size(self, ways: Sequence[ByFormula]) -> bool:
-        rows = self._n or 0
-        for way in ways:
-            first, last = multiples(way.printed.window(rounded=False), rows)
-            if way.meaning.average is not None or max(first, 0) <= min(last, rows):
-                return True
-        return False
+    def _trials(self, way: Way) -> int | None:
+        """How many rows a number is a share of, where that is told."""
+        share = proportion(way.quantity.expression) if isinstance(way, ByFormula) else None
+        if share is None or not isinstance(way, ByFormula):
+            return None
+        of, label = cells(share.trials), way.quantity.label
+        if of in (_EVERYTHING, {"N"}):
+            return self._n
+        if label is None or not self._rows:
+            return None
+        own = {_OF_CLASS: self._rows[label], _OF_OTHERS: sum(self._rows) - self._rows[label]}
+        return own.get(of)
 
     # -- in words ----------------------------------------------------------------------------------
 
@@ -175,23 +131,26 @@ class _Classes:
         """What the numbers that hold together say of one of them."""
         if self._tables is not None:
             return self._fit_by_tables(i, kept)
-        if not self._rows or not self._told(i, kept):
-            return self._bonds.fit(i, kept)
-        verdict = Verdict.CONSISTENT
-        found = self._by_hits(kept, frozenset({i}))
-        if found is False:
-            verdict = Verdict.ROUNDING
-        if found is None and self._by_hits(kept, frozenset()) is not True:
-            return self._bonds.fit(i, kept)
-        said = "some hits of each class give it with the other accuracies and recalls"
-        if verdict is Verdict.ROUNDING:
-            said += ", cut off rather than rounded"
-        return Fit(verdict, self._value(i), said)
+        return self._as_share(self._numbers[i]) or self._bonds.fit(i, kept)
+
+    def _as_share(self, number: Number) -> Fit | None:
+        """A share of rows that are told, by the counts that are printed so."""
+        for rounded in (True, False):
+            for way in number.ways:
+                rows = self._trials(way)
+                counts = way.printed.window(rounded=rounded).counts(rows) if rows else ()
+                if not rows or not counts:
+                    continue
+                said = f"{counts[len(counts) // 2]:,} of {rows:,} rows is printed so"
+                said += "" if rounded else ", cut off rather than rounded"
+                value = counts[0] / rows if len(counts) == 1 else None
+                return Fit(Verdict.CONSISTENT if rounded else Verdict.ROUNDING, value, said)
+        return None
 
     def _fit_by_tables(self, i: int, kept: Numbers) -> Fit:
         number, tables = self._numbers[i], self._tables
         assert tables is not None  # noqa: S101 - asked only where there are tables
-        ways = self._by_formula(i)
+        ways = [way for way in number.ways if isinstance(way, ByFormula)]
         if not ways:
             return self._bonds.fit(i, kept)
         rest = self._giving(kept, frozenset())
@@ -216,18 +175,6 @@ class _Classes:
         worked = number.follows(kept)
         said = "other numbers give it" if worked is None else f"as {worked.words} gives"
         return Fit(Verdict.ROUNDING, None, said)
-
-    def _value(self, i: int) -> float | None:
-        """The recall or accuracy, where only one count of hits is printed so."""
-        ways = self._by_formula(i)
-        if len(ways) > 1 or ways[0].meaning.average is not None:
-            return None
-        label = ways[0].quantity.label
-        rows = sum(self._rows) if label is None else self._rows[label]
-        if not ways[0].meaning.measure.is_proportion:
-            return None
-        first, last = multiples(ways[0].printed.window(rounded=True), rows)
-        return first / rows if first == last and rows else None
 
     def why(self, members: Numbers) -> str:
         """Why some numbers can't be true together."""
