@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import assay
 from assay.cli.app import run
-from assay.formula import FN, FP, TP
+from assay.formula import FN, FP, TP, value
 from assay.measures import (
     LOWER,
     NEITHER,
@@ -174,6 +176,42 @@ def under_the_laws(measure: Measure, tmp_path: Path) -> None:
                 law.check(face)
 
 
+def printed(measure: Measure, cells: dict[str, int]) -> str:
+    assert measure.formula is not None
+    return f"{value(measure.formula, {name.upper(): n for name, n in cells.items()}):.4f}"
+
+
+def claims(measure: Measure) -> Iterator[dict[str, Any]]:
+    """Honest claims with a count measure: beside a matrix, supports, a size, and nothing."""
+    drawn = random.Random(3)
+    for told in ("matrix", "support", "n", "nothing") * 4:
+        cells = {name: drawn.randint(1, 400) for name in ("tp", "fp", "fn", "tn")}
+        others = map(catalogue.find, ("accuracy", "recall", "precision", "mcc"))
+        reported = {each.name: printed(each, cells) for each in (*others, measure)}
+        claim: dict[str, Any] = {"positive": "attack", "negative": "normal", "reported": reported}
+        rows = {"normal": cells["fp"] + cells["tn"], "attack": cells["tp"] + cells["fn"]}
+        counts = {"matrix": {"confusion": cells}, "support": {"support": rows}}
+        yield claim | counts.get(told, {"n": sum(cells.values())} if told == "n" else {})
+
+
+def in_the_audit(measure: Measure, tmp_path: Path) -> None:
+    if measure.formula is None:
+        # Of scores nothing but the range is known.
+        claim = {"confusion": {"tp": 30, "fp": 4, "fn": 9, "tn": 50}, "positive": "attack"}
+        for text, verdict in (("0.91", "undetermined"), ("-150", "inconsistent")):
+            found = assay.audit(claim | {"reported": {measure.name: text}}).claims[0]
+            assert found.numbers[0].verdict == verdict
+        return
+    for claim in claims(measure):
+        assert assay.audit(claim).claims[0].verdict != "inconsistent", claim
+        if "n" in claim or not {"confusion", "support"} & set(claim):
+            continue
+        right = float(claim["reported"][measure.name])
+        wrong = claim["reported"] | {measure.name: f"{right / 2 + 0.01:.4f}"}
+        numbers = assay.audit(claim | {"reported": wrong}).claims[0].numbers
+        assert [n.key for n in numbers if n.verdict == "inconsistent"] == [measure.name], wrong
+
+
 PLACES: tuple[Callable[[Measure, Path], None], ...] = (
     in_python,
     in_json,
@@ -182,6 +220,7 @@ PLACES: tuple[Callable[[Measure, Path], None], ...] = (
     in_a_report,
     in_the_documentation,
     under_the_laws,
+    in_the_audit,
 )
 
 
