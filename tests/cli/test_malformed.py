@@ -173,7 +173,6 @@ CASES = [
     text("unlisted.csv", GOOD, "'normal'", "--labels", options=("--labels", "attack,benign")),
     text("one.csv", "label,score\nx,0.5\nx,0.4\n", "'x'", "--positive"),
     text("apart.csv", "label,decision\nattack,ATTACK\nnormal,NORMAL\n", "common|spelling"),
-    text("logits.csv", "label,score\nattack,3.5\nnormal,-2.1\n", "--threshold"),
     # -- JSON lines
     text("broken.jsonl", '{"label":"attack","score":0.5}\n{"label":\n', "line 2"),
     text("array.jsonl", '{"label":"attack","score":0.5}\n[1,2]\n', "line 2"),

@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from assay import Comparison, compare, delong_test, evaluate, holm, mcnemar
-from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
+from assay.errors import InputError, LabelError, LengthMismatch, MethodError
 from assay.measures import CATALOGUE
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -576,8 +576,10 @@ def test_labels_that_tell_no_positive_are_refused() -> None:
 
 
 def test_scores_outside_of_the_unit_interval_need_a_threshold() -> None:
-    with pytest.raises(ScoreError, match="say threshold="):
-        compare([0, 1], scores={"a": [1, 2], "b": [3, 4]})
+    found = compare([0, 1, 0, 1], scores={"a": [1, 2, 3, 4], "b": [1, 4, 3, 2]})
+    measures = {difference.measure for difference in found.differences}
+    assert "roc_auc" in measures
+    assert "recall" not in measures
 
 
 @pytest.mark.parametrize("interval", ["wilson", "delta", "bca"])

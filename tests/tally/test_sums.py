@@ -33,7 +33,9 @@ def _columns(rows: list[tuple[int, float]]) -> tuple[Array, Array]:
 
 def _log(p: Fraction) -> mpmath.mpf:
     clipped = max(p, Fraction(1, 2**52))
-    return -mpmath.log(mpmath.mpf(clipped.numerator) / clipped.denominator)
+    # Near 1 by what is left of it, or a loss of 1e-298 would be lost.
+    rest = 1 - clipped
+    return -mpmath.log1p(-mpmath.mpf(rest.numerator) / rest.denominator)
 
 
 def _true(label: int, p: float) -> Fraction:

@@ -83,10 +83,10 @@ class AuditedClaim:
     name: str
     source: str
     numbers: tuple[Judged, ...]
-    conflicts: tuple[Conflict, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     file: str = ""
+    conflicts: tuple[Conflict, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

@@ -21,7 +21,7 @@ from assay.evaluation.words import name as quoted
 from assay.formula import evaluate
 from assay.inference import Quantity
 from assay.measures import Measure
-from assay.measures.titles import spoken
+from assay.measures.measure import spoken
 from assay.tally import Confusion
 
 

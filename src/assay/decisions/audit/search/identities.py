@@ -27,7 +27,7 @@ from assay.measures import (
     find,
     mean_of,
 )
-from assay.measures.titles import spoken
+from assay.measures.measure import spoken
 
 # An average over classes of which it is not told whether it is macro or weighted.
 SOME_AVERAGE = "average"
