@@ -44,8 +44,8 @@ def binary(rng: random.Random, rows: Rows, show: Printer) -> dict[str, Any]:
     return reported
 
 
-def by_convention(rng: random.Random, rows: Rows, show: Printer) -> dict[str, Any]:
-    """Two classes with averages under bare keys: all of them, or some beside those of the class."""
+def by_convention(rng: random.Random, rows: Rows, show: Printer) -> tuple[dict[str, Any], bool]:
+    """Two classes with averages under bare keys, and whether that is so of some keys only."""
     (tn, fp), (fn, tp) = rows
     own, other = one_sided(tp, fp, fn, tn), one_sided(tn, fn, fp, tp)
     weights = rng.choice(((tp + fn, tn + fp), (tp + fn, tn + fp), (1, 1)))
@@ -65,7 +65,7 @@ def by_convention(rng: random.Random, rows: Rows, show: Printer) -> dict[str, An
         )
     if rng.random() < 0.3:
         put(reported, "recall.normal", other["recall"], show)
-    return reported
+    return reported, not all_of_them
 
 
 def many(rng: random.Random, rows: Rows, show: Printer, labels: Sequence[str]) -> dict[str, Any]:
@@ -162,9 +162,9 @@ def _honest(rng: random.Random, show: Printer) -> dict[str, Any]:
     size = 2 if kind < 0.65 else rng.randint(3, rng.choice((5, 8, 12)))
     rows = matrix(rng, size)
     labels = ("normal", "attack") if size == 2 else WORDS[:size]
-    averaged = size == 2 and kind < 0.35
+    averaged, mixed = size == 2 and kind < 0.35, False
     if averaged:
-        reported = by_convention(rng, rows, show)
+        reported, mixed = by_convention(rng, rows, show)
     else:
         reported = binary(rng, rows, show) if size == 2 else many(rng, rows, show, labels)
     for key, value in of_all(rows).items():
@@ -184,6 +184,9 @@ def _honest(rng: random.Random, show: Printer) -> dict[str, Any]:
     name = "two classes, averages" if averaged else f"{size} classes"
     claim: dict[str, Any] = {"name": name, "reported": reported} | style.said(rng)
     counts(rng, claim, rows, labels)
+    if mixed and not {"confusion", "matrix", "support", "n"} & set(claim):
+        # Without any counts, all are taken to be of one kind.
+        claim["n"] = total
     tp, tn = rows[-1][-1], rows[0][0]
     share_of = show(Fraction(tp + tn, total), plain=show.percent == "bare")
     claim["arithmetic"] = [

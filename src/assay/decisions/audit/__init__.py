@@ -4,13 +4,14 @@ from assay.decisions.audit.audit import audit, audit_files
 from assay.decisions.audit.claim import Calculation, Claim
 from assay.decisions.audit.claims_file import read_claims
 from assay.decisions.audit.printed import Printed
-from assay.decisions.audit.result import Audit, AuditedClaim, Explanation, Judged
+from assay.decisions.audit.result import Audit, AuditedClaim, Conflict, Explanation, Judged
 
 __all__ = [
     "Audit",
     "AuditedClaim",
     "Calculation",
     "Claim",
+    "Conflict",
     "Explanation",
     "Judged",
     "Printed",

@@ -109,10 +109,13 @@ class Table:
         return Table(self.claim, kept)
 
     def printed_value(self, key: Key) -> Printed | None:
-        """The value that the claim prints for what an interval is of, if it can be right."""
-        for _, reported in self.numbers.get(scope_of(key.value, self.claim), ()):
-            return reported
-        return None
+        """The value that the claim prints for what an interval is of, if it can be right.
+
+        By the same key, else by another that speaks of the same; a bare one may be an average.
+        """
+        found = self.numbers.get(scope_of(key.value, self.claim), ())
+        first = sorted(found, key=lambda number: number[0] != key.value.text)
+        return first[0][1] if first else None
 
     def sources(self, measure: Measure, label: str | None, average: str | None) -> Iterator[Source]:
         """Printed values of a measure, also as 1 less another, or of the other label."""

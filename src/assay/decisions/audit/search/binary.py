@@ -120,10 +120,9 @@ class TwoClasses:
             return
         self._conventions = True
         self._fitted, self._impossible, self._solutions = [], [], {}
-        whole: list[Bonds] = []
-        if self._search is None:
-            whole = [bonds for bonds in self._other_bonds if bonds.possible(everything)]
-        self._bonds = whole[:1] or [*self._bonds, *self._other_bonds]
+        tried = iter(self._other_bonds if self._search is None else ())
+        first = next((bonds for bonds in tried if bonds.possible(everything)), None)
+        self._bonds = [*self._bonds, *self._other_bonds] if first is None else [first]
 
     def possible(self, chosen: Numbers) -> bool:
         """Whether nothing proves that these numbers can't be true together."""
