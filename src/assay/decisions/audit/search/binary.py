@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.exact import decimal, exact
-from assay.decisions.audit.keys import Key, key_of
+from assay.decisions.audit.keys import Key, key_of, measures_of
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.result import Verdict
 from assay.decisions.audit.search.blame import Numbers
 from assay.decisions.audit.search.bonds import Bonds, Fit, together
 from assay.decisions.audit.search.boxes import Found, Matrices, Search
 from assay.decisions.audit.search.cells import Known, Region, known_of, region_of
-from assay.decisions.audit.search.identities import Classes
+from assay.decisions.audit.search.identities import BETWEEN, Classes
 from assay.decisions.audit.search.judging import Verdicts, judge_together
 from assay.decisions.audit.search.numbers import Given, Number, in_four_cells, numbers_of
 from assay.decisions.audit.search.ways import ByFormula, ByScores, Way
@@ -50,35 +51,29 @@ def _bonds(
     if known.n and known.positives is not None and known.negatives is not None:
         rows = (known.negatives, known.positives)
         shares = {label: r / known.n for label, r in zip(claim.labels, rows, strict=True)}
-    classes = Classes(claim.labels)
-    found = [Bonds.of(claim, numbers, classes, claim.positive, shares=shares)]
+    of = partial(Bonds.of, claim, numbers, Classes(claim.labels), claim.positive, shares=shares)
+    if region_of(known) is not None:
+        # Beside counts each number is read by itself.
+        return [of(), of(convention=BETWEEN)]
+    found = [of()]
+    named = {number.key.spelled for number in numbers}
     for convention in ("weighted", "macro"):
         words = f"{convention} averages over both classes"
         found += [
-            Bonds.of(
-                claim,
-                numbers,
-                classes,
-                claim.positive,
-                shares=shares,
-                convention=convention,
-                named=named,
-                words=words,
-            )
-            for named in (_by_its_name, _always)
+            of(convention=convention, named=partial(_not_of_one_class, named), words=words),
+            of(convention=convention, words=words),
         ]
     if may_be_average:
         found.append(Bonds.of(claim, numbers, Classes(), None, words="averages over classes"))
     return found
 
 
-def _by_its_name(number: Number) -> bool:
-    """A tpr or a detection rate is of one class even where the recall beside it is an average."""
-    return number.key.spelled == number.key.measure.name
-
-
-def _always(number: Number) -> bool:  # noqa: ARG001
-    return True
+def _not_of_one_class(named: Set[str], number: Number) -> bool:
+    """A detection rate is of one class where the recall beside it is an average; so is a far."""
+    key = number.key
+    own = key.spelled == key.measure.name
+    shared = len(list(measures_of(key))) > 1
+    return own or not (shared or key.measure.name in named)
 
 
 @dataclass(frozen=True)
@@ -120,8 +115,7 @@ class TwoClasses:
             return
         self._conventions = True
         self._fitted, self._impossible, self._solutions = [], [], {}
-        tried = iter(self._other_bonds if self._search is None else ())
-        first = next((bonds for bonds in tried if bonds.possible(everything)), None)
+        first = next((bonds for bonds in self._other_bonds if bonds.possible(everything)), None)
         self._bonds = [*self._bonds, *self._other_bonds] if first is None else [first]
 
     def possible(self, chosen: Numbers) -> bool:

@@ -31,6 +31,8 @@ from assay.measures.measure import spoken
 
 # An average over classes of which it is not told whether it is macro or weighted.
 SOME_AVERAGE = "average"
+# The value of one of two classes, or any average of both.
+BETWEEN = "between"
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,10 @@ def quantities_of(
     """What a key may mean; several where it does not say, none where nothing binds it.
 
     Without any labels a bare one-sided key is some average over classes. With a ``convention`` bare
-    keys of two classes are averages of that kind.
+    keys of two classes are averages of that kind, or each lies between the values of both classes.
     """
+    if convention == BETWEEN and key.bare and positive is not None and key.measure.averages:
+        return tuple(Named(f"{m.name}@{key.text}", of="some average") for m, _ in measures_of(key))
     if not classes.labels and key.bare and not key.measure.symmetric:
         if not key.measure.averages:
             return ()
@@ -186,6 +190,10 @@ class _Web:
         """A quantity that is worked out from others, with what it is worked out from."""
         if name in self.ranges:
             return
+        between, at, _ = name.partition("@")
+        if at:
+            self._between(name, find(between))
+            return
         label, bar, measure = name.rpartition("|")
         base, dot, average = name.rpartition(".")
         if bar:
@@ -197,6 +205,13 @@ class _Web:
             self._composite(name, self.labels[1], find(name))
         else:
             self._over_classes(name, find(name))
+
+    def _between(self, name: str, measure: Measure) -> None:
+        """Any average of two classes, micro too: a mediant lies between its ratios."""
+        share = f"{name}@"
+        self.ranges |= {name: measure.range, share: (0.0, 1.0)}
+        words = f"an average of {spoken(measure.name)} lies between the values of the classes"
+        self.bind(name, [share, *self._of_each(measure)], _mixed, words)
 
     def _composite(self, name: str, label: str, measure: Measure) -> None:
         self.ranges[name] = measure.range
