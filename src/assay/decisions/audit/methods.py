@@ -37,6 +37,8 @@ LEVELS = (0.95, 0.9, 0.99)
 ROUNDED_Z = {0.95: (1.96,), 0.9: (1.645, 1.64, 1.65), 0.99: (2.576, 2.575, 2.58)}
 # A bootstrap of this many resamples, and how many standard errors of its noise are allowed.
 RESAMPLES = 1000
+# Beyond so many rows the tails of a beta distribution take seconds, and all intervals are one.
+_LARGEST = 1e12
 NOISE = 4.0
 
 
@@ -105,6 +107,8 @@ def share_intervals(k: float, n: float, levels: tuple[float, ...]) -> Iterator[C
         more, centre = n + z * z, (k + z * z / 2) / (n + z * z)
         reach = z * math.sqrt(max(centre * (1 - centre), 0.0) / more)
         yield Candidate("agresti-coull", level, *around(centre, reach), named)
+    if n > _LARGEST:
+        return
     for level in levels:
         yield Candidate("clopper-pearson", level, *_floats(ClopperPearson(level)(k, n)))
         yield Candidate("jeffreys", level, *_floats(Jeffreys(level)(k, n)))

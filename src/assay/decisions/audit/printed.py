@@ -35,10 +35,6 @@ class Window(NamedTuple):
             return self.low <= high and low <= self.high
         return self.low < high and low < self.high
 
-    def complement(self) -> Window:
-        """The same for 1 less the number."""
-        return Window(1 - self.high, 1 - self.low, self.closed)
-
     def counts(self, rows: int) -> range:
         """The counts k of some rows for which k/rows lies in it: the test of Brown and Heathers.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -137,21 +138,26 @@ def _claim(claim: AuditedClaim) -> dict[str, Any]:
     }
 
 
+def _finite(value: float | None) -> float | None:
+    """A number as JSON can hold it: nothing where it is beyond all floats."""
+    return value if value is not None and math.isfinite(value) else None
+
+
 def _number(number: Judged) -> dict[str, Any]:
     paired = isinstance(number.reported, tuple)
     return {
         "key": number.key,
         "measure": number.measure,
         "reported": list(number.reported) if paired else number.reported,
-        "recomputed": list(number.recomputed)
+        "recomputed": list(map(_finite, number.recomputed))
         if isinstance(number.recomputed, tuple)
-        else number.recomputed,
+        else _finite(number.recomputed),
         "verdict": str(number.verdict),
         "said": number.said,
         "explanations": [
             {
                 "mistake": found.mistake,
-                "value": found.value,
+                "value": _finite(found.value),
                 "text": found.text,
                 "explains": found.explains,
                 "chance": found.chance,

@@ -116,8 +116,8 @@ def spans(values: Iterable[Exact], reported: Printed) -> Spans:
     """The printed numbers, in units of the last digit, that each value would be printed as."""
     ends = [
         (
-            math.floor(as_float(value.low / reported.unit)),
-            math.ceil(as_float(value.high / reported.unit)),
+            math.floor(_units(value.low, reported)),
+            math.ceil(_units(value.high, reported)),
         )
         for value in values
     ]
@@ -128,11 +128,16 @@ def spans(values: Iterable[Exact], reported: Printed) -> Spans:
 def spans_of_floats(values: Floats, reported: Printed) -> Spans:
     """The same for values known as floats; those that are undefined are left out."""
     with np.errstate(over="ignore"):
-        units = values[np.isfinite(values)] / _unit(reported)
+        units = values[np.isfinite(values)] / unit_of(reported)
     return np.floor(units), np.ceil(units)
 
 
-def _unit(reported: Printed) -> float:
+def _units(number: Fraction, reported: Printed) -> float:
+    """How many units of the last digit a number has, as far as floats go."""
+    return min(max(as_float(number / reported.unit), -sys.float_info.max), sys.float_info.max)
+
+
+def unit_of(reported: Printed) -> float:
     """One unit of the last digit; never zero, however small it is."""
     return max(as_float(reported.unit), sys.float_info.min)
 
@@ -172,7 +177,7 @@ def chance(found: Spans, reported: Printed, bounds: tuple[float, float] | None) 
     if bounds is not None:
         limit = abs(bounds[0] if negative else bounds[1])
         if math.isfinite(limit) and abs(reported.value) <= limit:
-            most = min(most, math.floor(limit / _unit(reported) + 0.5))
+            most = min(most, math.floor(limit / unit_of(reported) + 0.5))
     return share(found, -most if negative else 0.0, 0.0 if negative else most)
 
 
@@ -181,7 +186,7 @@ def guess(found: Spans, reported: Printed, right: float) -> float:
 
     Near the right value the many swaps of cells crowd, and one of them fits whatever is printed.
     """
-    unit = _unit(reported)
+    unit = unit_of(reported)
     middle, reach = right / unit, abs(as_float(reported.value) - right) / unit
     if not math.isfinite(middle) or not math.isfinite(reach):
         # Beyond all floats nothing crowds.

@@ -11,7 +11,7 @@ from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.exact import Exact, as_float
 from assay.decisions.audit.folds import folds_of
 from assay.decisions.audit.keys import Key
-from assay.decisions.audit.mistakes.candidate import Candidate, Tier, shifted
+from assay.decisions.audit.mistakes.candidate import Candidate, Tier, shifted, unit_of
 from assay.decisions.audit.mistakes.matrices import Table, training, words
 from assay.decisions.audit.mistakes.substitutes import formulas
 from assay.decisions.audit.printed import Printed
@@ -150,6 +150,8 @@ def _wrong_n(claim: Claim, table: Table, spread: Spread, unit: float) -> Iterato
     for mistake, said, n in wrong:
         changed = spread.with_n(n)
         yield from _all(mistake, said, claim, changed, Tier.USUAL)
+        if not math.isfinite(unit):
+            continue
         # Worked out by hand, from a value and an error that were rounded on the way.
         rounded = replace(
             changed,
@@ -164,7 +166,7 @@ def _wrong_n(claim: Claim, table: Table, spread: Spread, unit: float) -> Iterato
 def _unit(claim: Claim, key: Key) -> float:
     """One unit of the last digit of the lower end."""
     reported = claim.reported[key.text]
-    return as_float((reported[0] if isinstance(reported, tuple) else reported).unit)
+    return unit_of(reported[0] if isinstance(reported, tuple) else reported)
 
 
 def _wrong_z(spread: Spread) -> Iterator[Candidate]:

@@ -54,11 +54,6 @@ class Meant:
     range: Range
     printed: Printed
 
-    def window(self, *, rounded: bool) -> Window:
-        """Where the quantity itself may lie, exactly."""
-        where = self.printed.window(rounded=rounded)
-        return where.complement() if self.quantity.complement else where
-
 
 @dataclass(frozen=True)
 class Bonds:

@@ -30,8 +30,8 @@ ALL_AT_ONCE, _IN_THE_END = 1 << 18, 1 << 15
 _MOST_BOXES = 1 << 15
 _MOST_ROUNDS = 200
 _PROBED = 256
-# Work that all searches of one claim may do, in boxes times ways.
-BUDGET = 250_000
+# Work that all searches of one claim may do, in boxes times ways; few boxes cost as much as some.
+BUDGET, _LEAST = 200_000, 200
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Search:
             boxed = self._boxed(left)
             kept = np.zeros(len(left), bool)
             for way in ways:
-                self._work += len(left)
+                self._work += max(len(left), _LEAST)
                 kept |= way.may_hold(boxed, rounded=rounded)
                 if kept.all():
                     break

@@ -22,6 +22,8 @@ from assay.decisions.audit.search.ways import Booleans, ByFormula, Way, one_of
 from assay.decisions.audit.sizes import total_of
 from assay.formula import cells, proportion
 
+# What more questions would tell apart is not told apart.
+_MOST_QUESTIONS = 60
 _EVERYTHING = frozenset({"TP", "FP", "FN", "TN"})
 _OF_CLASS, _OF_OTHERS = frozenset({"TP", "FN"}), frozenset({"FP", "TN"})
 
@@ -55,6 +57,7 @@ class _Classes:
             self._tables = tables_of(self._rows or None, len(labels), self._n)
         self._pairs = self._against_rest(claim) if told and self._tables is None else {}
         self._answers: dict[tuple[int, ...], Booleans] = {}
+        self._questions = 0
 
     def _against_rest(self, claim: Claim) -> Mapping[str, tuple[TwoClasses, dict[int, int]]]:
         """For each class, the matrices of it against the rest, and which numbers speak of it."""
@@ -78,7 +81,12 @@ class _Classes:
         """Whether nothing proves that these numbers can't be true together."""
         if self._tables is not None:
             return bool(self._giving(chosen, frozenset()).any())
-        if not self._can_be_shares(chosen) or not self._bonds.possible(chosen):
+        if not self._can_be_shares(chosen):
+            return False
+        self._questions += 1
+        if self._questions > _MOST_QUESTIONS:
+            return True
+        if not self._bonds.possible(chosen):
             return False
         for pair, places in self._pairs.values():
             here = frozenset(places[i] for i in chosen if i in places)
@@ -141,9 +149,10 @@ class _Classes:
                 counts = way.printed.window(rounded=rounded).counts(rows) if rows else ()
                 if not rows or not counts:
                     continue
-                said = f"{counts[len(counts) // 2]:,} of {rows:,} rows is printed so"
+                first, last = counts[0], counts[-1]
+                said = f"{(first + last) // 2:,} of {rows:,} rows is printed so"
                 said += "" if rounded else ", cut off rather than rounded"
-                value = counts[0] / rows if len(counts) == 1 else None
+                value = first / rows if first == last else None
                 return Fit(Verdict.CONSISTENT if rounded else Verdict.ROUNDING, value, said)
         return None
 
