@@ -52,9 +52,6 @@ def _bonds(
         rows = (known.negatives, known.positives)
         shares = {label: r / known.n for label, r in zip(claim.labels, rows, strict=True)}
     of = partial(Bonds.of, claim, numbers, Classes(claim.labels), claim.positive, shares=shares)
-    if region_of(known) is not None:
-        # Beside counts each number is read by itself.
-        return [of(), of(convention=BETWEEN)]
     found = [of()]
     named = {number.key.spelled for number in numbers}
     for convention in ("weighted", "macro"):
@@ -65,6 +62,9 @@ def _bonds(
         ]
     if may_be_average:
         found.append(Bonds.of(claim, numbers, Classes(), None, words="averages over classes"))
+    if region_of(known) is not None:
+        # Beside counts each number may be read by itself.
+        found.append(of(convention=BETWEEN, words="averages of one kind or another"))
     return found
 
 
@@ -282,9 +282,9 @@ class TwoClasses:
     def notes(self, kept: Numbers) -> tuple[str, ...]:
         """The convention by which numbers were read, and the matrix that gives them, or one."""
         notes = []
-        if self._conventions and self._search is None and len(self._bonds) == 1:
-            notes.append(f"the numbers were read as {self._bonds[0].words}")
         solution = self.solution(kept)
+        if self._conventions and solution is None and len(self._bonds) == 1:
+            notes.append(f"the numbers were read as {self._bonds[0].words}")
         if solution is None:
             return tuple(notes)
         given = {
