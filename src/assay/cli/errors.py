@@ -38,6 +38,8 @@ NO_MEMORY = (
 _OPTIONS = {
     **{name: name for name in ("positive", "negative", "labels", "threshold", "volume", "level")},
     "base_rate": "base-rate",
+    "cost_fp": "cost-fp",
+    "cost_fn": "cost-fn",
     "interval": "interval",
     "y_true": "label",
     "y_score": "score",

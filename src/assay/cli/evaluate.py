@@ -14,6 +14,8 @@ from assay.cli.errors import as_options
 from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import (
     BASE_RATES,
+    COST_FN,
+    COST_FP,
     LABELS,
     NEGATIVE,
     POSITIVE,
@@ -54,6 +56,10 @@ EXAMPLES = (
         "assay evaluate predictions.csv --score score --family family --time time --cluster host",
     ),
     (
+        "what errors cost where a missed attack is as bad as 50 false alarms",
+        "assay evaluate predictions.csv --cost-fp 1 --cost-fn 50 --base-rate 1/1000",
+    ),
+    (
         "a page to open in a browser or to send on",
         "assay evaluate predictions.csv --slice protocol --out report.html",
     ),
@@ -84,6 +90,8 @@ EXAMPLES = (
 )
 @BASE_RATES
 @VOLUME
+@COST_FP
+@COST_FN
 @judging(
     "--interval",
     type=click.Choice(INTERVALS),
@@ -111,6 +119,8 @@ def command(
     threshold: float | None,
     base_rate: tuple[float, ...],
     volume: float | None,
+    cost_fp: float | None,
+    cost_fn: float | None,
     interval: str | None,
     resamples: int | None,
     figures: Path | None,
@@ -123,6 +133,8 @@ def command(
     read as one.
     """
     one_of_them(positive, negative)
+    if (cost_fp is None) != (cost_fn is None):
+        raise click.UsageError("--cost-fp and --cost-fn go together")
     if threshold is not None and request.decision is not None:
         raise click.UsageError("--threshold decides by the score; leave out it or --decision")
     method = _method(interval, resamples, reporting)
@@ -142,6 +154,8 @@ def command(
             threshold=threshold,
             base_rate=base_rate or None,
             volume=volume,
+            cost_fp=cost_fp,
+            cost_fn=cost_fn,
             level=reporting.level,
             interval=method,
             progress=progress,

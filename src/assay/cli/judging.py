@@ -25,6 +25,18 @@ LABELS: Decorator = judging(
 VOLUME: Decorator = judging(
     "--volume", type=values.positive_number, metavar="N", help="Rows a day in deployment."
 )
+COST_FP: Decorator = judging(
+    "--cost-fp",
+    type=values.positive_number,
+    metavar="A",
+    help="What a false alarm costs; needs --cost-fn.",
+)
+COST_FN: Decorator = judging(
+    "--cost-fn",
+    type=values.positive_number,
+    metavar="B",
+    help="What a missed attack costs; needs --cost-fp.",
+)
 BASE_RATE: Decorator = judging(
     "--base-rate",
     type=values.share,

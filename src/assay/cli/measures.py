@@ -9,7 +9,7 @@ import click
 from assay.cli.command import Command, Option
 from assay.cli.reporting import Reporting, reporting
 
-GROUPS = ("rates", "agreement", "ranking", "probability")
+GROUPS = ("rates", "agreement", "cost", "ranking", "probability")
 EXAMPLES = (
     ("all of them", "assay measures"),
     ("one of them, by any of its names", "assay measures detection_rate"),

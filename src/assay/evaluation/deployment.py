@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
+from assay.errors import InputError
 from assay.evaluation.words import percent
 from assay.inference import Estimate
 from assay.measures import (
@@ -16,6 +18,7 @@ from assay.measures import (
     FALSE_POSITIVE_RATE,
     PREVALENCE,
     RECALL,
+    Costs,
     Measure,
 )
 
@@ -46,6 +49,23 @@ class Reach:
     negatives_needed: float
     enough: bool
     held: bool | None
+
+
+def costs_of(cost_fp: Any, cost_fn: Any) -> Costs | None:
+    """What errors cost, as it was said; None where nothing was.
+
+    >>> costs_of(1, 20).miss
+    Fraction(20, 1)
+    """
+    if cost_fp is None and cost_fn is None:
+        return None
+    if cost_fp is None or cost_fn is None:
+        raise InputError("cost_fp= and cost_fn= go together: what a false alarm and a miss cost")
+    for name, cost in (("cost_fp", cost_fp), ("cost_fn", cost_fn)):
+        number = isinstance(cost, int | float) and not isinstance(cost, bool)
+        if not number or not 0 < cost < math.inf:
+            raise InputError(f"{name}= is what an error costs, above 0; found {cost!r}")
+    return Costs(Fraction(repr(float(cost_fp))), Fraction(repr(float(cost_fn))))
 
 
 def reach(judge: Judge, base_rate: float, tolerated: float = TOLERATED_FAR) -> Reach | None:

@@ -23,7 +23,7 @@ def _shown(evaluation: Evaluation) -> list[tuple[str, Estimate]]:
     needs_scores = evaluation.tally.scores is None
     shown = []
     for name in names:
-        of_scores = find(name.partition(".")[0]).formula is None
+        of_scores = find(name.partition(".")[0]).of_scores is not None
         if needs_scores if of_scores else not evaluation.decided:
             continue
         shown.append((name, evaluation[name]))

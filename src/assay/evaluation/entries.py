@@ -10,7 +10,7 @@ from assay.evaluation.deployment import daily
 from assay.evaluation.judge import DEFINED_ONLY, Judge
 from assay.inference import Estimate
 from assay.measures import AVERAGES, Binned, MeanLoss, Measure, OverPairs, Ranked, catalogue, find
-from assay.measures.shown import AT_BASE_RATES, AT_USUAL_BASE_RATES
+from assay.measures.shown import AT_BASE_RATES, AT_USUAL_BASE_RATES, RANKED_AT_BASE_RATES
 
 DEFAULT_BASE_RATES = (0.1, 0.01, 0.001, 0.0001)
 
@@ -39,6 +39,10 @@ def entries(
     if volume is not None:
         found += [Entry(name, e, label=positive) for name, e in daily(judge, volume, None)]
     names = AT_BASE_RATES if base_rates else AT_USUAL_BASE_RATES
+    if base_rates and judge.tally.scores is not None:
+        names += RANKED_AT_BASE_RATES
+    if base_rates:
+        names += tuple(m.name for m in measures if m.of_costs and judge.priced(m) is not None)
     for rate in base_rates or DEFAULT_BASE_RATES:
         for name in names:
             measure = find(name)
@@ -56,21 +60,21 @@ def entries(
 
 def _of_two(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
     negative, positive = judge.tally.labels
-    counted = [m for m in measures if m.formula is not None]
+    counted = [m for m in measures if m.of_scores is None]
     for measure in counted:
         if not measure.symmetric:
             yield Entry(measure.name, judge.of_label(measure, 1), label=positive)
     for measure in measures:
-        if measure.formula is None and not measure.symmetric:
+        if measure.of_scores is not None and not measure.symmetric:
             yield Entry(measure.name, judge.scored(measure), label=positive)
     for measure in measures:
         if measure.symmetric and not isinstance(measure.of_scores, OverPairs):
-            if measure.formula is None:
+            if measure.of_scores is not None:
                 yield Entry(measure.name, judge.scored(measure))
             else:
                 yield Entry(measure.name, judge.of_label(measure, 1))
     for measure in counted:
-        if not measure.symmetric:
+        if not measure.symmetric and measure.of_costs is None:
             yield Entry(measure.name, judge.of_label(measure, 0), label=negative)
     for measure in counted:
         if measure.averages:
@@ -97,7 +101,7 @@ def _of_many(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
 
 def _averages(judge: Judge, measure: Measure) -> Iterator[Entry]:
     for average in AVERAGES:
-        averaged = judge.averaged if measure.formula is not None else judge.averaged_scores
+        averaged = judge.averaged if measure.of_scores is None else judge.averaged_scores
         if measure.formula is None and average == "micro":
             continue
         found = averaged(measure, average)

@@ -7,6 +7,7 @@ from typing import Any
 
 from assay import engines as engine
 from assay.errors import EmptyInput, InputError
+from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
 from assay.inference import Method
 from assay.sources import checked_columns, columns_of, from_arrays
@@ -29,6 +30,8 @@ def evaluate(
     clusters: Any = None,
     base_rate: float | Sequence[float] | None = None,
     volume: float | None = None,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
     family: str | None = None,
     level: float | None = None,
     interval: Method | str | None = None,
@@ -46,7 +49,8 @@ def evaluate(
     frequencies, ``sample_weight`` sampling weights. ``slices`` maps a name to a column;
     ``family`` is the name of the one that is the kind of attack (``"family"`` if there is one so
     called). ``clusters`` is a column such as the host, within which rows are not independent.
-    ``base_rate`` is the share of positives in deployment, ``volume`` how many rows there are a day.
+    ``base_rate`` is the share of positives in deployment, ``volume`` how many rows there are a day,
+    ``cost_fp`` and ``cost_fn`` what a false alarm and a missed attack cost.
 
     >>> truth = ["attack", "normal", "attack", "normal"]
     >>> evaluation = evaluate(truth, y_score=[0.9, 0.2, 0.7, 0.6])
@@ -73,6 +77,7 @@ def evaluate(
         interval=interval,
         base_rate=base_rate,
         volume=volume,
+        costs=costs_of(cost_fp, cost_fn),
         family=family,
         source={"name": "arrays", "rows_read": batch.rows},
         notes=batch.notes,

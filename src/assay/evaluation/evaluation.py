@@ -12,7 +12,7 @@ from assay.errors import InputError, MethodError, UnknownMeasure
 from assay.evaluation import display
 from assay.evaluation.counts import counts_tally
 from assay.evaluation.days import Spread, spread
-from assay.evaluation.deployment import Reach, reach
+from assay.evaluation.deployment import Reach, costs_of, reach
 from assay.evaluation.entries import DEFAULT_BASE_RATES, Entry, entries
 from assay.evaluation.findings import Finding, findings_of
 from assay.evaluation.judge import Judge
@@ -22,7 +22,7 @@ from assay.evaluation.undecided import NO_DECISIONS
 from assay.evaluation.views import ByMeasure, Curves
 from assay.inference import Bootstrap, Delta, Estimate, Method, method_of
 from assay.inference.significance import finite
-from assay.measures import Measure, parse
+from assay.measures import Costs, Measure, parse
 from assay.sources import FAMILY, label_text
 from assay.tally import Confusion, Tally
 
@@ -47,6 +47,7 @@ RECORD = (
     "note",
 )
 NO_ALERTS = "rows without a label need one positive label; there are more than two classes"
+NO_COSTS = "costs are those of errors about one positive label; there are more than two classes"
 NO_BASE_RATE = "a base rate is the share of one positive label; there are more than two classes"
 
 
@@ -71,6 +72,7 @@ class Evaluation(Mapping[str, Estimate]):
         volume: float | None = None,
         family: str | None = None,
         days: str | None = None,
+        costs: Costs | None = None,
         unlabelled: Unlabelled | None = None,
         source: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
@@ -81,6 +83,8 @@ class Evaluation(Mapping[str, Estimate]):
             raise MethodError(NO_BASE_RATE)
         if tally.positive is None and unlabelled is not None:
             raise MethodError(NO_ALERTS)
+        if tally.positive is None and costs is not None:
+            raise MethodError(NO_COSTS)
         if tally.clusters is not None and not isinstance(method, Bootstrap | Delta | None):
             raise MethodError(
                 f"{method.name} takes rows as independent, and these come in clusters: leave "
@@ -90,11 +94,17 @@ class Evaluation(Mapping[str, Estimate]):
         self.notes = (*notes, *_notes(tally))
         self.base_rates = rates or ()
         self.volume = _volume(volume)
+        self.costs = costs
         self.family = _sliced(tally, family) or _sliced(tally, None, FAMILY)
         self.days = _sliced(tally, days)
         self.unlabelled = unlabelled
         self._judge = Judge(
-            tally, self.level, method, family=self.family or FAMILY, unlabelled=unlabelled
+            tally,
+            self.level,
+            method,
+            family=self.family or FAMILY,
+            costs=costs,
+            unlabelled=unlabelled,
         )
         self.source = dict(source or {"name": "tally", "rows_read": tally.confusion.total})
         self.entries: tuple[Entry, ...] = tuple(entries(self._judge, rates, self.volume))
@@ -118,7 +128,7 @@ class Evaluation(Mapping[str, Estimate]):
         key = measure.name if suffix is None else f"{measure.name}.{suffix}"
         if key in self._by_key:
             return self._by_key[key]
-        if measure.formula is not None and suffix is None and self.tally.positive is not None:
+        if measure.of_scores is None and suffix is None and self.tally.positive is not None:
             return self._judge.of_label(measure, 1)
         close = [k for k in self._by_key if k.startswith(measure.name + ".")]
         raise UnknownMeasure(
@@ -229,6 +239,7 @@ class Evaluation(Mapping[str, Estimate]):
             "sweep": self._sweep(),
             "reliability": self._reliability(),
             "volume": self.volume,
+            "costs": self.costs and {"fp": float(self.costs[0]), "fn": float(self.costs[1])},
             "deployment": [asdict(each) for each in self.deployment],
             "alerts_per_day": self.spread and _finite(asdict(self.spread)),
             "unlabelled": self.unlabelled and asdict(self.unlabelled),
@@ -308,6 +319,8 @@ def evaluate_counts(
     level: float | None = None,
     interval: Method | str | None = None,
     base_rate: float | Sequence[float] | None = None,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
 ) -> Evaluation:
     """Evaluate a confusion matrix alone: four cells, or a K x K matrix whose rows are the truth.
 
@@ -322,6 +335,7 @@ def evaluate_counts(
         level=level,
         interval=interval,
         base_rate=base_rate,
+        costs=costs_of(cost_fp, cost_fn),
         source={"name": "counts", "rows_read": tally.confusion.total},
         notes=notes,
     )

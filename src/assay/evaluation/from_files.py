@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from assay import engines as engine
 from assay.errors import ScoreError
+from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
 from assay.evaluation.partly import Unlabelled
 from assay.inference import Method
@@ -30,6 +31,8 @@ def evaluate_files(
     threshold: float | None = None,
     base_rate: float | Sequence[float] | None = None,
     volume: float | None = None,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
     level: float | None = None,
     interval: Method | str | None = None,
     progress: Progress = silent,
@@ -60,6 +63,7 @@ def evaluate_files(
         interval=interval,
         base_rate=base_rate,
         volume=volume,
+        costs=costs_of(cost_fp, cost_fn),
         family=rows.family,
         days=rows.days,
         unlabelled=unlabelled,

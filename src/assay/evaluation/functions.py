@@ -10,10 +10,11 @@ from typing import Any
 from assay.engines import count
 from assay.errors import InputError
 from assay.evaluation.counts import counts_tally
+from assay.evaluation.deployment import costs_of
 from assay.evaluation.judge import Judge
 from assay.formula import plain
 from assay.inference import Estimate, Method, method_of
-from assay.measures import AVERAGES, MAX_FPR, Measure, Needs, Ranked, f_beta, find
+from assay.measures import AVERAGES, MAX_FPR, Measure, Ranked, f_beta, find
 from assay.sources import checked_columns, from_arrays
 
 
@@ -52,17 +53,25 @@ class MeasureFunction:
         interval: Method | str | None = None,
         max_fpr: float = MAX_FPR,
         corrected: bool = True,
+        cost_fp: float | None = None,
+        cost_fn: float | None = None,
         **columns: Any,
     ) -> Estimate:
         """The estimate. ``y_said`` are decisions, or for measures of scores the scores.
 
         ``average`` is macro, micro or weighted. ``max_fpr`` and ``corrected`` are for the partial
-        AUC. Further columns are those of :func:`assay.evaluate`.
+        AUC; ``cost_fp`` and ``cost_fn``, what a false alarm and a missed attack cost, for measures
+        of costs. Further columns are those of :func:`assay.evaluate`.
         """
         if (max_fpr, corrected) != (MAX_FPR, True) and not self._ends_at_a_rate:
             raise InputError(f"max_fpr and corrected are for the partial AUC, not {self.__name__}")
+        costs = costs_of(cost_fp, cost_fn)
+        if costs is not None and self.measure.of_costs is None:
+            raise InputError(
+                f"cost_fp= and cost_fn= are for measures of costs, not {self.__name__}"
+            )
         if y_true is None:
-            if self.measure.formula is None:
+            if self.measure.of_scores is not None:
                 raise InputError(f"{self.measure.name} can't be told from counts: give columns")
             if y_said is not None or columns:
                 raise InputError("give y_true beside what the model said, or the four cells")
@@ -71,12 +80,13 @@ class MeasureFunction:
             if any(cell is not None for cell in (tp, fp, fn, tn)):
                 raise InputError("give the four cells or columns, not both")
             said = {**self._said(y_said), **columns}
-            if "y_score" in said and self.measure.formula is None:
+            if "y_score" in said and self.measure.of_scores is not None:
                 # A ranking does not depend on where the alarm is set.
                 said.setdefault("threshold", 0.5)
             tally = count(from_arrays(y_true, positive=positive, **checked_columns(said)))
         method, chosen = method_of(interval, level)
-        return self._estimate(Judge(tally, chosen, method, max_fpr, corrected), average)
+        judge = Judge(tally, chosen, method, max_fpr, corrected, costs=costs)
+        return self._estimate(judge, average)
 
     @property
     def _ends_at_a_rate(self) -> bool:
@@ -86,7 +96,7 @@ class MeasureFunction:
     def _said(self, y_said: Any) -> dict[str, Any]:
         if y_said is None:
             return {}
-        if self.measure.needs is Needs.CONFUSION:
+        if self.measure.of_scores is None:
             return {"y_pred": y_said}
         table = hasattr(y_said, "columns") or isinstance(y_said, Mapping)
         if table or getattr(y_said, "ndim", 1) == 2:
@@ -98,7 +108,7 @@ class MeasureFunction:
         measure = self.measure
         if average is not None and average not in AVERAGES:
             raise InputError(f"average is one of {', '.join(AVERAGES)}; found {average!r}")
-        if measure.formula is None:
+        if measure.of_scores is not None:
             if average is not None:
                 return judge.averaged_scores(measure, average)
             if measure.averages and not judge.binary:
@@ -109,7 +119,7 @@ class MeasureFunction:
             return judge.scored(measure)
         if average is not None:
             return judge.averaged(measure, average)
-        if not judge.binary:
+        if not judge.binary and measure.of_costs is None:
             return judge.of_classes(measure)
         return judge.of_label(measure, 1)
 

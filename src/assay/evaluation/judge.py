@@ -33,6 +33,7 @@ from assay.measures import (
     ALERT_RATE,
     MAX_FPR,
     Binned,
+    Costs,
     Interval,
     MeanLoss,
     Measure,
@@ -48,6 +49,10 @@ from assay.sources import FAMILY
 from assay.tally import ScoreTally, Tally
 
 DEFINED_ONLY = "macro_defined"
+NO_COSTS = "it needs what errors cost; say cost_fp= and cost_fn="
+AT_THE_EDGE = "no interval: no row is ranked wrong, so its spread can't be told"
+# Costs of one ratio in two units.
+_SINGLE, _DOUBLED = Costs(Fraction(1), Fraction(3)), Costs(Fraction(2), Fraction(6))
 
 _at_base_rate = lru_cache(maxsize=1024)(at_base_rate)
 _of_classes = lru_cache(maxsize=256)(of_classes)
@@ -57,7 +62,8 @@ _of_classes = lru_cache(maxsize=256)(of_classes)
 class Judge:
     """A tally with a level and a method: gives the estimate of any measure.
 
-    ``family`` names the slices that are kinds of attack; ``unlabelled`` are the rows beside the
+    ``family`` names the slices that are kinds of attack; ``costs`` are what errors cost, where that
+    was said; ``unlabelled`` are the rows beside the
     tally that have no label.
     """
 
@@ -67,6 +73,7 @@ class Judge:
     max_fpr: float = MAX_FPR
     corrected: bool = True
     family: str = FAMILY
+    costs: Costs | None = None
     unlabelled: Unlabelled | None = None
 
     def __post_init__(self) -> None:
@@ -97,8 +104,29 @@ class Judge:
 
     # -- decisions ---------------------------------------------------------------------------------
 
+    def priced(self, measure: Measure) -> Measure | None:
+        """A count measure at the costs that are known; None where it needs some that are not.
+
+        A threshold t on probabilities stands for costs of t to 1 - t, up to their unit.
+        """
+        if measure.of_costs is None:
+            return measure
+        if self.costs is not None:
+            return measure.priced(self.costs)
+        threshold = self.tally.threshold
+        without_unit = measure.priced(_DOUBLED).formula == measure.priced(_SINGLE).formula
+        stated = self.tally.kind == "probability" and threshold is not None and 0 < threshold < 1
+        if not (without_unit and stated):
+            return None
+        odds = Fraction(repr(threshold))
+        return measure.priced(Costs(odds, 1 - odds))
+
     def of_label(self, measure: Measure, label: int) -> Estimate:
         """A count measure with one label against the rest."""
+        priced = self.priced(measure)
+        if priced is None:
+            return self._undefined(NO_COSTS)
+        measure = priced
         if self.unlabelled is not None:
             found = partly.counted(self, measure, label)
             if found is not None:
@@ -148,9 +176,15 @@ class Judge:
         return self._counted(measure, Quantity(expression, classes=classes))
 
     def at_base_rate(self, measure: Measure, base_rate: float) -> Estimate:
-        """A binary count measure as it would be with another share of positives."""
+        """A binary measure of counts or of a score, with another share of positives."""
         if partly.alerts_only(self):
             return self._undefined(partly.NOT_LABELLED)
+        if isinstance(measure.of_scores, Ranked):
+            return self.scored(measure, base_rate=base_rate)
+        priced = self.priced(measure)
+        if priced is None:
+            return self._undefined(NO_COSTS)
+        measure = priced
         if self._undecided(measure):
             return self._undefined(NO_DECISIONS)
         expression = _at_base_rate(_formula(measure), Fraction(repr(float(base_rate))))
@@ -207,7 +241,9 @@ class Judge:
 
     # -- scores ------------------------------------------------------------------------------------
 
-    def scored(self, measure: Measure, label: int | None = None) -> Estimate:
+    def scored(
+        self, measure: Measure, label: int | None = None, *, base_rate: float | None = None
+    ) -> Estimate:
         """A measure of scores or probabilities; for more than two classes, of one label."""
         if measure.of_scores is None:
             raise MethodError(f"{measure.name} is of decisions, not of scores")
@@ -223,7 +259,10 @@ class Judge:
                 return self._over_pairs(declared)
             case Ranked() as declared:
                 assert self.rankings is not None  # noqa: S101 - scores are there
-                return self._ranked(self._limited(declared), measure, self.rankings[label or 0])
+                declared = self._limited(declared)
+                if base_rate is not None:
+                    declared = declared.at_base_rate(base_rate)
+                return self._ranked(declared, measure, self.rankings[label or 0])
 
     def _missing(self, measure: Measure) -> str | None:
         """What a measure needs and the tally does not have."""
@@ -252,21 +291,28 @@ class Judge:
 
     def _ranked(self, declared: Ranked, measure: Measure, ranking: Ranking) -> Estimate:
         n = _rows(ranking.tally)
-        if not declared.defined(ranking.positives, ranking.negatives):
-            absent = "positives" if not ranking.positives else "negatives"
-            why = f"there are no {absent}, so there is nothing to rank against"
+        negatives, positives = ranking.tally.effective()
+        why = declared.missing(positives, negatives)
+        if why is not None:
             return self._undefined(why).changed(n=n)
         found, bounds = declared.of(ranking), declared.between or measure.range
-        sizes = _effective(ranking.tally, 1), _effective(ranking.tally, 0)
+        if math.isnan(found.value):
+            return self._undefined(declared.undefined).changed(n=n)
         note = None
         if isinstance(self.method, Bootstrap):
             ends, name, note = self.resampled(ranking.tally, declared.value)
         elif self.tally.clusters is not None:
             ends, name, note = self._clustered(declared, found.value, bounds)
         elif declared.interval is Interval.AUC and isinstance(self.method, DeLong | Newcombe):
-            ends, name = self.method(found, *sizes), self.method.name
+            ends, name = self.method(found, positives, negatives), self.method.name
         else:
-            ends, name = ranked_interval(declared, found, sizes, bounds, self.level)
+            ends, name = ranked_interval(declared, found, ranking.tally, bounds, self.level)
+            if math.isnan(ends[0]):
+                name, note = "", AT_THE_EDGE
+        clipped = 0 if declared.clipped is None else declared.clipped(ranking.tally)
+        if clipped:
+            cut = f"{clipped:,} rows were clipped at 2^-52"
+            note = cut if note is None else f"{note}; {cut}"
         low, high = min(ends[0], found.value), max(ends[1], found.value)
         return Estimate(found.value, low, high, method=name, n=n, level=self.level, note=note)
 
@@ -342,14 +388,17 @@ class Judge:
     def _binned(self, declared: Binned) -> Estimate:
         assert self.reliability is not None  # noqa: S101 - checked by the caller
         assert self.tally.scores is not None  # noqa: S101 - reliability comes from them
-        expected = declared.if_calibrated(self.reliability)
+        note, parts = f"no interval: {declared.why}", {}
+        if declared.if_calibrated is not None:
+            expected = declared.if_calibrated(self.reliability)
+            note += f"; a calibrated model of this size would show about {expected:.2g}"
+            parts = {"if_calibrated": expected}
         return Estimate(
             declared.value(self.reliability),
             n=_rows(self.tally.scores[0]),
             level=self.level,
-            note=f"no interval: a bootstrap of it does not cover; a calibrated model of this size "
-            f"would show about {expected:.2g}",
-            parts={"if_calibrated": expected},
+            note=note,
+            parts=parts,
         )
 
 
@@ -363,11 +412,3 @@ def _rows(tally: ScoreTally) -> float:
     if tally.squares is None:
         return int(sum(tally.totals()))
     return float(np.sum(tally.counts)) ** 2 / float(np.sum(tally.squares))
-
-
-def _effective(tally: ScoreTally, side: int) -> float:
-    """How many rows one side has; with sampling weights, effectively."""
-    total = float(tally.totals()[side])
-    if tally.squares is None or not total:
-        return total
-    return total**2 / float(tally.squares[side].sum())

@@ -18,7 +18,6 @@ from assay.measures import (
     FALSE_POSITIVE_RATE,
     Better,
     Measure,
-    Needs,
     Ranked,
     parse,
 )
@@ -62,7 +61,7 @@ class Scorer:
         common: dict[str, Any] = {"labels": classes, "sample_weight": sample_weight}
         if len(classes) == 2 or self.positive is not None:
             common["positive"] = self.positive
-        if self.name not in _LIMITS and parse(self.name)[0].needs is Needs.CONFUSION:
+        if self.name not in _LIMITS and parse(self.name)[0].of_scores is None:
             return count(from_arrays(y, y_pred=estimator.predict(rows), **common))
         if hasattr(estimator, "predict_proba"):
             table = np.asarray(estimator.predict_proba(rows), np.float64)
@@ -85,11 +84,11 @@ def _estimate(judge: Judge, measure: Measure, suffix: str | None) -> Estimate:
     """One estimate by the name of its measure and its suffix."""
     labels = judge.tally.labels
     if suffix in AVERAGES:
-        counted = measure.formula is not None
+        counted = measure.of_scores is None
         return (judge.averaged if counted else judge.averaged_scores)(measure, suffix)
     if suffix is not None and suffix not in labels:
         raise InputError(f"{suffix!r} is no average and none of the labels {list(labels)}")
-    if measure.formula is None:
+    if measure.of_scores is not None:
         return judge.scored(measure, None if judge.binary or not suffix else labels.index(suffix))
     if suffix is not None:
         return judge.of_label(measure, labels.index(suffix))

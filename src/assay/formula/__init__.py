@@ -36,6 +36,7 @@ from assay.formula.tree import (
     over_two_classes,
     sqrt,
     substitute,
+    times_log,
     total,
 )
 
@@ -73,6 +74,7 @@ __all__ = [
     "rounded",
     "sqrt",
     "substitute",
+    "times_log",
     "total",
     "value",
 ]

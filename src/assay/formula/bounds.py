@@ -24,6 +24,7 @@ from assay.formula.tree import (
     Expression,
     Multiply,
     Root,
+    TimesLog,
     add,
     cells,
     constant,
@@ -149,6 +150,13 @@ class _Ranges:
             case Root(radicand):
                 inner = self._bounds(radicand)
                 return _widened_ends(*(np.sqrt(np.maximum(end, 0.0)) for end in inner))
+            case TimesLog(factor, argument):
+                inner = self._bounds(argument)
+                # A bound of 0 has no logarithm; where the argument can't be told, neither can it.
+                logs = Bounds(*(np.log(np.maximum(end, 0.0)) for end in inner))
+                slack = _WIDER * np.maximum(abs(logs.low), abs(logs.high))
+                slack = np.where(np.isfinite(slack), slack, 0.0) + _WIDER
+                return _times_log(self._bounds(factor), Bounds(logs.low - slack, logs.high + slack))
         raise TypeError(f"no bounds of {expression!r}")
 
 
@@ -164,6 +172,15 @@ def _product(a: Bounds, b: Bounds) -> Bounds:
     low = np.minimum(np.minimum(corners[0], corners[1]), np.minimum(corners[2], corners[3]))
     high = np.maximum(np.maximum(corners[0], corners[1]), np.maximum(corners[2], corners[3]))
     return _unless(np.isnan(a.low) | np.isnan(b.low), _widened_ends(low, high))
+
+
+def _times_log(factor: Bounds, logs: Bounds) -> Bounds:
+    """A product that is 0 where the factor is, and endless where the logarithm may be."""
+    product = _product(factor, logs)
+    unknown = ~np.isfinite(logs.low) | ~np.isfinite(logs.high) | np.isnan(product.low)
+    nothing = (factor.low == 0) & (factor.high == 0)
+    low = np.where(nothing, 0.0, np.where(unknown, -np.inf, product.low))
+    return Bounds(low, np.where(nothing, 0.0, np.where(unknown, np.inf, product.high)))
 
 
 def _times(x: Floats, y: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """The exact evaluator: rationals, integer roots, one correct rounding at the end.
 
-Counts may be as large as they like. A formula without roots is a ratio of two integers. A
-formula with roots is enclosed between two rationals, which are brought closer until both round
+Counts may be as large as they like. A formula without roots and logarithms is a ratio of two
+integers. One with them is enclosed between two rationals, which are brought closer until both round
 to the same number.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import TypeAlias, TypeVar
 
@@ -23,6 +23,7 @@ from assay.formula.tree import (
     Multiply,
     Number,
     Root,
+    TimesLog,
     Total,
 )
 
@@ -78,7 +79,7 @@ def rounded(expression: Expression, cells: Cells, digits: int) -> Decimal | None
 
 
 def enclosure(expression: Expression, cells: Cells) -> _Range:
-    """Two rationals that enclose the value; equal where no root is inexact.
+    """Two rationals that enclose the value; equal where no root or logarithm is inexact.
 
     Raises :class:`UndefinedRatio` where a denominator is zero. The root of a negative number, which
     only rounding could bring about, is 0.
@@ -118,11 +119,8 @@ def _enclose(expression: Expression, cells: Cells, k: int | None, bits: int) -> 
     match expression:
         case Cell(name):
             found = cells[name]
-            if isinstance(found, Sequence):
-                if k is None:
-                    raise TypeError(f"{name} has one value a class; it stands outside of a sum")
-                found = found[k]
-            return Fraction(found), Fraction(found)
+            exact = Fraction(_of_class(name, found, k) if isinstance(found, Sequence) else found)
+            return exact, exact
         case Constant(number):
             return number, number
         case Add(terms):
@@ -145,6 +143,8 @@ def _enclose(expression: Expression, cells: Cells, k: int | None, bits: int) -> 
             low, high = _enclose(radicand, cells, k, bits)
             zero = Fraction(0)
             return _root(max(low, zero), 2, bits)[0], _root(max(high, zero), 2, bits)[1]
+        case TimesLog():
+            return _enclose_log(expression, cells, k, bits)
         case Total(body):
             ranges = [_enclose(body, cells, c, bits) for c in range(_classes(cells))]
             return _sum(ranges)
@@ -155,6 +155,24 @@ def _enclose(expression: Expression, cells: Cells, k: int | None, bits: int) -> 
             degree = _classes(cells)
             return _root(product[0], degree, bits)[0], _root(product[1], degree, bits)[1]
     raise TypeError(f"not an expression: {expression!r}")
+
+
+def _of_class(name: str, found: Sequence[Number], k: int | None) -> Number:
+    if k is None:
+        raise TypeError(f"{name} has one value a class; it stands outside of a sum")
+    return found[k]
+
+
+def _enclose_log(expression: TimesLog, cells: Cells, k: int | None, bits: int) -> _Range:
+    times = _enclose(expression.factor, cells, k, bits)
+    if times[0] == times[1] == 0:
+        return times
+    low, high = _enclose(expression.argument, cells, k, bits)
+    if low > 0:
+        return _product(times, (_log(low, bits)[0], _log(high, bits)[1]))
+    if high > 0 and bits <= _LAST_BITS:
+        raise _TooCoarse
+    raise UndefinedRatio(Divide(expression.factor, expression.argument), k)
 
 
 def _sum(ranges: Sequence[_Range]) -> _Range:
@@ -192,6 +210,19 @@ def _root(radicand: Fraction, degree: int, bits: int) -> _Range:
     shift = bits + max(0, bottom.bit_length() - top.bit_length()) // degree + 1
     scaled = _integer_root((top << (shift * degree)) // bottom, degree)
     return Fraction(scaled, 1 << shift), Fraction(scaled + 1, 1 << shift)
+
+
+def _log(number: Fraction, bits: int) -> _Range:
+    """Rationals just below and just above the natural logarithm of a positive number."""
+    if number == 1:
+        return Fraction(0), Fraction(0)
+    context = Context(prec=bits // 3 + 8, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    top, bottom = (
+        Fraction(context.ln(Decimal(part))) for part in (number.numerator, number.denominator)
+    )
+    # Each logarithm is rounded correctly to that many digits, of which all but one are trusted.
+    error = (top + bottom) / 10 ** (context.prec - 1)
+    return top - bottom - error, top - bottom + error
 
 
 def _integer_root(number: int, degree: int) -> int:

@@ -24,6 +24,7 @@ from assay.formula.tree import (
     GeometricMean,
     Multiply,
     Root,
+    TimesLog,
     Total,
     cells,
 )
@@ -68,6 +69,8 @@ def _has_class_axis(expression: Expression) -> bool:
             return any(_has_class_axis(factor) for factor in factors)
         case Divide(numerator, denominator):
             return _has_class_axis(numerator) or _has_class_axis(denominator)
+        case TimesLog(factor, argument):
+            return _has_class_axis(factor) or _has_class_axis(argument)
         case Root(radicand):
             return _has_class_axis(radicand)
     return False
@@ -95,6 +98,10 @@ def _evaluate(expression: Expression, arrays: Mapping[str, Floats]) -> Any:
             return np.where(below == 0, np.nan, ratio)
         case Root(radicand):
             return np.sqrt(np.maximum(_evaluate(radicand, arrays), 0.0))
+        case TimesLog(factor, argument):
+            times = _evaluate(factor, arrays)
+            logs = np.log(_evaluate(argument, arrays))
+            return np.where(times == 0, 0.0, times * logs)
         case Total(body):
             return _over_classes(body, arrays).sum(axis=-1, keepdims=True)
         case GeometricMean(body):

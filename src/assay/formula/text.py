@@ -14,15 +14,23 @@ from assay.formula.tree import (
     GeometricMean,
     Multiply,
     Root,
+    TimesLog,
     Total,
     split_coefficient,
 )
 
-_LATEX_CELLS = {"HIT": "C_{ii}", "ROW": "r_i", "COL": "c_i"}
+_LATEX_CELLS = {
+    "HIT": "C_{ii}",
+    "ROW": "r_i",
+    "COL": "c_i",
+    "C_FP": "C_{FP}",
+    "C_FN": "C_{FN}",
+}
 
-# Generated formulas call these three; `cells` holds one array a class cell.
+# Generated formulas call these; `cells` holds one array a class cell.
 JAVASCRIPT_PRELUDE = """\
 const ratio = (a, b) => (b === 0 ? NaN : a / b);
+const timesLog = (a, b) => (a === 0 ? 0 : a * Math.log(b));
 const total = (k, f) => { let s = 0; for (let i = 0; i < k; i++) s += f(i); return s; };
 const geometricMean = (k, f) => Math.exp(total(k, (i) => Math.log(f(i))) / k);
 """
@@ -59,6 +67,8 @@ def plain(expression: Expression) -> str:
             )
         case Root(radicand):
             return f"sqrt({plain(radicand)})"
+        case TimesLog(factor, argument):
+            return f"{_operand(factor)} ln({plain(argument)})"
         case Total(body):
             return f"sum({plain(body)})"
         case GeometricMean(body):
@@ -98,6 +108,8 @@ def latex(expression: Expression) -> str:
             return rf"\frac{{{latex(numerator)}}}{{{latex(denominator)}}}"
         case Root(radicand):
             return rf"\sqrt{{{latex(radicand)}}}"
+        case TimesLog(factor, argument):
+            return rf"{_latex_operand(factor)} \ln\left({latex(argument)}\right)"
         case Total(body):
             return rf"\sum_i {_latex_operand(body)}"
         case GeometricMean(body):
@@ -135,6 +147,8 @@ def javascript(expression: Expression) -> str:
             return f"ratio({javascript(numerator)}, {javascript(denominator)})"
         case Root(radicand):
             return f"Math.sqrt({javascript(radicand)})"
+        case TimesLog(factor, argument):
+            return f"timesLog({javascript(factor)}, {javascript(argument)})"
         case Total(body):
             return f"total(k, (i) => {javascript(body)})"
         case GeometricMean(body):

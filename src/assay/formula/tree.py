@@ -1,4 +1,4 @@
-"""The expression tree: cells, constants, ``+ - * / sqrt``, and what ranges over classes.
+"""The expression tree: cells, constants, ``+ - * / sqrt log``, and what ranges over classes.
 
 Binary formulas use the cells ``TP FP FN TN``. Formulas for K classes use three cells that
 have one value a class, ``HIT`` (decided right), ``ROW`` (how many are of the class) and ``COL``
@@ -103,6 +103,14 @@ class Root(Expression):
 
 
 @dataclass(frozen=True)
+class TimesLog(Expression):
+    """A factor times the natural logarithm of another expression; 0 wherever the factor is 0."""
+
+    factor: Expression
+    argument: Expression
+
+
+@dataclass(frozen=True)
 class Total(Expression):
     """The sum over classes of a body written in class cells."""
 
@@ -130,6 +138,15 @@ def constant(number: Expression | Number) -> Expression:
 def sqrt(radicand: Expression) -> Expression:
     """The square root of an expression."""
     return radicand if radicand in (ZERO, ONE) else Root(radicand)
+
+
+def times_log(factor: Expression | Number, argument: Expression) -> Expression:
+    """A factor times the natural logarithm of an expression, 0 where the factor is.
+
+    So that the information of an empty cell is 0, as it is in the limit.
+    """
+    factor = constant(factor)
+    return ZERO if factor == ZERO or argument == ONE else TimesLog(factor, argument)
 
 
 def total(body: Expression | Number) -> Expression:
@@ -168,6 +185,8 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return factors
         case Divide(numerator, denominator):
             return (numerator, denominator)
+        case TimesLog(factor, argument):
+            return (factor, argument)
         case Root(body) | Total(body) | GeometricMean(body):
             return (body,)
     return ()
@@ -251,6 +270,8 @@ def substitute(expression: Expression, new: Mapping[str, Expression]) -> Express
             return divide(substitute(numerator, new), substitute(denominator, new))
         case Root(radicand):
             return sqrt(substitute(radicand, new))
+        case TimesLog(factor, argument):
+            return times_log(substitute(factor, new), substitute(argument, new))
         case Total(body):
             return total(substitute(body, new))
         case GeometricMean(body):
@@ -339,6 +360,10 @@ def derivative(expression: Expression, cell: str) -> Expression:
         case Root(radicand):
             inner = derivative(radicand, cell)
             return ZERO if inner == ZERO else inner / (2 * expression)
+        case TimesLog(factor, argument):
+            inner = derivative(argument, cell)
+            moved = ZERO if inner == ZERO else factor * inner / argument
+            return times_log(derivative(factor, cell), argument) + moved
         case Total(body):
             inner = derivative(body, cell)
             return inner if cell in CLASS_CELLS else total(inner)
@@ -372,4 +397,6 @@ def over_two_classes(expression: Expression) -> Expression:
             return divide(over_two_classes(numerator), over_two_classes(denominator))
         case Root(radicand):
             return sqrt(over_two_classes(radicand))
+        case TimesLog(factor, argument):
+            return times_log(over_two_classes(factor), over_two_classes(argument))
     return substitute(expression, whole)

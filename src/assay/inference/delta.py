@@ -1,9 +1,10 @@
 """The delta method: the variance of a formula from its derivative, on a scale that fits its range.
 
-The scale keeps the interval inside of the range: the logit for [0, 1], the logarithm for [0, inf),
-atanh for [-1, 1]. The method sees no uncertainty in a cell that is empty. Then half a count is
-added first: to each cell of a binary table, or to the hits and to the errors of each class that has
-none of either; and the interval is stretched to hold the estimate.
+The scale keeps the interval inside of the range: the logit for [0, 1], the logarithm for [0, inf)
+and, mirrored, for (-inf, 1], atanh for [-1, 1]; a range without ends has none. The method sees no
+uncertainty in a cell that is empty. Then half a count is added first: to each cell of a binary
+table, or to the hits and to the errors of each class that has none of either; and the interval is
+stretched to hold the estimate.
 """
 
 from __future__ import annotations
@@ -53,6 +54,11 @@ def on_scale(
     error = math.sqrt(variance)
     if error == 0 or not low < value < high:
         return value, value
+    if math.isinf(low) and math.isinf(high):
+        return value - reach * error, value + reach * error
+    if math.isinf(low):
+        above, below = on_scale(-value, variance, (-high, math.inf), reach)
+        return -below, -above
     if math.isinf(high):
         step = math.exp(min(reach * error / (value - low), _FARTHEST))
         return low + (value - low) / step, low + (value - low) * step

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from assay.errors import MethodError
 from assay.inference.delta import on_scale
 from assay.inference.proportions import ClopperPearson, Wilson
 from assay.inference.quantiles import check_level, normal, student
-from assay.measures import Interval, MeanLoss, Ranked, Smooth
-from assay.tally import Sample
+from assay.measures import Interval, MeanLoss, Points, Ranked, Smooth, last_within
+from assay.tally import Sample, ScoreTally
 from assay.tally.sums import Moments
+
+Floats: TypeAlias = npt.NDArray[np.float64]
 
 # DeLong's variance is trusted from this many expected errors on the smaller side.
 ENOUGH_ERRORS = 5
@@ -115,14 +118,14 @@ def auc_interval(
 def influence_interval(
     found: Smooth, smaller: float, bounds: tuple[float, float], level: float
 ) -> tuple[float, float]:
-    """The interval of average precision, by the influence of each row and Student's t.
+    """The interval of a measure by the influence of each row and Student's t.
 
     ``smaller`` is how many rows the smaller class has: its degrees of freedom, and what bounds a
     value at the edge.
     """
     low, high = bounds
     if math.isnan(found.variance) or not low < found.value < high or found.variance == 0:
-        if math.isinf(high):
+        if math.isinf(low) or math.isinf(high):
             return math.nan, math.nan
         if low < found.value < high:
             # Scores that are all equal have no spread; they are not therefore sure.
@@ -155,23 +158,78 @@ def partial_interval(
     return influence_interval(found, min(positives, inside), bounds, level)
 
 
+def rate_interval(tally: ScoreTally, max_fpr: float, level: float) -> tuple[float, float]:
+    """The interval of the detection rate at a false positive rate, of rows without weights.
+
+    Two things are unsure: the detected share, by Wilson's interval, and where the threshold of the
+    false positive rate lies. The rate above the k-th highest negative is a beta variable, so that
+    order statistics of the negatives bound the threshold, and the detection rates there bound what
+    it does. Both are put together as Zou and Donner (2008) add independent intervals.
+    """
+    points = Points.of(tally)
+    recall = points.recall
+    value = float(recall[last_within(points, max_fpr)])
+    detected = Wilson(level)(value * points.positives, points.positives)
+    tail = (1 - level) / 2
+    nearest = [_recall_where(points, recall, max_fpr, chance) for chance in (1 - tail, tail)]
+    low = math.hypot(value - float(detected[0]), max(value - nearest[0], 0.0))
+    high = math.hypot(float(detected[1]) - value, max(nearest[1] - value, 0.0))
+    return max(value - low, 0.0), min(value + high, 1.0)
+
+
+def _recall_where(points: Points, recall: Floats, max_fpr: float, chance: float) -> float:
+    """The detection rate above the negative that keeps the rate within the limit so likely.
+
+    Between two negatives in proportion; with none kept nothing is flagged.
+    """
+    from scipy.special import betainc
+
+    negatives = int(points.negatives)
+
+    def kept(rank: int) -> float:
+        """How likely the rate above the negative of this rank, 0 the highest, is within it."""
+        if rank < 0:
+            return 1.0
+        return float(betainc(rank + 1.0, negatives - rank, max_fpr)) if rank < negatives else 0.0
+
+    first, last = -1, negatives
+    while last - first > 1:
+        middle = (first + last) // 2
+        if kept(middle) >= chance:
+            first = middle
+        else:
+            last = middle
+    share = (kept(first) - chance) / (kept(first) - kept(last))
+    below, above = (_recall_above(points, recall, rank) for rank in (first, last))
+    return below + share * (above - below)
+
+
+def _recall_above(points: Points, recall: Floats, rank: int) -> float:
+    """The detection rate of the lowest score that flags no more negatives than this rank."""
+    if rank < 0:
+        return 0.0
+    return float(recall[np.searchsorted(-points.fp, -float(rank))])
+
+
 def ranked_interval(
     declared: Ranked,
     found: Smooth,
-    sizes: tuple[float, float],
+    tally: ScoreTally,
     bounds: tuple[float, float],
     level: float,
 ) -> tuple[tuple[float, float], str]:
-    """The default interval of a measure of a ranking, and its name; ``sizes`` are P and N."""
-    positives, negatives = sizes
+    """The default interval of a measure of a score, and its name."""
+    negatives, positives = tally.effective()
     match declared.interval:
         case Interval.AUC:
             return auc_interval(found, positives, negatives, level)
         case Interval.PARTIAL:
             inside = max(declared.reach * negatives, 1.0)
             return partial_interval(found, positives, inside, bounds, level), "delta"
-        case Interval.INFLUENCE:
-            smaller = min(sizes) or positives
+        case Interval.AT_RATE if not tally.weighted:
+            return rate_interval(tally, declared.reach, level), "order statistics"
+        case Interval.INFLUENCE | Interval.AT_RATE:
+            smaller = min(positives, negatives) or positives
             return influence_interval(found, smaller, bounds, level), "delta"
     raise MethodError(f"a measure of a ranking has no interval {declared.interval.name}")
 

@@ -117,14 +117,14 @@ def values_by_fold(
 def _value(judge: Judge, entry: Entry) -> Estimate:
     measure = find(entry.measure)
     if entry.average is not None:
-        averaged = judge.averaged if measure.formula is not None else judge.averaged_scores
+        averaged = judge.averaged if measure.of_scores is None else judge.averaged_scores
         return averaged(measure, entry.average)
     return _whole(judge, measure, int(entry.label in (None, judge.tally.positive)))
 
 
 def _whole(judge: Judge, measure: Measure, label: int = 1) -> Estimate:
     """A measure of two classes, or of all together."""
-    if measure.formula is None:
+    if measure.of_scores is not None:
         return judge.scored(measure)
     return judge.of_label(measure, label) if judge.binary else judge.of_classes(measure)
 

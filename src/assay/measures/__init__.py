@@ -1,15 +1,19 @@
 """The catalogue of measures, and what computes those that are not formulas."""
 
 from assay.measures.agreement import (
+    C_ID,
     DIAGNOSTIC_ODDS_RATIO,
     FOWLKES_MALLOWS,
     INFORMEDNESS,
     JACCARD,
     KAPPA,
+    LIFT,
     MARKEDNESS,
     MCC,
     NEGATIVE_LIKELIHOOD_RATIO,
     POSITIVE_LIKELIHOOD_RATIO,
+    PRECISION_GAIN,
+    RECALL_GAIN,
 )
 from assay.measures.calibration import Reliability, reliability
 from assay.measures.catalogue import (
@@ -23,6 +27,8 @@ from assay.measures.catalogue import (
     parse,
     same_classes,
 )
+from assay.measures.cost import EXPECTED_COST, NET_BENEFIT
+from assay.measures.hull import upper_hull
 from assay.measures.influence import (
     MAX_FPR,
     Influence,
@@ -38,6 +44,7 @@ from assay.measures.measure import (
     Band,
     Better,
     Bound,
+    Costs,
     Counts,
     Definition,
     Identity,
@@ -47,14 +54,29 @@ from assay.measures.measure import (
     Needs,
     OfDecisions,
 )
+from assay.measures.operating import Points, last_within
 from assay.measures.probability import (
-    AVERAGE_PRECISION,
     BRIER,
+    BRIER_RELIABILITY,
+    BRIER_RESOLUTION,
+    BRIER_UNCERTAINTY,
+    CALIBRATION_INTERCEPT,
+    CALIBRATION_SLOPE,
     EXPECTED_CALIBRATION_ERROR,
     LOG_LOSS,
+)
+from assay.measures.ranked import (
+    AVERAGE_PRECISION,
+    EQUAL_ERROR_RATE,
+    H_MEASURE,
+    H_MEASURE_SYMMETRIC,
+    KS,
     PARTIAL_AUC,
+    PRECISION_RECALL_GAIN,
+    RECALL_AT_FPR,
     ROC_AUC,
     ROC_AUC_OVO,
+    TOP_DECILE_LIFT,
 )
 from assay.measures.ranking import Ranking, Smooth, hand_till, rank
 from assay.measures.rates import (
@@ -87,10 +109,18 @@ __all__ = [
     "BALANCED_ACCURACY",
     "BASIC_RATES",
     "BRIER",
+    "BRIER_RELIABILITY",
+    "BRIER_RESOLUTION",
+    "BRIER_UNCERTAINTY",
+    "CALIBRATION_INTERCEPT",
+    "CALIBRATION_SLOPE",
     "CATALOGUE",
+    "C_ID",
     "DIAGNOSTIC_ODDS_RATIO",
+    "EQUAL_ERROR_RATE",
     "ERROR_RATE",
     "EXPECTED_CALIBRATION_ERROR",
+    "EXPECTED_COST",
     "F05",
     "F1",
     "F2",
@@ -101,9 +131,13 @@ __all__ = [
     "FOWLKES_MALLOWS",
     "G_MEAN",
     "HIGHER",
+    "H_MEASURE",
+    "H_MEASURE_SYMMETRIC",
     "INFORMEDNESS",
     "JACCARD",
     "KAPPA",
+    "KS",
+    "LIFT",
     "LOG_LOSS",
     "LOWER",
     "MARKEDNESS",
@@ -112,18 +146,25 @@ __all__ = [
     "NEGATIVE_LIKELIHOOD_RATIO",
     "NEGATIVE_PREDICTIVE_VALUE",
     "NEITHER",
+    "NET_BENEFIT",
     "PARTIAL_AUC",
     "POSITIVE_LIKELIHOOD_RATIO",
     "PRECISION",
+    "PRECISION_GAIN",
+    "PRECISION_RECALL_GAIN",
     "PREVALENCE",
     "RECALL",
+    "RECALL_AT_FPR",
+    "RECALL_GAIN",
     "ROC_AUC",
     "ROC_AUC_OVO",
     "SPECIFICITY",
+    "TOP_DECILE_LIFT",
     "Band",
     "Better",
     "Binned",
     "Bound",
+    "Costs",
     "Counts",
     "Definition",
     "Identity",
@@ -136,6 +177,7 @@ __all__ = [
     "Needs",
     "OfDecisions",
     "OverPairs",
+    "Points",
     "Ranked",
     "Ranking",
     "Reliability",
@@ -146,6 +188,7 @@ __all__ = [
     "f_beta",
     "find",
     "hand_till",
+    "last_within",
     "mean_of",
     "names",
     "parse",
@@ -153,4 +196,5 @@ __all__ = [
     "rank",
     "reliability",
     "same_classes",
+    "upper_hull",
 ]

@@ -14,9 +14,11 @@ from assay.formula import (
     TN,
     TP,
     Cell,
+    Expression,
     K,
     N,
     sqrt,
+    times_log,
     total,
 )
 from assay.measures.measure import HIGHER, LOWER, Band, Counts, Identity, Measure
@@ -221,6 +223,96 @@ DIAGNOSTIC_ODDS_RATIO = Measure(
     ),
 )
 
+LIFT = Measure(
+    name="lift",
+    group=GROUP,
+    formula=(TP * (TP + TN + FP + FN)) / ((TP + FP) * (TP + FN)),
+    better=HIGHER,
+    range=(0, math.inf),
+    reads="How many times as frequent attacks are among the alarms as among all rows.",
+    misleads="It can't exceed 1 over the share of attacks, so values of different test sets do not "
+    "compare.",
+    reference="Ling and Li 1998",
+    example=(_EXAMPLE, Fraction(3, 2)),
+    identities=(
+        Identity(P / PI, "lift is precision over prevalence"),
+        Identity(R / Q, "lift is recall over alert rate"),
+    ),
+)
+
+PRECISION_GAIN = Measure(
+    name="precision_gain",
+    group=GROUP,
+    formula=1 - ((TP + FN) * FP) / ((TN + FP) * TP),
+    better=HIGHER,
+    range=(-math.inf, 1),
+    averaged=False,
+    reads="How far precision lies from the prevalence, 0, to perfect, 1, on the scale of harmonic "
+    "means.",
+    misleads="Where attacks are rare it is near 1 for a precision that no operator would bear.",
+    reference="Flach and Kull 2015",
+    example=(_EXAMPLE, Fraction(2, 3)),
+    identities=(
+        Identity(
+            1 - (PI / (1 - PI)) * ((1 - P) / P),
+            "precision gain follows from precision and prevalence",
+        ),
+    ),
+)
+
+RECALL_GAIN = Measure(
+    name="recall_gain",
+    group=GROUP,
+    formula=1 - ((TP + FN) * FN) / ((TN + FP) * TP),
+    better=HIGHER,
+    range=(-math.inf, 1),
+    averaged=False,
+    reads="How far recall lies from the prevalence, 0, to perfect, 1, on the scale of harmonic "
+    "means.",
+    misleads="Where attacks are rare it is near 1 though most of them are missed.",
+    reference="Flach and Kull 2015",
+    example=(_EXAMPLE, Fraction(1, 3)),
+    identities=(
+        Identity(
+            1 - (PI / (1 - PI)) * ((1 - R) / R), "recall gain follows from recall and prevalence"
+        ),
+    ),
+)
+
+
+def _shared(cell: Expression, row: Expression, column: Expression) -> Expression:
+    """What one cell adds to the information that decision and truth share."""
+    return times_log(cell, cell * (TP + TN + FP + FN) / (row * column))
+
+
+_SHARED = (
+    _shared(TP, TP + FN, TP + FP)
+    + _shared(FP, TN + FP, TP + FP)
+    + _shared(FN, TP + FN, TN + FN)
+    + _shared(TN, TN + FP, TN + FN)
+)
+_TO_KNOW = -1 * times_log(TP + FN, (TP + FN) / (TP + TN + FP + FN)) - times_log(
+    TN + FP, (TN + FP) / (TP + TN + FP + FN)
+)
+
+C_ID = Measure(
+    name="c_id",
+    title="intrusion detection capability",
+    short="C_ID",
+    group=GROUP,
+    aliases=("intrusion_detection_capability",),
+    formula=_SHARED / _TO_KNOW,
+    better=HIGHER,
+    range=(0, 1),
+    averaged=False,
+    reads="The share of what there is to know about attacks that the alarms tell: the information "
+    "that alarm and truth share over the uncertainty of the truth.",
+    misleads="An inverted detector tells as much as a good one; and it falls with the base rate: "
+    "quote it at the base rate of deployment.",
+    reference="Gu et al. 2006",
+    example=(Counts(tp=3, fp=0, fn=0, tn=4), Fraction(1)),
+)
+
 AGREEMENT = (
     INFORMEDNESS,
     MARKEDNESS,
@@ -231,4 +323,8 @@ AGREEMENT = (
     POSITIVE_LIKELIHOOD_RATIO,
     NEGATIVE_LIKELIHOOD_RATIO,
     DIAGNOSTIC_ODDS_RATIO,
+    LIFT,
+    PRECISION_GAIN,
+    RECALL_GAIN,
+    C_ID,
 )

@@ -1,4 +1,4 @@
-"""Whether a probability means what it says: reliability in bins and its summary."""
+"""Whether a probability means what it says: reliability in bins, a line through the log odds."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from assay.measures.influence import Influence
 from assay.tally import ScoreTally
 from assay.tally.blocks import BLOCK, map_blocks
+from assay.tally.sums import SMALLEST_PROBABILITY
 
 BINS = 15
 # From this variance of the count on, the normal limit is good to seven digits.
 _NORMAL = 1e6
+# Newton's method: how many steps at most, how short they may get, and when it has arrived.
+_STEPS, _SHORTEST, _CLOSE = 100, 2.0**-40, 1e-13
 
 Floats = npt.NDArray[np.float64]
 
@@ -51,6 +55,36 @@ class Reliability:
             for n, p in zip(self.n.tolist(), self.predicted.tolist(), strict=True)
         ]
         return float((self.weight * np.array(gaps)).sum() / self.weight.sum())
+
+    @property
+    def _shares(self) -> Floats:
+        return np.asarray(self.weight / self.weight.sum())
+
+    @property
+    def prevalence(self) -> float:
+        """The share of positives."""
+        return float((self._shares * self.observed).sum())
+
+    @property
+    def squared_gap(self) -> float:
+        """Murphy's reliability: the mean squared distance of predicted and observed."""
+        return float((self._shares * (self.predicted - self.observed) ** 2).sum())
+
+    @property
+    def squared_gap_if_calibrated(self) -> float:
+        """What the same would average if the model were calibrated."""
+        spread = self.predicted * (1 - self.predicted) / self.n
+        return float((self._shares * spread).sum())
+
+    @property
+    def resolution(self) -> float:
+        """Murphy's resolution: how far the observed shares of bins lie from that of all rows."""
+        return float((self._shares * (self.observed - self.prevalence) ** 2).sum())
+
+    @property
+    def uncertainty(self) -> float:
+        """Murphy's uncertainty: the Brier score of always saying the prevalence."""
+        return self.prevalence * (1 - self.prevalence)
 
 
 def reliability(tally: ScoreTally, bins: int = BINS) -> Reliability:
@@ -97,3 +131,100 @@ def _mean_deviation(n: int, p: float) -> float:
         + (n - k + 1) * math.log1p(-p)
     )
     return 2 * k * math.exp(log) / n
+
+
+# -- Murphy's resolution ---------------------------------------------------------------------------
+
+
+def resolution_influence(tally: ScoreTally, bins: int = BINS) -> Influence:
+    """Murphy's resolution, and by how much a row of each class at each score moves it."""
+    found = reliability(tally, bins)
+    total = float(found.weight.sum())
+    edges = np.searchsorted(tally.scores, np.arange(1, bins) / bins, side="left")
+    sizes = np.diff(np.concatenate(([0], edges, [tally.size])))
+    held = np.zeros(bins, np.int64)
+    counts = tally.counts.sum(axis=0, dtype=np.float64)
+    held[[bool(part.sum()) for part in np.split(counts, edges)]] = np.arange(len(found.n))
+    at = np.repeat(held, sizes)
+    off = found.observed - found.prevalence
+    moves = [
+        (off**2 - found.resolution + 2 * off * (truth - found.observed))[at] / total
+        for truth in (1, 0)
+    ]
+    return Influence(found.resolution, *moves)
+
+
+# -- a line through the log odds -------------------------------------------------------------------
+
+
+def calibration_slope_influence(tally: ScoreTally) -> Influence:
+    """The slope of the logistic regression of the truth on the log odds that were said.
+
+    nan where the scores part the classes, or are all alike: then no slope fits best.
+    """
+    if _parted(tally):
+        nothing = np.zeros(tally.size)
+        return Influence(math.nan, nothing, nothing)
+    odds = log_odds(tally)
+    (_, slope), inverse, likely = _fitted(tally, np.stack([np.ones_like(odds), odds]))
+    moves = [(truth - likely) * (inverse[1, 0] + inverse[1, 1] * odds) for truth in (1, 0)]
+    return Influence(float(slope), *moves)
+
+
+def calibration_intercept_influence(tally: ScoreTally) -> Influence:
+    """What has to be added to all log odds so that their mean probability is the prevalence."""
+    odds = log_odds(tally)
+    (intercept,), inverse, likely = _fitted(tally, np.ones((1, len(odds))), offset=odds)
+    moves = [(truth - likely) * inverse[0, 0] for truth in (1, 0)]
+    return Influence(float(intercept), *moves)
+
+
+def log_odds(tally: ScoreTally) -> Floats:
+    """The log odds of each score; certainty is read as 2^-52 less than that."""
+    edge = SMALLEST_PROBABILITY
+    said = np.clip(tally.scores.astype(np.float64), edge, 1 - edge)
+    return np.asarray(np.log(said) - np.log1p(-said))
+
+
+def certain(tally: ScoreTally) -> int:
+    """How many rows were said to be certain, one way or the other."""
+    edge = SMALLEST_PROBABILITY
+    clipped = (tally.scores < edge) | (tally.scores > 1 - edge)
+    return int(
+        (tally.counts[:, clipped] > 0).sum() if tally.weighted else tally.counts[:, clipped].sum()
+    )
+
+
+def _parted(tally: ScoreTally) -> bool:
+    """Whether one threshold parts the classes, either way round."""
+    negatives, positives = (np.flatnonzero(side) for side in tally.counts)
+    return bool(positives[0] >= negatives[-1] or negatives[0] >= positives[-1])
+
+
+def _fitted(
+    tally: ScoreTally, columns: Floats, offset: Floats | float = 0.0
+) -> tuple[Floats, Floats, Floats]:
+    """A logistic regression by Newton's method: coefficients, inverse information, fit."""
+    q, p = tally.counts.astype(np.float64)
+    both = p + q
+    found = np.zeros(len(columns))
+
+    def at(coefficients: Floats) -> tuple[float, Floats]:
+        eta = coefficients @ columns + offset
+        likely = 0.5 * (1 + np.tanh(eta / 2))
+        # The log likelihood, of what was true: stable for large log odds.
+        return float((p * eta - both * np.logaddexp(0, eta)).sum()), likely
+
+    height, likely = at(found)
+    for _ in range(_STEPS):
+        information = (columns * (both * likely * (1 - likely))) @ columns.T
+        step = np.linalg.solve(information, columns @ (p - both * likely))
+        length = 1.0
+        while (tried := at(found + length * step))[0] < height and length > _SHORTEST:
+            length /= 2
+        found, moved = found + length * step, float(np.abs(length * step).max())
+        height, likely = tried
+        if moved <= _CLOSE * (1 + float(np.abs(found).max())):
+            break
+    information = (columns * (both * likely * (1 - likely))) @ columns.T
+    return found, np.linalg.inv(information), likely

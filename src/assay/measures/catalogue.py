@@ -12,8 +12,10 @@ from assay.errors import UnknownMeasure
 from assay.formula import Expression, enclosure, geometric_mean, of_classes, substitute
 from assay.formula.tree import ONE_VERSUS_REST
 from assay.measures.agreement import AGREEMENT
+from assay.measures.cost import COSTS
 from assay.measures.measure import Measure
-from assay.measures.probability import SCORED
+from assay.measures.probability import PROBABILITIES
+from assay.measures.ranked import RANKED
 from assay.measures.rates import (
     ACCURACY,
     ALERT_RATE,
@@ -26,7 +28,7 @@ from assay.measures.rates import (
     f_beta,
 )
 
-CATALOGUE: tuple[Measure, ...] = (*RATES, *AGREEMENT, *SCORED)
+CATALOGUE: tuple[Measure, ...] = (*RATES, *AGREEMENT, *COSTS, *RANKED, *PROBABILITIES)
 
 # What all identities go back to: the rates of one class against the rest, and the accuracy.
 BASIC_RATES = (
@@ -42,6 +44,7 @@ BASIC_RATES = (
 GROUPS = {
     "rates": "Shares of rows, and means of such shares: what counts alone can tell.",
     "agreement": "How far decisions and truth agree beyond chance, and ratios of rates.",
+    "cost": "What errors cost, where the costs of a false alarm and of a miss are known.",
     "ranking": "How well scores put attacks above harmless rows, at all thresholds.",
     "probability": "Whether a score in [0, 1] means the chance that it claims to be.",
 }

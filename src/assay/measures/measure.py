@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from assay.errors import MethodError
-from assay.formula import Expression, cells, proportion
+from assay.formula import Expression, cells, constant, proportion
 from assay.formula.relations import BINARY, TABLES, Tables, agree, slope, unmoved
 from assay.formula.tree import Divide
 
@@ -35,6 +35,7 @@ class Needs(Enum):
     """Which tally a measure is computed from."""
 
     CONFUSION = "decisions"
+    COSTS = "decisions and the costs of errors"
     SCORES = "scores"
     LOSSES = "probabilities"
 
@@ -45,6 +46,10 @@ class Interval(Enum):
     BY_SHAPE = "Wilson for a share of rows, else the delta method on the scale of the range"
     BY_JACCARD = "Wilson on the Jaccard index J, mapped by 2J/(1+J)"
     AUC = "DeLong on the logit scale; Newcombe's method 5 where errors are few"
+    AT_RATE = (
+        "Wilson's for the detected share, combined with order statistics of the negatives for the "
+        "threshold"
+    )
     PARTIAL = "delta method on the logit scale; Newcombe's method 5 where errors are few"
     MEAN = "normal on the log scale, by the spread over rows"
     INFLUENCE = "delta method on the logit scale, by each row's influence"
@@ -96,6 +101,13 @@ class OfDecisions(NamedTuple):
     formula: Expression
 
 
+class Costs(NamedTuple):
+    """What one false alarm and one missed attack cost, in any unit."""
+
+    false_alarm: Fraction
+    miss: Fraction
+
+
 # A bound on a measure of scores: a formula of the four cells, or a function of tp, fp, fn and tn.
 Bound: TypeAlias = Expression | Callable[[int, int, int, int], Fraction]
 
@@ -128,13 +140,15 @@ _CHANGED: Mapping[Law, Tables] = {
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure: a formula of counts or a declaration of scores, and how to read it.
+    """A measure: a formula of counts, or of costs too, or a declaration of scores; how to read it.
 
     ``formula`` is over the binary cells; ``classes``, where there is one, over all classes of a
     K x K table; for two classes it gives the same number, but for jaccard, whose value over classes
-    is the macro average. ``of_scores`` says how a measure that has no formula is computed, and
-    ``definition`` how it is written. ``title`` is what headings call it, where that is not its name
-    with blanks; ``aside`` another word that they add; ``short`` what has little room.
+    is the macro average. ``of_costs`` gives the formula where a false alarm and a missed attack
+    cost so much; :meth:`priced` is the measure at some costs. ``of_scores`` says how a measure that
+    has no formula is computed, and ``definition`` how it is written. ``title`` is what headings
+    call it, where that is not its name with blanks; ``aside`` another word that they add; ``short``
+    what has little room.
     ``parts`` are steps on the way that people ask for.
 
     What a reader of published numbers has to know stands here too. ``identities`` bind it to other
@@ -158,6 +172,7 @@ class Measure:
     short: str = ""
     formula: Expression | None = None
     classes: Expression | None = None
+    of_costs: Callable[[Expression, Expression], Expression] | None = None
     of_scores: OfScores | None = None
     definition: Definition | None = None
     averaged: bool = True
@@ -174,8 +189,9 @@ class Measure:
     of_decisions: tuple[OfDecisions, ...] = ()
 
     def __post_init__(self) -> None:
-        if (self.formula is None) is (self.of_scores is None):
-            raise MethodError(f"{self.name} is a formula of counts or of_scores: declare one")
+        forms = (self.formula, self.of_costs, self.of_scores)
+        if sum(form is not None for form in forms) != 1:
+            raise MethodError(f"{self.name} is a formula, of_costs or of_scores: declare one")
         if (self.of_scores is None) is not (self.definition is None):
             raise MethodError(f"{self.name} has a definition where it is of_scores, and only there")
         if not self.title:
@@ -191,7 +207,19 @@ class Measure:
     @property
     def needs(self) -> Needs:
         """Which tally it is computed from."""
+        if self.of_costs is not None:
+            return Needs.COSTS
         return Needs.CONFUSION if self.of_scores is None else self.of_scores.needs
+
+    def priced(self, costs: Costs) -> Measure:
+        """The same measure as a formula of counts, at these costs; one without costs is itself.
+
+        >>> from assay.formula import plain
+        >>> from assay.measures import EXPECTED_COST
+        >>> plain(EXPECTED_COST.priced(Costs(Fraction(1), Fraction(20))).formula)
+        '(FP + 20 FN) / (TP + TN + FP + FN)'
+        """
+        return self if self.of_costs is None else _priced(self, costs)
 
     @cached_property
     def interval(self) -> Interval:
@@ -213,8 +241,8 @@ class Measure:
         """What does not change it: found on tables, or of scores declared."""
         if self.of_scores is not None:
             return self.of_scores.invariant_under
-        assert self.formula is not None  # noqa: S101 - it is one of the two
-        formula = self.formula
+        formula = self.priced(_UNLIKE).formula
+        assert formula is not None  # noqa: S101 - it is one of the three
         return tuple(law for law, changed in _CHANGED.items() if unmoved(formula, changed))
 
     @property
@@ -257,7 +285,7 @@ class Measure:
     @property
     def averages(self) -> bool:
         """Whether averages over classes are given: of one-sided counts and of rankings."""
-        one_sided = not self.symmetric or self.formula is None
+        one_sided = not self.symmetric or self.of_scores is not None
         return self.averaged and one_sided and not self.endless
 
     @property
@@ -280,6 +308,17 @@ class Measure:
         return None if band is None else band.reading
 
 
+# Costs that tell a false alarm from a miss.
+_UNLIKE = Costs(Fraction(2), Fraction(7))
+
+
+@lru_cache(maxsize=512)
+def _priced(measure: Measure, costs: Costs) -> Measure:
+    assert measure.of_costs is not None  # noqa: S101 - asked only of such
+    formula = measure.of_costs(constant(costs.false_alarm), constant(costs.miss))
+    return replace(measure, formula=formula, of_costs=None)
+
+
 @lru_cache(maxsize=512)
 def _swapped(measure: Measure, others: tuple[Measure, ...]) -> str | None:
     formula = measure.formula
@@ -300,7 +339,7 @@ def _named(formula: Expression, tables: Tables, others: tuple[Measure, ...]) -> 
     return None
 
 
-_CAPITALS = re.compile(r"\b(?:roc|auc|mcc|f\d[\d.]*)\b")
+_CAPITALS = re.compile(r"\b(?:roc|auc|mcc|ks|f\d[\d.]*)\b")
 
 
 def spoken(name: str) -> str:

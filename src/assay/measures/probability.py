@@ -1,56 +1,34 @@
-"""Measures of scores and probabilities."""
+"""Measures of probabilities: mean losses, and whether a probability means what it says."""
 
 from __future__ import annotations
 
 import math
-from fractions import Fraction
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.formula import FN, FP, TN, TP
-from assay.measures.influence import (
-    MAX_FPR,
-    ap_influence,
-    auc_influence,
-    correct_partial,
-    partial_influence,
+from assay.measures.calibration import (
+    calibration_intercept_influence,
+    calibration_slope_influence,
+    certain,
+    resolution_influence,
 )
 from assay.measures.measure import (
     HIGHER,
     LOWER,
-    Band,
+    NEITHER,
     Definition,
-    Interval,
     Law,
     Measure,
-    OfDecisions,
 )
-from assay.measures.ranking import Ranking, Smooth, hand_till
-from assay.measures.scores import Binned, MeanLoss, OverPairs, Ranked
+from assay.measures.scores import Binned, MeanLoss, Ranked
 from assay.tally import Confusion, LossSums
 from assay.tally.sums import SMALLEST_PROBABILITY
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-
-def partial_auc_up_to(max_fpr: float, *, corrected: bool = True) -> Ranked:
-    """The partial area up to a false positive rate, rescaled by McClish's correction or not."""
-
-    def fast(ranking: Ranking) -> Smooth:
-        return ranking.partial_auc(max_fpr, corrected=corrected)
-
-    return Ranked(
-        influence=partial(partial_influence, max_fpr=max_fpr, corrected=corrected),
-        fast=fast,
-        interval=Interval.PARTIAL,
-        invariant_under=(Law.PREVALENCE, Law.SCORE_MAP),
-        reach=max_fpr,
-        between=(correct_partial(0.0, max_fpr)[0], 1.0) if corrected else (0.0, max_fpr),
-        up_to=partial_auc_up_to,
-    )
+GROUP = "probability"
 
 
 def _log_loss(probability: Floats, truth: Any) -> Floats:
@@ -70,178 +48,9 @@ def _beside_log_loss(confusion: Confusion) -> dict[str, float]:
     return {"ln 2": math.log(2), "prevalence entropy": entropy}
 
 
-# The rates of the one point that decisions give.
-_PRECISION, _RECALL, _SPECIFICITY = TP / (TP + FP), TP / (TP + FN), TN / (TN + FP)
-_PREVALENCE = (TP + FN) / (TP + TN + FP + FN)
-
-
-def least_average_precision(tp: int, fp: int, fn: int, tn: int) -> Fraction:
-    """The least average precision of scores that have these decisions at some threshold.
-
-    At worst all false alarms come before the hits, all other negatives before the misses. A
-    trapezoidal or interpolated area may lose another 1 / P, which is allowed for.
-    """
-    worst = _ascending(tp, 0, fp) + _ascending(fn, tp, fp + tn)
-    return Fraction(max(worst - 1, 0)) / (tp + fn) * (1 - Fraction(1, 10**9))
-
-
-def _ascending(steps: int, hits: int, alarms: int) -> float:
-    """The sum of (hits + i) / (hits + alarms + i) for i from 1 to ``steps``, or just below it."""
-    if not steps or not alarms:
-        return float(steps)
-    from scipy.special import digamma
-
-    start, end = float(hits + alarms + 1), float(hits + alarms + 1 + steps)
-    lost = alarms * float(digamma(end) - digamma(start))
-    # Both logarithms round, which many false alarms make a large error of.
-    error = alarms * 1e-15 * (1 + abs(float(digamma(end))))
-    return max(steps - lost - error, 0.0)
-
-
-ROC_AUC = Measure(
-    name="roc_auc",
-    slug="auc",
-    short="AUC",
-    group="ranking",
-    aliases=("auc", "auroc"),
-    better=HIGHER,
-    range=(0, 1),
-    of_scores=Ranked(
-        influence=auc_influence,
-        fast=lambda ranking: ranking.auc,
-        unbiased=True,
-        interval=Interval.AUC,
-        invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE, Law.SCORE_MAP),
-    ),
-    definition=Definition(
-        "mean over attacks i and harmless rows j of [s_i > s_j] + [s_i = s_j] / 2",
-        r"\frac{1}{P N} \sum_{i \in P} \sum_{j \in N} "
-        r"\left( [s_i > s_j] + \frac{1}{2} [s_i = s_j] \right)",
-        "P are the attacks, N the harmless rows, s their scores; a bracket is 1 where it holds.",
-    ),
-    reads="The chance that an attack scores above a harmless row, ties counted half.",
-    misleads="It averages over thresholds that nobody would deploy; below 0.5 the model is not "
-    "random but inverted.",
-    reference="Hanley and McNeil 1982; bands by Hosmer and Lemeshow 2000",
-    bands=(
-        Band(-math.inf, 0.5, "worse than random: are labels or scores inverted?"),
-        Band(0.5, math.nextafter(0.5, 1), "random"),
-        Band(math.nextafter(0.5, 1), 0.7, "poor"),
-        Band(0.7, 0.8, "acceptable"),
-        Band(0.8, 0.9, "excellent", praise=True),
-        Band(0.9, 1.0, "outstanding", praise=True),
-        Band(1.0, math.inf, "perfect", praise=True),
-    ),
-    bounds=(_RECALL * _SPECIFICITY, 1 - (1 - _RECALL) * (1 - _SPECIFICITY)),
-    of_decisions=(
-        OfDecisions(
-            "auc-from-decisions",
-            "the area under the curve of the hard decisions, which is the balanced accuracy,",
-            (_RECALL + _SPECIFICITY) / 2,
-        ),
-        OfDecisions(
-            "auc-without-ties",
-            "the area under the curve of the hard decisions with ties counted as lost",
-            _RECALL * _SPECIFICITY,
-        ),
-    ),
-)
-
-ROC_AUC_OVO = Measure(
-    name="roc_auc_ovo",
-    title="ROC AUC, one versus one",
-    group="ranking",
-    aliases=("hand_till",),
-    better=HIGHER,
-    range=(0, 1),
-    averaged=False,
-    of_scores=OverPairs(hand_till, invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE)),
-    definition=Definition(
-        "mean over ordered pairs of classes i, j of A(i | j)",
-        r"\frac{1}{K (K - 1)} \sum_{i \ne j} A(i \mid j)",
-        "A(i | j) is the AUC of the probability of class i over the rows of i and j alone.",
-    ),
-    reads="The mean over all pairs of classes of how well their probabilities tell them apart.",
-    misleads="A pair of rare classes counts as much as the pair that makes up the traffic.",
-    reference="Hand and Till 2001",
-)
-
-PARTIAL_AUC = Measure(
-    name="partial_auc",
-    title="partial ROC AUC (FPR up to 0.1)",
-    short="partial AUC",
-    group="ranking",
-    better=HIGHER,
-    range=(0, 1),
-    averaged=False,
-    of_scores=partial_auc_up_to(MAX_FPR),
-    definition=Definition(
-        "(1 + (A - f^2 / 2) / (f - f^2 / 2)) / 2",
-        r"\frac{1}{2} \left( 1 + \frac{A - f^2 / 2}{f - f^2 / 2} \right)",
-        "A is the area under the ROC curve up to a false positive rate of f = 0.1; the rest is "
-        "McClish's rescaling.",
-    ),
-    reads="The area under the ROC curve up to a false positive rate of 0.1, rescaled so that 0.5 "
-    "is random and 1 perfect.",
-    misleads="A rate of 0.1 is still far more alarms than most teams can read.",
-    reference="McClish 1989",
-)
-
-AVERAGE_PRECISION = Measure(
-    name="average_precision",
-    slug="ap",
-    short="AP",
-    group="ranking",
-    aliases=("ap", "pr_auc"),
-    better=HIGHER,
-    range=(0, 1),
-    of_scores=Ranked(
-        influence=ap_influence,
-        fast=lambda ranking: ranking.average_precision,
-        invariant_under=(Law.TRUE_NEGATIVES, Law.SCORE_MAP),
-        needs_negatives=False,
-    ),
-    definition=Definition(
-        "sum over scores t, falling, of (R_t - R_(t-1)) P_t",
-        r"\sum_t \left( R_t - R_{t-1} \right) P_t",
-        "R and P are recall and precision when all rows from the score t up are flagged.",
-    ),
-    reads="The mean, over attacks, of the precision at the score of each: the step-wise area "
-    "under the precision-recall curve.",
-    misleads="A random ranking scores the prevalence, so values of different test sets do not "
-    "compare.",
-    reference="Davis and Goadrich 2006; Boyd et al. 2013",
-    bounds=(
-        least_average_precision,
-        _RECALL + (1 - _RECALL) * ((TP + FN) / (TP + FN + FP)),
-    ),
-    of_decisions=(
-        OfDecisions(
-            "ap-from-decisions",
-            "the average precision of the hard decisions",
-            _PRECISION * _RECALL + (1 - _RECALL) * _PREVALENCE,
-        ),
-        OfDecisions(
-            "ap-from-decisions",
-            "precision times recall at the one threshold",
-            _PRECISION * _RECALL,
-        ),
-        OfDecisions(
-            "ap-trapezoid",
-            "the trapezoids under the precision-recall points of the hard decisions",
-            (1 + _PRECISION) / 2 * _RECALL + (1 - _RECALL) * (_PRECISION + _PREVALENCE) / 2,
-        ),
-        OfDecisions(
-            "ap-trapezoid",
-            "the trapezoids under the precision-recall points from the first alert on",
-            _PRECISION * _RECALL + (1 - _RECALL) * (_PRECISION + _PREVALENCE) / 2,
-        ),
-    ),
-)
-
 LOG_LOSS = Measure(
     name="log_loss",
-    group="probability",
+    group=GROUP,
     aliases=("cross_entropy",),
     better=LOWER,
     range=(0, math.inf),
@@ -267,7 +76,7 @@ LOG_LOSS = Measure(
 BRIER = Measure(
     name="brier",
     title="Brier score",
-    group="probability",
+    group=GROUP,
     aliases=("brier_score",),
     better=LOWER,
     range=(0, 1),
@@ -293,7 +102,7 @@ BRIER = Measure(
 EXPECTED_CALIBRATION_ERROR = Measure(
     name="expected_calibration_error",
     short="ECE",
-    group="probability",
+    group=GROUP,
     aliases=("ece",),
     better=LOWER,
     range=(0, 1),
@@ -314,12 +123,143 @@ EXPECTED_CALIBRATION_ERROR = Measure(
     reference="Naeini et al. 2015",
 )
 
-SCORED = (
-    ROC_AUC,
-    ROC_AUC_OVO,
-    PARTIAL_AUC,
-    AVERAGE_PRECISION,
+# -- Murphy's parts of the Brier score -------------------------------------------------------------
+
+_BINS = "The bins b are 15 of equal width; n_b rows of the bin have the mean probability p_b and "
+_PARTS = "the share y_b of positives, y is that share of all rows."
+
+BRIER_RELIABILITY = Measure(
+    name="brier_reliability",
+    title="reliability of the Brier score",
+    group=GROUP,
+    better=LOWER,
+    range=(0, 1),
+    averaged=False,
+    of_scores=Binned(
+        value=lambda bins: bins.squared_gap,
+        if_calibrated=lambda bins: bins.squared_gap_if_calibrated,
+        invariant_under=(Law.CLASS_SWAP,),
+    ),
+    definition=Definition(
+        "sum over bins b of n_b / n (p_b - y_b)^2",
+        r"\sum_b \frac{n_b}{n} \left( p_b - y_b \right)^2",
+        _BINS + _PARTS,
+    ),
+    reads="The part of the Brier score that recalibration could take away: the mean squared "
+    "distance of what was said from what happened.",
+    misleads="A perfectly calibrated model does not score 0 on a finite test set: compare it with "
+    "what one of this size would show.",
+    reference="Murphy 1973",
+)
+
+BRIER_RESOLUTION = Measure(
+    name="brier_resolution",
+    title="resolution of the Brier score",
+    group=GROUP,
+    better=HIGHER,
+    range=(0, 0.25),
+    averaged=False,
+    of_scores=Ranked(
+        influence=resolution_influence,
+        probabilities=True,
+        invariant_under=(Law.CLASS_SWAP,),
+    ),
+    definition=Definition(
+        "sum over bins b of n_b / n (y_b - y)^2",
+        r"\sum_b \frac{n_b}{n} \left( y_b - y \right)^2",
+        _BINS + _PARTS,
+    ),
+    reads="The part of the uncertainty that the probabilities take away: how far the shares of "
+    "attacks in the bins differ.",
+    misleads="Bins of few rows differ by chance, which looks like resolution; and all below a "
+    "fifteenth is one bin, which is where rare attacks are told apart.",
+    reference="Murphy 1973",
+)
+
+BRIER_UNCERTAINTY = Measure(
+    name="brier_uncertainty",
+    title="uncertainty of the Brier score",
+    group=GROUP,
+    better=NEITHER,
+    range=(0, 0.25),
+    averaged=False,
+    of_scores=Binned(
+        value=lambda bins: bins.uncertainty,
+        why="it is p (1 - p) of the prevalence p, whose interval tells how sure it is",
+        invariant_under=(Law.CLASS_SWAP,),
+    ),
+    definition=Definition(
+        "y (1 - y)", r"y \left( 1 - y \right)", "y is the share of positives among all rows."
+    ),
+    reads="The Brier score of always saying the prevalence: what there is to be known.",
+    misleads="It tells of the test set and nothing of the model.",
+    reference="Murphy 1973",
+)
+
+# -- a line through the log odds -------------------------------------------------------------------
+
+_PARTED = "the scores part the classes, or are all alike, so no slope fits best"
+
+CALIBRATION_SLOPE = Measure(
+    name="calibration_slope",
+    group=GROUP,
+    better=NEITHER,
+    range=(-math.inf, math.inf),
+    averaged=False,
+    of_scores=Ranked(
+        influence=calibration_slope_influence,
+        probabilities=True,
+        undefined=_PARTED,
+        clipped=certain,
+        invariant_under=(Law.CLASS_SWAP,),
+    ),
+    definition=Definition(
+        "b in ln odds(y) = a + b ln odds(p), fitted by maximum likelihood",
+        r"b \;\text{ in }\; \ln \frac{P(y)}{1 - P(y)} = a + b \ln \frac{p}{1 - p}",
+        "p is the probability that was said, y what was true; a and b are fitted by maximum "
+        "likelihood.",
+    ),
+    reads="1 where probabilities are as extreme as they should be; below 1 they are too extreme, "
+    "as of a model that learned its training rows by heart, above 1 not extreme enough.",
+    misleads="A few rows of probability 0 or 1 that turned out otherwise decide it; such are read "
+    "as 2^-52 and counted.",
+    reference="Cox 1958; Van Calster et al. 2016",
+)
+
+CALIBRATION_INTERCEPT = Measure(
+    name="calibration_intercept",
+    title="calibration intercept (in the large)",
+    short="calibration intercept",
+    group=GROUP,
+    aliases=("calibration_in_the_large",),
+    better=NEITHER,
+    range=(-math.inf, math.inf),
+    averaged=False,
+    of_scores=Ranked(
+        influence=calibration_intercept_influence,
+        probabilities=True,
+        clipped=certain,
+    ),
+    definition=Definition(
+        "a in ln odds(y) = a + ln odds(p), fitted by maximum likelihood",
+        r"a \;\text{ in }\; \ln \frac{P(y)}{1 - P(y)} = a + \ln \frac{p}{1 - p}",
+        "p is the probability that was said, y what was true; a is fitted by maximum likelihood, "
+        "the slope is held at 1.",
+    ),
+    reads="0 where as many rows turn out positive as the probabilities promise; below 0 they "
+    "promise too many, above 0 too few.",
+    misleads="It says nothing of single rows: always saying the prevalence has an intercept of 0. "
+    "The intercept of the line whose slope is fitted too is another number.",
+    reference="Cox 1958; Van Calster et al. 2016",
+)
+
+PROBABILITIES = (
     LOG_LOSS,
     BRIER,
+    BRIER_RELIABILITY,
+    BRIER_RESOLUTION,
+    BRIER_UNCERTAINTY,
     EXPECTED_CALIBRATION_ERROR,
+    CALIBRATION_SLOPE,
+    CALIBRATION_INTERCEPT,
 )

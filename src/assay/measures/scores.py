@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -27,12 +27,15 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Ranked:
-    """A measure of how one score ranks the rows, by the influence of each row.
+    """A measure of one score, mostly of how it ranks the rows, by the influence of each row.
 
     ``fast`` finds the same value and variance from block sums, without sampling weights.
     ``unbiased`` divides by one row less on each side, as DeLong does. ``reach`` is the share of
     negatives that it looks at, ``between`` its least and largest value where those are within
-    the range, and ``up_to`` gives it for another false positive rate, corrected or not.
+    the range, and ``up_to`` gives it for another false positive rate, corrected or not. It asks
+    for at least so many ``negatives``; and for ``probabilities``, if not any score will do. Where
+    rows of both classes do not make it defined, ``undefined`` says why; ``clipped`` counts the rows
+    whose score it could not take as it was.
     """
 
     influence: Callable[[ScoreTally], Influence]
@@ -40,19 +43,34 @@ class Ranked:
     interval: Interval = Interval.INFLUENCE
     invariant_under: tuple[Law, ...] = (Law.SCORE_MAP,)
     unbiased: bool = False
-    needs_negatives: bool = True
+    negatives: int = 1
+    probabilities: bool = False
+    undefined: str = ""
+    clipped: Callable[[ScoreTally], int] | None = None
     reach: float = 1.0
     between: tuple[float, float] | None = None
     up_to: Callable[..., Ranked] | None = None
-    needs: ClassVar[Needs] = Needs.SCORES
 
-    def defined(self, positives: Any, negatives: Any) -> bool:
-        """Whether so many rows of each class have a value."""
-        return bool(positives) and (bool(negatives) or not self.needs_negatives)
+    @property
+    def needs(self) -> Needs:
+        """Scores, or probabilities."""
+        return Needs.LOSSES if self.probabilities else Needs.SCORES
+
+    def missing(self, positives: float, negatives: float) -> str | None:
+        """Why so many rows of each class have no value; None where they have one."""
+        if not positives or (self.negatives and not negatives):
+            absent = "positives" if not positives else "negatives"
+            return f"there are no {absent}, so there is nothing to rank against"
+        if negatives < self.negatives:
+            return (
+                f"it asks for at least {self.negatives:,} negatives; there are only "
+                f"{negatives:,.10g}"
+            )
+        return None
 
     def of(self, ranking: Ranking) -> Smooth:
         """The value and its variance."""
-        if not self.defined(ranking.positives, ranking.negatives):
+        if self.missing(*ranking.tally.effective()[::-1]) is not None:
             return UNKNOWN
         return self.by_influence(ranking.tally) if self.fast is None else self.fast(ranking)
 
@@ -60,8 +78,14 @@ class Ranked:
         """The value alone, as resamples need it."""
         if self.fast is not None:
             return self.of(rank(tally)).value
-        negatives, positives = tally.totals()
-        return self.influence(tally).value if self.defined(positives, negatives) else math.nan
+        return self._influence(tally).value
+
+    def _influence(self, tally: ScoreTally) -> Influence:
+        """The influence, or nan where rows are missing."""
+        if self.missing(*tally.effective()[::-1]) is None:
+            return self.influence(tally)
+        nothing = np.full(tally.size, math.nan)
+        return Influence(math.nan, nothing, nothing)
 
     def by_influence(self, tally: ScoreTally) -> Smooth:
         """The same by the influence of each row."""
@@ -71,7 +95,7 @@ class Ranked:
     def moves(self, sample: Sample, model: int) -> tuple[float, Floats]:
         """The value of one model, and by how much each row moves it."""
         tally = sample.score_tally(model)
-        found = self.influence(tally)
+        found = self._influence(tally)
         at = np.searchsorted(tally.scores, sample.scores[:, model])
         return found.value, np.where(sample.truth == 1, found.positive[at], found.negative[at])
 
@@ -82,9 +106,32 @@ class Ranked:
         if truth.min() == truth.max():
             return math.nan
         scores = sample.scores[kept, model]
-        return self.influence(
+        return self._influence(
             ScoreTally.of_rows(sample.labels, scores, truth, counts=counts[kept])
         ).value
+
+    def at_base_rate(self, base_rate: float) -> Ranked:
+        """The same where another share of rows is positive, the scores of each class kept."""
+
+        def influence(tally: ScoreTally) -> Influence:
+            negatives, positives = (float(side) for side in tally.totals())
+            rows = negatives + positives
+            factors = (1 - base_rate) * rows / negatives, base_rate * rows / positives
+            by = np.array(factors)[:, None]
+            squares = tally.counts if tally.squares is None else tally.squares
+            mixed = self.influence(
+                ScoreTally(tally.labels, tally.scores, tally.counts * by, squares * by**2)
+            )
+            # A row moves the scores of its class, and not how many rows that has.
+            moves = [
+                factor * (side - float((counts * side).sum() / counts.sum()))
+                for factor, side, counts in zip(
+                    factors, (mixed.negative, mixed.positive), tally.counts, strict=True
+                )
+            ]
+            return Influence(mixed.value, moves[1], moves[0])
+
+        return replace(self, influence=influence, fast=None, unbiased=False, negatives=1)
 
 
 @dataclass(frozen=True)
@@ -143,10 +190,14 @@ class MeanLoss:
 
 @dataclass(frozen=True)
 class Binned:
-    """A measure of binned probabilities, and what a calibrated model of this size would show."""
+    """A measure of binned probabilities, and what a calibrated model of this size would show.
+
+    ``why`` it has no interval.
+    """
 
     value: Callable[[Reliability], float]
-    if_calibrated: Callable[[Reliability], float]
+    if_calibrated: Callable[[Reliability], float] | None = None
+    why: str = "a bootstrap of it does not cover"
     invariant_under: tuple[Law, ...] = ()
     needs: ClassVar[Needs] = Needs.SCORES
     interval: ClassVar[Interval] = Interval.NONE

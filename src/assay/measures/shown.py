@@ -79,8 +79,9 @@ SLICES_OF_ALERTS = _names("precision")
 # What is computed at base rates: at the usual ones, and at those that were asked for.
 AT_USUAL_BASE_RATES = _names("precision false_discovery_rate")
 AT_BASE_RATES = _names(
-    "precision false_discovery_rate negative_predictive_value f1 accuracy mcc alert_rate"
+    "precision false_discovery_rate negative_predictive_value f1 accuracy mcc alert_rate c_id lift"
 )
+RANKED_AT_BASE_RATES = _names("average_precision")
 # What the page of a report shows first while its threshold moves, and what it shows at a base rate.
 MOVING = _names(
     "recall false_discovery_rate precision false_positive_rate f1 mcc balanced_accuracy accuracy"

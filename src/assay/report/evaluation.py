@@ -119,7 +119,7 @@ def _measures(evaluation: Evaluation) -> tuple[Section, ...]:
     binary = evaluation.positive is not None
     main, advanced = MAIN.of(binary=binary), ADVANCED.of(binary=binary)
     if evaluation.tally.scores is None:
-        advanced = tuple(key for key in advanced if parse(key)[0].formula is not None)
+        advanced = tuple(key for key in advanced if parse(key)[0].of_scores is None)
     return (
         Section("Main results", (_table(evaluation, main),), Tier.MAIN),
         Section("Advanced results", (_table(evaluation, advanced),), Tier.ADVANCED),
@@ -208,7 +208,7 @@ def _rates(evaluation: Evaluation) -> tuple[Section, ...]:
     if evaluation.positive is None:
         return ()
     said = {*MAIN.two, *ADVANCED.two}
-    others = [m for m in catalogue.CATALOGUE if m.formula is not None and m.name not in said]
+    others = [m for m in catalogue.CATALOGUE if m.of_scores is None and m.name not in said]
     # One-sided ones come first, as in the JSON document.
     others.sort(key=lambda measure: measure.symmetric)
     table = _table(evaluation, tuple(measure.name for measure in others))

@@ -14,7 +14,7 @@ from assay.evaluation.words import listed
 from assay.inference import Estimate
 from assay.inference.estimation import DEFAULT_LEVEL
 from assay.inference.significance import finite
-from assay.measures import Band, Counts, Interval, Measure, catalogue
+from assay.measures import Band, Counts, Interval, Measure, Ranked, catalogue
 from assay.report.definitions import classes_formula_of, formula_of, symbols_of
 from assay.report.document import (
     Block,
@@ -34,6 +34,7 @@ SCHEMA = "assay.measures/1"
 
 # Small data on which measures are shown that have no example of their own.
 _COUNTS = Counts(tp=3, fp=1, fn=2, tn=4)
+_COSTS = {"cost_fp": 1, "cost_fn": 20}
 _TRUTH = ("attack", "attack", "normal", "attack", "normal", "normal", "attack", "normal")
 _SCORES = (0.92, 0.81, 0.75, 0.64, 0.38, 0.21, 0.47, 0.05)
 _CLASS_TRUTH = ("dos", "dos", "probe", "probe", "normal", "normal")
@@ -42,6 +43,10 @@ _CLASS_SCORES = {
     "normal": (0.2, 0.1, 0.3, 0.2, 0.8, 0.6),
     "probe": (0.1, 0.5, 0.4, 0.7, 0.1, 0.2),
 }
+
+
+# How costs are written in formulas.
+_SPELLED = {"cost_fp": "C_FP", "cost_fn": "C_FN"}
 
 
 def measures_document(group: str | None = None, *, level: float = DEFAULT_LEVEL) -> Document:
@@ -71,7 +76,7 @@ def measures_document(group: str | None = None, *, level: float = DEFAULT_LEVEL)
 def measure_document(measure: Measure, *, level: float = DEFAULT_LEVEL) -> Document:
     """One measure: formula, range, reading, when it misleads, bands, interval, an example."""
     entry = _entry(measure, level)
-    formulas = [("two classes" if measure.formula else "scores", formula_of(measure))]
+    formulas = [("scores" if measure.of_scores else "two classes", formula_of(measure))]
     of_classes = classes_formula_of(measure)
     if of_classes is not None:
         formulas.append(("K classes", of_classes))
@@ -139,7 +144,8 @@ def _quick_reference(group: str, measures: list[Measure]) -> Table:
 
 def _range(measure: Measure) -> str:
     low, high = measure.range
-    return f"[{low:g}, inf)" if math.isinf(high) else f"[{low:g}, {high:g}]"
+    start = "(-inf" if math.isinf(low) else f"[{low:g}"
+    return f"{start}, inf)" if math.isinf(high) else f"{start}, {high:g}]"
 
 
 def span(band: Band, measure: Measure) -> str:
@@ -165,7 +171,7 @@ def _interval(measure: Measure, found: Estimate) -> str:
     if measure.interval is Interval.BY_SHAPE:
         if measure.is_proportion:
             return "Wilson's; it is a share of rows"
-        if math.isinf(measure.range[1]):
+        if any(map(math.isinf, measure.range)):
             return "delta method on the log scale"
         return f"delta method on the {'atanh' if measure.range[0] < 0 else 'logit'} scale"
     return str(measure.interval.value)
@@ -177,12 +183,20 @@ def _interval(measure: Measure, found: Estimate) -> str:
 def _example(measure: Measure, level: float) -> tuple[dict[str, Any], Estimate]:
     """What is put in, and what comes out."""
     function = MeasureFunction(measure)
-    if measure.formula is not None:
-        counts = (measure.example[0] if measure.example else _COUNTS)._asdict()
+    if measure.of_scores is None:
+        counts: dict[str, Any] = (measure.example[0] if measure.example else _COUNTS)._asdict()
+        if measure.of_costs is not None:
+            counts |= _COSTS
         return counts, function(**counts, level=level)
+    scores: dict[str, Any] = {"y_true": list(_TRUTH), "y_score": list(_SCORES)}
+    if isinstance(measure.of_scores, Ranked) and measure.of_scores.negatives > len(_TRUTH):
+        many = measure.of_scores.negatives
+        often = [1 if label == _TRUTH[0] else many for label in _TRUTH]
+        found = function(list(_TRUTH), list(_SCORES), counts=often, level=level)
+        return {**scores, "counts": often}, found
     found = function(list(_TRUTH), list(_SCORES), level=level)
     if not math.isnan(found):
-        return {"y_true": list(_TRUTH), "y_score": list(_SCORES)}, found
+        return scores, found
     probabilities = {label: list(column) for label, column in _CLASS_SCORES.items()}
     found = function(list(_CLASS_TRUTH), probabilities, level=level)
     return {"y_true": list(_CLASS_TRUTH), "y_proba": probabilities}, found
@@ -191,13 +205,15 @@ def _example(measure: Measure, level: float) -> tuple[dict[str, Any], Estimate]:
 def _worked(measure: Measure, level: float) -> tuple[Block, ...]:
     """The example with its numbers in the formula, and what comes of it."""
     given, found = _example(measure, level)
-    if measure.formula is None:
+    if measure.of_scores is not None:
         said = "; ".join(
             f"{label} {listed([f'{score:g}' for score in scores])}"
             for label, scores in _by_label(given).items()
         )
+        if "counts" in given:
+            said += f", each of these counted {max(given['counts']):,} times"
         return (Prose(f"With these scores it is {measured(found)}: {said}."),)
-    cells = listed([f"{cell.upper()} = {number}" for cell, number in given.items()])
+    cells = listed([f"{_SPELLED.get(c, c.upper())} = {number}" for c, number in given.items()])
     columns = (Column("with numbers"), Column("value", Kind.SHARE))
     filled = _filled_in(formula_of(measure), given)
     return (Table(f"With {cells}", columns, ((filled, found),)),)
@@ -207,9 +223,11 @@ def _filled_in(formula: Formula, cells: Mapping[str, int]) -> Formula:
     """The formula with numbers for its cells."""
 
     def number(cell: re.Match[str]) -> str:
-        return str(cells[cell[0].lower()])
+        cost = re.match(r"C_\{?(FP|FN)", cell[0])
+        return str(cells[f"cost_{cost[1].lower()}" if cost else cell[0].lower()])
 
-    line, paper = (re.sub(r"\b(?:TP|FP|FN|TN)\b", number, text) for text in astuple(formula))
+    names = r"C_(?:FP|FN)\b|C_\{(?:FP|FN)\}|\b(?:TP|FP|FN|TN)\b"
+    line, paper = (re.sub(names, number, text) for text in astuple(formula))
     # Two numbers side by side need their sign.
     return Formula(re.sub(r"(?<=[\d)]) (?=[\d(a-z])", " x ", line), paper)
 

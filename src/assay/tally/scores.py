@@ -105,6 +105,17 @@ class ScoreTally:
         size = len(first.labels)
         return ScoreTally(first.labels, distinct, sums[:size], sums[size:])
 
+    def effective(self) -> tuple[float, ...]:
+        """How many rows each label has; with sampling weights, as how many they count."""
+        totals = [float(total) for total in self.totals()]
+        if self.squares is None:
+            return tuple(totals)
+        squares = self.squares.sum(axis=1).tolist()
+        return tuple(
+            total**2 / square if total else 0.0
+            for total, square in zip(totals, squares, strict=True)
+        )
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ScoreTally) and self.to_bytes() == other.to_bytes()
 

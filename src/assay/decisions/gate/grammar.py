@@ -179,6 +179,8 @@ class _Parser:
         measure, suffix = self._found(token, written)
         if suffix is not None and label is not None:
             self._fail(token, f"{written!r} is no measure")
+        if measure.of_costs is not None:
+            self._fail(token, f"{measure.name} needs costs, which a rule does not have")
         if suffix in AVERAGES:
             average = suffix
         elif suffix is not None:

@@ -61,7 +61,7 @@ class Rule:
     @property
     def of_scores(self) -> bool:
         """Whether it judges scores, and so no threshold."""
-        return self.measure is not None and self.measure.formula is None
+        return self.measure is not None and self.measure.of_scores is not None
 
     @property
     def per_day(self) -> bool:

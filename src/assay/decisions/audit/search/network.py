@@ -16,7 +16,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from assay.formula.tree import Add, Cell, Constant, Divide, Expression, Multiply, Root, cells
+from assay.formula.tree import (
+    Add,
+    Cell,
+    Constant,
+    Divide,
+    Expression,
+    Multiply,
+    Root,
+    TimesLog,
+    cells,
+)
 
 Range: TypeAlias = tuple[float, float]
 Function: TypeAlias = Callable[[Sequence[float]], float]
@@ -170,6 +180,9 @@ def _compiled(expression: Expression, places: Mapping[str, int]) -> Function:
         case Root(radicand):
             inside = _compiled(radicand, places)
             return lambda values: math.sqrt(max(inside(values), 0.0))
+        case TimesLog(factor, argument):
+            times, inner = _compiled(factor, places), _compiled(argument, places)
+            return lambda values: _times_log(times(values), inner, values)
     raise TypeError(f"no function of {expression!r}")
 
 
@@ -186,6 +199,10 @@ def _folded(
 
 def _pair(one: Function, other: Function, combined: Callable[[float, float], float]) -> Function:
     return lambda values: combined(one(values), other(values))
+
+
+def _times_log(times: float, inner: Function, values: Sequence[float]) -> float:
+    return times * math.log(inner(values)) if times else 0.0
 
 
 def _ratio(top: float, bottom: float) -> float:
