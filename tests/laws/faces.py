@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -13,15 +14,22 @@ from assay.inference import Estimate
 from assay.measures import (
     AVERAGES,
     Binned,
+    Costs,
     MeanLoss,
     Measure,
     OverPairs,
     Ranked,
     catalogue,
 )
+from assay.measures.ranked import recall_at_fpr
 from assay.tally import Tally
 
 from .rows import BINARY, FIXED, THREE, Rows
+
+# What errors cost wherever a measure asks.
+COSTS = Costs(Fraction(2), Fraction(7))
+# A false positive rate that the few rows of laws resolve.
+RESOLVED = 0.25
 
 
 class Kind(Enum):
@@ -58,6 +66,14 @@ class Face:
 
     measure: Measure
     how: str
+
+    @property
+    def tried(self) -> Measure:
+        """The measure as laws try it: at some costs, and at a rate that few rows resolve."""
+        declared = self.measure.of_scores
+        if isinstance(declared, Ranked) and declared.negatives > 1:
+            return replace(self.measure, of_scores=recall_at_fpr(RESOLVED))
+        return self.measure.priced(COSTS)
 
     @property
     def name(self) -> str:
@@ -99,7 +115,10 @@ class Face:
         return self.of_tally(rows.tally(**amounts), level)
 
     def of_tally(self, tally: Tally, level: float = 0.95) -> Estimate:
-        judge, measure = Judge(tally, level), self.measure
+        return self.read(Judge(tally, level, costs=COSTS), self.tried)
+
+    def read(self, judge: Judge, measure: Measure) -> Estimate:
+        """A measure read in this way."""
         if not self.counted:
             if self.how in AVERAGES:
                 return judge.averaged_scores(measure, self.how)
@@ -121,6 +140,8 @@ def faces(measure: Measure) -> list[Face]:
     """All ways to read a measure."""
     kind = kind_of(measure)
     ways = [] if kind is Kind.PAIRED else ["positive"]
+    if measure.of_costs is not None:
+        return [Face(measure, "positive")]
     if kind is Kind.COUNTED:
         if not measure.symmetric:
             ways.append("negative")

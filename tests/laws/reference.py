@@ -17,6 +17,7 @@ from assay.formula.tree import (
     GeometricMean,
     Multiply,
     Root,
+    TimesLog,
     Total,
 )
 from assay.measures import Ranked
@@ -43,6 +44,15 @@ def number(expression: Expression, cells: Mapping[str, Any], k: int | None = Non
             return _fold(lambda a, b: a / b, [number(above, cells, k), number(below, cells, k)])
         case Root(body):
             return _root(number(body, cells, k), 2)
+        case TimesLog(factor, argument):
+            times = number(factor, cells, k)
+            if times == 0:
+                return Fraction(0)
+            inner = number(argument, cells, k)
+            if inner == 1:
+                return Fraction(0)
+            with mpmath.workdps(_DIGITS):
+                return _digits(times) * mpmath.log(_digits(inner))
         case Total(body):
             return _fold(lambda a, b: a + b, [number(body, cells, i) for i in _classes(cells)])
         case GeometricMean(body):
@@ -110,7 +120,7 @@ def class_cells(table: Sequence[Sequence[int]]) -> dict[str, Any]:
 
 def counted(face: Face, rows: Rows) -> Any:
     """The value of a count measure of rows; an average by its definition."""
-    measure, table = face.measure, rows.table()
+    measure, table = face.tried, rows.table()
     assert measure.formula is not None
     each = [binary_cells(table, i) for i in range(len(table))]
     match face.how:
@@ -138,6 +148,17 @@ def counted(face: Face, rows: Rows) -> Any:
     raise ValueError(face.how)
 
 
+def _parted(rows: Rows) -> bool:
+    """Whether a threshold parts the classes, or there is only one."""
+    sides = [
+        [s for t, s in zip(rows.truth, rows.said, strict=True) if t == side] for side in (0, 1)
+    ]
+    if not all(sides):
+        return True
+    low, high = sides
+    return max(low) <= min(high) or max(high) <= min(low)
+
+
 def is_defined(face: Face, rows: Rows) -> bool:
     """Whether a measure has a value for rows."""
     if face.counted:
@@ -152,8 +173,13 @@ def is_defined(face: Face, rows: Rows) -> bool:
         return found == whole
     if face.kind is not Kind.RANKED:
         return True
-    assert isinstance(face.measure.of_scores, Ranked)
-    only_one_side = face.measure.of_scores.needs_negatives and len(found) == 1
+    declared = face.tried.of_scores
+    assert isinstance(declared, Ranked)
+    if face.how == "positive" and rows.truth.count(0) < declared.negatives:
+        return False
+    if declared.undefined and _parted(rows):
+        return False
+    only_one_side = declared.negatives > 0 and len(found) == 1
     match face.how:
         case "macro":
             return found == whole

@@ -113,7 +113,7 @@ class Rows:
         quiet: float = 0
         if self.scored:
             lowest = min((s for t, s in zip(self.truth, self.said, strict=True) if t), default=1)
-            quiet = 0.0 if lowest > 0 else lowest - 1
+            quiet = lowest / 2 if lowest > 0 else lowest - 1
         return replace(self, truth=self.truth + (0,) * more, said=self.said + (quiet,) * more)
 
     def mapped(self, score_map: Callable[[float], float]) -> Rows:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from random import Random
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -22,7 +23,7 @@ from assay.inference import Quantity
 from assay.measures import AVERAGES, MAX_FPR, Law, MeanLoss, Measure, Ranked, catalogue, rank
 from assay.tally import Confusion, ScoreTally, from_bytes
 
-from .faces import Face, Kind, all_faces, assert_near, fields, same
+from .faces import COSTS, Face, Kind, all_faces, assert_near, fields, same
 from .reference import binary_cells, class_cells, counted, is_defined
 from .rows import DRAWN, Rows
 
@@ -192,7 +193,7 @@ def one_answer_everywhere(face: Face) -> None:
     """An evaluation, its document and the function of the measure say the same."""
     for name in ("a usual detector", "no errors"):
         rows = face.fixed()[name]
-        expected = fields(face.of(rows))
+        expected = fields(face.read(Judge(rows.tally(), costs=COSTS), face.measure))
         evaluation = _evaluation(rows, tuple(m.name for m in catalogue.CATALOGUE))
         assert fields(evaluation[face.key]) == expected
         entries = [
@@ -213,13 +214,15 @@ def one_answer_everywhere(face: Face) -> None:
 @lru_cache(maxsize=64)
 def _evaluation(rows: Rows, catalogued: tuple[str, ...]) -> Evaluation:
     """The evaluation of rows, kept as long as the catalogue stays what it is."""
-    return Evaluation(rows.tally())
+    return Evaluation(rows.tally(), costs=COSTS if rows.binary else None)
 
 
 def _function_of(face: Face) -> Callable[[Rows], assay.Estimate]:
     def asked(rows: Rows) -> assay.Estimate:
         function = getattr(assay, face.measure.name)
-        options = {"average": face.how} if face.how in AVERAGES else {}
+        options: dict[str, Any] = {"average": face.how} if face.how in AVERAGES else {}
+        if face.measure.of_costs is not None:
+            options = {"cost_fp": float(COSTS[0]), "cost_fn": float(COSTS[1])}
         columns = rows.columns()
         return function(columns.pop("y_true"), **columns, **rows.shared(), **options)
 
@@ -320,11 +323,10 @@ def widens_with_the_level(face: Face, rows: Rows, random: Random) -> None:
 
 def fast_is_by_influence(face: Face, rows: Rows, random: Random) -> None:
     """What block sums give, value and variance, is what the influence of each row gives."""
-    declared = face.measure.of_scores
+    declared = face.tried.of_scores
     assert isinstance(declared, Ranked)
     for tally in _score_tallies(rows, random):
-        negatives, positives = tally.totals()
-        if not (positives and negatives):
+        if declared.missing(*tally.effective()[::-1]) is not None or not all(tally.totals()):
             continue
         fast, plain = declared.of(rank(tally)), declared.by_influence(tally)
         assert same(fast.value, plain.value, CLOSE)
@@ -334,10 +336,10 @@ def fast_is_by_influence(face: Face, rows: Rows, random: Random) -> None:
 
 def influences_add_up_to_nothing(face: Face, rows: Rows, random: Random) -> None:
     """What rows move, up and down, is nothing in all: more of every row changes no measure."""
-    declared = face.measure.of_scores
+    declared = face.tried.of_scores
     assert isinstance(declared, Ranked)
     for tally in _score_tallies(rows, random):
-        if all(tally.totals()):
+        if declared.missing(*tally.effective()[::-1]) is None and all(tally.totals()):
             found = declared.influence(tally)
             both = np.stack([found.negative, found.positive])
             assert abs(float((tally.counts * both).sum())) < 1e-9
@@ -406,7 +408,7 @@ def vector_is_scalar(face: Face) -> None:
 
 
 def _quantity(face: Face) -> Quantity:
-    formula, classes = face.measure.formula, face.measure.classes
+    formula, classes = face.tried.formula, face.tried.classes
     assert formula is not None
     if face.how in AVERAGES:
         return Quantity(of_classes(formula, face.how))
@@ -418,7 +420,7 @@ def _quantity(face: Face) -> Quantity:
 
 def vector_of_cells_is_scalar(face: Face) -> None:
     """The same on the four cells."""
-    formula = face.measure.formula
+    formula = face.tried.formula
     assert formula is not None
     random = Random(13)
     cells = {
@@ -445,7 +447,7 @@ def two_classes_are_binary(face: Face, rows: Rows, random: Random) -> None:
 def own_prevalence_changes_nothing(face: Face, rows: Rows, random: Random) -> None:
     positives = sum(rows.truth)
     if 0 < positives < len(rows):
-        found = Judge(rows.tally()).at_base_rate(face.measure, positives / len(rows))
+        found = Judge(rows.tally(), costs=COSTS).at_base_rate(face.measure, positives / len(rows))
         assert same(face.of(rows), found, CLOSE)
 
 
@@ -457,13 +459,13 @@ def base_rate_is_repetition(face: Face, rows: Rows, random: Random) -> None:
         more = random.choice([3, 7])
         repeated = rows.repeated([negatives * more if t == 0 else positives for t in rows.truth])
         share = Fraction(sum(repeated.truth), len(repeated))
-        found = Judge(rows.tally()).at_base_rate(face.measure, float(share))
+        found = Judge(rows.tally(), costs=COSTS).at_base_rate(face.measure, float(share))
         assert same(face.of(repeated), found, 1e-11)
 
 
 def base_rate_interval(face: Face, rows: Rows, random: Random) -> None:
     rate = random.choice([0.3, 0.01, 0.0001])
-    found = Judge(rows.tally()).at_base_rate(face.measure, rate)
+    found = Judge(rows.tally(), costs=COSTS).at_base_rate(face.measure, rate)
     low, high = face.measure.range
     assert math.isnan(found) is (found.undefined is not None)
     if not math.isnan(found):
@@ -566,6 +568,10 @@ MACRO_BY_CONTRACT = Unless(
     "its value for K classes is the macro average, by contract",
     lambda f: f.measure.name == "jaccard",
 )
+RESOLVED = Unless(
+    "it asks for so many negatives, and more rows or other weights may be enough",
+    lambda f: isinstance(f.measure.of_scores, Ranked) and f.measure.of_scores.negatives > 1,
+)
 NOT_RANKED = Unless("it is of no ranking", lambda f: f.kind is not Kind.RANKED)
 NOT_LOST = Unless("it is no mean loss", lambda f: f.kind is not Kind.LOST)
 NO_SWAPPED = Unless("it becomes none of the measures", lambda f: f.measure.swapped is None)
@@ -609,7 +615,7 @@ STATEMENTS: tuple[Statement, ...] = (
     Statement("zero_weight_is_removal", everywhere(zero_weight_is_removal)),
     Statement("weights_have_no_scale", everywhere(weights_have_no_scale)),
     Statement("weight_of_one_is_no_weight", everywhere(weight_of_one_is_no_weight)),
-    Statement("whole_weight_is_repetition", everywhere(whole_weight_is_repetition)),
+    Statement("whole_weight_is_repetition", everywhere(whole_weight_is_repetition), (RESOLVED,)),
     Statement("weighted_order", everywhere(weighted_order)),
     Statement("shards_are_the_whole", everywhere(shards_are_the_whole)),
     Statement("saved_is_the_same", everywhere(saved_is_the_same)),
@@ -619,7 +625,7 @@ STATEMENTS: tuple[Statement, ...] = (
     Statement(
         "undefined_where_a_denominator_is_zero", everywhere(undefined_where_a_denominator_is_zero)
     ),
-    Statement("weighted_undefined_alike", everywhere(weighted_undefined_alike)),
+    Statement("weighted_undefined_alike", everywhere(weighted_undefined_alike), (RESOLVED,)),
     Statement("carries_its_size", everywhere(carries_its_size)),
     Statement(
         "interval_holds_the_estimate", everywhere(interval_holds_the_estimate), (HAS_NO_INTERVAL,)
@@ -635,7 +641,7 @@ STATEMENTS: tuple[Statement, ...] = (
     ),
     Statement("sums_are_of_the_loss", everywhere(sums_are_of_the_loss), (NOT_LOST, NOT_POSITIVE)),
     Statement("value_is_the_definition", everywhere(value_is_the_definition), (NOT_COUNTED,)),
-    Statement("counts_of_any_size", everywhere(counts_of_any_size)),
+    Statement("counts_of_any_size", everywhere(counts_of_any_size), (RESOLVED,)),
     Statement("vector_is_scalar", vector_is_scalar, (NOT_COUNTED,)),
     Statement("vector_of_cells_is_scalar", vector_of_cells_is_scalar, (NOT_COUNTED, NOT_POSITIVE)),
     Statement(

@@ -195,7 +195,14 @@ class Judge:
             level=self.level,
             method=self.method,
             clusters=self.tally.clusters,
+            default=self._at_rates(measure),
         )
+
+    @staticmethod
+    def _at_rates(measure: Measure) -> Interval:
+        """The interval at a base rate: a share of rows is none any more."""
+        touching = measure.interval is Interval.TOUCHING
+        return Interval.TOUCHING if touching else Interval.BY_SHAPE
 
     def of_slice(self, measure: Measure, key: tuple[str, str]) -> Estimate:
         """A count measure of the rows of one slice.
@@ -388,17 +395,14 @@ class Judge:
     def _binned(self, declared: Binned) -> Estimate:
         assert self.reliability is not None  # noqa: S101 - checked by the caller
         assert self.tally.scores is not None  # noqa: S101 - reliability comes from them
-        note, parts = f"no interval: {declared.why}", {}
-        if declared.if_calibrated is not None:
-            expected = declared.if_calibrated(self.reliability)
-            note += f"; a calibrated model of this size would show about {expected:.2g}"
-            parts = {"if_calibrated": expected}
+        expected = declared.if_calibrated(self.reliability)
         return Estimate(
             declared.value(self.reliability),
             n=_rows(self.tally.scores[0]),
             level=self.level,
-            note=note,
-            parts=parts,
+            note=f"no interval: a bootstrap of it does not cover; a calibrated model of this size "
+            f"would show about {expected:.2g}",
+            parts={"if_calibrated": expected},
         )
 
 

@@ -73,6 +73,21 @@ def on_scale(
     return low + (high - low) * below, low + (high - low) * above
 
 
+def on_arcsine(value: float, variance: float, reach: float) -> tuple[float, float]:
+    """An interval on the scale of the arcsine of the root, for what is flat where it is 0.
+
+    >>> low, high = on_arcsine(0.04, 0.0004, 1.96)
+    >>> round(low, 3), round(high, 3)
+    (0.01, 0.089)
+    """
+    if not 0 < value < 1:
+        return value, value
+    angle = math.asin(math.sqrt(value))
+    error = reach * math.sqrt(variance / (value * (1 - value))) / 2
+    low, high = max(angle - error, 0.0), min(angle + error, math.pi / 2)
+    return math.sin(low) ** 2, math.sin(high) ** 2
+
+
 def variance(quantity: Quantity, table: Floats, squares: Floats) -> float:
     """The variance of a scale-free formula of a table of independent rows."""
     return float((squares * _gradient(quantity, table) ** 2).sum())
@@ -86,16 +101,27 @@ def _gradient(quantity: Quantity, table: Floats) -> Floats:
 
 
 def interval(
-    quantity: Quantity, confusion: Confusion, bounds: tuple[float, float], level: float
+    quantity: Quantity,
+    confusion: Confusion,
+    bounds: tuple[float, float],
+    level: float,
+    *,
+    touching: bool = False,
 ) -> tuple[float, float]:
-    """The delta interval of a formula of a confusion matrix."""
+    """The delta interval of a formula of a confusion matrix.
+
+    One that is ``touching`` its low end is flat there.
+    """
     value = quantity.value(confusion)
     table, squares = table_of(confusion), squares_of(confusion)
     spread = variance(quantity, table, squares)
     # Sums of weights round.
     at_edge = _at_edge(value, bounds, _SLACK if confusion.weighted else 0.0)
     added = quantity.added(table)
-    if not added.any() and (at_edge or spread == 0 or not math.isfinite(spread)):
+    if touching and value == 0:
+        # Where decisions have nothing to do with the truth, half a row more on the right side.
+        added = added + np.eye(len(table)) / 2
+    elif not added.any() and (at_edge or spread == 0 or not math.isfinite(spread)):
         added = quantity.evenly(table)
     centre = value
     if added.any():
@@ -105,7 +131,10 @@ def interval(
         spread = variance(quantity, table, squares)
         if at_edge or quantity.label is not None:
             centre = float(quantity.of_tables(table))
-    ends = on_scale(centre, spread, bounds, normal(level))
+    reach = normal(level)
+    ends = (
+        on_arcsine(centre, spread, reach) if touching else on_scale(centre, spread, bounds, reach)
+    )
     return min(ends[0], value), max(ends[1], value)
 
 

@@ -124,7 +124,9 @@ def estimate(
         low, high = _proportion_ends(jaccard, _JACCARD, confusion, Wilson(level))
         ends, name = (2 * low / (1 + low), 2 * high / (1 + high)), "wilson"
     else:
-        ends, name = delta.interval(quantity, confusion, bounds, level), "delta"
+        touching = default is Interval.TOUCHING
+        ends = delta.interval(quantity, confusion, bounds, level, touching=touching)
+        name = "delta"
     low = max(min(ends[0], exact), bounds[0])
     high = min(max(ends[1], exact), bounds[1])
     return Estimate(exact, low, high, method=name, n=n, level=level, note=note)

@@ -125,19 +125,33 @@ def influence_interval(
     """
     low, high = bounds
     if math.isnan(found.variance) or not low < found.value < high or found.variance == 0:
-        if math.isinf(low) or math.isinf(high):
+        if math.isinf(high):
             return math.nan, math.nan
+        share = _share(found.value, bounds)
         if low < found.value < high:
             # Scores that are all equal have no spread; they are not therefore sure.
-            share = (found.value - low) / (high - low)
-            below, above = (float(end) for end in Wilson(level)(share * smaller, smaller))
-            return low + below * (high - low), low + above * (high - low)
-        below, above = _edge(1.0 if found.value > (low + high) / 2 else 0.0, smaller, level)
-        return (
-            min(found.value, low + below * (high - low)),
-            max(found.value, low + above * (high - low)),
-        )
+            ends = [float(end) for end in Wilson(level)(share * smaller, smaller)]
+        else:
+            ends = list(_edge(1.0 if share > 0.5 else 0.0, smaller, level))
+        below, above = (_from_share(end, bounds) for end in ends)
+        return min(found.value, below), max(found.value, above)
     return on_scale(found.value, found.variance, bounds, student(level, max(smaller - 1, 1)))
+
+
+def _share(value: float, bounds: tuple[float, float]) -> float:
+    """How far a value lies from the low end of its range to the high one.
+
+    Where there is no low end, what is missing to the high one is read as odds.
+    """
+    low, high = bounds
+    return 1 / (1 + high - value) if math.isinf(low) else (value - low) / (high - low)
+
+
+def _from_share(share: float, bounds: tuple[float, float]) -> float:
+    low, high = bounds
+    if math.isinf(low):
+        return high - (1 - share) / share if share else -math.inf
+    return low + share * (high - low)
 
 
 def partial_interval(

@@ -19,7 +19,7 @@ BINS = 15
 # From this variance of the count on, the normal limit is good to seven digits.
 _NORMAL = 1e6
 # Newton's method: how many steps at most, how short they may get, and when it has arrived.
-_STEPS, _SHORTEST, _CLOSE = 100, 2.0**-40, 1e-13
+_STEPS, _SHORT, _SHORTEST, _CLOSE = 100, 1e-3, 2.0**-40, 1e-14
 
 Floats = npt.NDArray[np.float64]
 
@@ -80,11 +80,6 @@ class Reliability:
     def resolution(self) -> float:
         """Murphy's resolution: how far the observed shares of bins lie from that of all rows."""
         return float((self._shares * (self.observed - self.prevalence) ** 2).sum())
-
-    @property
-    def uncertainty(self) -> float:
-        """Murphy's uncertainty: the Brier score of always saying the prevalence."""
-        return self.prevalence * (1 - self.prevalence)
 
 
 def reliability(tally: ScoreTally, bins: int = BINS) -> Reliability:
@@ -205,13 +200,16 @@ def _fitted(
     tally: ScoreTally, columns: Floats, offset: Floats | float = 0.0
 ) -> tuple[Floats, Floats, Floats]:
     """A logistic regression by Newton's method: coefficients, inverse information, fit."""
-    q, p = tally.counts.astype(np.float64)
+    from scipy.special import expit
+
+    total = float(tally.counts.sum())
+    q, p = tally.counts / total
     both = p + q
     found = np.zeros(len(columns))
 
     def at(coefficients: Floats) -> tuple[float, Floats]:
         eta = coefficients @ columns + offset
-        likely = 0.5 * (1 + np.tanh(eta / 2))
+        likely = expit(eta)
         # The log likelihood, of what was true: stable for large log odds.
         return float((p * eta - both * np.logaddexp(0, eta)).sum()), likely
 
@@ -220,11 +218,13 @@ def _fitted(
         information = (columns * (both * likely * (1 - likely))) @ columns.T
         step = np.linalg.solve(information, columns @ (p - both * likely))
         length = 1.0
-        while (tried := at(found + length * step))[0] < height and length > _SHORTEST:
+        # A long step may lead too far; of a short one the heights differ by rounding alone.
+        far = float(np.abs(step).max()) > _SHORT
+        while (tried := at(found + length * step))[0] < height and far and length > _SHORTEST:
             length /= 2
         found, moved = found + length * step, float(np.abs(length * step).max())
         height, likely = tried
         if moved <= _CLOSE * (1 + float(np.abs(found).max())):
             break
     information = (columns * (both * likely * (1 - likely))) @ columns.T
-    return found, np.linalg.inv(information), likely
+    return found, np.linalg.inv(information) / total, likely

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from assay.errors import MethodError
-from assay.formula import Expression, cells, constant, proportion
+from assay.formula import Expression, cells, constant, derivative, proportion, value
 from assay.formula.relations import BINARY, TABLES, Tables, agree, slope, unmoved
 from assay.formula.tree import Divide
 
@@ -44,6 +44,7 @@ class Interval(Enum):
     """How the default interval is found."""
 
     BY_SHAPE = "Wilson for a share of rows, else the delta method on the scale of the range"
+    TOUCHING = "delta method on the arcsine of the root, since it is flat where it is 0"
     BY_JACCARD = "Wilson on the Jaccard index J, mapped by 2J/(1+J)"
     AUC = "DeLong on the logit scale; Newcombe's method 5 where errors are few"
     AT_RATE = (
@@ -226,7 +227,18 @@ class Measure:
         """How its default interval is found."""
         if self.of_scores is not None:
             return self.of_scores.interval
-        return Interval.BY_JACCARD if self._maps_jaccard else Interval.BY_SHAPE
+        if self._maps_jaccard:
+            return Interval.BY_JACCARD
+        return Interval.TOUCHING if self._touches_zero else Interval.BY_SHAPE
+
+    @property
+    def _touches_zero(self) -> bool:
+        """Whether it is flat where it is 0, like a square: then errors there have no slope."""
+        if self.formula is None or self.is_proportion or self.range != (0, 1):
+            return False
+        found = value(self.formula, _CHANCE)
+        slopes = [value(derivative(self.formula, cell), _CHANCE) for cell in BINARY]
+        return found == 0 and not any(slopes)
 
     @property
     def _maps_jaccard(self) -> bool:
@@ -308,6 +320,8 @@ class Measure:
         return None if band is None else band.reading
 
 
+# A table in which decisions have nothing to do with the truth.
+_CHANCE = {"TP": 2, "FP": 4, "FN": 3, "TN": 6}
 # Costs that tell a false alarm from a miss.
 _UNLIKE = Costs(Fraction(2), Fraction(7))
 

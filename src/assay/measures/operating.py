@@ -28,18 +28,23 @@ TOP_SHARE = 0.1
 
 
 class Points(NamedTuple):
-    """What is flagged from each score on, lowest score first; and the rows of both classes."""
+    """What is flagged from each score on, lowest score first; and the rows of both classes.
+
+    ``effective`` is as how many rows the positives and negatives count that have sampling weights.
+    """
 
     tp: Floats
     fp: Floats
     positives: float
     negatives: float
+    effective: tuple[float, float]
 
     @classmethod
     def of(cls, tally: ScoreTally) -> Points:
         """The points of a binary score tally."""
         fp, tp = (np.cumsum(side[::-1])[::-1].astype(np.float64) for side in tally.counts)
-        return cls(tp, fp, float(tp[0]), float(fp[0]))
+        negatives, positives = tally.effective()
+        return cls(tp, fp, float(tp[0]), float(fp[0]), (positives, negatives))
 
     @property
     def recall(self) -> Floats:
@@ -106,7 +111,7 @@ def recall_at_influence(tally: ScoreTally, max_fpr: float) -> Influence:
     points = Points.of(tally)
     at = last_within(points, max_fpr)
     recall, fpr = points.recall, points.fpr
-    reach = _REACH * math.sqrt(max_fpr * (1 - max_fpr) / points.negatives)
+    reach = _REACH * math.sqrt(max_fpr * (1 - max_fpr) / points.effective[1])
     low = int(np.searchsorted(-fpr, -(max_fpr + reach)))
     high = min(int(np.searchsorted(-fpr, -max(max_fpr - reach, 0.0))), len(recall) - 1)
     across = fpr[low] - fpr[high]
@@ -128,10 +133,10 @@ def equal_error_influence(tally: ScoreTally) -> Influence:
     after = before + 1
     share = excess[before] / (excess[before] - excess[after])
     value = float(fpr[before] + share * (fpr[after] - fpr[before]))
-    spread = value * (1 - value) * (1 / points.positives + 1 / points.negatives)
-    reach = _REACH * math.sqrt(spread)
-    low = max(int(np.searchsorted(-excess, -reach, side="right")) - 1, 0)
-    high = min(int(np.searchsorted(-excess, reach)), len(excess) - 1)
+    spread = value * (1 - value) * sum(1 / rows for rows in points.effective)
+    reach = _REACH * math.sqrt(max(spread, 0.0))
+    low = min(max(int(np.searchsorted(-excess, -reach, side="right")) - 1, 0), before)
+    high = max(min(int(np.searchsorted(-excess, reach)), len(excess) - 1), after)
     up, across = recall[low] - recall[high], fpr[low] - fpr[high]
     # Along a curve of slope up / across an error of one rate is shared out by both.
     of_fpr, of_recall = up / (up + across), across / (up + across)
@@ -183,11 +188,14 @@ def h_influence(tally: ScoreTally, prior: Prior) -> Influence:
     corners = len(fpr) - 1 - upper_hull(fpr[::-1], recall[::-1])
     share = points.positives / (points.positives + points.negatives)
     value, by_recall, by_fpr = _h(recall[corners], fpr[corners], share, prior)
-    step = 1e-5 * min(share, 1 - share)
-    beside = [_h(recall[corners], fpr[corners], s, prior)[0] for s in (share - step, share + step)]
+    step = 1e-3 * min(share, 1 - share)
+    near, far = (
+        [_h(recall[corners], fpr[corners], share + s, prior)[0] for s in (-reach, reach)]
+        for reach in (step, 2 * step)
+    )
     gradient = _Gradient(points)
     gradient.add(corners, recall=by_recall, fpr=by_fpr)
-    gradient.by_share = (beside[1] - beside[0]) / (2 * step)
+    gradient.by_share = (8 * (near[1] - near[0]) - (far[1] - far[0])) / (12 * step)
     return gradient.influence(value)
 
 
@@ -276,7 +284,7 @@ def top_lift_influence(tally: ScoreTally, top: float = TOP_SHARE) -> Influence:
     recall = points.recall
     held = float(recall[after] + part * (recall[before] - recall[after]))
     # Rows near the limit: by how much the detection rate rises with the share that is flagged.
-    reach = _REACH * math.sqrt(top * (1 - top) * total)
+    reach = _REACH * math.sqrt(top * (1 - top) / sum(points.effective)) * total
     low = max(int(np.searchsorted(-flagged, -(top * total + reach), side="right")) - 1, 0)
     high = min(int(np.searchsorted(-flagged, -(top * total - reach))), len(flagged) - 1)
     slope = (recall[low] - recall[high]) / (flagged[low] - flagged[high]) * total

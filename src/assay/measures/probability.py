@@ -40,6 +40,12 @@ def _squared_distance(probability: Floats, truth: Any) -> Floats:
     return np.asarray((probability - truth) ** 2)
 
 
+def _beside_brier(confusion: Confusion) -> dict[str, float]:
+    """Murphy's uncertainty: the score of always saying how frequent each class is."""
+    total = float(confusion.total)
+    return {"uncertainty": (1 - math.fsum((float(n) / total) ** 2 for n in confusion.rows)) / 2}
+
+
 def _beside_log_loss(confusion: Confusion) -> dict[str, float]:
     """A coin's, and that of always saying how frequent each class is."""
     total = float(confusion.total)
@@ -85,6 +91,7 @@ BRIER = Measure(
         loss=_squared_distance,
         largest=1.0,
         sums=LossSums.brier_score,
+        beside=_beside_brier,
         invariant_under=(Law.CLASS_SWAP,),
     ),
     definition=Definition(
@@ -176,26 +183,6 @@ BRIER_RESOLUTION = Measure(
     reference="Murphy 1973",
 )
 
-BRIER_UNCERTAINTY = Measure(
-    name="brier_uncertainty",
-    title="uncertainty of the Brier score",
-    group=GROUP,
-    better=NEITHER,
-    range=(0, 0.25),
-    averaged=False,
-    of_scores=Binned(
-        value=lambda bins: bins.uncertainty,
-        why="it is p (1 - p) of the prevalence p, whose interval tells how sure it is",
-        invariant_under=(Law.CLASS_SWAP,),
-    ),
-    definition=Definition(
-        "y (1 - y)", r"y \left( 1 - y \right)", "y is the share of positives among all rows."
-    ),
-    reads="The Brier score of always saying the prevalence: what there is to be known.",
-    misleads="It tells of the test set and nothing of the model.",
-    reference="Murphy 1973",
-)
-
 # -- a line through the log odds -------------------------------------------------------------------
 
 _PARTED = "the scores part the classes, or are all alike, so no slope fits best"
@@ -239,6 +226,7 @@ CALIBRATION_INTERCEPT = Measure(
         influence=calibration_intercept_influence,
         probabilities=True,
         clipped=certain,
+        invariant_under=(),
     ),
     definition=Definition(
         "a in ln odds(y) = a + ln odds(p), fitted by maximum likelihood",
@@ -258,7 +246,6 @@ PROBABILITIES = (
     BRIER,
     BRIER_RELIABILITY,
     BRIER_RESOLUTION,
-    BRIER_UNCERTAINTY,
     EXPECTED_CALIBRATION_ERROR,
     CALIBRATION_SLOPE,
     CALIBRATION_INTERCEPT,

@@ -247,6 +247,17 @@ def _most_recall_at(max_fpr: Fraction) -> Bound:
     return most
 
 
+def recall_at_fpr(max_fpr: float) -> Ranked:
+    """The detection rate at a false positive rate of at most ``max_fpr``."""
+    return Ranked(
+        influence=partial(recall_at_influence, max_fpr=max_fpr),
+        interval=Interval.AT_RATE,
+        invariant_under=(Law.PREVALENCE, Law.SCORE_MAP),
+        reach=max_fpr,
+        negatives=math.ceil(1 / Fraction(repr(max_fpr))),
+    )
+
+
 def _recall_at(exponent: int) -> Measure:
     """The detection rate at a false positive rate of a power of ten."""
     rate = Fraction(1, 10**exponent)
@@ -261,13 +272,7 @@ def _recall_at(exponent: int) -> Measure:
         better=HIGHER,
         range=(0, 1),
         averaged=False,
-        of_scores=Ranked(
-            influence=partial(recall_at_influence, max_fpr=float(rate)),
-            interval=Interval.AT_RATE,
-            invariant_under=(Law.PREVALENCE, Law.SCORE_MAP),
-            reach=float(rate),
-            negatives=10**exponent,
-        ),
+        of_scores=recall_at_fpr(float(rate)),
         definition=Definition(
             "largest TPR_t over scores t with FPR_t <= f",
             r"\max_{t \,:\, FPR_t \le f} TPR_t",

@@ -192,12 +192,11 @@ class MeanLoss:
 class Binned:
     """A measure of binned probabilities, and what a calibrated model of this size would show.
 
-    ``why`` it has no interval.
+    It has no interval, since a bootstrap of it does not cover.
     """
 
     value: Callable[[Reliability], float]
-    if_calibrated: Callable[[Reliability], float] | None = None
-    why: str = "a bootstrap of it does not cover"
+    if_calibrated: Callable[[Reliability], float]
     invariant_under: tuple[Law, ...] = ()
     needs: ClassVar[Needs] = Needs.SCORES
     interval: ClassVar[Interval] = Interval.NONE
