@@ -14,7 +14,7 @@ from assay.errors import InputError, MethodError
 from assay.measures import CATALOGUE, find
 
 COUNTED = [measure for measure in CATALOGUE if measure.formula is not None]
-SCORED = [m for m in CATALOGUE if m.formula is None and m.name != "roc_auc_ovo"]
+SCORED = [m for m in CATALOGUE if m.of_scores is not None and m.name != "roc_auc_ovo"]
 CELLS = {"tp": 6635, "fp": 167, "fn": 324, "tn": 7743}
 FOREST = evaluate_counts(**CELLS)
 

@@ -123,14 +123,14 @@ class Judge:
 
     def of_label(self, measure: Measure, label: int) -> Estimate:
         """A count measure with one label against the rest."""
-        priced = self.priced(measure)
-        if priced is None:
-            return self._undefined(NO_COSTS)
-        measure = priced
         if self.unlabelled is not None:
             found = partly.counted(self, measure, label)
             if found is not None:
                 return found
+        priced = self.priced(measure)
+        if priced is None:
+            return self._undefined(NO_COSTS)
+        measure = priced
         if self._undecided(measure):
             return self._undefined(NO_DECISIONS)
         return self._counted(measure, Quantity(_formula(measure), label=label))
