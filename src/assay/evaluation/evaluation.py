@@ -303,25 +303,38 @@ def evaluate_counts(
     fn: int | None = None,
     tn: int | None = None,
     matrix: Sequence[Sequence[int]] | None = None,
+    orientation: str | None = None,
     labels: Sequence[Any] | None = None,
     positive: Any = None,
+    negative: Any = None,
     level: float | None = None,
     interval: Method | str | None = None,
     base_rate: float | Sequence[float] | None = None,
+    volume: float | None = None,
 ) -> Evaluation:
-    """Evaluate a confusion matrix alone: four cells, or a K x K matrix whose rows are the truth.
+    """Evaluate a confusion matrix alone: four cells, or a K x K matrix.
 
-    ``labels`` name the classes, of four cells the negative first.
+    The rows of a matrix are the truth (``orientation="truth-rows"``) or, with
+    ``"predicted-rows"``, the decisions. ``labels`` name the classes in the order of the matrix, of
+    four cells the negative first.
 
     >>> evaluate_counts(matrix=[[45, 3, 2], [4, 38, 3], [1, 2, 52]])["kappa"]
     0.849 [0.759, 0.907]
     """
-    tally, notes = counts_tally(tp, fp, fn, tn, matrix=matrix, labels=labels, positive=positive)
+    tally, notes = counts_tally(
+        *(tp, fp, fn, tn),
+        matrix=matrix,
+        labels=labels,
+        positive=positive,
+        negative=negative,
+        orientation=orientation,
+    )
     return Evaluation(
         tally,
         level=level,
         interval=interval,
         base_rate=base_rate,
+        volume=volume,
         source={"name": "counts", "rows_read": tally.confusion.total},
         notes=notes,
     )
