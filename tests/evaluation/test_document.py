@@ -323,7 +323,7 @@ def test_kappa_of_safelink_has_the_parts_of_the_document() -> None:
 
 def test_parts_of_one_label_are_those_of_its_own_table() -> None:
     evaluation = evaluate_counts(matrix=[[45, 3, 2], [4, 38, 3], [1, 2, 52]])
-    own = evaluation._judge.of_label(find("kappa"), 1).parts  # noqa: SLF001 - not among the entries
+    own = evaluation._judge.of_label(find("kappa"), 1).parts
     assert own["p_o"] == 138 / 150
 
 
