@@ -38,6 +38,7 @@ NO_MEMORY = (
 _OPTIONS = {
     **{name: name for name in ("positive", "negative", "labels", "threshold", "volume", "level")},
     "base_rate": "base-rate",
+    "beta": "beta",
     "interval": "interval",
     "y_true": "label",
     "y_score": "score",

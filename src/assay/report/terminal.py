@@ -122,7 +122,7 @@ def _block(console: Console, block: Table | Dots | Forest | Matrix) -> None:
             return
         drawn: RenderableType = _table(layout)
     else:
-        grid = grid_of(block, drawn=True)
+        grid = grid_of(block, drawn=True).outlined
         layout = fitted(grid, room)
         drawn = _stacked(grid, room) if layout is None else _table(layout)
     console.print(Padding(drawn, (0, 0, 0, _INDENT)))
