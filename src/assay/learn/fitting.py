@@ -174,6 +174,11 @@ def losses_of(model: Any) -> tuple[float, ...]:
     return tuple(float(loss) for loss in getattr(_last(model), "loss_curve_", ()))
 
 
+def rates_of(model: Any) -> tuple[float, ...]:
+    """The learning rate of each epoch, of a network."""
+    return tuple(float(rate) for rate in getattr(_last(model), "rates_", ()))
+
+
 def _said_of_choice(model: Any) -> str | None:
     """What has to be said of the threshold that a model chose by itself."""
     said = []

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from assay.inference.estimate import Estimate
 from assay.inference.quantiles import student
 from assay.learn.encoding import ChiSquare, Columns, frame_of
+from assay.learn.rules import criterion_of
 from assay.learn.words import Word, telling_words
 from assay.measures import ACCURACY, ROC_AUC, find, rank
 from assay.tally import ScoreTally
@@ -47,6 +48,7 @@ class Importance:
     """All columns, the most important first.
 
     ``measure`` is what falls when a column is shuffled: roc_auc for two classes, else accuracy.
+    ``criterion`` is the impurity that MDI is of, where it is one of ours.
     ``words`` are those that tell most, for a model of texts. ``notes`` say how to read it, and
     ``disagreement`` where the two ways contradict each other.
     """
@@ -59,6 +61,7 @@ class Importance:
     repeats: int = 0
     notes: tuple[str, ...] = ()
     disagreement: str | None = None
+    criterion: str | None = None
 
     def table(self) -> tuple[list[str], list[dict[str, Any]]]:
         """The head and the rows of the table: words where there are some, else columns.
@@ -78,12 +81,12 @@ def _cells(row: ColumnImportance) -> tuple[Any, ...]:
     return (row.column, *known, row.distinct)
 
 
-def gini_importance(pipeline: Pipeline) -> dict[str, float] | None:
-    """The mean decrease of Gini impurity by column, which sum to 1; None for models without trees.
+def impurity_importance(pipeline: Pipeline) -> dict[str, float] | None:
+    """The mean decrease of impurity (MDI) by column, which sum to 1; None for models without trees.
 
-    For each column the weighted decreases of all its splits are added up, averaged over the trees
-    and divided by their sum. Columns that were encoded as several are added up. All are 0 where no
-    tree has a split.
+    The impurity is Gini's, or the entropy where trees split by that. For each column the weighted
+    decreases of all its splits are added up, averaged over the trees and divided by their sum.
+    Columns that were encoded as several are added up. All are 0 where no tree has a split.
 
     Reference: Breiman 2001; document 000, section 14.
     """
@@ -137,7 +140,7 @@ def importance_of(
     if rows.height > most_rows:
         part = np.sort(generator.choice(rows.height, most_rows, replace=False))
     rows, truth = rows[part], np.asarray(truth)[part]
-    mdi = gini_importance(pipeline)
+    mdi = impurity_importance(pipeline)
     judge = _Judge(pipeline, rows, truth, generator)
     found = [
         ColumnImportance(
@@ -158,6 +161,7 @@ def importance_of(
         repeats=repeats,
         notes=notes,
         disagreement=None if mdi is None else _disagreement(found, judge.measure),
+        criterion=None if mdi is None else criterion_of(pipeline[-1]),
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from assay.inference import Estimate
 from assay.learn.judging import SD
-from assay.learn.rules import Rule
+from assay.learn.rules import TreeRules
 from assay.learn.run import Fold, Run
 from assay.learn.validation.split import SplitCounts
 
@@ -38,16 +39,28 @@ def record_of(run: Run) -> dict[str, Any]:
         "validation_part": None if run.held_back is None else _estimates(run),
         "importance": None if run.importance is None else _importance(run.importance),
         "chosen": [{"column": column, "chi_square": number(found)} for column, found in run.chosen],
-        "rules": [_rule(rule) for rule in run.rules],
+        **_rules(run.rules),
     }
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rules(rules: TreeRules | None) -> dict[str, Any]:
+    """A tree leaf by leaf and split by split, and the criterion that its impurity is of."""
+    if rules is None:
+        return {"criterion": None, "rules": [], "splits": []}
     return {
-        "label": rule.label,
-        "conditions": list(rule.conditions),
-        "share": number(rule.share),
-        "rows": rule.rows,
+        "criterion": rules.criterion,
+        "rules": [
+            {
+                "label": rule.label,
+                "conditions": list(rule.conditions),
+                "share": number(rule.share),
+                "rows": rule.rows,
+                "shares": dict(rule.shares),
+                "impurity": rule.impurity,
+            }
+            for rule in rules.leaves
+        ],
+        "splits": [asdict(split) for split in rules.splits],
     }
 
 
@@ -88,6 +101,7 @@ def _fold(fold: Fold) -> dict[str, Any]:
         "learned": {name: number(value) for name, value in fold.learned.items()},
         "not_learned": list(fold.not_learned),
         "losses": [number(loss) for loss in fold.losses],
+        "rates": list(fold.rates),
     }
 
 

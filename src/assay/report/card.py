@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import Any
 
 from assay.inference.estimate import decimal
+from assay.learn.fitting import rates_of
 from assay.learn.persistence import MODEL
 from assay.learn.record import settings_of
 from assay.learn.run import Run
@@ -25,6 +26,8 @@ from assay.report.numbers import count, measured
 from assay.report.validated import called, rule_of
 from assay.report.words import quoted
 
+# So many steps of the learning rate are told one by one.
+_SPANS = 8
 # The name that hubs know a measure by, where it is another.
 _ON_HUBS = {MCC.name: "matthews_correlation"}
 _KEPT = frozenset(
@@ -150,8 +153,27 @@ def _what(run: Run) -> Iterator[str]:
     yield f"It tells {labels}." if run.binary else many
     used = f"{count(run.data.frame.width)} columns" if run.data.text is None else "texts"
     yield f"It learned from {run.learned_from} of {_data(run)} by {used}. {rule_of(run)}"
+    rates = rates_of(run.model)
+    if rates:
+        yield _schedule(rates)
     if run.threshold is not None:
         yield f"It flags rows from a score of {run.threshold:.10g} on."
+
+
+def _schedule(rates: Sequence[float]) -> str:
+    """The learning rate of each epoch, like ones together."""
+    spans: list[tuple[float, int, int]] = []
+    for epoch, rate in enumerate(rates, 1):
+        if spans and spans[-1][0] == rate:
+            spans[-1] = (rate, spans[-1][1], epoch)
+        else:
+            spans.append((rate, epoch, epoch))
+    told = [
+        f"{rate:.6g} in epoch{f's {first} to {last}' if last > first else f' {first}'}"
+        for rate, first, last in spans[:_SPANS]
+    ]
+    more = f" and so on to {rates[-1]:.6g} in epoch {len(rates)}" * (len(spans) > _SPANS)
+    return f"Its learning rate was {', '.join(told)}{more}."
 
 
 def _set_otherwise(run: Run) -> str:
