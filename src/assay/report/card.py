@@ -16,6 +16,7 @@ from assay.learn.fitting import rates_of
 from assay.learn.persistence import MODEL
 from assay.learn.record import settings_of
 from assay.learn.run import Run
+from assay.learn.run_folder import ENCODING
 from assay.measures import FALSE_DISCOVERY_RATE, MCC, PREVALENCE, parse
 from assay.measures.shown import CARD
 from assay.report.document import Document, Prose, Section
@@ -210,6 +211,10 @@ def _use(trusted: Sequence[str]) -> Iterator[str]:
     yield (
         "In Python, assay.learn.load_model(FOLDER).pipeline has predict_proba; loading "
         "runs no code that the file could choose."
+    )
+    yield (
+        f"What columns became before the model saw them stands in {ENCODING}: the codes of labels "
+        f"and of texts, what stands in for missing values, and the scale of each column."
     )
     if trusted:
         named = " ".join(f"--trust {visible(each)}" for each in trusted)
