@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from assay.errors import InputError, ScoreError
-from assay.learn.operating import best_operating
+from assay.inference.operating import best_operating
 from assay.learn.run import Floats, Positions, Said
 from assay.learn.validation import Folds, GroupFolds, Rows
 from assay.sources.batch import Named

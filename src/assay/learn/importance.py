@@ -1,4 +1,4 @@
-"""Which columns a model relies on: by its trees (MDI), and by what shuffling a column costs."""
+"""What a model relies on: columns, by its trees (MDI) and by what shuffling costs; or words."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline
 
 from assay.inference.estimate import Estimate
 from assay.inference.quantiles import student
+from assay.learn.calibration import Calibrated
 from assay.learn.encoding import ChiSquare, Columns, frame_of
 from assay.learn.rules import criterion_of
-from assay.learn.words import Word, telling_words
 from assay.measures import ACCURACY, ROC_AUC, find, rank
 from assay.tally import ScoreTally
 
@@ -31,6 +31,20 @@ MISLEADS = (
 INTERVAL = (
     "Its interval covers the chance of the shuffles on these rows, and not the choice of the rows."
 )
+
+
+WORDS = "words__"
+# What a forest tells by holds for all classes at once.
+ALL = "(all)"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word, or words, that speaks for a label, and how strongly."""
+
+    label: str
+    word: str
+    weight: float
 
 
 @dataclass(frozen=True)
@@ -233,3 +247,49 @@ def _disagreement(rows: Sequence[ColumnImportance], measure: str) -> str | None:
         f"{', and MDI favours such columns' if first.distinct > 100 else ''}; another column may "
         f"also tell the same"
     )
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def telling_words(pipeline: Pipeline, labels: Sequence[str], most: int = 10) -> tuple[Word, ...]:
+    """For each label the words with the largest weights, the strongest first.
+
+    A linear model's weights; for naive Bayes how much likelier a word is in the class than in the
+    mean of the others, as a logarithm; for a forest the MDI, for all classes at once. Where no
+    words are terms, runs of characters stand for them.
+    """
+    terms = pipeline[-2]
+    if not isinstance(terms, FeatureUnion):
+        return ()
+    names = terms.get_feature_names_out()
+    words = np.array([str(name).startswith(WORDS) for name in names])
+    if not words.any():
+        words[:] = True
+    weights = _weights(pipeline[-1])
+    if weights is None:
+        return ()
+    at = np.flatnonzero(words)
+    shown = [str(names[i]).partition("__")[2] for i in at]
+    classes = [ALL] if len(weights) == 1 else [labels[int(c)] for c in pipeline.classes_]
+    found = []
+    for label, row in zip(classes, weights[:, at], strict=True):
+        order = np.lexsort((np.arange(len(at)), -row))[:most]
+        found += [Word(label, shown[i], float(row[i])) for i in order if row[i] > 0]
+    return tuple(found)
+
+
+def _weights(model: Any) -> Floats | None:
+    """A row of weights a class, one row for all where the model has no more; else None."""
+    if isinstance(model, Calibrated):
+        model = model.model_
+    if hasattr(model, "coef_"):
+        weights = np.asarray(model.coef_, np.float64)
+        return np.vstack([-weights, weights]) if len(weights) == 1 else weights
+    if hasattr(model, "feature_log_prob_"):
+        chances = np.asarray(model.feature_log_prob_, np.float64)
+        others = (chances.sum(axis=0) - chances) / (len(chances) - 1)
+        return np.asarray(chances - others)
+    if hasattr(model, "feature_importances_"):
+        return np.asarray(model.feature_importances_, np.float64)[None, :]
+    return None

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from assay.learn.importance import Importance
+from assay.learn.importance import Importance, Word
 from assay.learn.record import settings_of
 from assay.learn.rules import ENTROPY, GINI, TreeRules
 from assay.learn.run import Fold, Run
-from assay.learn.words import Word
 from assay.report.document import Cell, Column, Course, Kind, Section, Table, Tier
 from assay.report.names import name
 from assay.report.numbers import count, plain_number
