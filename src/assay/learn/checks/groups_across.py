@@ -10,7 +10,7 @@ from assay.evaluation.words import count, name
 from assay.learn.checks.case import HELD_OUT, TRAIN, Case, Part
 from assay.learn.checks.equal import Equal, equal_rows
 from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.words import share
+from assay.learn.checks.phrases import share
 
 if TYPE_CHECKING:
     import polars as pl
