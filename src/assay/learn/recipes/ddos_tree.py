@@ -51,7 +51,7 @@ RECIPE = Recipe(
         "k": Setting(20, "how many columns chi-square keeps", least=1),
         "depth": Setting(8, "how deep the tree may grow", least=1, optional=True),
         "min_leaf": Setting(1, "the fewest rows in a leaf", least=1),
-        "criterion": Setting(GINI, "the impurity that splits lower", choices=CRITERIA),
+        "criterion": Setting(GINI, "what splits lower: gini or entropy", choices=CRITERIA),
         "balanced": Setting(default=True, help="weigh classes as if they were of equal size"),
     },
 )

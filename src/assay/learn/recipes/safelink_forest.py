@@ -34,7 +34,7 @@ RECIPE = Recipe(
         "trees": Setting(100, "how many trees there are", least=1),
         "depth": Setting(30, "how deep a tree may grow", least=1, optional=True),
         "min_leaf": Setting(1, "the fewest rows in a leaf", least=1),
-        "criterion": Setting(GINI, "the impurity that splits lower", choices=CRITERIA),
+        "criterion": Setting(GINI, "what splits lower: gini or entropy", choices=CRITERIA),
         "balanced": Setting(default=True, help="weigh classes as if they were of equal size"),
     },
 )
