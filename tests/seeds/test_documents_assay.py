@@ -53,7 +53,7 @@ def found(row: Number) -> float:
     )[name]
     if part == "ci":
         return {"low": wald.low, "high": wald.high}[row.end]
-    return (wald.high - wald.low) / (2 * 1.96)
+    return wald.parts["se"]
 
 
 def printed_like(value: float, text: str) -> str:
