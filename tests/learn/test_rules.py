@@ -183,6 +183,16 @@ def test_impurity_and_decrease_are_those_of_scikit_learn(
     assert whole == pytest.approx(tree.impurity[0] - left, abs=1e-12)
 
 
+def test_another_name_of_the_entropy_is_the_entropy() -> None:
+    frame, truth = rows(100)
+    for criterion in ("entropy", "log_loss"):
+        steps = [("columns", Columns()), ("model", DecisionTreeClassifier(criterion=criterion))]
+        rules = rules_of(Pipeline(steps).fit(frame, truth), LABELS)
+        share = truth.mean()
+        assert rules.criterion == "entropy"
+        assert rules.splits[0].impurity == pytest.approx(impurity([share, 1 - share], "entropy"))
+
+
 def test_shares_are_those_of_the_rows_that_come_to_a_node() -> None:
     frame, truth = rows()
     settings = {"balanced": False, "depth": 3}

@@ -16,9 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 from assay.errors import InputError
 from assay.learn.encoding import ChiSquare, Columns
 
-# What a tree may split by; scikit-learn has another name for the second.
+# What a tree may split by.
 CRITERIA = GINI, ENTROPY = "gini", "entropy"
-_ALSO_ENTROPY = "log_loss"
 _MOST_NAMES = 6
 
 
@@ -111,8 +110,8 @@ def impurity(shares: Iterable[float], criterion: str = GINI) -> float:
 
 def criterion_of(model: Any) -> str | None:
     """Which impurity the trees of a model lower; None of any other model."""
-    known = {**{name: name for name in CRITERIA}, _ALSO_ENTROPY: ENTROPY}
-    return known.get(getattr(model, "criterion", ""))
+    criterion = getattr(model, "criterion", None)
+    return criterion if criterion in CRITERIA else None
 
 
 def rules_of_tree(model: Any, labels: Sequence[str]) -> TreeRules | None:
@@ -148,7 +147,8 @@ class _Tree:
 
     def __init__(self, pipeline: Pipeline, labels: Sequence[str]) -> None:
         self._tree, self._labels = pipeline[-1].tree_, labels
-        self.criterion = criterion_of(pipeline[-1]) or GINI
+        # scikit-learn has another name for the entropy, and no third criterion.
+        self.criterion = GINI if pipeline[-1].criterion == GINI else ENTROPY
         self._names, self._units = _units(pipeline)
         columns: Columns = pipeline[0]
         self._categories = dict(zip(columns.names_, columns.categories_, strict=True))
