@@ -121,10 +121,7 @@ def _count(measures: int, groups: int) -> str:
     one = "'assay measures NAME' tells all of one"
     if groups == 1:
         return f"{measures} measures; {one}."
-    return (
-        f"{measures} measures in {groups} groups; {one}, and --group lists those of a group with "
-        f"their formulas."
-    )
+    return f"{measures} measures in {groups} groups; {one}, --group lists those of a group."
 
 
 def _quick_reference(group: str, measures: list[Measure], *, outline: bool) -> Table:
