@@ -88,10 +88,10 @@ EXAMPLES = (
     short_help="Judge a detector by a file of its predictions.",
 )
 @files_or_none
+@reading
 @CELLS
 @MATRIX
 @ORIENTATION
-@reading
 @POSITIVE
 @NEGATIVE
 @LABELS
