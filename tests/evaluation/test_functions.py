@@ -270,7 +270,7 @@ def test_fbeta_takes_columns_and_averages() -> None:
     assert fbeta(CLASSES, SAID, beta=2, average="macro") == expected
 
 
-@pytest.mark.parametrize("beta", [0, -1, math.nan])
+@pytest.mark.parametrize("beta", [0, -1, math.nan, math.inf, 1e300, 1e-300, True, "2", None])
 def test_beta_must_be_positive(beta: float) -> None:
     with pytest.raises(InputError, match="beta must be a positive number"):
         fbeta(beta=beta, **CELLS)
