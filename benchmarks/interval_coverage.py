@@ -83,7 +83,10 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", type=Path, help="the JSON file")
     parser.add_argument("--page", type=Path, help="the page to write")
-    parser.add_argument("--only", action="append", default=[], help="one part; keeps no page")
+    parts = [part.__name__.rpartition(".")[2] for part in PARTS]
+    parser.add_argument(
+        "--only", action="append", choices=parts, help="one part, and its sections of the page"
+    )
     parser.add_argument("--read", type=Path, help="render an earlier JSON file, simulate nothing")
     asked = parser.parse_args()
     if asked.read:
@@ -92,7 +95,7 @@ def main() -> None:
         repetitions = min(asked.repetitions, 400) if asked.quick else asked.repetitions
         at_most = repetitions if asked.quick else asked.at_most
         found = [] if asked.only else proportions.run(quick=asked.quick)
-        todo = scenarios(quick=asked.quick, only=asked.only)
+        todo = scenarios(quick=asked.quick, only=asked.only or ())
         found += simulate(todo, repetitions, at_most, asked.jobs)
         name = "intervals-quick.json" if asked.quick else "intervals.json"
         out = asked.out or RESULTS / name
@@ -100,9 +103,10 @@ def main() -> None:
         out.write_text(json.dumps([row.plain() for row in found], indent=1) + "\n", "utf-8")
         print(f"Wrote {out}")
     summary(found)
-    target = asked.page or (None if asked.quick or asked.only else PAGE)
+    target = asked.page or (None if asked.quick else PAGE)
     if target is not None:
-        target.write_text(page.render(found), "utf-8")
+        old = target.read_text("utf-8") if target.exists() else ""
+        target.write_text(page.render(found, old), "utf-8")
         print(f"Wrote {target}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -90,10 +91,10 @@ lay inside.
 
 The promise is {low:.0%} to {high:.1%}, wherever enough rows are there to know. Each table gives its
 own region, the lowest and the highest coverage found inside of it, and the same outside, where
-nothing is promised. Shares of rows were summed in {summed:,} settings. {drawn:,} others were drawn,
-each with at least {least:,} samples, and with up to {most:,} where it was close; a coverage near
-95% is then known to about {error:.1%}. The lowest and highest of many are extremes of that error
-too: a promise counts as broken only where it is missed by more than three standard errors.
+nothing is promised. Shares of rows are summed; all else is drawn, each setting so often as its
+section says, and more often where it is close. The lowest and highest of many are extremes of the
+error of such simulations too: a promise counts as broken only where it is missed by more than three
+standard errors.
 
 The regions of shares, F1, AUC, classes and weights, the ten rows a cell and the 30 clusters were
 set before anything was drawn. Those of partial AUC, average precision and probabilities, and the
@@ -162,35 +163,54 @@ def _worst(rows: Sequence[Coverage]) -> list[str]:
     return [fill(text, 100), ""]
 
 
-def render(found: Sequence[Coverage]) -> str:
-    """The page as reStructuredText."""
+def render(found: Sequence[Coverage], old: str = "") -> str:
+    """The page as reStructuredText; groups that were not simulated now stand as they did."""
     low, high = PROMISE
-    drawn = [row for row in found if not row.exact]
-    sizes = [row.judged + row.silent for row in drawn]
-    error = max((row.error for row in drawn if row.inside), default=0.0)
-    head = _HEAD.format(
-        low=low,
-        high=high,
-        summed=sum(row.exact for row in found),
-        drawn=len({(row.group, row.setting) for row in drawn}),
-        least=int(min(sizes)),
-        most=int(max(sizes)),
-        error=error,
-    )
-    lines = [head]
+    lines = [_HEAD.format(low=low, high=high)]
+    kept = _sections(old)
     for group, title in _TITLES.items():
         rows = [row for row in found if row.group == group]
-        if not rows:
-            continue
-        lines += [title, "-" * len(title), "", fill(_PROMISES[group], 100), "", *_table(rows)]
-        lines += _worst(rows)
-        if group in _INSTEAD:
-            lines += [fill(_INSTEAD[group], 100), ""]
-    broken = [row for row in found if row.inside and not row.kept]
-    if broken:
-        lines += ["Broken promises", "---------------", ""]
-        for row in broken:
-            text = f"{row.measure}: {row.share:.1%} (error {row.error:.1%}), {row.setting}."
-            lines.append(fill(text, 100, initial_indent="- ", subsequent_indent="  "))
-        lines.append("")
+        if rows:
+            lines += [title, "-" * len(title), "", fill(_PROMISES[group], 100), ""]
+            lines += [*_drawn(rows), *_table(rows), *_worst(rows)]
+            if group in _INSTEAD:
+                lines += [fill(_INSTEAD[group], 100), ""]
+            lines += _broken(rows)
+        elif title in kept:
+            lines.append(kept[title])
     return "\n".join(lines)
+
+
+def _sections(text: str) -> dict[str, str]:
+    """The sections of a page by their titles."""
+    parts = re.split(r"^(\S.*)\n-+\n", text, flags=re.MULTILINE)[1:]
+    return {
+        title: f"{title}\n{'-' * len(title)}\n{body.rstrip()}\n"
+        for title, body in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def _drawn(rows: Sequence[Coverage]) -> list[str]:
+    """How many samples each setting had, and how well its coverage is known."""
+    drawn = [row for row in rows if not row.exact]
+    if not drawn:
+        return []
+    sizes = [int(row.judged + row.silent) for row in drawn]
+    settings = len({row.setting for row in drawn})
+    error = max((row.error for row in drawn if row.inside), default=0.0)
+    text = (
+        f"{settings:,} settings, each with {min(sizes):,} to {max(sizes):,} samples: inside of the "
+        f"promise a coverage is known to {error:.1%} or better."
+    )
+    return [fill(text, 100), ""]
+
+
+def _broken(rows: Sequence[Coverage]) -> list[str]:
+    broken = [row for row in rows if row.inside and not row.kept]
+    if not broken:
+        return []
+    texts = [
+        f"{row.measure}: {row.share:.1%} (error {row.error:.1%}), {row.setting}." for row in broken
+    ]
+    items = [fill(text, 100, initial_indent="- ", subsequent_indent="  ") for text in texts]
+    return ["Promises that it breaks:", "", *items, ""]

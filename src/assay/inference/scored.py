@@ -268,7 +268,7 @@ def chosen_interval(
     low, high = bounds
     if sum(tally.totals()) > _MOST_ROWS or not low < found.value < high:
         return influence_interval(found, smaller, bounds, level)
-    bias = min(optimism(declared, found, tally), 0.9 * (found.value - low))
+    bias = min(optimism(declared, found, tally), (found.value - low) / 2)
     honest = Smooth(found.value - bias, found.variance + bias**2 / 2)
     return influence_interval(honest, smaller, bounds, level)
 
