@@ -20,6 +20,8 @@ BINS = 15
 _NORMAL = 1e6
 # Newton's method: how many steps at most, how short they may get, and when it has arrived.
 _STEPS, _SHORT, _SHORTEST, _CLOSE = 100, 1e-3, 2.0**-40, 1e-14
+# Brent's method: how many steps at most where certain probabilities make a function flat.
+_ROOT_STEPS = 5000
 
 Floats = npt.NDArray[np.float64]
 
@@ -157,21 +159,44 @@ def calibration_slope_influence(tally: ScoreTally) -> Influence:
 
     nan where the scores part the classes, or are all alike: then no slope fits best.
     """
-    if _parted(tally):
-        nothing = np.zeros(tally.size)
-        return Influence(math.nan, nothing, nothing)
     odds = log_odds(tally)
-    (_, slope), inverse, likely = _fitted(tally, np.stack([np.ones_like(odds), odds]))
-    moves = [(truth - likely) * (inverse[1, 0] + inverse[1, 1] * odds) for truth in (1, 0)]
-    return Influence(float(slope), *moves)
+    nothing = np.zeros(tally.size)
+    unfitted = Influence(math.nan, nothing, nothing)
+    if _parted(tally, odds):
+        return unfitted
+    both = tally.counts.sum(axis=0, dtype=np.float64)
+    # Log odds that lie close together, or far out, are fitted as well as any.
+    off = odds - float((both * odds).sum() / both.sum())
+    unit = math.sqrt(float((both * off**2).sum() / both.sum()))
+    off /= unit
+    try:
+        slope, inverse, likely = _fitted(tally, np.stack([np.ones_like(off), off]))
+    except np.linalg.LinAlgError:
+        # Parted, but for odds that differ by rounding.
+        return unfitted
+    moves = [(truth - likely) * (inverse[1, 0] + inverse[1, 1] * off) / unit for truth in (1, 0)]
+    return Influence(float(slope[1]) / unit, *moves)
 
 
 def calibration_intercept_influence(tally: ScoreTally) -> Influence:
     """What has to be added to all log odds so that their mean probability is the prevalence."""
+    from scipy.optimize import brentq
+    from scipy.special import expit, logit
+
     odds = log_odds(tally)
-    (intercept,), inverse, likely = _fitted(tally, np.ones((1, len(odds))), offset=odds)
-    moves = [(truth - likely) * inverse[0, 0] for truth in (1, 0)]
-    return Influence(float(intercept), *moves)
+    negative, positive = tally.counts.astype(np.float64)
+    share = logit(positive.sum() / (positive.sum() + negative.sum()))
+
+    def missing(intercept: float) -> float:
+        """How many positives more there are than the probabilities promise."""
+        return float((positive * expit(-odds - intercept) - negative * expit(odds + intercept)).sum())
+
+    # Each probability would be below the prevalence at one end, and above it at the other.
+    ends = share - float(odds.max()) - 1, share - float(odds.min()) + 1
+    intercept = brentq(missing, *ends, xtol=_CLOSE, rtol=_CLOSE, maxiter=_ROOT_STEPS)
+    likely = expit(odds + intercept)
+    information = float(((positive + negative) * likely * (1 - likely)).sum())
+    return Influence(float(intercept), (1 - likely) / information, -likely / information)
 
 
 def log_odds(tally: ScoreTally) -> Floats:
@@ -190,15 +215,13 @@ def certain(tally: ScoreTally) -> int:
     )
 
 
-def _parted(tally: ScoreTally) -> bool:
+def _parted(tally: ScoreTally, odds: Floats) -> bool:
     """Whether one threshold parts the classes, either way round."""
-    negatives, positives = (np.flatnonzero(side) for side in tally.counts)
-    return bool(positives[0] >= negatives[-1] or negatives[0] >= positives[-1])
+    negative, positive = (odds[side > 0] for side in tally.counts)
+    return bool(positive.min() >= negative.max() or negative.min() >= positive.max())
 
 
-def _fitted(
-    tally: ScoreTally, columns: Floats, offset: Floats | float = 0.0
-) -> tuple[Floats, Floats, Floats]:
+def _fitted(tally: ScoreTally, columns: Floats) -> tuple[Floats, Floats, Floats]:
     """A logistic regression by Newton's method: coefficients, inverse information, fit."""
     from scipy.special import expit
 
@@ -208,7 +231,7 @@ def _fitted(
     found = np.zeros(len(columns))
 
     def at(coefficients: Floats) -> tuple[float, Floats]:
-        eta = coefficients @ columns + offset
+        eta = coefficients @ columns
         likely = expit(eta)
         # The log likelihood, of what was true: stable for large log odds.
         return float((p * eta - both * np.logaddexp(0, eta)).sum()), likely
