@@ -70,9 +70,7 @@ DEFINITIONS = {
     "precision_gain": (
         "(TP/(TP+FP)-(TP+FN)/(TP+FP+FN+TN))/((1-(TP+FN)/(TP+FP+FN+TN))*(TP/(TP+FP)))"
     ),
-    "recall_gain": (
-        "(TP/(TP+FN)-(TP+FN)/(TP+FP+FN+TN))/((1-(TP+FN)/(TP+FP+FN+TN))*(TP/(TP+FN)))"
-    ),
+    "recall_gain": ("(TP/(TP+FN)-(TP+FN)/(TP+FP+FN+TN))/((1-(TP+FN)/(TP+FP+FN+TN))*(TP/(TP+FN)))"),
     # Mutual information over entropy, as sums of x ln x: H(truth) + H(alarm) - H(both).
     "c_id": (
         "(xlogx(TP+FP+FN+TN)-xlogx(TP+FN)-xlogx(FP+TN)-xlogx(TP+FP)-xlogx(FN+TN)"

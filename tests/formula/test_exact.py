@@ -193,7 +193,9 @@ positive_fractions = st.one_of(
 
 
 @given(factor=st.fractions(-(10**18), 10**18), argument=positive_fractions)
-def test_a_logarithm_is_enclosed_and_correctly_rounded(factor: Fraction, argument: Fraction) -> None:
+def test_a_logarithm_is_enclosed_and_correctly_rounded(
+    factor: Fraction, argument: Fraction
+) -> None:
     cells = {"TP": factor, "FP": argument}
     low, high = enclosure(times_log(TP, FP), cells)
     with mpmath.workdps(100):

@@ -43,7 +43,15 @@ FEW = settings(max_examples=12)
 
 # Without a difference nothing cancels, and a value is this near to the exact one.
 ULPS = 8
-DIFFERENCES = {"informedness", "markedness", "mcc", "kappa", "precision_gain", "recall_gain", "c_id"}
+DIFFERENCES = {
+    "informedness",
+    "markedness",
+    "mcc",
+    "kappa",
+    "precision_gain",
+    "recall_gain",
+    "c_id",
+}
 NO_DIFFERENCE = sorted(set(FORMULAS) - DIFFERENCES)
 EXTREME = {"TP": 2**53 - 1, "FP": 1, "FN": 2**52 + 1, "TN": 3}
 

@@ -36,6 +36,7 @@ from assay.formula.tree import (
     TimesLog,
     Total,
 )
+from assay.measures import CATALOGUE, Costs, find
 
 from .tables import BINARY, CLASS, DEFINITIONS, FORMULAS, OVER_CLASSES, class_cells
 
@@ -228,6 +229,29 @@ def _sympy_of(expression: Expression, k: int | None = None, classes: int = 0) ->
 @pytest.mark.parametrize("name", FORMULAS)
 def test_a_formula_of_the_catalogue_is_its_definition(name: str) -> None:
     assert _is_zero(_sympy_of(FORMULAS[name]) - _definition(name))
+
+
+# With the threshold at which a false alarm and a miss weigh alike, as decision curves write it.
+COSTED = {
+    "expected_cost": "(C_FP*FP + C_FN*FN)/(TP+FP+FN+TN)",
+    "net_benefit": ("TP/(TP+FP+FN+TN) - FP/(TP+FP+FN+TN)*(C_FP/(C_FP+C_FN))/(1-C_FP/(C_FP+C_FN))"),
+}
+
+
+def test_every_measure_of_costs_has_a_definition_to_compare_with() -> None:
+    assert set(COSTED) == {measure.name for measure in CATALOGUE if measure.of_costs is not None}
+
+
+@pytest.mark.parametrize("name", COSTED)
+@pytest.mark.parametrize("costs", [(1, 1), (1, 20), (Fraction(5, 2), Fraction(1, 3))], ids=str)
+def test_a_formula_of_costs_is_its_definition(
+    name: str, costs: tuple[int | Fraction, int | Fraction]
+) -> None:
+    formula = find(name).priced(Costs(*map(Fraction, costs))).formula
+    values = [sympy.Rational(Fraction(c).numerator, Fraction(c).denominator) for c in costs]
+    definition = sympy.sympify(COSTED[name], locals=SYMBOLS)
+    definition = definition.subs(dict(zip(("C_FP", "C_FN"), values, strict=True)))
+    assert _is_zero(_sympy_of(formula) - definition)
 
 
 @pytest.mark.parametrize("cell", BINARY)

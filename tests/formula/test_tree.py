@@ -332,7 +332,16 @@ def test_a_node_of_unknown_kind_is_refused_by_name() -> None:
 
 
 def test_nodes_are_frozen() -> None:
-    for node in (Cell("TP"), ONE, TP + FP, TP / FP, Root(TP), TotalNode(HIT), GeometricMean(HIT), TimesLog(TP, FP)):
+    for node in (
+        Cell("TP"),
+        ONE,
+        TP + FP,
+        TP / FP,
+        Root(TP),
+        TotalNode(HIT),
+        GeometricMean(HIT),
+        TimesLog(TP, FP),
+    ):
         with pytest.raises(AttributeError):
             node.name = "other"  # type: ignore[attr-defined]
     assert TN + FN == FN + TN

@@ -80,7 +80,7 @@ def test_near_the_largest_of_64_bits_nothing_overflows() -> None:
 
 @pytest.mark.parametrize("rows", [200, 3_000, 40_000])
 @pytest.mark.parametrize("tied", [False, True])
-def test_the_corners_are_those_of_qhull(rows: int, tied: bool) -> None:  # noqa: FBT001
+def test_the_corners_are_those_of_qhull(rows: int, tied: bool) -> None:
     """Also beyond the size from which points are first thinned out."""
     rng = np.random.default_rng(rows)
     truth = rng.random(rows) < 0.3

@@ -112,9 +112,7 @@ def test_gains_of_counts_agree_with_their_authors_package(given: dict, r: dict) 
 def test_net_benefit_agrees_with_dcurves(given: dict, r: dict) -> None:
     """Both of the model and of flagging everything."""
     rows = VALUES["data"][given["data"]]
-    for threshold, own, every in zip(
-        given["thresholds"], r["net_benefit"], r["all"], strict=True
-    ):
+    for threshold, own, every in zip(given["thresholds"], r["net_benefit"], r["all"], strict=True):
         columns = {"threshold": threshold, "positive": 1}
         found = assay.evaluate(rows["labels"], y_score=rows["scores"], **columns)
         assert found["net_benefit"].value == close(own)

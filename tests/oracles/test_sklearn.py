@@ -367,9 +367,7 @@ def _h(prior: Callable[[float], tuple[float, float]]) -> Theirs:
     return theirs
 
 
-def _mean_loss(
-    fpr: np.ndarray, tpr: np.ndarray, share: float, prior: tuple[float, float]
-) -> float:
+def _mean_loss(fpr: np.ndarray, tpr: np.ndarray, share: float, prior: tuple[float, float]) -> float:
     a, b = prior
 
     def below(cost: np.ndarray) -> np.ndarray:
@@ -381,8 +379,10 @@ def _mean_loss(
     up, across = share * np.diff(tpr), (1 - share) * np.diff(fpr)
     bends = up / (up + across)
     at_one = (1 - share) * fpr[0]
-    return at_one - slopes[0] * (1 - a / (a + b)) - float(
-        ((slopes[1:] - slopes[:-1]) * below(bends)).sum()
+    return (
+        at_one
+        - slopes[0] * (1 - a / (a + b))
+        - float(((slopes[1:] - slopes[:-1]) * below(bends)).sum())
     )
 
 

@@ -189,7 +189,9 @@ def calibration_intercept_influence(tally: ScoreTally) -> Influence:
 
     def missing(intercept: float) -> float:
         """How many positives more there are than the probabilities promise."""
-        return float((positive * expit(-odds - intercept) - negative * expit(odds + intercept)).sum())
+        return float(
+            (positive * expit(-odds - intercept) - negative * expit(odds + intercept)).sum()
+        )
 
     # Each probability would be below the prevalence at one end, and above it at the other.
     ends = share - float(odds.max()) - 1, share - float(odds.min()) + 1
