@@ -15,18 +15,29 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from intervals import classes, clusters, losses, page, proportions, ranking, tables, weights
+from intervals import (
+    classes,
+    clusters,
+    losses,
+    operating,
+    page,
+    proportions,
+    ranking,
+    tables,
+    weights,
+)
 from intervals.scenario import PROMISE, Coverage, Scenario, run
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 PAGE = HERE.parent / "docs" / "coverage.rst"
 # The slowest first, so that no worker is left with them at the end.
-PARTS = (tables, classes, clusters, weights, ranking, losses)
+PARTS = (tables, operating, classes, clusters, weights, ranking, losses)
 
 
-def scenarios(*, quick: bool) -> list[Scenario]:
-    return [scenario for part in PARTS for scenario in part.scenarios(quick=quick)]
+def scenarios(*, quick: bool, only: Sequence[str] = ()) -> list[Scenario]:
+    parts = [part for part in PARTS if not only or part.__name__.rpartition(".")[2] in only]
+    return [scenario for part in parts for scenario in part.scenarios(quick=quick)]
 
 
 def simulate(
@@ -72,6 +83,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", type=Path, help="the JSON file")
     parser.add_argument("--page", type=Path, help="the page to write")
+    parser.add_argument("--only", action="append", default=[], help="one part; keeps no page")
     parser.add_argument("--read", type=Path, help="render an earlier JSON file, simulate nothing")
     asked = parser.parse_args()
     if asked.read:
@@ -79,15 +91,16 @@ def main() -> None:
     else:
         repetitions = min(asked.repetitions, 400) if asked.quick else asked.repetitions
         at_most = repetitions if asked.quick else asked.at_most
-        found = proportions.run(quick=asked.quick)
-        found += simulate(scenarios(quick=asked.quick), repetitions, at_most, asked.jobs)
+        found = [] if asked.only else proportions.run(quick=asked.quick)
+        todo = scenarios(quick=asked.quick, only=asked.only)
+        found += simulate(todo, repetitions, at_most, asked.jobs)
         name = "intervals-quick.json" if asked.quick else "intervals.json"
         out = asked.out or RESULTS / name
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(json.dumps([row.plain() for row in found], indent=1) + "\n", "utf-8")
         print(f"Wrote {out}")
     summary(found)
-    target = asked.page or (None if asked.quick else PAGE)
+    target = asked.page or (None if asked.quick or asked.only else PAGE)
     if target is not None:
         target.write_text(page.render(found), "utf-8")
         print(f"Wrote {target}")

@@ -44,6 +44,9 @@ CLASS_SYMBOLS = (
     "all its rows, c\\ :sub:`i` the rows decided as it; N are all rows, K is the number of classes."
 )
 
+# Longer formulas stand on their own page alone.
+WIDEST = 80
+COSTS = {"cost_fp": 1, "cost_fn": 20}
 TRUTH = ["attack", "attack", "normal", "attack", "normal", "normal", "attack", "normal"]
 SCORE = [0.92, 0.81, 0.75, 0.64, 0.38, 0.21, 0.47, 0.05]
 CLASS_TRUTH = ["dos", "dos", "probe", "probe", "normal", "normal"]
@@ -116,7 +119,7 @@ def _index(measures: Sequence[Measure]) -> str:
             (
                 f":doc:`{measure.name}`",
                 _escaped(measure.reads),
-                f":math:`{_formula(measure)}`" if measure.formula is not None else "of scores",
+                _short(measure),
                 _direction(measure),
             )
             for measure in members
@@ -129,6 +132,14 @@ def _index(measures: Sequence[Measure]) -> str:
     listed = "\n".join(f"   {measure.name}" for measure in measures)
     text += [f".. toctree::\n   :hidden:\n\n{listed}"]
     return _joined(text)
+
+
+def _short(measure: Measure) -> str:
+    """The formula where it fits into a table."""
+    if measure.of_scores is not None:
+        return "of scores"
+    formula = formula_of(measure)
+    return f":math:`{formula.latex}`" if len(formula.plain) <= WIDEST else "of counts"
 
 
 def _direction(measure: Measure) -> str:
@@ -166,11 +177,11 @@ def _page(measure: Measure, known: frozenset[str]) -> str:
 
 
 def _formula(measure: Measure) -> str:
-    return "" if measure.formula is None else latex(measure.formula)
+    return "" if measure.of_scores is not None else formula_of(measure).latex
 
 
 def _definition(measure: Measure) -> list[str]:
-    if measure.formula is None:
+    if measure.formula is None:  # of scores, or of costs
         return [_math(formula_of(measure).latex), symbols_of(measure)]
     text = [_math(_formula(measure))]
     if measure.classes is not None:
@@ -179,7 +190,10 @@ def _definition(measure: Measure) -> list[str]:
 
 
 def _facts(measure: Measure) -> str:
-    low, high = ("infinity" if math.isinf(end) else f"{end:g}" for end in measure.range)
+    low, high = (
+        f"{'minus ' * (end < 0)}infinity" if math.isinf(end) else f"{end:g}"
+        for end in measure.range
+    )
     rows = [
         ("Range", f"{low} to {high}"),
         ("Direction", measure.better.value),
@@ -198,7 +212,9 @@ def _facts(measure: Measure) -> str:
 
 def _many(measure: Measure) -> str:
     """What there is of a measure when there are more than two classes."""
-    counted = measure.formula is not None
+    if measure.of_costs is not None:
+        return "costs are of errors about one positive label: name it by ``positive=``"
+    counted = measure.of_scores is None
     said = []
     if measure.classes is not None:
         said.append("one number of all classes, by the second formula")
@@ -259,6 +275,8 @@ def _interval(measure: Measure, found: Estimate) -> str:
 
 
 def _scale(measure: Measure) -> str:
+    if math.isinf(measure.range[0]):
+        return "on the log scale of what is missing to 1"
     if math.isinf(measure.range[1]):
         return "on the log scale, which keeps it above 0"
     if measure.range[0] < 0:
@@ -270,7 +288,7 @@ def _laws(measure: Measure) -> str:
     holding = [law.value for law in Law if law in measure.invariant_under]
     others = [law.value for law in Law if law not in measure.invariant_under]
     # Decisions have no scores to map, and scores can't change places with the truth.
-    senseless = Law.SCORE_MAP if measure.needs is Needs.CONFUSION else Law.TRANSPOSE
+    senseless = Law.SCORE_MAP if measure.of_scores is None else Law.TRANSPOSE
     others = [law for law in others if law != senseless.value]
     text = []
     if holding:
@@ -316,7 +334,7 @@ class _Example:
     """An example that runs: its lines and what the last of them prints."""
 
     def __init__(self, measure: Measure) -> None:
-        if measure.formula is not None:
+        if measure.of_scores is None:
             self.lines, self.estimate = _counted_example(measure)
         else:
             self.lines, self.estimate = _scored_example(measure)
@@ -328,15 +346,23 @@ class _Example:
 
 def _counted_example(measure: Measure) -> tuple[list[str], Estimate]:
     counts = measure.example[0] if measure.example else Counts(tp=3, fp=1, fn=2, tn=4)
-    cells = ", ".join(f"{name}={count}" for name, count in counts._asdict().items())
+    given = counts._asdict() | (COSTS if measure.of_costs is not None else {})
+    cells = ", ".join(f"{name}={number}" for name, number in given.items())
     if measure.name.isidentifier():
-        return [f"assay.{measure.name}({cells})"], MeasureFunction(measure)(**counts._asdict())
+        return [f"assay.{measure.name}({cells})"], MeasureFunction(measure)(**given)
     found = evaluate_counts(**counts._asdict())[measure.name]
     return [f'assay.evaluate_counts({cells})["{measure.name}"]'], found
 
 
 def _scored_example(measure: Measure) -> tuple[list[str], Estimate]:
     function = MeasureFunction(measure)
+    if isinstance(measure.of_scores, Ranked) and measure.of_scores.negatives > len(TRUTH):
+        # Each harmless row stands for as many as the measure asks for.
+        many = measure.of_scores.negatives
+        counts = [1 if label == TRUTH[0] else many for label in TRUTH]
+        lines = [f"y_true = {_listed(TRUTH)}", f"y_score = {SCORE}", f"counts = {counts}"]
+        found = function(TRUTH, SCORE, counts=counts)
+        return [*lines, f"assay.{measure.name}(y_true, y_score, counts=counts)"], found
     found = function(TRUTH, SCORE)
     if not math.isnan(found):
         lines = [f"y_true = {_listed(TRUTH)}", f"y_score = {SCORE}"]

@@ -1,4 +1,4 @@
-"""Probabilities: log loss and Brier score."""
+"""Probabilities: log loss, Brier score and its resolution, and the line of calibration."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import betaincinv, expit, logit, xlogy
 
 import assay
@@ -14,6 +15,9 @@ from assay.evaluation import Judge
 from assay.measures import find
 
 ENOUGH = 20
+# Bins of few rows differ by chance, which looks like resolution.
+ENOUGH_FOR_BINS = 1000
+BINS = 15
 _SMALLEST = 2.0**-52
 
 
@@ -49,10 +53,19 @@ class Probabilities:
         log = -xlogy(chance, np.maximum(said, _SMALLEST))
         log -= xlogy(1 - chance, np.maximum(1 - said, _SMALLEST))
         brier = chance * (1 - said) ** 2 + (1 - chance) * said**2
-        return {"log_loss": float(log.mean()), "brier": float(brier.mean())}
+        return {
+            "log_loss": float(log.mean()),
+            "brier": float(brier.mean()),
+            "brier_resolution": _resolution(said, chance),
+            # The log odds that are said are those of the chance, times the sharpness.
+            "calibration_slope": 1 / self.sharpness,
+            "calibration_intercept": _intercept(said, chance),
+        }
 
-    def inside(self, _measure: str) -> bool:
+    def inside(self, measure: str) -> bool:
         """Whether enough rows of both classes are expected."""
+        if measure == "brier_resolution" and self.rows < ENOUGH_FOR_BINS:
+            return False
         return self.rows * min(self.a, self.b) / (self.a + self.b) >= ENOUGH
 
     def draw(
@@ -65,6 +78,21 @@ class Probabilities:
             tally = assay.count(truth, y_score=self.said(chance), labels=[False, True])
             judge = Judge(tally)
             yield 1, {measure: judge.scored(find(measure)) for measure in measures}
+
+
+def _resolution(said: np.ndarray, chance: np.ndarray) -> float:
+    """How far the chances of bins lie from that of all rows."""
+    places = np.minimum((said * BINS).astype(int), BINS - 1)
+    rows = np.bincount(places, minlength=BINS)
+    sums = np.bincount(places, chance, minlength=BINS)
+    means = np.divide(sums, rows, out=np.zeros(BINS), where=rows > 0)
+    return float((rows * (means - chance.mean()) ** 2).sum() / len(said))
+
+
+def _intercept(said: np.ndarray, chance: np.ndarray) -> float:
+    """What has to be added to all log odds so that their mean is the prevalence."""
+    odds, target = logit(said), chance.mean()
+    return float(brentq(lambda a: expit(a + odds).mean() - target, -20, 20, xtol=1e-12))
 
 
 def scenarios(*, quick: bool) -> list[Probabilities]:

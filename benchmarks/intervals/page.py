@@ -16,6 +16,8 @@ _TITLES = {
     "3 classes": "Three classes",
     "5 classes": "Five classes",
     "scores": "Rankings",
+    "operating points": "What is read off a curve",
+    "low false positive rates": "Detection rates at low false positive rates",
     "scores, class sizes fixed": "Rankings of classes whose sizes are fixed",
     "probabilities": "Probabilities",
     "clusters": "Rows in clusters",
@@ -37,10 +39,20 @@ _PROMISES = {
     "is what lies left of the limit that counts: promised where min(P, 0.1 N) s is at least 10 and "
     "min(P, 0.1 N) (1 - s) at least 5, for s how far it falls short of 1, as a share of how far it "
     "can.",
+    "operating points": "Scores without many ties, and at least 50 rows of each class. The equal "
+    "error rate is promised where min(P, N) times the rate, and times what it falls short of 1, is "
+    "at least 10; top decile lift where at least 10 positives are expected within the tenth and "
+    "outside of it; KS and the H-measure where min(P, N) (1 - AUC) is at least 20 and the value at "
+    "least 0.1; the others where min(P, N) (1 - AUC) is at least 10, average precision at a base "
+    "rate where, besides, the base rate times N is at least 20.",
+    "low false positive rates": "Scores without many ties. Promised where at least 10 false "
+    "positives are allowed (the rate times N) and at least 10 positives are expected above the "
+    "threshold and below it.",
     "scores, class sizes fixed": "Average precision depends on the prevalence, and its interval "
     "allows for a prevalence that was drawn with the rows. Where it was set by design the interval "
     "is too wide, never too narrow.",
-    "probabilities": "Promised where at least 20 rows of the rarer class are expected.",
+    "probabilities": "Promised where at least 20 rows of the rarer class are expected; the "
+    "resolution from 1,000 rows on.",
     "clusters": "Promised from 30 clusters on; for average precision, log loss and Brier score "
     "from 100.",
     "sampling weights": "Promised where each cell that the measure uses expects 10 effective rows, "

@@ -1,4 +1,4 @@
-"""Scores of two classes: AUC, partial AUC and average precision."""
+"""Scores of two classes: areas, what is read off the ROC curve, and the highest scores."""
 
 from __future__ import annotations
 

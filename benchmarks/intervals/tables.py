@@ -13,11 +13,16 @@ from assay import Confusion, Estimate, Tally
 from assay.evaluation import Judge, function_of
 from assay.formula import Expression, at_base_rate, evaluate
 from assay.formula import cells as cells_of
-from assay.measures import find
+from assay.measures import Costs, Interval, find
 from intervals import vectors
 
 BASE_RATE = 0.001
-AT_BASE_RATE = {"precision at 0.001": "precision", "false alarm rate at 0.001": "far"}
+AT_BASE_RATE = {
+    "precision at 0.001": "precision",
+    "false alarm rate at 0.001": "far",
+    "c_id at 0.001": "c_id",
+}
+COSTS = Costs(Fraction(1), Fraction(20))
 MEASURES = (
     "f1",
     "f2",
@@ -33,6 +38,12 @@ MEASURES = (
     "positive_likelihood_ratio",
     "negative_likelihood_ratio",
     "diagnostic_odds_ratio",
+    "lift",
+    "precision_gain",
+    "recall_gain",
+    "c_id",
+    "expected_cost",
+    "net_benefit",
     *AT_BASE_RATE,
 )
 ENOUGH = 10
@@ -41,7 +52,7 @@ ENOUGH = 10
 def formula(measure: str) -> Expression:
     """The formula of a measure over the four cells."""
     name = AT_BASE_RATE.get(measure)
-    found = find(name or measure).formula
+    found = find(name or measure).priced(COSTS).formula
     assert found is not None
     return found if name is None else at_base_rate(found, Fraction(str(BASE_RATE)))
 
@@ -50,7 +61,10 @@ def estimate(measure: str, tp: int, fp: int, fn: int, tn: int) -> Estimate:
     """The estimate that the user gets."""
     name = AT_BASE_RATE.get(measure)
     if name is None:
-        return function_of(measure)(tp=tp, fp=fp, fn=fn, tn=tn)
+        costs = {}
+        if find(measure).of_costs is not None:
+            costs = {"cost_fp": float(COSTS.false_alarm), "cost_fn": float(COSTS.miss)}
+        return function_of(measure)(tp=tp, fp=fp, fn=fn, tn=tn, **costs)
     confusion = Confusion(("negative", "positive"), ((tn, fp), (fn, tp)))
     judge = Judge(Tally.of_confusion(confusion, positive="positive"))
     return judge.at_base_rate(find(name), BASE_RATE)
@@ -128,8 +142,9 @@ def _ends(measure: str, cells: np.ndarray) -> tuple[vectors.Floats, ...]:
         return vectors.by_jaccard(tables)
     if measure == "jaccard":
         return vectors.share(tp, tp + fp + fn)
-    bounds = find(AT_BASE_RATE.get(measure, measure)).range
-    return vectors.delta(formula(measure), tables, bounds, label=1)
+    declared = find(AT_BASE_RATE.get(measure, measure))
+    touching = declared.interval is Interval.TOUCHING
+    return vectors.delta(formula(measure), tables, declared.range, label=1, touching=touching)
 
 
 def _asked(measure: str, cells: np.ndarray) -> Callable[[int], Estimate]:

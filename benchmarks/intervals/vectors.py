@@ -26,7 +26,12 @@ PLACES = {"TN": (0, 0), "FP": (0, 1), "FN": (1, 0), "TP": (1, 1)}
 
 
 def delta(
-    expression: Expression, tables: Floats, bounds: tuple[float, float], *, label: int | None
+    expression: Expression,
+    tables: Floats,
+    bounds: tuple[float, float],
+    *,
+    label: int | None,
+    touching: bool = False,
 ) -> tuple[Floats, Floats, Floats]:
     """Values and ends of delta intervals."""
     quantity = Quantity(expression, label=label)
@@ -34,11 +39,14 @@ def delta(
     at_edge = (value <= bounds[0]) | (value >= bounds[1])
     added = _added(quantity, tables)
     bare = ~added.any(axis=(1, 2)) & (at_edge | ~(_variance(quantity, tables) > 0))
-    added[bare] = 1 / tables.shape[-1]
+    flat = touching & (value == 0)
+    added[bare & ~flat] = 1 / tables.shape[-1]
+    added[flat] += np.eye(tables.shape[-1]) / 2
     filled = tables + added
     moved = added.any(axis=(1, 2)) & (at_edge | (label is not None))
     centre = np.where(moved, quantity.of_tables(filled), value)
-    low, high = _on_scale(centre, _variance(quantity, filled), bounds)
+    spread = _variance(quantity, filled)
+    low, high = _on_arcsine(centre, spread) if touching else _on_scale(centre, spread, bounds)
     return value, np.minimum(low, value), np.maximum(high, value)
 
 
@@ -96,11 +104,23 @@ def _added(quantity: Quantity, tables: Floats) -> Floats:
     return added
 
 
+def _on_arcsine(value: Floats, variance: Floats) -> tuple[Floats, Floats]:
+    with np.errstate(all="ignore"):
+        angle = np.arcsin(np.sqrt(value))
+        reach = normal(0.95) * np.sqrt(variance / (value * (1 - value))) / 2
+    ends = np.maximum(angle - reach, 0), np.minimum(angle + reach, np.pi / 2)
+    known = (value > 0) & (value < 1)
+    return tuple(np.where(known, np.sin(end) ** 2, value) for end in ends)
+
+
 def _on_scale(
     value: Floats, variance: Floats, bounds: tuple[float, float]
 ) -> tuple[Floats, Floats]:
     low, high = bounds
     reach = normal(0.95) * np.sqrt(variance)
+    if math.isinf(low):
+        below, above = _on_scale(-value, variance, (-high, math.inf))
+        return -above, -below
     with np.errstate(all="ignore"):
         if math.isinf(high):
             step = np.exp(np.minimum(reach / (value - low), 700.0))

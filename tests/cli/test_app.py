@@ -97,7 +97,7 @@ def test_every_command_has_the_options_that_all_share(name: str) -> None:
         (["evalute"], "there is no command 'evalute'; did you mean evaluate?"),
         (["xyz"], f"there is no command 'xyz'; there are {', '.join(COMMANDS)}."),
         (["--colour"], "No such option"),
-        (["evaluate"], "Missing argument 'FILE...'."),
+        (["evaluate"], "missing FILE; or give counts with --cells or --matrix"),
         (["evaluate", "x", "--treshold", "1"], "Did you mean '--threshold'?"),
     ],
 )

@@ -46,6 +46,44 @@ def test_an_alias_finds_its_measure(cli: Callable[..., Any]) -> None:
     assert cli("measures", "detection_rate").out == cli("measures", "recall").out
 
 
+@pytest.mark.parametrize("typed", [["fbeta", "--beta", "1.5"], ["f_beta", "--beta", "1.5"]])
+def test_f_beta_is_told_at_any_beta(cli: Callable[..., Any], typed: list[str]) -> None:
+    found = cli("measures", *typed, "--format", "json")
+    (told,) = json.loads(found.out)["measures"]
+    assert told["name"] == "f1.5"
+    assert told["formula"] == "(13/4) TP / ((13/4) TP + FP + (9/4) FN)"
+    # (1 + b^2) TP / ((1 + b^2) TP + FP + b^2 FN) of 3, 1 and 2
+    assert told["example"]["value"] == 9.75 / (9.75 + 1 + 4.5)
+    assert found.out == cli("measures", "f1.5", "--format", "json").out
+    page = cli("measures", *typed)
+    assert page.out.startswith("F1.5\n")
+    assert "leaning towards recall (beta = 1.5)" in page.out
+    assert "(13/4) x 3 / ((13/4) x 3 + 1 + (9/4) x 2)" in page.out
+
+
+def test_a_beta_of_one_is_f1(cli: Callable[..., Any]) -> None:
+    assert cli("measures", "fbeta", "--beta", "1").out == cli("measures", "f1").out
+
+
+def test_a_beta_keeps_its_digits(cli: Callable[..., Any]) -> None:
+    found = cli("measures", "fbeta", "--beta", "1.23456789", "--format", "json")
+    assert json.loads(found.out)["measures"][0]["name"] == "f1.23456789"
+
+
+def test_formulas_are_left_to_the_list_of_a_group(
+    cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    everything, group = cli("measures").out, cli("measures", "--group", "rates").out
+    assert "TP / (TP + FP)" not in everything
+    assert "TP / (TP + FP)" in group
+    assert "[0, 1]" in group
+    # Two lines a measure at the most, so that the list stays readable when it grows.
+    assert everything.count("\n") < 2.5 * len(CATALOGUE) + 8 * len(GROUPS)
+    for face in ("markdown", "latex", "html"):
+        assert "FP" in cli("measures", "--format", face).out
+
+
 @pytest.mark.parametrize("face", ["csv", "markdown", "latex", "html"])
 def test_the_quick_reference_comes_in_every_format(
     cli: Callable[..., Any], tmp_path: Path, face: str
@@ -64,6 +102,15 @@ def test_the_quick_reference_comes_in_every_format(
         (["detektion_rate"], "detection_rate"),
         (["\x1b[31m"], "\\x1b[31m"),
         (["mcc", "--group", "rates"], "NAME or --group, not both"),
+        (["fbeta"], "fbeta needs its --beta, such as 2"),
+        (["fbeta", "--beta", "0"], "'0' is not above 0"),
+        (["fbeta", "--beta", "-1"], "'-1' is not above 0"),
+        (["fbeta", "--beta", "inf"], "not a finite number"),
+        (["fbeta", "--beta", "1e300"], "beta must be a positive number, from 1e-06 to 1,000,000"),
+        (["mcc", "--beta", "2"], "--beta is of fbeta alone; found the measure 'mcc'"),
+        (["f2", "--beta", "2"], "--beta is of fbeta alone; found the measure 'f2'"),
+        (["--beta", "2"], "--beta needs its NAME"),
+        (["f99999999"], "there is no measure 'f99999999'"),
         (["--group", "others"], "'others' is not one of 'rates'"),
     ],
 )

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assay import evaluate_counts
 from assay.errors import InputError, LabelError
@@ -85,6 +87,40 @@ def test_counts_are_exact_at_any_size() -> None:
     assert evaluation["mcc"].low <= evaluation["mcc"] <= evaluation["mcc"].high
 
 
+def test_the_rows_of_a_matrix_may_be_the_decisions() -> None:
+    truth = evaluate_counts(matrix=[[4, 1], [2, 3]], orientation="truth-rows")
+    turned = evaluate_counts(matrix=[[4, 2], [1, 3]], orientation="predicted-rows")
+    assert turned.confusion == truth.confusion == evaluate_counts(matrix=[[4, 1], [2, 3]]).confusion
+
+
+@given(st.lists(st.lists(st.integers(0, 99), min_size=3, max_size=3), min_size=3, max_size=3))
+def test_turning_a_matrix_twice_changes_nothing(matrix) -> None:
+    once = evaluate_counts(matrix=matrix, orientation="predicted-rows").confusion.cells
+    again = evaluate_counts(matrix=once, orientation="predicted-rows").confusion.cells
+    assert again == evaluate_counts(matrix=matrix).confusion.cells
+
+
+def test_the_negative_may_be_told_instead() -> None:
+    evaluation = evaluate_counts(matrix=[[3, 2], [1, 4]], labels=["bad", "good"], negative="good")
+    assert (evaluation.labels, evaluation.positive) == (("good", "bad"), "bad")
+    assert evaluation.confusion.cells == ((4, 1), (2, 3))
+    cells = evaluate_counts(tp=3, fp=1, fn=2, tn=4, labels=["good", "bad"], negative="bad")
+    assert cells.confusion.cells == ((3, 2), (1, 4))
+
+
+def test_every_class_but_the_negative_is_positive() -> None:
+    evaluation = evaluate_counts(
+        matrix=[[45, 3, 2], [4, 38, 3], [1, 2, 52]], labels=list("ABC"), negative="B"
+    )
+    assert evaluation.labels == ("B", "not B")
+    assert evaluation.confusion.cells == ((38, 7), (5, 100))
+
+
+def test_a_volume_gives_the_daily_figures() -> None:
+    evaluation = evaluate_counts(tp=3, fp=1, fn=2, tn=4, volume=1000)
+    assert evaluation["alerts_per_day"] == 400
+
+
 def test_no_rows_at_all_leave_everything_undefined() -> None:
     evaluation = evaluate_counts(tp=0, fp=0, fn=0, tn=0)
     assert all(math.isnan(found) and found.undefined for found in evaluation.values())
@@ -117,6 +153,16 @@ def test_level_interval_and_base_rate_are_taken() -> None:
         ({"matrix": [[3]]}, "two labels or more; found 1"),
         ({"tp": 1, "fp": 1, "fn": 1, "tn": 1, "labels": ["a"]}, "two labels, the negative first"),
         ({"tp": 1, "fp": 1, "fn": 1, "tn": 1, "labels": ["a", "a"]}, "differ from each other"),
+        (
+            {"matrix": [[1, 2], [3, 4]], "orientation": "rows"},
+            "truth-rows or predicted-rows; found",
+        ),
+        (
+            {"tp": 1, "fp": 1, "fn": 1, "tn": 1, "orientation": "truth-rows"},
+            "orientation= is of a matrix",
+        ),
+        ({"matrix": [[1, 2], [3, 4]], "positive": "0", "negative": "1"}, "not both"),
+        ({"matrix": [[1, 2], [3, 4]], "negative": "x"}, r"negative='x' is none of the labels"),
         (
             {"tp": 1, "fp": 1, "fn": 1, "tn": 1, "positive": "x"},
             r"positive='x' is none of the labels \['negative', 'positive'\]",

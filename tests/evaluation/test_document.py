@@ -39,6 +39,9 @@ ESTIMATE_KEYS = [
     "method",
     "n",
     "undefined",
+    "note",
+    "reading",
+    "parts",
 ]
 
 
@@ -275,13 +278,62 @@ def test_values_are_those_of_the_mapping() -> None:
             suffix = estimate["average"] or estimate["label"]
             name = estimate["measure"] if suffix is None else f"{estimate['measure']}.{suffix}"
             found = evaluation[name]
-            assert estimate["value"] == found.value
+            assert estimate["value"] == (None if math.isnan(found) else found.value)
             assert (estimate["low"], estimate["high"]) == (
                 (found.low, found.high) if not math.isnan(found.low) else (None, None)
             )
 
 
 # -- the source ------------------------------------------------------------------------------------
+
+
+# -- readings and parts ----------------------------------------------------------------------------
+
+
+def test_readings_are_those_of_the_bands(evaluation: Evaluation) -> None:
+    told = {m.name: m for m in CATALOGUE}
+    for entry in evaluation.to_dict()["estimates"]:
+        measure, value = told.get(entry["measure"]), entry["value"]
+        if measure is not None and measure.bands and value is not None:
+            assert entry["reading"] == measure.reading(value)
+        elif "if_calibrated" not in (entry["parts"] or {}):
+            assert entry["reading"] is None
+
+
+def test_kappa_follows_from_its_parts_wherever_it_stands(evaluation: Evaluation) -> None:
+    """Of all rows and of each slice: (p_o - p_e) / (1 - p_e)."""
+    found = [e for e in evaluation.to_dict()["estimates"] if e["measure"] == "kappa"]
+    assert found
+    for entry in found:
+        parts = entry["parts"]
+        if entry["value"] is None:
+            assert parts is None or None in parts.values() or parts["p_e"] == 1
+            continue
+        kappa = (parts["p_o"] - parts["p_e"]) / (1 - parts["p_e"])
+        assert kappa == pytest.approx(entry["value"], abs=1e-12)
+        assert list(parts) == ["p_o", "p_e"]
+
+
+def test_kappa_of_safelink_has_the_parts_of_the_document() -> None:
+    (kappa,) = (e for e in CASES["counts"]().to_dict()["estimates"] if e["measure"] == "kappa")
+    n, by_chance = 14869, 6959 * 6802 + 7910 * 8067
+    assert kappa["parts"] == {"p_o": 14378 / n, "p_e": by_chance / n**2}
+    assert kappa["reading"] == "almost perfect agreement"
+
+
+def test_parts_of_one_label_are_those_of_its_own_table() -> None:
+    evaluation = evaluate_counts(matrix=[[45, 3, 2], [4, 38, 3], [1, 2, 52]])
+    own = evaluation._judge.of_label(find("kappa"), 1).parts
+    assert own["p_o"] == 138 / 150
+
+
+def test_praise_is_qualified_in_json_as_in_reports() -> None:
+    evaluation = evaluate_counts(tp=6635, fp=167, fn=324, tn=7743, base_rate=[0.1, 0.0001])
+    (kappa,) = (e for e in evaluation.to_dict()["estimates"] if e["measure"] == "kappa")
+    assert kappa["reading"].startswith("would be called almost perfect agreement, yet at a base")
+
+
+# -- rows read -------------------------------------------------------------------------------------
 
 
 def test_rows_read_are_rows_used_and_refused() -> None:

@@ -14,7 +14,7 @@ from assay.errors import InputError, MethodError
 from assay.measures import CATALOGUE, find
 
 COUNTED = [measure for measure in CATALOGUE if measure.formula is not None]
-SCORED = [m for m in CATALOGUE if m.formula is None and m.name != "roc_auc_ovo"]
+SCORED = [m for m in CATALOGUE if m.of_scores is not None and m.name != "roc_auc_ovo"]
 CELLS = {"tp": 6635, "fp": 167, "fn": 324, "tn": 7743}
 FOREST = evaluate_counts(**CELLS)
 
@@ -270,7 +270,7 @@ def test_fbeta_takes_columns_and_averages() -> None:
     assert fbeta(CLASSES, SAID, beta=2, average="macro") == expected
 
 
-@pytest.mark.parametrize("beta", [0, -1, math.nan])
+@pytest.mark.parametrize("beta", [0, -1, math.nan, math.inf, 1e300, 1e-300, True, "2", None])
 def test_beta_must_be_positive(beta: float) -> None:
     with pytest.raises(InputError, match="beta must be a positive number"):
         fbeta(beta=beta, **CELLS)

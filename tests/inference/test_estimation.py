@@ -331,3 +331,24 @@ def test_value_does_not_depend_on_the_clusters(count: int) -> None:
     assert found == of("mcc", tally.confusion())
     assume(count > 2)
     assert found.low < found < found.high
+
+
+# -- the standard error ----------------------------------------------------------------------------
+
+
+def test_walds_interval_has_its_standard_error() -> None:
+    found = of("accuracy", method=Wald())
+    share = 14378 / 14869
+    assert found.parts == {"se": math.sqrt(share * (1 - share) / 14869)}
+    assert of("accuracy").parts == {}
+    assert of("mcc", method=Wald()).parts == {}
+
+
+@given(*[st.integers(0, 10**6)] * 4)
+def test_walds_ends_are_so_many_standard_errors_away(tn: int, fp: int, fn: int, tp: int) -> None:
+    table = Confusion(("no", "yes"), ((tn, fp), (fn, tp)))
+    found = of("recall", table, method=Wald(0.9))
+    assume(not math.isnan(found))
+    reach = 1.6448536269514722 * found.parts["se"]
+    assert found.low == pytest.approx(max(found.value - reach, 0), abs=1e-12)
+    assert found.high == pytest.approx(min(found.value + reach, 1), abs=1e-12)

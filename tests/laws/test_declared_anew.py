@@ -30,7 +30,7 @@ from assay.measures import (
     MeanLoss,
     Measure,
     catalogue,
-    probability,
+    ranked,
     rates,
 )
 from assay.report import document_of, render
@@ -46,7 +46,7 @@ GUIDE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 
 def documented() -> dict[str, Measure]:
     """The measures that the contributor's guide declares, from its own lines."""
-    space = {**vars(rates), **vars(probability), "Influence": Influence, "ScoreTally": ScoreTally}
+    space = {**vars(rates), **vars(ranked), "Influence": Influence, "ScoreTally": ScoreTally}
     for block in re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL):
         exec(block, space)
     return {name: space[name] for name in ("CRITICAL_ERROR_RATE", "GINI")}

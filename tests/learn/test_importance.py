@@ -1,4 +1,4 @@
-"""What a model relies on: document 000's Gini decrease, MDI and shuffling."""
+"""What a model relies on: the decrease of impurity (MDI) and shuffling."""
 
 import math
 
@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from assay.learn.encoding import Columns
-from assay.learn.importance import gini_importance, importance_of
+from assay.learn.importance import importance_of, impurity_importance
 from assay.learn.recipes import Task, find_recipe
 
 LABELS = ("normal", "attack")
@@ -20,14 +20,6 @@ def gini(counts: list[int]) -> float:
     return 1 - sum((count / sum(counts)) ** 2 for count in counts)
 
 
-def test_the_gini_decrease_of_document_000() -> None:
-    # Its right child of 20 rows is said to hold 50 of them: the weights are those of 80 and 20.
-    assert gini([50, 50]) == 0.5
-    assert gini([70, 10]) == pytest.approx(0.219, abs=5e-4)
-    assert gini([10, 40]) == pytest.approx(0.32)
-    assert 0.5 - (0.8 * gini([70, 10]) + 0.2 * gini([10, 40])) == pytest.approx(0.261, abs=5e-4)
-
-
 def test_a_tree_decreases_impurity_as_the_formula_says() -> None:
     # 100 rows of two kinds, two columns: the first splits 40+10 from 10+40, the second cleans up.
     first = [0] * 50 + [1] * 50
@@ -35,7 +27,7 @@ def test_a_tree_decreases_impurity_as_the_formula_says() -> None:
     second = [0] * 40 + [1] * 10 + [0] * 50
     frame = pl.DataFrame({"a": first, "b": second, "c": [0] * 100})
     tree = Pipeline([("columns", Columns()), ("model", DecisionTreeClassifier(random_state=0))])
-    found = gini_importance(tree.fit(frame, truth))
+    found = impurity_importance(tree.fit(frame, truth))
     root = gini([50, 50]) - 0.5 * gini([40, 10]) - 0.5 * gini([10, 40])
     clean = 0.5 * gini([40, 10])
     assert found == pytest.approx({"a": root / (root + clean), "b": clean / (root + clean), "c": 0})
@@ -62,7 +54,7 @@ def forest() -> Pipeline:
 
 
 def test_mdi_sums_to_1_over_the_columns_of_the_file(forest: Pipeline) -> None:
-    found = gini_importance(forest)
+    found = impurity_importance(forest)
     assert found is not None
     assert list(found) == ["signal", "noise", "proto", "constant"]
     assert math.fsum(found.values()) == pytest.approx(1)
@@ -75,7 +67,7 @@ def test_columns_that_were_spread_are_added_up() -> None:
     frame, truth = rows()
     model = DecisionTreeClassifier(random_state=0)
     spread = Pipeline([("columns", Columns(one_hot=10)), ("model", model)]).fit(frame, truth)
-    found = gini_importance(spread)
+    found = impurity_importance(spread)
     assert found is not None
     names = spread[0].get_feature_names_out().tolist()
     parts = [model.feature_importances_[i] for i, n in enumerate(names) if n.startswith("proto=")]

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,7 @@ from assay.learn.record import record_of
 from assay.learn.run import Run
 from assay.learn.run_folder import (
     Asked,
+    encoding_text,
     folds_of,
     importance_rows,
     model_of,
@@ -159,3 +161,113 @@ def test_the_csv_of_folds_is_one_line_a_fold(run: Run) -> None:
     read = list(csv.DictReader(io.StringIO(csv_text(tuple(rows[0]), rows))))
     assert [float(row["accuracy"]) for row in read] == list(run.per_fold["accuracy"])
     assert "roc_auc" not in read[0]  # undefined in one fold, so that nothing can be compared by it
+
+
+# -- encoding --------------------------------------------------------------------------------------
+
+
+def encoded_by_hand(encoding: dict, rows: list[dict]) -> np.ndarray:
+    """Rows as numbers by what encoding.json says alone."""
+    found = []
+    for row in rows:
+        cells: list[float] = []
+        for column in encoding["columns"]:
+            value = row[column["column"]]
+            if column["kind"] == "number":
+                missing = math.nan if column["missing"] is None else column["missing"]
+                cells.append(missing if value is None else float(value))
+                continue
+            code = column["codes"].get(value, column["unseen"])
+            code = column["missing"] if value is None else code
+            if column["one_hot"]:
+                cells += [float(code == each) for each in range(len(column["codes"]) + 1)]
+            else:
+                cells.append(float(code))
+        found.append(cells)
+    matrix = np.array(found)
+    if encoding["scaling"] is None:
+        return matrix
+    features = encoding["scaling"]["features"]
+    first, second = (np.array([each[key] for each in features]) for key in list(features[0])[1:])
+    if encoding["scaling"]["method"] == "standard":
+        return (matrix - first) / second
+    spread = np.where(second > first, second - first, 1.0)
+    return np.clip((matrix - first) / spread, 0, 1)
+
+
+def mixed(count: int, seed: int) -> pl.DataFrame:
+    generator = np.random.default_rng(seed)
+    label = generator.choice(["normal", "attack"], count)
+    size = pl.Series(generator.normal(100, 10, count) + 20 * (label == "attack"))
+    proto = pl.Series(generator.choice(["udp", "tcp", "icmp", "gre"][: 3 + seed], count))
+    gaps = pl.Series(generator.random(count) < 0.1)
+    return pl.DataFrame(
+        {
+            "size": size.set(gaps, None),
+            "proto": proto.set(pl.Series(generator.random(count) < 0.1), None),
+            "same": np.full(count, 7.0),
+            "text": [f"packet of kind {i % 7}" for i in range(count)],
+            "label": label,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("recipe", "settings"),
+    [
+        ("safelink-forest", {"trees": 2}),
+        ("safelink-ann", {"epochs": 1}),
+        ("safelink-ann", {"epochs": 1, "one_hot": 10}),
+        ("ddos-tree", {"k": 50}),
+        ("detector", {"trees": 5}),
+    ],
+)
+def test_the_encoding_is_what_the_saved_model_does(
+    tmp_path: Path, recipe: str, settings: dict
+) -> None:
+    data = data_of(mixed(300, 0), label="label", name="mixed.csv")
+    run = train(recipe, data, settings=settings, importance=False)
+    encoding = json.loads(encoding_text(run))
+    assert encoding["schema"] == "assay.encoding/1"
+    (tmp_path / "model.skops").write_bytes(model_of(run, ASKED))
+    model = load_model(tmp_path / "model.skops").pipeline
+    # With gre, which was not there to be learned.
+    new = mixed(200, 1)
+    expected = model[:-1].transform(new)
+    found = encoded_by_hand(encoding, new.rows(named=True))
+    assert found.shape == expected.shape
+    assert np.allclose(found, expected, rtol=1e-12, atol=1e-12, equal_nan=True)
+
+
+def test_scaler_and_codes_are_those_of_the_learned_rows() -> None:
+    data = data_of(mixed(300, 0), label="label", name="mixed.csv", drop=("text",))
+    run = train("safelink-forest", data, settings={"trees": 2}, importance=False)
+    encoding = json.loads(encoding_text(run))
+    learned = data.frame[run.folds[0].train]
+    assert encoding["labels"] == {"normal": 0, "attack": 1}
+    _, proto, _ = encoding["columns"]
+    assert list(proto["codes"].items()) == [("icmp", 0), ("tcp", 1), ("udp", 2)]
+    assert (proto["missing"], proto["unseen"]) == (3, 4)
+    size = learned["size"].fill_null(learned["size"].median())
+    told = {each["feature"]: each for each in encoding["scaling"]["features"]}
+    assert told["size"]["mean"] == pytest.approx(size.mean(), rel=1e-12)
+    assert told["size"]["scale"] == pytest.approx(size.std(ddof=0), rel=1e-12)
+    # A column that never changes is shifted, and not divided by 0.
+    assert (told["same"]["mean"], told["same"]["scale"]) == (7.0, 1.0)
+
+
+def test_texts_tell_their_column_and_terms() -> None:
+    data = data_of(mixed(200, 0), label="label", text="text", name="mixed.csv")
+    run = train("darknet-text", data, importance=False)
+    encoding = json.loads(encoding_text(run))
+    assert encoding["columns"] == []
+    assert encoding["scaling"] is None
+    assert encoding["text"]["column"] == "text"
+    assert encoding["text"]["terms"]["words"] > 3
+
+
+def test_labels_of_many_classes_are_coded_in_sorted_order() -> None:
+    frame = mixed(300, 0).with_columns(label=pl.Series(["zeta", "beta", "alpha"] * 100))
+    run = train("ddos-tree", data_of(frame, label="label", name="mixed.csv"), importance=False)
+    assert json.loads(encoding_text(run))["labels"] == {"alpha": 0, "beta": 1, "zeta": 2}
+    assert run.model.classes_.tolist() == [0, 1, 2]

@@ -29,14 +29,15 @@ from assay.measures import (
     last_within,
 )
 from assay.measures.operating import (
-    equal_error_influence,
-    farthest_influence,
-    gain_area_influence,
-    h_influence,
-    recall_at_influence,
+    Reading,
+    equal_error,
+    farthest,
+    gain_area,
+    h_measure,
+    recall_at,
     severe_by_class,
     symmetric_costs,
-    top_lift_influence,
+    top_lift,
 )
 from assay.tally import ScoreTally
 
@@ -79,19 +80,19 @@ def test_recall_at_a_rate_is_the_highest_of_the_thresholds_within_it(
     rows: Rows, rate: float
 ) -> None:
     best = max(recall for fpr, recall in curve(rows) if fpr <= Fraction(repr(rate)))
-    assert recall_at_influence(tally_of(rows), rate).value == float(best)
+    assert recall_at(Points.of(tally_of(rows)), rate).value == float(best)
 
 
 @pytest.mark.parametrize("negatives", [10, 30, 70, 110])
 def test_a_rate_that_is_met_exactly_is_within(negatives: int) -> None:
     rows = [(0, s) for s in range(negatives)] + [(1, negatives - negatives // 10), (1, 0)]
     assert last_within(Points.of(tally_of(rows)), 0.1) == negatives - negatives // 10
-    assert recall_at_influence(tally_of(rows), 0.1).value == 0.5
+    assert recall_at(Points.of(tally_of(rows)), 0.1).value == 0.5
 
 
 def test_recall_is_nothing_where_the_highest_score_is_a_crowd_of_negatives() -> None:
     rows = [(0, 5), (0, 5), (1, 5), (0, 1), (1, 0)]
-    assert recall_at_influence(tally_of(rows), 0.5).value == 0
+    assert recall_at(Points.of(tally_of(rows)), 0.5).value == 0
 
 
 @given(rows=ROWS)
@@ -101,13 +102,13 @@ def test_equal_errors_lie_on_the_line_between_two_thresholds(rows: Rows) -> None
         if before < 0 <= after:
             part = -before / (after - before)
             expected = fpr + part * (next_fpr - fpr)
-    assert equal_error_influence(tally_of(rows)).value == pytest.approx(float(expected), abs=1e-14)
+    assert equal_error(Points.of(tally_of(rows))).value == pytest.approx(float(expected), abs=1e-14)
 
 
 @given(rows=ROWS)
 def test_the_farthest_point_is_the_best_of_all_thresholds(rows: Rows) -> None:
     expected = max(recall - fpr for fpr, recall in curve(rows))
-    assert farthest_influence(tally_of(rows)).value == pytest.approx(float(expected), abs=1e-15)
+    assert farthest(Points.of(tally_of(rows))).value == pytest.approx(float(expected), abs=1e-15)
 
 
 @given(rows=ROWS)
@@ -118,7 +119,7 @@ def test_the_lift_of_the_top_decile_shares_out_the_score_on_its_border(rows: Row
         part = min(wanted / len(group), ONE)
         hits, wanted = hits + part * sum(group), wanted - part * len(group)
     expected = hits / sum(t for t, _ in rows) * 10
-    assert top_lift_influence(tally_of(rows)).value == pytest.approx(float(expected), abs=1e-13)
+    assert top_lift(Points.of(tally_of(rows))).value == pytest.approx(float(expected), abs=1e-13)
 
 
 @given(rows=ROWS)
@@ -140,7 +141,7 @@ def test_the_gain_area_is_made_of_trapezoids_from_a_recall_gain_of_nothing(rows:
         precision = share * recall / (share * recall + (1 - share) * fpr)
         gains.append((gain(recall), gain(precision)))
     area = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in itertools.pairwise(gains))
-    assert gain_area_influence(tally_of(rows)).value == pytest.approx(float(area), abs=1e-11)
+    assert gain_area(Points.of(tally_of(rows))).value == pytest.approx(float(area), abs=1e-11)
 
 
 # -- the H measure by enumeration ------------------------------------------------------------------
@@ -191,7 +192,7 @@ FEW = settings(max_examples=40, deadline=None)
 @given(rows=ROWS)
 def test_the_symmetric_h_measure_is_the_best_threshold_at_every_cost(rows: Rows) -> None:
     expected = h_by_enumeration(curve(rows), prevalence(rows), 1)
-    found = h_influence(tally_of(rows), symmetric_costs).value
+    found = h_measure(Points.of(tally_of(rows)), symmetric_costs).value
     assert found == pytest.approx(float(expected), abs=1e-12)
 
 
@@ -203,7 +204,7 @@ def test_the_h_measure_is_the_best_threshold_at_every_cost(rows: Rows, odds: int
     often = [len(rows) - positives if t else odds * positives for t, _ in rows]
     share = Fraction(1, 1 + odds)
     expected = h_by_enumeration(curve(rows), share, odds)
-    found = h_influence(tally_of(rows, counts=often), severe_by_class).value
+    found = h_measure(Points.of(tally_of(rows, counts=often)), severe_by_class).value
     assert found == pytest.approx(float(expected), abs=1e-12)
 
 
@@ -213,31 +214,38 @@ def test_the_h_measure_of_an_example_that_the_python_package_hmeasure_prints() -
     scores = [0.84901876, 0.10282827, 0.43752488, 0.46004468, 0.90878931]
     scores += [0.79177719, 0.5297229, 0.13803906, 0.73166264, 0.22959056]
     tally = ScoreTally.of_rows(("no", "yes"), np.array(scores), np.array(truth))
-    found = h_influence(tally, severe_by_class).value
+    found = h_measure(Points.of(tally), severe_by_class).value
     assert found == pytest.approx(0.18889596344769588, rel=1e-12)
-    found = h_influence(tally, lambda _: (2.0, 3.0)).value
+    found = h_measure(Points.of(tally), lambda _: (2.0, 3.0)).value
     assert found == pytest.approx(0.10750123502531805, rel=1e-12)
 
 
 @pytest.mark.parametrize("prior", [severe_by_class, symmetric_costs])
 def test_h_of_a_perfect_ranking_is_one_and_of_an_inverted_one_nothing(prior: Callable) -> None:
     rows = [(1, 3), (1, 2), (0, 1), (0, 0), (0, 0)]
-    assert h_influence(tally_of(rows), prior).value == pytest.approx(1, abs=1e-15)
+    assert h_measure(Points.of(tally_of(rows)), prior).value == pytest.approx(1, abs=1e-15)
     inverted = [(1 - t, s) for t, s in rows]
-    assert h_influence(tally_of(inverted), prior).value == pytest.approx(0, abs=1e-15)
+    assert h_measure(Points.of(tally_of(inverted)), prior).value == pytest.approx(0, abs=1e-15)
 
 
 # -- counts, weights and scales --------------------------------------------------------------------
 
-EVERY = {
-    "recall at 0.2": partial(recall_at_influence, max_fpr=0.2),
-    "equal errors": equal_error_influence,
-    "farthest": farthest_influence,
-    "gain area": gain_area_influence,
-    "top lift": top_lift_influence,
-    "h": partial(h_influence, prior=severe_by_class),
-    "symmetric h": partial(h_influence, prior=symmetric_costs),
+READ = {
+    "recall at 0.2": partial(recall_at, max_fpr=0.2),
+    "equal errors": equal_error,
+    "farthest": farthest,
+    "gain area": gain_area,
+    "top lift": top_lift,
+    "h": partial(h_measure, prior=severe_by_class),
+    "symmetric h": partial(h_measure, prior=symmetric_costs),
 }
+
+
+def influence_of(read: Callable[[Points], Reading]) -> Callable[[ScoreTally], Influence]:
+    return lambda tally: read(Points.of(tally)).influence()
+
+
+EVERY = {name: influence_of(read) for name, read in READ.items()}
 every = pytest.mark.parametrize("measure", EVERY.values(), ids=EVERY)
 
 
@@ -264,6 +272,16 @@ def test_the_unit_of_weights_does_not_matter(measure: Callable, rows: Rows) -> N
     found, twice = measure(plain), measure(doubled)
     assert twice.value == pytest.approx(found.value, abs=1e-12)
     assert twice.variance(doubled) == pytest.approx(found.variance(plain), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("read", READ.values(), ids=READ)
+@settings(max_examples=40)
+@given(rows=ROWS)
+def test_the_variance_between_points_is_that_of_every_row(read: Callable, rows: Rows) -> None:
+    tally = tally_of(rows)
+    reading = read(Points.of(tally))
+    expected = reading.influence().variance(tally)
+    assert reading.variance() == pytest.approx(expected, rel=1e-9, abs=1e-15)
 
 
 @every
@@ -343,7 +361,7 @@ def straight(slope: int) -> ScoreTally:
     return ScoreTally(("no", "yes"), np.arange(42.0), counts, counts)
 
 
-STRAIGHT = {"equal errors": equal_error_influence, "top lift": top_lift_influence}
+STRAIGHT = {name: EVERY[name] for name in ("equal errors", "top lift")}
 
 
 @pytest.mark.parametrize("slope", [1, 2, 3])
@@ -352,7 +370,7 @@ def test_where_the_curve_is_straight_its_smoothed_slope_is_its_slope(
     measure: Callable[[ScoreTally], Influence], slope: int
 ) -> None:
     tally = straight(slope)
-    if measure is top_lift_influence:
+    if measure is STRAIGHT["top lift"]:
         # The highest tenth ends within the straight part.
         tally = ScoreTally(tally.labels, tally.scores, *[tally.counts * 1.0] * 2)
         tally.counts[:, -1] = [1.0, 2.0]
@@ -366,14 +384,14 @@ def test_where_the_curve_is_straight_its_smoothed_slope_is_its_slope(
 @pytest.mark.parametrize("seed", range(3))
 def test_the_positives_part_of_recall_at_a_rate_is_that_of_a_share(seed: int) -> None:
     tally = weighted_tally(seed, 400)
-    found = recall_at_influence(tally, 0.1)
-    points = Points.of(tally)
+    measure = influence_of(partial(recall_at, max_fpr=0.1))
+    found, points = measure(tally), Points.of(tally)
     at = last_within(points, 0.1)
     for i in np.flatnonzero(tally.counts[1]):
         assert found.positive[i] == pytest.approx(
             ((i >= at) - found.value) / points.positives, abs=1e-15
         )
-        slope = numeric(partial(recall_at_influence, max_fpr=0.1), tally, 1, int(i), 1e-4)
+        slope = numeric(measure, tally, 1, int(i), 1e-4)
         assert found.positive[i] == pytest.approx(slope, rel=1e-6)
 
 
@@ -381,7 +399,7 @@ def test_the_positives_part_of_recall_at_a_rate_is_that_of_a_share(seed: int) ->
 def test_the_negatives_part_of_recall_at_a_rate_has_the_slope_of_its_window(seed: int) -> None:
     """Within two standard errors of the rate, by the rows that the weights are worth."""
     tally = weighted_tally(seed, 400)
-    found, rate = recall_at_influence(tally, 0.1), 0.1
+    found, rate = recall_at(Points.of(tally), 0.1).influence(), 0.1
     weights, squares = tally.counts[0], tally.squares[0]
     worth = weights.sum() ** 2 / squares.sum()
     reach = 1.96 * math.sqrt(rate * (1 - rate) / worth)

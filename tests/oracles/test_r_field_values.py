@@ -12,6 +12,7 @@ import pytest
 
 import assay
 from assay.measures import (
+    AVERAGE_PRECISION,
     CALIBRATION_INTERCEPT,
     CALIBRATION_SLOPE,
     EQUAL_ERROR_RATE,
@@ -23,7 +24,7 @@ from assay.measures import (
     reliability,
     upper_hull,
 )
-from assay.measures.operating import Points, recall_at_influence
+from assay.measures.operating import Points, recall_at
 from assay.tally import ScoreTally
 
 VALUES = json.loads((Path(__file__).parent / "r" / "field_values.json").read_text())
@@ -79,7 +80,7 @@ def test_the_area_under_the_hull_agrees_with_hmeasure(given: dict, r: dict) -> N
 
 @section("rates")
 def test_rates_at_points_of_the_curve_agree_with_proc(given: dict, r: dict) -> None:
-    found = [recall_at_influence(tally(given), rate).value for rate in given["max_fpr"]]
+    found = [recall_at(Points.of(tally(given)), rate).value for rate in given["max_fpr"]]
     assert found == close(r["recall"])
     assert value(EQUAL_ERROR_RATE, given) == close(r["equal_error_rate"])
     assert value(KS, given) == close(r["ks"])
@@ -89,9 +90,9 @@ def test_rates_at_points_of_the_curve_agree_with_proc(given: dict, r: dict) -> N
 def test_average_precision_at_a_base_rate_agrees_with_weighted_points_of_prroc(
     given: dict, r: dict
 ) -> None:
-    rows = VALUES["data"][given["data"]]
-    found = assay.evaluate(rows["labels"], y_score=rows["scores"], positive=1)
-    ours = [found.at(rate)["average_precision"].value for rate in given["base_rates"]]
+    declared = AVERAGE_PRECISION.of_scores
+    rows = tally(given)
+    ours = [declared.at_base_rate(rate).influence(rows).value for rate in given["base_rates"]]
     assert ours == pytest.approx(r["average_precision"], rel=1e-9)
 
 

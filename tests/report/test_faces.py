@@ -239,7 +239,7 @@ def in_terminal(document: Document) -> Iterator[tuple[Read, Read]]:
         if not isinstance(block, Prose)
         and not (isinstance(block, Matrix) and len(block.labels) > MATRIX["terminal"])
     ]
-    expected = [told(block) for block in held]
+    expected = [_outlined(told(block), block) for block in held]
     shown = terminal_tables(text, [len(each.rows) for each in expected])
     for found, block, wanted in zip(shown, held, expected, strict=True):
         marked = isinstance(block, Table) and any(
@@ -254,6 +254,14 @@ def in_terminal(document: Document) -> Iterator[tuple[Read, Read]]:
         if marked:
             rows = [tuple(cell.removeprefix("*") for cell in row) for row in rows]
         yield filled(Read(found.caption, heads, tuple(rows))), wanted
+
+
+def _outlined(read: Read, block: Held) -> Read:
+    """What a terminal shows of a table: no columns that are a detail."""
+    gone = {c.name for c in block.columns if c.detail} if isinstance(block, Table) else set()
+    kept = [i for i, head in enumerate(read.heads) if head not in gone]
+    heads, *rows = (tuple(row[i] for i in kept) for row in (read.heads, *read.rows))
+    return read._replace(heads=heads, rows=tuple(rows))
 
 
 def in_markdown(document: Document) -> Iterator[tuple[Read, Read]]:

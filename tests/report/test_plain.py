@@ -34,6 +34,7 @@ HEADS = [
     "n",
     "undefined",
     "note",
+    "reading",
 ]
 
 
@@ -167,6 +168,7 @@ def test_csv_has_a_row_an_estimate(name: str) -> None:
         for key in ("value", "low", "high", "n", "base_rate"):
             assert found[key] == ("" if estimate[key] is None else repr(estimate[key]))
         assert found["measure"] == estimate["measure"]
+        assert found["reading"] == (estimate["reading"] or "")
         where = estimate["slice"] or {"column": "", "value": ""}
         assert restored(found["slice_value"]) == where["value"]
 

@@ -114,7 +114,7 @@ def test_a_network_has_no_mdi_but_a_loss(network: Run) -> None:
     assert [row[0] for row in losses.rows] == ["1", "2", "3"]
     first = [fold.losses[0] for fold in network.folds]
     assert losses.rows[0][1] == pytest.approx(math.fsum(first) / 2)
-    assert losses.rows[0][2:] == (min(first), max(first), 2)
+    assert losses.rows[0][2:] == (min(first), max(first), 2, "0.001")
 
 
 def test_a_tree_has_rules_and_chosen_columns(tree: Run) -> None:
@@ -127,6 +127,45 @@ def test_a_tree_has_rules_and_chosen_columns(tree: Run) -> None:
     rules = table(document, "Rules of the tree").rows
     assert {row[0] for row in rules} <= {"normal", "attack"}
     assert sum(row[3] for row in rules) == 420
+    impurity = {rule["rows"]: rule["impurity"] for rule in plain["rules"]}
+    assert all(row[4] == impurity[row[3]] for row in rules[:1])
+
+
+def test_splits_of_a_tree_tell_what_they_lower_the_impurity_by(tree: Run) -> None:
+    document = training_document(tree)
+    found = table(document, "Splits of the tree")
+    plain = document.plain["training"]
+    assert plain["criterion"] == "gini"
+    assert found.columns[3].name == "Gini impurity"
+    told = [(s["divides"], s["rows"], s["weighted_decrease"]) for s in plain["splits"]]
+    assert [(row[0], row[2], row[5]) for row in found.rows] == told[: len(found.rows)]
+    weighted = [split["weighted_decrease"] for split in plain["splits"]]
+    assert weighted == sorted(weighted, reverse=True)
+
+
+def test_a_forest_by_entropy_says_so() -> None:
+    settings = {"trees": 5, "criterion": "entropy"}
+    run = trained("safelink-forest", "holdout:0.3", settings=settings)
+    found = table(training_document(run), "What the model relies on")
+    assert "MDI (entropy)" in [column.name for column in found.columns]
+    assert run.model[-1].criterion == "entropy"
+    assert run.rules is None
+
+
+def test_the_learning_rate_of_each_epoch_is_told(network: Run) -> None:
+    settings = {"epochs": 4, "decay": 0.1, "decay_every": 2, "validation_share": 0}
+    run = trained("safelink-ann", "holdout:0.3", settings=settings)
+    assert run.folds[0].rates == pytest.approx((0.001, 0.001, 0.0001, 0.0001))
+    document = training_document(run)
+    rows = table(document, "Loss by epoch").rows
+    assert [row[-1] for row in rows] == ["0.001", "0.001", "0.0001", "0.0001"]
+    assert document.plain["training"]["folds"][0]["rates"] == list(run.folds[0].rates)
+    card = card_of(run, document)
+    assert "Its learning rate was 0.001 in epochs 1 to 2, 0.0001 in epochs 3 to 4." in card
+    assert "decay=0.1" in card.replace("\\", "")
+    # As decided: 0.5^floor((epoch - 1) / 5).
+    assert network.settings["decay"] == 0.5
+    assert network.settings["decay_every"] == 5
 
 
 def test_texts_have_telling_words() -> None:

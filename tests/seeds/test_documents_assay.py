@@ -1,10 +1,12 @@
 """The numbers of the documents by `assay` itself, and the laws that the documents state."""
 
+import json
 import math
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import permutations, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 import assay
 from assay import Bootstrap, Evaluation, Wald, Wilson
+from assay.cli.app import run
 from assay.curves import recall_at
 from assay.formula import of_classes
 from assay.inference import Quantity
@@ -50,7 +53,7 @@ def found(row: Number) -> float:
     )[name]
     if part == "ci":
         return {"low": wald.low, "high": wald.high}[row.end]
-    return (wald.high - wald.low) / (2 * 1.96)
+    return wald.parts["se"]
 
 
 def printed_like(value: float, text: str) -> str:
@@ -95,6 +98,58 @@ def test_nothing_that_can_be_measured_is_left_out() -> None:
     assert len(measured(RIGHT)) > 60
     assert len(measured(WRONG)) > 8
     assert {row.document for row in measured(RIGHT)} == {"000", "001", "002", "003"}
+
+
+# -- the tables of the documents at the command line -----------------------------------------------
+
+
+def at_the_command_line(capfdbinary: pytest.CaptureFixture[bytes], *options: str) -> dict[str, Any]:
+    code = run(["evaluate", *options, "--format", "json", "--quiet"])
+    out, err = capfdbinary.readouterr()
+    assert code == 0, err.decode()
+    document: dict[str, Any] = json.loads(out)
+    return document
+
+
+@pytest.mark.parametrize("key", MATRICES)
+@pytest.mark.parametrize("orientation", ["truth-rows", "predicted-rows"])
+def test_every_table_may_be_typed_either_way_round(
+    capfdbinary: pytest.CaptureFixture[bytes], key: str, orientation: str
+) -> None:
+    matrix = MATRICES[key]
+    rows = matrix.rows if orientation == "truth-rows" else tuple(zip(*matrix.rows, strict=True))
+    said = ["--matrix", str([list(row) for row in rows]), "--labels", ",".join(matrix.labels)]
+    if matrix.positive:
+        said += ["--positive", matrix.positive]
+    told = at_the_command_line(capfdbinary, *said, "--orientation", orientation)
+    assert told["estimates"] == evaluated(key).to_dict()["estimates"]
+
+
+def test_the_forest_of_safelink_by_its_four_cells(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    told = at_the_command_line(capfdbinary, "--cells", "tp=6635,fp=167,fn=324,tn=7743")
+    values = {
+        (e["measure"], e["label"]): e["value"]
+        for e in told["estimates"]
+        if e["average"] is None and e["base_rate"] is None
+    }
+    for name, printed in (("accuracy", "96.70%"), ("balanced_accuracy", "96.62%")):
+        assert printed_like(values[name, None], printed) == printed
+    for name, printed in (("precision", "97.54%"), ("recall", "95.34%"), ("f1", "96.43%")):
+        assert printed_like(values[name, "positive"], printed) == printed
+
+
+def test_the_table_of_004_has_the_decisions_in_its_rows(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    """Predicted 1 before predicted -1, actual 1 before actual -1: [[TP, FP], [FN, TN]]."""
+    told = at_the_command_line(
+        capfdbinary,
+        *("--matrix", "3,1;2,4", "--labels", "1,-1", "--positive", "1"),
+        *("--orientation", "predicted-rows"),
+    )
+    assert told["confusion"] == [[4, 1], [2, 3]]
 
 
 # -- areas that are only given ---------------------------------------------------------------------

@@ -40,6 +40,7 @@ _OPTIONS = {
     "base_rate": "base-rate",
     "cost_fp": "cost-fp",
     "cost_fn": "cost-fn",
+    "beta": "beta",
     "interval": "interval",
     "y_true": "label",
     "y_score": "score",

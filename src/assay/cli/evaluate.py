@@ -10,6 +10,14 @@ import click
 
 from assay.cli import values
 from assay.cli.command import Command
+from assay.cli.confusion import (
+    CELLS,
+    MATRIX,
+    ORIENTATION,
+    GivenCounts,
+    given_counts,
+    with_labels,
+)
 from assay.cli.errors import as_options
 from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import (
@@ -25,7 +33,7 @@ from assay.cli.judging import (
 )
 from assay.cli.progress import Progress
 from assay.cli.provenance import must_not_replace, provenance
-from assay.cli.reading import files, named, reading, within_memory
+from assay.cli.reading import files_or_none, named, reading, within_memory
 from assay.cli.reporting import TERMINAL, Reporting, reporting
 
 if TYPE_CHECKING:
@@ -68,6 +76,14 @@ EXAMPLES = (
         "assay evaluate 'sqlite:flows.db?select label, score from flows' --format json",
     ),
     ("from standard input", "cat predictions.csv | assay evaluate - --format markdown"),
+    (
+        "from the four counts of a paper",
+        "assay evaluate --cells tp=6635,fp=167,fn=324,tn=7743 --labels normal,attack",
+    ),
+    (
+        "a matrix whose rows are the decisions",
+        "assay evaluate --matrix '45,4,1;3,38,2;2,3,52' --orientation predicted-rows",
+    ),
 )
 
 
@@ -77,8 +93,11 @@ EXAMPLES = (
     examples=EXAMPLES,
     short_help="Judge a detector by a file of its predictions.",
 )
-@files
+@files_or_none
 @reading
+@CELLS
+@MATRIX
+@ORIENTATION
 @POSITIVE
 @NEGATIVE
 @LABELS
@@ -112,6 +131,9 @@ def command(
     /,
     *,
     files: tuple[str, ...],
+    cells: str | None,
+    matrix: str | None,
+    orientation: str | None,
     request: Request,
     positive: str | None,
     negative: str | None,
@@ -130,43 +152,61 @@ def command(
 
     FILE is CSV, TSV, JSON lines, Parquet, Arrow, .npz or .npy, text also as .gz or .zst; a folder
     of them; - for standard input; or sqlite:FILE?QUERY and duckdb:FILE?QUERY. Several files are
-    read as one.
+    read as one. Where only counts are known, --cells or --matrix stands in place of FILE.
     """
     one_of_them(positive, negative)
     if (cost_fp is None) != (cost_fn is None):
         raise click.UsageError("--cost-fp and --cost-fn go together")
+    counts = given_counts(context, files, cells=cells, matrix=matrix, orientation=orientation)
     if threshold is not None and request.decision is not None:
         raise click.UsageError("--threshold decides by the score; leave out it or --decision")
     method = _method(interval, resamples, reporting)
     reporting.check()
-    must_not_replace(reporting.out, files, request)
+    inputs = files if counts is None else counts.files
+    must_not_replace(reporting.out, inputs, request)
     check_figures(figures)
-    with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(files):
+    judged = {
+        "base_rate": base_rate or None,
+        "volume": volume,
+        "cost_fp": cost_fp,
+        "cost_fn": cost_fn,
+        "level": reporting.level,
+        "interval": method,
+    }
+    with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(inputs):
         from assay import evaluate_files
         from assay.report import document_of
 
-        evaluation = evaluate_files(
-            files,
-            request,
-            positive=positive,
-            negative=negative,
-            labels=labels,
-            threshold=threshold,
-            base_rate=base_rate or None,
-            volume=volume,
-            cost_fp=cost_fp,
-            cost_fn=cost_fn,
-            level=reporting.level,
-            interval=method,
-            progress=progress,
-        )
+        if counts is not None:
+            said = with_labels(counts, labels=labels, positive=positive, negative=negative)
+            evaluation = _of_counts(counts, said | judged)
+        else:
+            evaluation = evaluate_files(
+                files,
+                request,
+                positive=positive,
+                negative=negative,
+                labels=labels,
+                threshold=threshold,
+                progress=progress,
+                **judged,
+            )
         evaluation.notes = tuple(map(as_options, evaluation.notes))
-        made = provenance(context, files, request, reporting.face)
+        made = provenance(context, inputs, request, reporting.face)
         document = document_of(evaluation, made=made)
     for line in _said(evaluation, request, reporting):
         reporting.say(line)
     draw(evaluation.plot, figures, reporting)
     reporting.deliver(document)
+
+
+def _of_counts(counts: GivenCounts, arguments: dict[str, Any]) -> Evaluation:
+    """The evaluation of counts, under the name that they have here."""
+    from assay import evaluate_counts
+
+    evaluation = evaluate_counts(**arguments)
+    evaluation.source["name"] = counts.name
+    return evaluation
 
 
 def _method(interval: str | None, resamples: int | None, reporting: Reporting) -> Any:

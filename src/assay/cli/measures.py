@@ -6,13 +6,16 @@ from typing import Any
 
 import click
 
+from assay.cli import values
 from assay.cli.command import Command, Option
+from assay.cli.errors import as_options
 from assay.cli.reporting import Reporting, reporting
 
 GROUPS = ("rates", "agreement", "cost", "ranking", "probability")
 EXAMPLES = (
     ("all of them", "assay measures"),
     ("one of them, by any of its names", "assay measures detection_rate"),
+    ("an F score that leans towards recall", "assay measures fbeta --beta 1.5"),
     ("those of scores, for a README", "assay measures --group ranking --format markdown"),
     ("a reference table for a paper", "assay measures --out measures.tex"),
 )
@@ -39,17 +42,30 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     type=click.Choice(GROUPS),
     help="Only the measures of one group.",
 )
+@click.option(
+    "--beta",
+    cls=Option,
+    section="Which",
+    type=values.positive_number,
+    metavar="B",
+    help="Of fbeta: how many times as much recall counts as precision.",
+)
 @reporting
-def command(*, name: str | None, group: str | None, reporting: Reporting) -> None:
+def command(
+    *, name: str | None, group: str | None, beta: float | None, reporting: Reporting
+) -> None:
     """Look up measures: formula, range, how to read one, and when it misleads.
 
-    NAME is a measure or an alias of it, such as recall, tpr or detection_rate. Without it all are
-    listed.
+    NAME is a measure or an alias of it, such as recall, tpr or detection_rate; fbeta takes any
+    --beta, as does f1.5. Without it all are listed, and with --group those of a group with their
+    formulas.
     """
     if name is not None and group is not None:
         raise click.UsageError("give NAME or --group, not both")
+    if name is None and beta is not None:
+        raise click.UsageError("--beta needs its NAME: assay measures fbeta --beta 1.5")
     reporting.check()
-    from assay.errors import UnknownMeasure
+    from assay.errors import AssayError
     from assay.measures import find
     from assay.report import measure_document, measures_document
 
@@ -57,7 +73,7 @@ def command(*, name: str | None, group: str | None, reporting: Reporting) -> Non
         reporting.deliver(measures_document(group, level=reporting.level))
         return
     try:
-        measure = find(name)
-    except UnknownMeasure as error:
-        raise click.UsageError(str(error)) from error
+        measure = find(name, beta=beta)
+    except AssayError as error:
+        raise click.UsageError(as_options(str(error))) from error
     reporting.deliver(measure_document(measure, level=reporting.level))

@@ -28,13 +28,15 @@ def provenance(
     from assay.report import Provenance
     from assay.sources.files import inputs_of
 
-    inputs = tuple((found.name, found.size, found.sha256) for found in inputs_of(files, request))
+    # Counts that were typed have no file behind them.
+    found = inputs_of(files, request) if files else ()
+    inputs = tuple((each.name, each.size, each.sha256) for each in found)
     return Provenance(__version__, context.meta.get(TYPED, ""), inputs)
 
 
 def must_not_replace(out: Path | None, files: Sequence[str], request: Request) -> None:
     """Refuse a report that would be written over what it is about."""
-    if out is None or not out.is_file():
+    if out is None or not files or not out.is_file():
         return
     from assay.sources.files import paths_of
 

@@ -76,6 +76,7 @@ def files_of(
         folder.EVALUATION: render(document, "json"),
         folder.REPORT: render(document, "html"),
         folder.IMPORTANCE: csv_text(*folder.importance_rows(run)),
+        folder.ENCODING: folder.encoding_text(run),
         folder.FOLDS: csv_text(tuple(folds[0]), folds),
         folder.CARD: card_of(run, document, types_to_trust(model)),
     }

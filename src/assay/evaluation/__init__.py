@@ -1,7 +1,7 @@
 """The evaluation of one model."""
 
-from assay.evaluation.evaluate import RunningTally, count, evaluate
-from assay.evaluation.evaluation import Evaluation, evaluate_counts
+from assay.evaluation.evaluate import RunningTally, count, evaluate, evaluate_counts
+from assay.evaluation.evaluation import Evaluation
 from assay.evaluation.from_files import evaluate_files
 from assay.evaluation.functions import MeasureFunction, fbeta, function_of
 from assay.evaluation.judge import Judge

@@ -139,12 +139,20 @@ def reading(evaluation: Evaluation, measure: Measure, found: Estimate) -> str:
     band = None if math.isnan(found) else measure.band(found)
     if band is None or not band.praise:
         return "" if band is None else band.reading
+    if evaluation.mostly_false is None:
+        return band.reading
+    rate, far = evaluation.mostly_false
+    return (
+        f"would be called {band.reading}, yet at a base rate of {percent(rate)} {percent(far)} of "
+        f"alarms are false"
+    )
+
+
+def mostly_false(evaluation: Evaluation) -> tuple[float, float] | None:
+    """The base rate that was asked for at which most alarms are false, and which share; or None."""
     false = {rate: evaluation.at(rate)[FALSE_DISCOVERY_RATE] for rate in evaluation.base_rates}
     absurd = [rate for rate, far in false.items() if far > 0.5]
     if not absurd:
-        return band.reading
+        return None
     worst = max(absurd, key=lambda rate: false[rate])
-    return (
-        f"would be called {band.reading}, yet at a base rate of {percent(worst)} "
-        f"{percent(false[worst])} of alarms are false"
-    )
+    return worst, float(false[worst])

@@ -1,4 +1,4 @@
-"""From columns to an evaluation."""
+"""From columns or counts to an evaluation."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from assay import engines as engine
 from assay.errors import EmptyInput, InputError
+from assay.evaluation.counts import counts_tally
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
 from assay.inference import Method
@@ -81,6 +82,53 @@ def evaluate(
         family=family,
         source={"name": "arrays", "rows_read": batch.rows},
         notes=batch.notes,
+    )
+
+
+def evaluate_counts(
+    *,
+    tp: int | None = None,
+    fp: int | None = None,
+    fn: int | None = None,
+    tn: int | None = None,
+    matrix: Sequence[Sequence[int]] | None = None,
+    orientation: str | None = None,
+    labels: Sequence[Any] | None = None,
+    positive: Any = None,
+    negative: Any = None,
+    level: float | None = None,
+    interval: Method | str | None = None,
+    base_rate: float | Sequence[float] | None = None,
+    volume: float | None = None,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
+) -> Evaluation:
+    """Evaluate a confusion matrix alone: four cells, or a K x K matrix.
+
+    The rows of a matrix are the truth (``orientation="truth-rows"``) or, with
+    ``"predicted-rows"``, the decisions. ``labels`` name the classes in the order of the matrix, of
+    four cells the negative first.
+
+    >>> evaluate_counts(matrix=[[45, 3, 2], [4, 38, 3], [1, 2, 52]])["kappa"]
+    0.849 [0.759, 0.907]
+    """
+    tally, notes = counts_tally(
+        *(tp, fp, fn, tn),
+        matrix=matrix,
+        labels=labels,
+        positive=positive,
+        negative=negative,
+        orientation=orientation,
+    )
+    return Evaluation(
+        tally,
+        level=level,
+        interval=interval,
+        base_rate=base_rate,
+        volume=volume,
+        costs=costs_of(cost_fp, cost_fn),
+        source={"name": "counts", "rows_read": tally.confusion.total},
+        notes=notes,
     )
 
 

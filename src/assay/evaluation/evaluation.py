@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, MethodError, UnknownMeasure
 from assay.evaluation import display
-from assay.evaluation.counts import counts_tally
 from assay.evaluation.days import Spread, spread
-from assay.evaluation.deployment import Reach, costs_of, reach
+from assay.evaluation.deployment import Reach, mostly_false, reach, reading
 from assay.evaluation.entries import DEFAULT_BASE_RATES, Entry, entries
 from assay.evaluation.findings import Finding, findings_of
 from assay.evaluation.judge import Judge
@@ -22,7 +21,7 @@ from assay.evaluation.undecided import NO_DECISIONS
 from assay.evaluation.views import ByMeasure, Curves
 from assay.inference import Bootstrap, Delta, Estimate, Method, method_of
 from assay.inference.significance import finite
-from assay.measures import Costs, Measure, parse
+from assay.measures import Costs, Measure, catalogue, parse
 from assay.sources import FAMILY, label_text
 from assay.tally import Confusion, Tally
 
@@ -45,6 +44,7 @@ RECORD = (
     "n",
     "undefined",
     "note",
+    "reading",
 )
 NO_ALERTS = "rows without a label need one positive label; there are more than two classes"
 NO_COSTS = "costs are those of errors about one positive label; there are more than two classes"
@@ -57,6 +57,7 @@ class Evaluation(Mapping[str, Estimate]):
     A mapping from name to :class:`Estimate`: ``evaluation["f1"]``, ``evaluation["f1.macro"]``,
     ``evaluation["precision.normal"]``; aliases such as ``detection_rate`` work too.
 
+    >>> from assay import evaluate_counts
     >>> evaluation = evaluate_counts(tp=6635, fp=167, fn=324, tn=7743, labels=["normal", "attack"])
     >>> evaluation["precision"]
     0.975 [0.971, 0.979]
@@ -106,6 +107,7 @@ class Evaluation(Mapping[str, Estimate]):
             costs=costs,
             unlabelled=unlabelled,
         )
+        self._measures = {measure.name: measure for measure in catalogue.CATALOGUE}
         self.source = dict(source or {"name": "tally", "rows_read": tally.confusion.total})
         self.entries: tuple[Entry, ...] = tuple(entries(self._judge, rates, self.volume))
         plain = [e for e in self.entries if e.slice is None and e.base_rate is None]
@@ -211,6 +213,11 @@ class Evaluation(Mapping[str, Estimate]):
         return tuple(each for each in found if each is not None)
 
     @cached_property
+    def mostly_false(self) -> tuple[float, float] | None:
+        """The worst base rate that was asked for at which most alarms are false, and the share."""
+        return mostly_false(self)
+
+    @cached_property
     def spread(self) -> Spread | None:
         """How many alerts the days brought; None without days or one positive label.
 
@@ -235,7 +242,7 @@ class Evaluation(Mapping[str, Estimate]):
             "labels": list(tally.labels),
             "confusion": [list(row) for row in tally.confusion.cells] if self.decided else None,
             "per_class": [self._class(i) for i in range(len(tally.labels))],
-            "estimates": [_plain(entry) for entry in self.entries],
+            "estimates": [self._plain(entry) for entry in self.entries],
             "sweep": self._sweep(),
             "reliability": self._reliability(),
             "volume": self.volume,
@@ -246,6 +253,33 @@ class Evaluation(Mapping[str, Estimate]):
             "notes": list(self.notes),
             "findings": [asdict(finding) for finding in self.findings],
         }
+
+    def _plain(self, entry: Entry) -> dict[str, Any]:
+        found = entry.estimate
+        where = None
+        if entry.slice is not None:
+            where = {"column": entry.slice[0], "value": entry.slice[1]}
+        return {
+            "measure": entry.measure,
+            "label": entry.label,
+            "average": entry.average,
+            "slice": where,
+            "base_rate": entry.base_rate,
+            "value": finite(float(found)),
+            "low": finite(found.low),
+            "high": finite(found.high),
+            "method": found.method or None,
+            "n": found.n,
+            "undefined": found.undefined,
+            "note": found.note,
+            "reading": self._reading(entry),
+            "parts": {name: finite(part) for name, part in found.parts.items()} or None,
+        }
+
+    def _reading(self, entry: Entry) -> str | None:
+        """What its value is called; daily figures are no measures of the catalogue."""
+        measure = self._measures.get(entry.measure)
+        return None if measure is None else reading(self, measure, entry.estimate) or None
 
     def _source_counts(self) -> dict[str, Any]:
         refused = list(self.source.get("refused", ()))
@@ -298,47 +332,13 @@ class Evaluation(Mapping[str, Estimate]):
 
     def records(self) -> list[dict[str, Any]]:
         """All estimates as rows of a table: plain values, the slice in two columns."""
-        return [_record(_plain(entry)) for entry in self.entries]
+        return [_record(self._plain(entry)) for entry in self.entries]
 
     def __repr__(self) -> str:
         return display.text(self)
 
     def _repr_html_(self) -> str:
         return display.html(self)
-
-
-def evaluate_counts(
-    *,
-    tp: int | None = None,
-    fp: int | None = None,
-    fn: int | None = None,
-    tn: int | None = None,
-    matrix: Sequence[Sequence[int]] | None = None,
-    labels: Sequence[Any] | None = None,
-    positive: Any = None,
-    level: float | None = None,
-    interval: Method | str | None = None,
-    base_rate: float | Sequence[float] | None = None,
-    cost_fp: float | None = None,
-    cost_fn: float | None = None,
-) -> Evaluation:
-    """Evaluate a confusion matrix alone: four cells, or a K x K matrix whose rows are the truth.
-
-    ``labels`` name the classes, of four cells the negative first.
-
-    >>> evaluate_counts(matrix=[[45, 3, 2], [4, 38, 3], [1, 2, 52]])["kappa"]
-    0.849 [0.759, 0.907]
-    """
-    tally, notes = counts_tally(tp, fp, fn, tn, matrix=matrix, labels=labels, positive=positive)
-    return Evaluation(
-        tally,
-        level=level,
-        interval=interval,
-        base_rate=base_rate,
-        costs=costs_of(cost_fp, cost_fn),
-        source={"name": "counts", "rows_read": tally.confusion.total},
-        notes=notes,
-    )
 
 
 def _notes(tally: Tally) -> list[str]:
@@ -389,24 +389,3 @@ def _record(estimate: Mapping[str, Any]) -> dict[str, Any]:
     where = estimate["slice"] or {"column": None, "value": None}
     sliced = {"slice_column": where["column"], "slice_value": where["value"]}
     return {key: {**estimate, **sliced}[key] for key in RECORD}
-
-
-def _plain(entry: Entry) -> dict[str, Any]:
-    found = entry.estimate
-    where = None
-    if entry.slice is not None:
-        where = {"column": entry.slice[0], "value": entry.slice[1]}
-    return {
-        "measure": entry.measure,
-        "label": entry.label,
-        "average": entry.average,
-        "slice": where,
-        "base_rate": entry.base_rate,
-        "value": finite(float(found)),
-        "low": finite(found.low),
-        "high": finite(found.high),
-        "method": found.method or None,
-        "n": found.n,
-        "undefined": found.undefined,
-        "note": found.note,
-    }

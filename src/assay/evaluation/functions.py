@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -139,7 +138,7 @@ def fbeta(y_true: Any = None, y_said: Any = None, *, beta: Any, **given: Any) ->
     >>> fbeta(beta=2, tp=3, fp=1, fn=2, tn=4).value
     0.625
     """
-    if not isinstance(beta, int | float) or not 0 < beta < math.inf:
+    if not isinstance(beta, int | float) or isinstance(beta, bool):
         raise InputError(f"beta must be a positive number; found {beta!r}")
     return MeasureFunction(f_beta(beta))(y_true, y_said, **given)
 

@@ -46,7 +46,7 @@ from assay.measures import (
     reliability,
 )
 from assay.sources import FAMILY
-from assay.tally import ScoreTally, Tally
+from assay.tally import Confusion, ScoreTally, Tally
 
 DEFINED_ONLY = "macro_defined"
 NO_COSTS = "it needs what errors cost; say cost_fp= and cost_fn="
@@ -123,14 +123,14 @@ class Judge:
 
     def of_label(self, measure: Measure, label: int) -> Estimate:
         """A count measure with one label against the rest."""
-        priced = self.priced(measure)
-        if priced is None:
-            return self._undefined(NO_COSTS)
-        measure = priced
         if self.unlabelled is not None:
             found = partly.counted(self, measure, label)
             if found is not None:
                 return found
+        priced = self.priced(measure)
+        if priced is None:
+            return self._undefined(NO_COSTS)
+        measure = priced
         if self._undecided(measure):
             return self._undefined(NO_DECISIONS)
         return self._counted(measure, Quantity(_formula(measure), label=label))
@@ -227,6 +227,7 @@ class Judge:
             method=method,
             default=measure.interval,
         )
+        found = _with_parts(found, measure, self.tally.slices[key])
         if self.tally.clusters is None or math.isnan(found):
             return found
         return found.changed(note="rows of a slice are taken as independent, without clusters")
@@ -241,10 +242,15 @@ class Judge:
             clusters=self.tally.clusters,
             default=measure.interval,
         )
-        if not measure.parts:
-            return found
-        cells = self.tally.confusion.class_cells()
-        return found.changed(parts={name: value(e, cells) for name, e in measure.parts.items()})
+        if (
+            quantity.expression is not measure.formula
+            and quantity.expression is not measure.classes
+        ):
+            return found  # an average has no steps of its own
+        confusion = self.tally.confusion
+        if quantity.label is not None:
+            confusion = confusion.against_rest(quantity.label)
+        return _with_parts(found, measure, confusion)
 
     # -- scores ------------------------------------------------------------------------------------
 
@@ -404,6 +410,14 @@ class Judge:
             f"would show about {expected:.2g}",
             parts={"if_calibrated": expected},
         )
+
+
+def _with_parts(found: Estimate, measure: Measure, confusion: Confusion) -> Estimate:
+    """The estimate with the steps on the way, read on the same table."""
+    if not measure.parts:
+        return found
+    cells = confusion.class_cells()
+    return found.changed(parts={name: value(e, cells) for name, e in measure.parts.items()})
 
 
 def _formula(measure: Measure) -> Expression:

@@ -14,7 +14,7 @@ from assay.inference import bootstrap, delta
 from assay.inference.bootstrap import BCa, Bootstrap
 from assay.inference.delta import Delta
 from assay.inference.estimate import Estimate
-from assay.inference.proportions import PROPORTION_METHODS, ProportionInterval, Wilson
+from assay.inference.proportions import PROPORTION_METHODS, ProportionInterval, Wald, Wilson
 from assay.inference.quantiles import check_level
 from assay.inference.quantity import Quantity, squares_of, table_of
 from assay.inference.scored import DeLong, Newcombe
@@ -36,6 +36,8 @@ METHODS: Mapping[str, Any] = {
 FEW_ROWS = 10
 
 DEFAULT_LEVEL = 0.95
+# What Wald's interval is made of, among the parts of an estimate.
+STANDARD_ERROR = "se"
 ONE_CLUSTER = "no interval: one cluster tells nothing about the spread between clusters"
 
 _JACCARD = Quantity(TP / (TP + FP + FN), label=1)
@@ -92,6 +94,7 @@ def estimate(
     share = proportion(quantity.expression)
     n = effective_rows(confusion)
     note = None
+    parts: dict[str, float] = {}
     if share is not None:
         trials = value(share.trials, quantity.cells(confusion))
         n = int(trials) if not confusion.weighted else _kish(quantity, confusion)
@@ -115,6 +118,9 @@ def estimate(
     elif share is not None and not isinstance(method, Delta):
         chosen = method if isinstance(method, ProportionInterval) else Wilson(level)
         ends, name = _proportion_ends(exact, quantity, confusion, chosen), chosen.name
+        if isinstance(chosen, Wald):
+            rows = n if not confusion.weighted else _effective(quantity, confusion)
+            parts = {STANDARD_ERROR: math.sqrt(exact * (1 - exact) / rows)}
     elif (
         default is Interval.BY_JACCARD
         and quantity.label is not None
@@ -129,7 +135,7 @@ def estimate(
         name = "delta"
     low = max(min(ends[0], exact), bounds[0])
     high = min(max(ends[1], exact), bounds[1])
-    return Estimate(exact, low, high, method=name, n=n, level=level, note=note)
+    return Estimate(exact, low, high, method=name, n=n, level=level, note=note, parts=parts)
 
 
 def _proportion_ends(

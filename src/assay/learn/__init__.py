@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from assay.learn.persistence import Loaded, load_model, model_header, save_model
     from assay.learn.predicting import Predictions, Wanted, predict
     from assay.learn.recipes import RECIPES, Recipe, Setting, Task, find_recipe
+    from assay.learn.rules import impurity, rules_of
     from assay.learn.run import Run
     from assay.learn.scenarios import (
         make_arp,
@@ -68,6 +69,7 @@ __all__ = [
     "check",
     "data_of",
     "find_recipe",
+    "impurity",
     "load_model",
     "make_arp",
     "make_darknet",
@@ -76,6 +78,7 @@ __all__ = [
     "parse_scheme",
     "predict",
     "read_data",
+    "rules_of",
     "save_model",
     "stream_arp",
     "stream_darknet",
@@ -90,6 +93,7 @@ _HOMES = {
     "assay.learn.persistence": ("Loaded", "load_model", "model_header", "save_model"),
     "assay.learn.predicting": ("Predictions", "Wanted", "predict"),
     "assay.learn.recipes": ("RECIPES", "Recipe", "Setting", "Task", "find_recipe"),
+    "assay.learn.rules": ("impurity", "rules_of"),
     "assay.learn.run": ("Run",),
     "assay.learn.scenarios": (
         "make_arp",

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, ScoreError
-from assay.learn.cells import not_numbers, numbers_in
+from assay.learn.feature_values import not_numbers, numbers_in
 from assay.sources.files.checks import Place, Problem, value_shown
 from assay.sources.files.collect import ADVICE, LISTED, where
 from assay.sources.files.request import Refused

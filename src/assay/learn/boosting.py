@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from assay.errors import InputError, install_line
+from assay.inference.operating import best_operating
 from assay.learn.calibration import inner_folds, may_be_divided, platt, sigmoid
-from assay.learn.operating import best_operating
 from assay.tally.blocks import threads
 
 Floats: TypeAlias = npt.NDArray[np.float64]

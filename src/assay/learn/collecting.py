@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError, LabelError
 from assay.learn.bad_rows import BadRows, numbers_or_bad, place_in
-from assay.learn.cells import Cells, cells_of
+from assay.learn.feature_values import Cells, cells_of
 from assay.learn.moments import MomentCheck
 from assay.sources.files.builders import LabelCodes, NameCodes, Numbers
 from assay.sources.files.checks import Problem, check_names

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from assay.errors import InputError
 from assay.learn.collecting import Learned, Rows, Wanted
-from assay.learn.tables import tables
 from assay.sources.batch import Named
 from assay.sources.columns import Labels, native, recode
 from assay.sources.files.inputs import Name, given_names
 from assay.sources.files.memory import Budget
+from assay.sources.files.read import opened_tables
 from assay.sources.files.request import Progress, Refused, Request, silent
 from assay.sources.files.table import Piece, Table
 from assay.sources.labelling import Labelling, resolve
@@ -118,7 +118,7 @@ def read_data(
     )
     budget = Budget(max_memory)
     wanted = Wanted(label, text, tuple(drop), tuple(keep), family, time, _learned(like))
-    given = tables(given_names(inputs), request, budget, progress, stdin)
+    given = opened_tables(given_names(inputs), request, budget, progress, stdin)
     rows = _collected(given, wanted, request, budget)
     return _labelled(rows, wanted, positive, negative, labels, like)
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from assay.errors import EmptyInput, InputError
-from assay.learn.cells import cells_of, not_numbers, numbers_in, texts_in
+from assay.learn.feature_values import cells_of, not_numbers, numbers_in, texts_in
 from assay.sources.columns import MISSING
 from assay.sources.files.checks import value_shown
 

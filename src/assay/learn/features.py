@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from assay.errors import InputError
 from assay.learn.bad_rows import BadRows, numbers_or_bad
-from assay.learn.cells import cells_of, texts_in
-from assay.learn.tables import tables
+from assay.learn.feature_values import cells_of, texts_in
 from assay.sources.files.checks import Problem
 from assay.sources.files.inputs import Name, given_names
 from assay.sources.files.memory import Budget
+from assay.sources.files.read import opened_tables
 from assay.sources.files.request import Progress, Refused, Request, silent
 from assay.sources.files.roles import must_have
 from assay.sources.files.table import Piece, Table
@@ -76,7 +76,7 @@ def read_pieces(
     budget = Budget(max_memory)
     bad = BadRows(stops=on_bad_row == "stop")
     before = 0
-    for table in tables(given_names(inputs), request, budget, progress, stdin):
+    for table in opened_tables(given_names(inputs), request, budget, progress, stdin):
         _must_have(table, columns)
         for column in keep:
             must_have(table, column)

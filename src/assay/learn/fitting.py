@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from assay.errors import InputError, ScoreError
-from assay.learn.operating import best_operating
+from assay.inference.operating import best_operating
 from assay.learn.run import Floats, Positions, Said
 from assay.learn.validation import Folds, GroupFolds, Rows
 from assay.sources.batch import Named
@@ -172,6 +172,11 @@ def tolerated_by(model: Any) -> float | None:
 def losses_of(model: Any) -> tuple[float, ...]:
     """The training loss of each epoch, of a network."""
     return tuple(float(loss) for loss in getattr(_last(model), "loss_curve_", ()))
+
+
+def rates_of(model: Any) -> tuple[float, ...]:
+    """The learning rate of each epoch, of a network."""
+    return tuple(float(rate) for rate in getattr(_last(model), "rates_", ()))
 
 
 def _said_of_choice(model: Any) -> str | None:

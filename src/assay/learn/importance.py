@@ -1,4 +1,4 @@
-"""Which columns a model relies on: by its trees (MDI), and by what shuffling a column costs."""
+"""What a model relies on: columns, by its trees (MDI) and by what shuffling costs; or words."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline
 
 from assay.inference.estimate import Estimate
 from assay.inference.quantiles import student
+from assay.learn.calibration import Calibrated
 from assay.learn.encoding import ChiSquare, Columns, frame_of
-from assay.learn.words import Word, telling_words
+from assay.learn.rules import criterion_of
 from assay.measures import ACCURACY, ROC_AUC, find, rank
 from assay.tally import ScoreTally
 
@@ -32,6 +33,20 @@ INTERVAL = (
 )
 
 
+WORDS = "words__"
+# What a forest tells by holds for all classes at once.
+ALL = "(all)"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word, or words, that speaks for a label, and how strongly."""
+
+    label: str
+    word: str
+    weight: float
+
+
 @dataclass(frozen=True)
 class ColumnImportance:
     """One column: its MDI (nan where the model has none) and what shuffling it costs."""
@@ -47,6 +62,7 @@ class Importance:
     """All columns, the most important first.
 
     ``measure`` is what falls when a column is shuffled: roc_auc for two classes, else accuracy.
+    ``criterion`` is the impurity that MDI is of, where it is one of ours.
     ``words`` are those that tell most, for a model of texts. ``notes`` say how to read it, and
     ``disagreement`` where the two ways contradict each other.
     """
@@ -59,6 +75,7 @@ class Importance:
     repeats: int = 0
     notes: tuple[str, ...] = ()
     disagreement: str | None = None
+    criterion: str | None = None
 
     def table(self) -> tuple[list[str], list[dict[str, Any]]]:
         """The head and the rows of the table: words where there are some, else columns.
@@ -78,12 +95,12 @@ def _cells(row: ColumnImportance) -> tuple[Any, ...]:
     return (row.column, *known, row.distinct)
 
 
-def gini_importance(pipeline: Pipeline) -> dict[str, float] | None:
-    """The mean decrease of Gini impurity by column, which sum to 1; None for models without trees.
+def impurity_importance(pipeline: Pipeline) -> dict[str, float] | None:
+    """The mean decrease of impurity (MDI) by column, which sum to 1; None for models without trees.
 
-    For each column the weighted decreases of all its splits are added up, averaged over the trees
-    and divided by their sum. Columns that were encoded as several are added up. All are 0 where no
-    tree has a split.
+    The impurity is Gini's, or the entropy where trees split by that. For each column the weighted
+    decreases of all its splits are added up, averaged over the trees and divided by their sum.
+    Columns that were encoded as several are added up. All are 0 where no tree has a split.
 
     Reference: Breiman 2001; document 000, section 14.
     """
@@ -137,7 +154,7 @@ def importance_of(
     if rows.height > most_rows:
         part = np.sort(generator.choice(rows.height, most_rows, replace=False))
     rows, truth = rows[part], np.asarray(truth)[part]
-    mdi = gini_importance(pipeline)
+    mdi = impurity_importance(pipeline)
     judge = _Judge(pipeline, rows, truth, generator)
     found = [
         ColumnImportance(
@@ -158,6 +175,7 @@ def importance_of(
         repeats=repeats,
         notes=notes,
         disagreement=None if mdi is None else _disagreement(found, judge.measure),
+        criterion=None if mdi is None else criterion_of(pipeline[-1]),
     )
 
 
@@ -229,3 +247,49 @@ def _disagreement(rows: Sequence[ColumnImportance], measure: str) -> str | None:
         f"{', and MDI favours such columns' if first.distinct > 100 else ''}; another column may "
         f"also tell the same"
     )
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def telling_words(pipeline: Pipeline, labels: Sequence[str], most: int = 10) -> tuple[Word, ...]:
+    """For each label the words with the largest weights, the strongest first.
+
+    A linear model's weights; for naive Bayes how much likelier a word is in the class than in the
+    mean of the others, as a logarithm; for a forest the MDI, for all classes at once. Where no
+    words are terms, runs of characters stand for them.
+    """
+    terms = pipeline[-2]
+    if not isinstance(terms, FeatureUnion):
+        return ()
+    names = terms.get_feature_names_out()
+    words = np.array([str(name).startswith(WORDS) for name in names])
+    if not words.any():
+        words[:] = True
+    weights = _weights(pipeline[-1])
+    if weights is None:
+        return ()
+    at = np.flatnonzero(words)
+    shown = [str(names[i]).partition("__")[2] for i in at]
+    classes = [ALL] if len(weights) == 1 else [labels[int(c)] for c in pipeline.classes_]
+    found = []
+    for label, row in zip(classes, weights[:, at], strict=True):
+        order = np.lexsort((np.arange(len(at)), -row))[:most]
+        found += [Word(label, shown[i], float(row[i])) for i in order if row[i] > 0]
+    return tuple(found)
+
+
+def _weights(model: Any) -> Floats | None:
+    """A row of weights a class, one row for all where the model has no more; else None."""
+    if isinstance(model, Calibrated):
+        model = model.model_
+    if hasattr(model, "coef_"):
+        weights = np.asarray(model.coef_, np.float64)
+        return np.vstack([-weights, weights]) if len(weights) == 1 else weights
+    if hasattr(model, "feature_log_prob_"):
+        chances = np.asarray(model.feature_log_prob_, np.float64)
+        others = (chances.sum(axis=0) - chances) / (len(chances) - 1)
+        return np.asarray(chances - others)
+    if hasattr(model, "feature_importances_"):
+        return np.asarray(model.feature_importances_, np.float64)[None, :]
+    return None

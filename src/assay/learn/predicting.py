@@ -13,9 +13,9 @@ from assay.learn.features import Features, read_pieces
 from assay.learn.fitting import USUAL, in_order, probabilities_of
 from assay.learn.persistence import Loaded
 from assay.learn.persistence.header import NUMBER
-from assay.learn.tables import tables
 from assay.sources.files.inputs import sources
 from assay.sources.files.memory import Budget
+from assay.sources.files.read import opened_tables
 from assay.sources.files.request import Progress, Refused, Request, silent
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def unused_note(
     if not all(s.engine is None and s.path is not None and s.path.is_file() for s in found):
         return None
     known = {*feature_names(model), *wanted.keep, wanted.id}
-    table = next(iter(tables(inputs, request, Budget(request.max_memory))))
+    table = next(iter(opened_tables(inputs, request, Budget(request.max_memory))))
     extra = [column for column in table.columns if column not in known]
     if not extra:
         return None

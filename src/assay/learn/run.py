@@ -14,7 +14,7 @@ from assay.evaluation import Evaluation
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.learn.recipes.ddos_tree import chosen_columns
-from assay.learn.rules import Rule, rules_of_tree
+from assay.learn.rules import TreeRules, rules_of_tree
 from assay.learn.validation.split import SplitCounts
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class Fold:
 
     ``train`` are positions in ``Run.data``, ``test`` in ``Run.judged_data``. ``learned`` are
     measures of the same model on the rows that it learned from, or on a sample of them. ``losses``
-    is the training loss of each epoch of a network. ``not_chosen`` is true where a threshold was to
-    be chosen on learned rows, and none could be.
+    is the training loss of each epoch of a network, ``rates`` the learning rate. ``not_chosen`` is
+    true where a threshold was to be chosen on learned rows, and none could be.
     """
 
     name: str
@@ -59,6 +59,7 @@ class Fold:
     learned: Mapping[str, float]
     not_learned: tuple[str, ...] = ()
     losses: tuple[float, ...] = ()
+    rates: tuple[float, ...] = ()
     not_chosen: bool = False
 
 
@@ -107,8 +108,8 @@ class Run:
         return tuple(chosen_columns(self.model))
 
     @cached_property
-    def rules(self) -> tuple[Rule, ...]:
-        """What a tree says, leaf by leaf; nothing of any other model."""
+    def rules(self) -> TreeRules | None:
+        """What a tree says, leaf by leaf and split by split; None of any other model."""
         return rules_of_tree(self.model, self.data.labels)
 
     @property

@@ -17,7 +17,7 @@ from assay.errors import InputError
 from assay.learn.persistence import MODEL, model_bytes, model_header
 from assay.learn.persistence.header import versions
 from assay.learn.predicting import DECISION, PROBABILITY, ROW, SCORE
-from assay.learn.record import counts_of, settings_of
+from assay.learn.record import counts_of, encoding_of, settings_of
 from assay.learn.run import Run
 from assay.measures import AVERAGES, parse
 
@@ -28,10 +28,11 @@ PREDICTIONS = "predictions.parquet"
 EVALUATION = "evaluation.json"
 REPORT = "report.html"
 IMPORTANCE = "importance.csv"
+ENCODING = "encoding.json"
 FOLDS = "folds.csv"
 CARD = "card.md"
 RUN = "run.json"
-FILES = (MODEL, PREDICTIONS, EVALUATION, REPORT, IMPORTANCE, FOLDS, CARD, RUN)
+FILES = (MODEL, PREDICTIONS, EVALUATION, REPORT, IMPORTANCE, ENCODING, FOLDS, CARD, RUN)
 SCHEMA = "assay.run/1"
 
 LABEL, FOLD, FAMILY, TIME = "label", "fold", "family", "time"
@@ -129,6 +130,12 @@ def folds_of(run: Run) -> list[dict[str, Any]]:
 def importance_rows(run: Run) -> tuple[list[str], list[dict[str, Any]]]:
     """The head and the rows of the table of importance, numbers as numbers."""
     return ([], []) if run.importance is None else run.importance.table()
+
+
+def encoding_text(run: Run) -> str:
+    """Codes of labels and texts, means and standard deviations, as JSON that people can read."""
+    found = encoding_of(run.model, run.data.labels)
+    return json.dumps(found, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
 def model_of(run: Run, asked: Asked) -> bytes:

@@ -15,7 +15,7 @@ from assay.inference.quantiles import check_level
 from assay.learn.data import Data, labelled_like
 from assay.learn.encoding import Columns
 from assay.learn.findings import run_findings
-from assay.learn.fitting import Fitting, losses_of, one_thread_a_sum, tolerated_by
+from assay.learn.fitting import Fitting, losses_of, one_thread_a_sum, rates_of, tolerated_by
 from assay.learn.importance import Importance, importance_of
 from assay.learn.judging import (
     evaluation_of,
@@ -168,6 +168,7 @@ class _Trainer:
             learned=learned_values(data, known, self.said(model, data, known)),
             not_learned=split.not_learned(),
             losses=losses_of(model.pipeline),
+            rates=rates_of(model.pipeline),
             not_chosen=model.note is not None,
         )
 

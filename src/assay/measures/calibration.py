@@ -18,10 +18,9 @@ from assay.tally.sums import SMALLEST_PROBABILITY
 BINS = 15
 # From this variance of the count on, the normal limit is good to seven digits.
 _NORMAL = 1e6
-# Newton's method: how many steps at most, how short they may get, and when it has arrived.
-_STEPS, _SHORT, _SHORTEST, _CLOSE = 100, 1e-3, 2.0**-40, 1e-14
-# Brent's method: how many steps at most where certain probabilities make a function flat.
-_ROOT_STEPS = 5000
+# Newton's method: how many steps at most, what is a short one, when it has arrived, and how far
+# from the log odds an intercept may lie.
+_STEPS, _SHORT, _CLOSE, _FAR = 100, 1e-3, 1e-14, 40.0
 
 Floats = npt.NDArray[np.float64]
 
@@ -164,41 +163,22 @@ def calibration_slope_influence(tally: ScoreTally) -> Influence:
     unfitted = Influence(math.nan, nothing, nothing)
     if _parted(tally, odds):
         return unfitted
-    both = tally.counts.sum(axis=0, dtype=np.float64)
-    # Log odds that lie close together, or far out, are fitted as well as any.
-    off = odds - float((both * odds).sum() / both.sum())
-    unit = math.sqrt(float((both * off**2).sum() / both.sum()))
-    off /= unit
     try:
-        slope, inverse, likely = _fitted(tally, np.stack([np.ones_like(off), off]))
-    except np.linalg.LinAlgError:
+        slope, (crossed, own), likely = _line(tally, odds)
+    except ZeroDivisionError:
         # Parted, but for odds that differ by rounding.
         return unfitted
-    moves = [(truth - likely) * (inverse[1, 0] + inverse[1, 1] * off) / unit for truth in (1, 0)]
-    return Influence(float(slope[1]) / unit, *moves)
+    moves = [(truth - likely) * (crossed + own * odds) for truth in (1, 0)]
+    return Influence(slope, *moves)
 
 
 def calibration_intercept_influence(tally: ScoreTally) -> Influence:
     """What has to be added to all log odds so that their mean probability is the prevalence."""
-    from scipy.optimize import brentq
-    from scipy.special import expit, logit
-
     odds = log_odds(tally)
-    negative, positive = tally.counts.astype(np.float64)
-    share = logit(positive.sum() / (positive.sum() + negative.sum()))
-
-    def missing(intercept: float) -> float:
-        """How many positives more there are than the probabilities promise."""
-        return float(
-            (positive * expit(-odds - intercept) - negative * expit(odds + intercept)).sum()
-        )
-
-    # Each probability would be below the prevalence at one end, and above it at the other.
-    ends = share - float(odds.max()) - 1, share - float(odds.min()) + 1
-    intercept = brentq(missing, *ends, xtol=_CLOSE, rtol=_CLOSE, maxiter=_ROOT_STEPS)
-    likely = expit(odds + intercept)
-    information = float(((positive + negative) * likely * (1 - likely)).sum())
-    return Influence(float(intercept), (1 - likely) / information, -likely / information)
+    intercept, likely = _shift(tally, odds)
+    spread = float((tally.counts.sum(axis=0) * likely * (1 - likely)).sum())
+    moves = [(truth - likely) / spread for truth in (1, 0)]
+    return Influence(intercept, *moves)
 
 
 def log_odds(tally: ScoreTally) -> Floats:
@@ -223,33 +203,74 @@ def _parted(tally: ScoreTally, odds: Floats) -> bool:
     return bool(positive.min() >= negative.max() or negative.min() >= positive.max())
 
 
-def _fitted(tally: ScoreTally, columns: Floats) -> tuple[Floats, Floats, Floats]:
-    """A logistic regression by Newton's method: coefficients, inverse information, fit."""
-    from scipy.special import expit
-
+def _shares(tally: ScoreTally) -> tuple[Floats, Floats, float]:
+    """The shares of positives and of all rows at each score, and how many rows there are."""
     total = float(tally.counts.sum())
     q, p = tally.counts / total
-    both = p + q
-    found = np.zeros(len(columns))
+    return p, p + q, total
 
-    def at(coefficients: Floats) -> tuple[float, Floats]:
-        eta = coefficients @ columns
-        likely = expit(eta)
-        # The log likelihood, of what was true: stable for large log odds.
-        return float((p * eta - both * np.logaddexp(0, eta)).sum()), likely
 
-    height, likely = at(found)
+def _shift(tally: ScoreTally, odds: Floats) -> tuple[float, Floats]:
+    """The shift of log odds at which as many positives are expected as there are, and the fit.
+
+    By Newton's method within ever closer bounds.
+    """
+    from scipy.special import expit
+
+    p, both, _ = _shares(tally)
+    low, high = -float(odds.max()) - _FAR, -float(odds.min()) + _FAR
+    found = 0.0
     for _ in range(_STEPS):
-        information = (columns * (both * likely * (1 - likely))) @ columns.T
-        step = np.linalg.solve(information, columns @ (p - both * likely))
-        length = 1.0
-        # A long step may lead too far; of a short one the heights differ by rounding alone.
-        far = float(np.abs(step).max()) > _SHORT
-        while (tried := at(found + length * step))[0] < height and far and length > _SHORTEST:
-            length /= 2
-        found, moved = found + length * step, float(np.abs(length * step).max())
-        height, likely = tried
-        if moved <= _CLOSE * (1 + float(np.abs(found).max())):
+        likely = expit(found + odds)
+        excess = float((both * likely - p).sum())
+        low, high = (low, found) if excess > 0 else (found, high)
+        spread = float((both * likely * (1 - likely)).sum())
+        tried = found - excess / spread if spread > 0 else math.nan
+        following = tried if low < tried < high else (low + high) / 2
+        if abs(following - found) <= _CLOSE * (1 + abs(found)):
             break
-    information = (columns * (both * likely * (1 - likely))) @ columns.T
-    return found, np.linalg.inv(information) / total, likely
+        found = following
+    return following, np.asarray(expit(following + odds))
+
+
+def _line(tally: ScoreTally, odds: Floats) -> tuple[float, tuple[float, float], Floats]:
+    """A logistic regression on the log odds: its slope, the slope's row of the inverse information.
+
+    By Newton's method on centred log odds of one spread; last, the fitted shares.
+    """
+    from scipy.special import expit
+
+    p, both, total = _shares(tally)
+    centre = float((both * odds).sum())
+    unit = math.sqrt(float((both * (odds - centre) ** 2).sum()))
+    x = (odds - centre) / unit
+    share = float(p.sum())
+    a, b = math.log(share / (1 - share)), 0.0
+
+    def height(a: float, b: float) -> float:
+        eta = a + b * x
+        return float((p * eta - both * np.logaddexp(0, eta)).sum())
+
+    best = height(a, b)
+    for _ in range(_STEPS):
+        likely = expit(a + b * x)
+        weight, off = both * likely * (1 - likely), p - both * likely
+        i, j, k = float(weight.sum()), float((weight * x).sum()), float((weight * x * x).sum())
+        u, v = float(off.sum()), float((off * x).sum())
+        det = i * k - j * j
+        step_a, step_b = (k * u - j * v) / det, (i * v - j * u) / det
+        # A long step may lead too far; of a short one the heights differ by rounding alone.
+        far = max(abs(step_a), abs(step_b)) > _SHORT
+        while (tried := height(a + step_a, b + step_b)) < best and far:
+            step_a, step_b = step_a / 2, step_b / 2
+            far = max(abs(step_a), abs(step_b)) > _SHORT
+        a, b, best = a + step_a, b + step_b, tried
+        if max(abs(step_a), abs(step_b)) <= _CLOSE * (1 + max(abs(a), abs(b))):
+            break
+    likely = np.asarray(expit(a + b * x))
+    weight = both * likely * (1 - likely)
+    i, j, k = float(weight.sum()), float((weight * x).sum()), float((weight * x * x).sum())
+    det = (i * k - j * j) * total
+    # Back from centred log odds.
+    own = i / det / unit**2
+    return b / unit, (-j / det / unit - own * centre, own), likely

@@ -19,6 +19,7 @@ from assay.measures.ranked import RANKED
 from assay.measures.rates import (
     ACCURACY,
     ALERT_RATE,
+    LARGEST_BETA,
     NEGATIVE_PREDICTIVE_VALUE,
     PRECISION,
     PREVALENCE,
@@ -49,7 +50,9 @@ GROUPS = {
     "probability": "Whether a score in [0, 1] means the chance that it claims to be.",
 }
 AVERAGES = ("macro", "micro", "weighted")
+# F-beta by its number, f1.5, and by what it is called where the beta is told apart.
 _F_BETA = re.compile(r"f(\d+(?:\.\d+)?)")
+_ANY_BETA = ("fbeta", "f_beta")
 
 
 def names() -> dict[str, Measure]:
@@ -61,18 +64,24 @@ def names() -> dict[str, Measure]:
     return table
 
 
-def find(name: str) -> Measure:
+def find(name: str, *, beta: float | None = None) -> Measure:
     """The measure of this name or alias; ``f3`` and the like are F-beta.
 
-    >>> find("detection_rate").name
-    'recall'
+    >>> find("detection_rate").name, find("fbeta", beta=1.5).name
+    ('recall', 'f1.5')
     """
+    if name in _ANY_BETA:
+        if beta is None:
+            raise UnknownMeasure(f"{name} needs its beta=, such as 2; or say f2, f0.5, f1.5")
+        return f_beta(beta)
+    if beta is not None:
+        raise UnknownMeasure(f"beta= is of {_ANY_BETA[0]} alone; found the measure {name!r}")
     table = names()
     if name in table:
         return table[name]
-    beta = _F_BETA.fullmatch(name)
-    if beta and float(beta[1]) > 0:
-        return f_beta(float(beta[1]))
+    number = _F_BETA.fullmatch(name)
+    if number and 1 / LARGEST_BETA <= float(number[1]) <= LARGEST_BETA:
+        return f_beta(float(number[1]))
     close = difflib.get_close_matches(name, table, n=3)
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
     raise UnknownMeasure(f"there is no measure {name!r}{hint}")

@@ -52,6 +52,10 @@ class Interval(Enum):
         "threshold"
     )
     PARTIAL = "delta method on the logit scale; Newcombe's method 5 where errors are few"
+    CHOSEN = (
+        "delta method on the logit scale, by each row's influence, less the optimism of thresholds "
+        "that were chosen on the same rows"
+    )
     MEAN = "normal on the log scale, by the spread over rows"
     INFLUENCE = "delta method on the logit scale, by each row's influence"
     NONE = "none; its note says why"
@@ -234,7 +238,7 @@ class Measure:
     @property
     def _touches_zero(self) -> bool:
         """Whether it is flat where it is 0, like a square: then errors there have no slope."""
-        if self.formula is None or self.is_proportion or self.range != (0, 1):
+        if self.formula is None or self.is_proportion or tuple(self.range) != (0.0, 1.0):
             return False
         found = value(self.formula, _CHANCE)
         slopes = [value(derivative(self.formula, cell), _CHANCE) for cell in BINARY]
@@ -330,7 +334,9 @@ _UNLIKE = Costs(Fraction(2), Fraction(7))
 def _priced(measure: Measure, costs: Costs) -> Measure:
     assert measure.of_costs is not None  # noqa: S101 - asked only of such
     formula = measure.of_costs(constant(costs.false_alarm), constant(costs.miss))
-    return replace(measure, formula=formula, of_costs=None)
+    # A mean of what each row is worth lies between the worths of the four cells.
+    worths = [value(formula, {cell: int(cell == held) for cell in BINARY}) for held in BINARY]
+    return replace(measure, formula=formula, of_costs=None, range=(min(worths), max(worths)))
 
 
 @lru_cache(maxsize=512)

@@ -1,17 +1,20 @@
 """Measures that are read off the points of a ROC curve, and by how much each row moves them.
 
-A point holds how many positives and negatives are flagged from one score on. A measure of those
-points is told by its value and by its gradient: what one more hit or false alarm at each point, and
-one more row of each class, would change. A row counts at all points up to its own score, so running
-sums of the gradient are its influence.
+A point holds how many positives and negatives are flagged from one score on. A measure of points is
+told by its value and its gradient: what the detection rate and the false positive rate of each
+point, and the share of positives, count for. A row counts at all points up to its own score, so
+running sums of the gradient are its influence.
 """
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,77 +24,134 @@ from assay.measures.influence import Influence
 from assay.tally import ScoreTally
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+Positions: TypeAlias = npt.NDArray[np.int64]
 
 # How far around a point the slope of the curve is looked for, in standard errors of its rate.
 _REACH = 1.96
 TOP_SHARE = 0.1
 
 
-class Points(NamedTuple):
-    """What is flagged from each score on, lowest score first; and the rows of both classes.
+@dataclass(frozen=True, eq=False)
+class Points:
+    """What is flagged from each score on, lowest score first; last, above all of them, nothing.
 
     ``effective`` is as how many rows the positives and negatives count that have sampling weights.
     """
 
     tp: Floats
     fp: Floats
-    positives: float
-    negatives: float
     effective: tuple[float, float]
 
     @classmethod
     def of(cls, tally: ScoreTally) -> Points:
         """The points of a binary score tally."""
-        fp, tp = (np.cumsum(side[::-1])[::-1].astype(np.float64) for side in tally.counts)
+        sums = np.zeros((2, tally.size + 1))
+        np.cumsum(tally.counts[:, ::-1], axis=1, out=sums[:, 1:])
         negatives, positives = tally.effective()
-        return cls(tp, fp, float(tp[0]), float(fp[0]), (positives, negatives))
+        return cls(sums[1, ::-1], sums[0, ::-1], (positives, negatives))
+
+    def __len__(self) -> int:
+        return len(self.tp)
 
     @property
+    def positives(self) -> float:
+        """All positives, or the sum of their weights."""
+        return float(self.tp[0])
+
+    @property
+    def negatives(self) -> float:
+        """All negatives, or the sum of their weights."""
+        return float(self.fp[0])
+
+    @property
+    def share(self) -> float:
+        """The share of positives."""
+        return self.positives / (self.positives + self.negatives)
+
+    def rates(self, at: int) -> tuple[float, float]:
+        """The detection rate and the false positive rate of one point."""
+        return float(self.tp[at] / self.positives), float(self.fp[at] / self.negatives)
+
+    @cached_property
     def recall(self) -> Floats:
-        """The share of positives flagged; 0 after the highest score."""
-        return np.append(self.tp, 0.0) / self.positives
+        """The share of positives flagged."""
+        return np.asarray(self.tp / self.positives)
 
-    @property
+    @cached_property
     def fpr(self) -> Floats:
-        """The share of negatives flagged; 0 after the highest score."""
-        return np.append(self.fp, 0.0) / self.negatives
+        """The share of negatives flagged."""
+        return np.asarray(self.fp / self.negatives)
+
+    @cached_property
+    def corners(self) -> Positions:
+        """The corners of the convex hull, from nothing flagged to everything."""
+        return len(self) - 1 - upper_hull(self.fp[::-1], self.tp[::-1])
+
+    def first_below(self, limit: float, of: Callable[[int], float]) -> int:
+        """The first point at which what never rises along the points is at most the limit."""
+        return bisect.bisect_left(range(len(self)), -limit, key=lambda at: -of(at))
+
+    def slope(self, low: int, high: int) -> tuple[float, float]:
+        """How far the detection rate and the false positive rate rise between two points."""
+        (high_recall, high_fpr), (low_recall, low_fpr) = self.rates(low), self.rates(high)
+        return high_recall - low_recall, high_fpr - low_fpr
 
 
-class _Gradient:
-    """What a hit or a false alarm more at each point changes, and a row more of each class."""
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """The value of a measure of points, and what the rates of some of them count for."""
 
-    def __init__(self, points: Points) -> None:
-        self._points = points
-        # One more than there are scores: above the highest nothing is flagged, whatever comes.
-        self._by_recall = np.zeros(len(points.tp) + 1)
-        self._by_fpr = np.zeros(len(points.tp) + 1)
-        self.by_share = 0.0
+    points: Points
+    value: float
+    at: Positions
+    by_recall: Floats
+    by_fpr: Floats
+    by_share: float = 0.0
 
-    def add(self, at: int | npt.NDArray[np.int64], *, recall: Any = 0.0, fpr: Any = 0.0) -> None:
-        """Add what the detection rate and the false positive rate of a point count for."""
-        np.add.at(self._by_recall, at, recall)
-        np.add.at(self._by_fpr, at, fpr)
-
-    def influence(self, value: float) -> Influence:
-        """The influence of a row of each class at each score.
-
-        ``by_share`` is what the share of positives counts for.
-        """
-        points = self._points
+    def influence(self) -> Influence:
+        """By how much a row of each class at each score moves the value."""
         moves = []
-        for by, rate, rows in (
-            (self._by_recall, points.recall, points.positives),
-            (self._by_fpr, points.fpr, points.negatives),
+        for by, rows, shift in self._sides():
+            gathered = np.zeros(len(self.points))
+            np.add.at(gathered, self.at, by)
+            moves.append(np.cumsum(gathered[:-1]) / rows + shift)
+        return Influence(self.value, *moves)
+
+    def variance(self) -> float:
+        """The variance of rows without weights: between the points all rows move it alike."""
+        order = np.argsort(self.at, kind="stable")
+        at = np.concatenate(([0], self.at[order]))
+        total = 0.0
+        for (by, rows, shift), held in zip(
+            self._sides(), (self.points.tp, self.points.fp), strict=True
         ):
-            # A row flagged at a point raises the rate by what is missing to 1, else lowers it.
-            moves.append((np.cumsum(by[:-1]) - float((by * rate).sum())) / rows)
+            moves = np.concatenate(([0.0], np.cumsum(by[order]))) / rows + shift
+            counts = held[at] - np.append(held[at[1:]], 0.0)
+            total += float((counts * moves**2).sum())
+        return total
+
+    def _sides(self) -> list[tuple[Floats, float, float]]:
+        """Of positives and of negatives: the gradient, the rows, and what every row moves."""
+        points = self.points
         total = points.positives + points.negatives
-        share = points.positives / total
-        return Influence(
-            value,
-            moves[0] + self.by_share * (1 - share) / total,
-            moves[1] - self.by_share * share / total,
-        )
+        of_share = {1: 1 - points.share, 0: -points.share}
+        found = []
+        for side, by, held in ((1, self.by_recall, points.tp), (0, self.by_fpr, points.fp)):
+            rows = float(held[0])
+            # A row that is not flagged at a point lowers its rate by as much as there is of it.
+            mean = float((by * held[self.at]).sum()) / rows
+            found.append((by, rows, self.by_share * of_share[side] / total - mean / rows))
+        return found
+
+
+def _reading(
+    points: Points, value: float, *terms: tuple[int, float, float], by_share: float = 0.0
+) -> Reading:
+    """A reading of single points: each with what its two rates count for."""
+    at, by_recall, by_fpr = zip(*terms, strict=True)
+    return Reading(
+        points, value, np.array(at), np.array(by_recall, float), np.array(by_fpr, float), by_share
+    )
 
 
 # -- the detection rate at a false positive rate ---------------------------------------------------
@@ -102,61 +162,60 @@ def last_within(points: Points, max_fpr: float) -> int:
 
     The limit is the decimal that was written: 3 of 30 negatives are within 0.1.
     """
-    limit = float(Fraction(repr(max_fpr)) * Fraction(points.negatives))
-    return int(np.searchsorted(-points.fp, -limit * (1 + 1e-12)))
+    limit = float(Fraction(repr(max_fpr)) * Fraction(points.negatives)) * (1 + 1e-12)
+    return points.first_below(limit, lambda at: float(points.fp[at]))
 
 
-def recall_at_influence(tally: ScoreTally, max_fpr: float) -> Influence:
+def recall_at(points: Points, max_fpr: float) -> Reading:
     """The highest detection rate at a false positive rate of at most ``max_fpr``."""
-    points = Points.of(tally)
     at = last_within(points, max_fpr)
-    recall, fpr = points.recall, points.fpr
     reach = _REACH * math.sqrt(max_fpr * (1 - max_fpr) / points.effective[1])
-    low = int(np.searchsorted(-fpr, -(max_fpr + reach)))
-    high = min(int(np.searchsorted(-fpr, -max(max_fpr - reach, 0.0))), len(recall) - 1)
-    across = fpr[low] - fpr[high]
-    slope = (recall[low] - recall[high]) / across if across > 0 else 0.0
-    gradient = _Gradient(points)
-    gradient.add(at, recall=1.0, fpr=-slope)
-    return gradient.influence(float(recall[at]))
+    low = points.first_below(max_fpr + reach, lambda at: points.rates(at)[1])
+    high = points.first_below(max(max_fpr - reach, 0.0), lambda at: points.rates(at)[1])
+    up, across = points.slope(low, high)
+    slope = up / across if across > 0 else 0.0
+    return _reading(points, points.rates(at)[0], (at, 1.0, -slope))
 
 
 # -- equal errors, and the farthest point from chance ----------------------------------------------
 
 
-def equal_error_influence(tally: ScoreTally) -> Influence:
+def equal_error(points: Points) -> Reading:
     """The rate at which misses and false positives are alike, on the lines between the points."""
-    points = Points.of(tally)
-    recall, fpr = points.recall, points.fpr
-    excess = fpr + recall - 1
-    before = int(np.searchsorted(-excess, 0.0, side="right")) - 1
+
+    def excess(at: int) -> float:
+        recall, fpr = points.rates(at)
+        return fpr - (1 - recall)
+
+    # The last point that has more false positives than misses, or as many.
+    before = bisect.bisect_right(range(len(points)), 0.0, key=lambda at: -excess(at)) - 1
     after = before + 1
-    share = excess[before] / (excess[before] - excess[after])
-    value = float(fpr[before] + share * (fpr[after] - fpr[before]))
+    part = excess(before) / (excess(before) - excess(after))
+    start, end = points.rates(before)[1], points.rates(after)[1]
+    value = start + part * (end - start)
     spread = value * (1 - value) * sum(1 / rows for rows in points.effective)
     reach = _REACH * math.sqrt(max(spread, 0.0))
-    low = min(max(int(np.searchsorted(-excess, -reach, side="right")) - 1, 0), before)
-    high = max(min(int(np.searchsorted(-excess, reach)), len(excess) - 1), after)
-    up, across = recall[low] - recall[high], fpr[low] - fpr[high]
+    low = bisect.bisect_right(range(len(points)), -reach, key=lambda at: -excess(at)) - 1
+    high = bisect.bisect_left(range(len(points)), reach, key=lambda at: -excess(at))
+    up, across = points.slope(min(max(low, 0), before), max(min(high, len(points) - 1), after))
     # Along a curve of slope up / across an error of one rate is shared out by both.
     of_fpr, of_recall = up / (up + across), across / (up + across)
-    gradient = _Gradient(points)
-    gradient.add(before, recall=-(1 - share) * of_recall, fpr=(1 - share) * of_fpr)
-    gradient.add(after, recall=-share * of_recall, fpr=share * of_fpr)
-    return gradient.influence(value)
+    return _reading(
+        points,
+        value,
+        (before, -(1 - part) * of_recall, (1 - part) * of_fpr),
+        (after, -part * of_recall, part * of_fpr),
+    )
 
 
-def farthest_influence(tally: ScoreTally) -> Influence:
+def farthest(points: Points) -> Reading:
     """The largest distance of detection rate and false positive rate over all thresholds.
 
     Where it is largest the threshold does not matter to first order, so it is taken as given.
     """
-    points = Points.of(tally)
     apart = points.recall - points.fpr
     at = int(apart.argmax())
-    gradient = _Gradient(points)
-    gradient.add(at, recall=1.0, fpr=-1.0)
-    return gradient.influence(float(apart[at]))
+    return _reading(points, float(apart[at]), (at, 1.0, -1.0))
 
 
 # -- the H measure ---------------------------------------------------------------------------------
@@ -175,28 +234,23 @@ def symmetric_costs(share: float) -> tuple[float, float]:  # noqa: ARG001 - what
     return 2.0, 2.0
 
 
-def h_influence(tally: ScoreTally, prior: Prior) -> Influence:
+def h_measure(points: Points, prior: Prior) -> Reading:
     """One minus the expected least loss, relative to that of the better trivial classifier.
 
     The cost c of a false alarm, 1 - c of a miss, is drawn from a beta distribution. Each corner of
     the hull is the best choice for some costs; the share of them and their means are the weights of
     its two rates.
     """
-    points = Points.of(tally)
-    recall, fpr = points.recall, points.fpr
-    # From nothing flagged to everything flagged.
-    corners = len(fpr) - 1 - upper_hull(fpr[::-1], recall[::-1])
-    share = points.positives / (points.positives + points.negatives)
-    value, by_recall, by_fpr = _h(recall[corners], fpr[corners], share, prior)
+    corners, share = points.corners, points.share
+    recall, fpr = points.tp[corners] / points.positives, points.fp[corners] / points.negatives
+    value, by_recall, by_fpr = _h(recall, fpr, share, prior)
     step = 1e-3 * min(share, 1 - share)
     near, far = (
-        [_h(recall[corners], fpr[corners], share + s, prior)[0] for s in (-reach, reach)]
+        [_h(recall, fpr, share + s, prior)[0] for s in (-reach, reach)]
         for reach in (step, 2 * step)
     )
-    gradient = _Gradient(points)
-    gradient.add(corners, recall=by_recall, fpr=by_fpr)
-    gradient.by_share = (8 * (near[1] - near[0]) - (far[1] - far[0])) / (12 * step)
-    return gradient.influence(value)
+    by_share = (8 * (near[1] - near[0]) - (far[1] - far[0])) / (12 * step)
+    return Reading(points, value, corners, by_recall, by_fpr, by_share)
 
 
 def _h(recall: Floats, fpr: Floats, share: float, prior: Prior) -> tuple[float, Floats, Floats]:
@@ -225,76 +279,79 @@ def _masses(ends: Floats, parameters: tuple[float, float]) -> tuple[Floats, Floa
 # -- precision-recall gain -------------------------------------------------------------------------
 
 
-def gain_area_influence(tally: ScoreTally) -> Influence:
+def gain_area(points: Points) -> Reading:
     """The area under the precision-recall-gain curve from a recall gain of 0 on.
 
-    Lines between points are straight in gains. With r the odds of the classes, a point has gains of
-    1 - r FP / TP and 1 - r FN / TP; in rates they are 1 - f / t and 1 - r (1 - t) / t, for f the
-    false positive rate and t the detection rate.
+    Lines between points are straight in gains. With t the detection rate, f the false positive rate
+    and r the odds of the classes, a point has gains of precision 1 - f / t and of recall
+    1 - r (1 - t) / t.
     """
-    points = Points.of(tally)
-    odds = points.positives / points.negatives
-    share = points.positives / (points.positives + points.negatives)
-    recall, fpr = points.recall[::-1], points.fpr[::-1]
-    first = int(np.searchsorted(recall, share, side="left"))
-    # A detection rate of the share of positives is a recall gain of 0: the curve starts there.
-    part = (share - recall[first - 1]) / (recall[first] - recall[first - 1])
-    start = fpr[first - 1] + part * (fpr[first] - fpr[first - 1])
-    t, f = np.append(share, recall[first:]), np.append(start, fpr[first:])
+    odds, share = points.positives / points.negatives, points.share
+    # A detection rate of the share of positives is a recall gain of 0: the curve starts there,
+    # between the last point that flags as many or more and the first that flags less.
+    outer = points.first_below(math.nextafter(share, 0.0), lambda at: points.rates(at)[0])
+    inner = outer - 1
+    slope_up, slope_across = points.slope(inner, outer)
+    slope = slope_across / slope_up
+    part = (share - points.rates(outer)[0]) / slope_up
+    start = points.rates(outer)[1] + part * slope_across
+    at = np.arange(inner, -1, -1)
+    t = np.append(share, points.recall[at])
+    f = np.append(start, points.fpr[at])
     of_recall, of_precision = 1 - odds * (1 - t) / t, 1 - f / t
     of_recall[0] = 0.0
     value = float((np.diff(of_recall) * (of_precision[1:] + of_precision[:-1])).sum() / 2)
     # The slope by each gain, then by the rates behind it.
     padded = np.concatenate((of_precision[:1], of_precision, of_precision[-1:]))
     by_recall_gain = (padded[:-2] - padded[2:]) / 2
-    by_recall_gain[-1] = (of_precision[-2] + of_precision[-1]) / 2
     padded = np.concatenate((of_recall[:1], of_recall, of_recall[-1:]))
     by_precision_gain = (padded[2:] - padded[:-2]) / 2
     by_t = by_recall_gain * odds / t**2 + by_precision_gain * f / t**2
     by_f = -by_precision_gain / t
-    by_odds = float((by_recall_gain[1:] * -(1 - t[1:]) / t[1:]).sum())
-    gradient = _Gradient(points)
-    last = len(recall) - 1
-    at = last - np.arange(first, len(recall))
-    gradient.add(at, recall=by_t[1:], fpr=by_f[1:])
     # The start moves with the points around it and with the share of positives.
-    slope = (fpr[first] - fpr[first - 1]) / (recall[first] - recall[first - 1])
-    gradient.add(last - first, fpr=by_f[0] * part, recall=-by_f[0] * slope * part)
-    gradient.add(last - first + 1, fpr=by_f[0] * (1 - part), recall=-by_f[0] * slope * (1 - part))
+    by_odds = float((by_recall_gain[1:] * -(1 - t[1:]) / t[1:]).sum())
     by_start = by_precision_gain[0] * f[0] / t[0] ** 2 + by_f[0] * slope
-    gradient.by_share = by_odds / (1 - share) ** 2 + by_start
-    return gradient.influence(value)
+    beside = by_f[0] * np.array([part, 1 - part])
+    return Reading(
+        points,
+        value,
+        np.concatenate((at, [inner, outer])),
+        np.concatenate((by_t[1:], -slope * beside)),
+        np.concatenate((by_f[1:], beside)),
+        by_odds / (1 - share) ** 2 + float(by_start),
+    )
 
 
 # -- the rows that score highest -------------------------------------------------------------------
 
 
-def top_lift_influence(tally: ScoreTally, top: float = TOP_SHARE) -> Influence:
+def top_lift(points: Points, top: float = TOP_SHARE) -> Reading:
     """How many times the share of positives is found among the highest scores.
 
     A score at which the limit is crossed is shared out in proportion.
     """
-    points = Points.of(tally)
-    total = points.positives + points.negatives
-    flagged = np.append(points.tp + points.fp, 0.0)
-    after = int(np.searchsorted(-flagged, -top * total))
+    share = points.share
+
+    def flagged(at: int) -> float:
+        return float(points.tp[at] + points.fp[at]) / (points.positives + points.negatives)
+
+    after = points.first_below(top, flagged)
     before = max(after - 1, 0)
-    step = flagged[before] - flagged[after]
-    part = (top * total - flagged[after]) / step if step else 0.0
-    recall = points.recall
-    held = float(recall[after] + part * (recall[before] - recall[after]))
+    step = flagged(before) - flagged(after)
+    part = (top - flagged(after)) / step if step else 0.0
+    up, across = points.slope(before, after)
+    held = points.rates(after)[0] + part * up
     # Rows near the limit: by how much the detection rate rises with the share that is flagged.
-    reach = _REACH * math.sqrt(top * (1 - top) / sum(points.effective)) * total
-    low = max(int(np.searchsorted(-flagged, -(top * total + reach), side="right")) - 1, 0)
-    high = min(int(np.searchsorted(-flagged, -(top * total - reach))), len(flagged) - 1)
-    slope = (recall[low] - recall[high]) / (flagged[low] - flagged[high]) * total
-    inside = np.zeros(len(points.tp))
-    inside[after:] = 1.0
-    if before < after:
-        inside[before] = part
-    crowded = slope * (inside - top) / total
-    return Influence(
+    reach = _REACH * math.sqrt(top * (1 - top) / sum(points.effective))
+    low = min(max(points.first_below(top + reach, flagged) - 1, 0), before)
+    high = max(min(points.first_below(top - reach, flagged), len(points) - 1), after)
+    slope = points.slope(low, high)[0] / (flagged(low) - flagged(high))
+    apart = points.rates(after)[0] - points.rates(after)[1] + part * (up - across)
+    of_recall, of_fpr = (1 - slope * share) / top, -slope * (1 - share) / top
+    return _reading(
+        points,
         held / top,
-        ((inside - held) / points.positives - crowded) / top,
-        -crowded / top,
+        (after, (1 - part) * of_recall, (1 - part) * of_fpr),
+        (before, part * of_recall, part * of_fpr),
+        by_share=-slope * apart / top,
     )

@@ -27,17 +27,17 @@ from assay.measures.measure import (
 )
 from assay.measures.operating import (
     TOP_SHARE,
-    equal_error_influence,
-    farthest_influence,
-    gain_area_influence,
-    h_influence,
-    recall_at_influence,
+    equal_error,
+    farthest,
+    gain_area,
+    h_measure,
+    recall_at,
     severe_by_class,
     symmetric_costs,
-    top_lift_influence,
+    top_lift,
 )
 from assay.measures.ranking import Ranking, Smooth, hand_till
-from assay.measures.scores import OverPairs, Ranked
+from assay.measures.scores import OverPairs, Ranked, read_off
 
 GROUP = "ranking"
 
@@ -249,8 +249,8 @@ def _most_recall_at(max_fpr: Fraction) -> Bound:
 
 def recall_at_fpr(max_fpr: float) -> Ranked:
     """The detection rate at a false positive rate of at most ``max_fpr``."""
-    return Ranked(
-        influence=partial(recall_at_influence, max_fpr=max_fpr),
+    return read_off(
+        partial(recall_at, max_fpr=max_fpr),
         interval=Interval.AT_RATE,
         invariant_under=(Law.PREVALENCE, Law.SCORE_MAP),
         reach=max_fpr,
@@ -314,8 +314,8 @@ EQUAL_ERROR_RATE = Measure(
     better=LOWER,
     range=(0, 1),
     averaged=False,
-    of_scores=Ranked(
-        influence=equal_error_influence,
+    of_scores=read_off(
+        equal_error,
         invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE, Law.SCORE_MAP),
     ),
     definition=Definition(
@@ -344,8 +344,9 @@ KS = Measure(
     better=HIGHER,
     range=(0, 1),
     averaged=False,
-    of_scores=Ranked(
-        influence=farthest_influence,
+    of_scores=read_off(
+        farthest,
+        interval=Interval.CHOSEN,
         invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE, Law.SCORE_MAP),
     ),
     definition=Definition(
@@ -377,7 +378,7 @@ H_MEASURE = Measure(
     better=HIGHER,
     range=(0, 1),
     averaged=False,
-    of_scores=Ranked(influence=partial(h_influence, prior=severe_by_class)),
+    of_scores=read_off(partial(h_measure, prior=severe_by_class), interval=Interval.CHOSEN),
     definition=Definition(
         _H_PLAIN, _H_LATEX, _H_SYMBOLS.format(prior="Beta(2, 1 + (1 - p) / p), whose mode is p")
     ),
@@ -396,8 +397,9 @@ H_MEASURE_SYMMETRIC = Measure(
     better=HIGHER,
     range=(0, 1),
     averaged=False,
-    of_scores=Ranked(
-        influence=partial(h_influence, prior=symmetric_costs),
+    of_scores=read_off(
+        partial(h_measure, prior=symmetric_costs),
+        interval=Interval.CHOSEN,
         invariant_under=(Law.CLASS_SWAP, Law.SCORE_MAP),
     ),
     definition=Definition(_H_PLAIN, _H_LATEX, _H_SYMBOLS.format(prior="Beta(2, 2)")),
@@ -417,7 +419,7 @@ TOP_DECILE_LIFT = Measure(
     better=HIGHER,
     range=(0, 1 / TOP_SHARE),
     averaged=False,
-    of_scores=Ranked(influence=top_lift_influence),
+    of_scores=read_off(top_lift),
     definition=Definition(
         "TPR among the highest tenth of all scores / 0.1",
         r"\frac{TPR_{0.1}}{0.1}",
@@ -440,7 +442,7 @@ PRECISION_RECALL_GAIN = Measure(
     better=HIGHER,
     range=(-math.inf, 1),
     averaged=False,
-    of_scores=Ranked(influence=gain_area_influence),
+    of_scores=read_off(gain_area),
     definition=Definition(
         "integral over recall gain from 0 to 1 of precision gain",
         r"\int_0^1 PG \; d\, RG",

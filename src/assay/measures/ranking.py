@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import permutations
 from typing import Any, NamedTuple, TypeAlias
 
@@ -27,6 +28,7 @@ from assay.measures.influence import (
     correct_partial,
     partial_influence,
 )
+from assay.measures.operating import Points
 from assay.tally import ScoreTally
 from assay.tally.blocks import BLOCK, map_blocks
 
@@ -81,6 +83,11 @@ class Ranking:
     auc: Smooth
     average_precision: Smooth
     blocks: tuple[_Block, ...] = ()
+
+    @cached_property
+    def points(self) -> Points:
+        """The points of its ROC curve."""
+        return Points.of(self.tally)
 
     def partial_auc(self, max_fpr: float = MAX_FPR, *, corrected: bool = True) -> Smooth:
         """The area up to a false positive rate, by default rescaled by McClish's correction."""

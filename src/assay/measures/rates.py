@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
+from assay.errors import InputError
 from assay.formula import (
     FN,
     FP,
@@ -306,6 +307,9 @@ F1 = Measure(
 )
 
 
+LARGEST_BETA = 1_000_000
+
+
 @lru_cache(maxsize=256)
 def f_beta(beta: float) -> Measure:
     """F-beta: recall counts beta times as much as precision.
@@ -315,17 +319,24 @@ def f_beta(beta: float) -> Measure:
     """
     if beta == 1:
         return F1
-    exact = Fraction(repr(beta))
+    if not 1 / LARGEST_BETA <= beta <= LARGEST_BETA:
+        raise InputError(
+            f"beta must be a positive number, from {1 / LARGEST_BETA:g} to {LARGEST_BETA:,}; found "
+            f"{beta!r}. Beyond that F is precision or recall itself"
+        )
+    exact = Fraction(repr(float(beta)))
+    # All digits that tell it from another beta, and no more.
+    told = f"{beta:g}" if float(f"{beta:g}") == beta else repr(float(beta))
     weight = exact * exact
     tp, fp, fn, _ = _EXAMPLE
     side = "recall" if beta > 1 else "precision"
     return Measure(
-        name=f"f{beta:g}",
+        name=f"f{told}",
         group=GROUP,
         formula=_f_beta_formula(exact),
         better=HIGHER,
         range=(0, 1),
-        reads=f"Precision and recall in one number, leaning towards {side} (beta = {beta:g}).",
+        reads=f"Precision and recall in one number, leaning towards {side} (beta = {told}).",
         misleads="The beta is a choice of costs: say why it was chosen, and do not compare F "
         "scores of different betas.",
         reference="van Rijsbergen 1979",
@@ -333,7 +344,7 @@ def f_beta(beta: float) -> Measure:
         identities=(
             Identity(
                 (1 + weight) * P * R / (weight * P + R),
-                f"f{beta:g} follows from precision and recall",
+                f"f{told} follows from precision and recall",
             ),
         ),
         taken_for=("f1", "f2", "f0.5", "jaccard", "fowlkes_mallows"),

@@ -18,11 +18,15 @@ import numpy.typing as npt
 from assay.measures.calibration import Reliability
 from assay.measures.influence import Influence
 from assay.measures.measure import Interval, Law, Needs
+from assay.measures.operating import Points, Reading
 from assay.measures.ranking import UNKNOWN, Ranking, Smooth, rank
 from assay.tally import Confusion, LossSums, Sample, ScoreTally
 from assay.tally.sums import Moments
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+
+# At a base rate, alarms on so many negatives weigh as much as the positives: fewer tell nothing.
+RESOLVING = 10
 
 
 @dataclass(frozen=True)
@@ -131,7 +135,21 @@ class Ranked:
             ]
             return Influence(mixed.value, moves[1], moves[0])
 
-        return replace(self, influence=influence, fast=None, unbiased=False, negatives=1)
+        invariant = Law.PREVALENCE in self.invariant_under
+        asked = self.negatives if invariant else math.ceil(RESOLVING / base_rate)
+        return replace(self, influence=influence, fast=None, unbiased=False, negatives=asked)
+
+
+def read_off(read: Callable[[Points], Reading], **facts: Any) -> Ranked:
+    """A measure that is read off the points of the ROC curve."""
+
+    def fast(ranking: Ranking) -> Smooth:
+        reading = read(ranking.points)
+        if ranking.tally.weighted:
+            return Smooth(reading.value, reading.influence().variance(ranking.tally))
+        return Smooth(reading.value, reading.variance())
+
+    return Ranked(lambda tally: read(Points.of(tally)).influence(), fast, **facts)
 
 
 @dataclass(frozen=True)

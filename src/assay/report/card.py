@@ -12,9 +12,11 @@ from pathlib import PurePath
 from typing import Any
 
 from assay.inference.estimate import decimal
+from assay.learn.fitting import rates_of
 from assay.learn.persistence import MODEL
 from assay.learn.record import settings_of
 from assay.learn.run import Run
+from assay.learn.run_folder import ENCODING
 from assay.measures import FALSE_DISCOVERY_RATE, MCC, PREVALENCE, parse
 from assay.measures.shown import CARD
 from assay.report.document import Document, Prose, Section
@@ -25,6 +27,8 @@ from assay.report.numbers import count, measured
 from assay.report.validated import called, rule_of
 from assay.report.words import quoted
 
+# So many steps of the learning rate are told one by one.
+_SPANS = 8
 # The name that hubs know a measure by, where it is another.
 _ON_HUBS = {MCC.name: "matthews_correlation"}
 _KEPT = frozenset(
@@ -150,8 +154,27 @@ def _what(run: Run) -> Iterator[str]:
     yield f"It tells {labels}." if run.binary else many
     used = f"{count(run.data.frame.width)} columns" if run.data.text is None else "texts"
     yield f"It learned from {run.learned_from} of {_data(run)} by {used}. {rule_of(run)}"
+    rates = rates_of(run.model)
+    if rates:
+        yield _schedule(rates)
     if run.threshold is not None:
         yield f"It flags rows from a score of {run.threshold:.10g} on."
+
+
+def _schedule(rates: Sequence[float]) -> str:
+    """The learning rate of each epoch, like ones together."""
+    spans: list[tuple[float, int, int]] = []
+    for epoch, rate in enumerate(rates, 1):
+        if spans and spans[-1][0] == rate:
+            spans[-1] = (rate, spans[-1][1], epoch)
+        else:
+            spans.append((rate, epoch, epoch))
+    told = [
+        f"{rate:.6g} in epoch{f's {first} to {last}' if last > first else f' {first}'}"
+        for rate, first, last in spans[:_SPANS]
+    ]
+    more = f" and so on to {rates[-1]:.6g} in epoch {len(rates)}" * (len(spans) > _SPANS)
+    return f"Its learning rate was {', '.join(told)}{more}."
 
 
 def _set_otherwise(run: Run) -> str:
@@ -188,6 +211,10 @@ def _use(trusted: Sequence[str]) -> Iterator[str]:
     yield (
         "In Python, assay.learn.load_model(FOLDER).pipeline has predict_proba; loading "
         "runs no code that the file could choose."
+    )
+    yield (
+        f"What columns became before the model saw them stands in {ENCODING}: the codes of labels "
+        f"and of texts, what stands in for missing values, and the scale of each column."
     )
     if trusted:
         named = " ".join(f"--trust {visible(each)}" for each in trusted)

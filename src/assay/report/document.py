@@ -59,11 +59,15 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table; ``optional`` ones are left out first where room is short."""
+    """A column of a table; ``optional`` ones are left out first where room is short.
+
+    Those that are a ``detail`` are never shown in a terminal, like sections of that kind.
+    """
 
     name: str
     kind: Kind = Kind.TEXT
     optional: bool = False
+    detail: bool = False
 
 
 @dataclass(frozen=True)

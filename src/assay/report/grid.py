@@ -52,6 +52,15 @@ class Grid:
                 grid = grid.without(i)
         return grid
 
+    @property
+    def outlined(self) -> Grid:
+        """The same without columns that are a detail."""
+        grid = self
+        for i in reversed(range(len(self.columns))):
+            if self.columns[i].detail:
+                grid = grid.without(i)
+        return grid
+
     def without(self, gone: int) -> Grid:
         """The same without one column."""
         return Grid(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from assay.learn.importance import Importance
+from assay.learn.importance import Importance, Word
 from assay.learn.record import settings_of
-from assay.learn.run import Run
-from assay.learn.words import Word
+from assay.learn.rules import ENTROPY, GINI, TreeRules
+from assay.learn.run import Fold, Run
 from assay.report.document import Cell, Column, Course, Kind, Section, Table, Tier
 from assay.report.names import name
 from assay.report.numbers import count, plain_number
@@ -16,6 +16,7 @@ from assay.report.validated import called
 from assay.report.words import plural
 
 _COLUMNS, _RULES = 30, 20
+_IMPURITY = {GINI: "Gini impurity", ENTROPY: "entropy (bits)"}
 
 
 def sections(run: Run) -> Iterator[Section]:
@@ -27,7 +28,7 @@ def sections(run: Run) -> Iterator[Section]:
     yield from _chosen(run)
     yield from _rules(run)
     if any(fold.losses for fold in run.folds):
-        yield _losses([fold.losses for fold in run.folds])
+        yield _losses(run.folds)
     yield _settings(run)
 
 
@@ -39,7 +40,7 @@ def _importance(found: Importance) -> Section:
     columns = (
         Column("column"),
         Column("lost when shuffled", Kind.DIFFERENCE),
-        *([Column("MDI (Gini)", Kind.SHARE)] if with_mdi else []),
+        *([Column(_mdi(found.criterion), Kind.SHARE)] if with_mdi else []),
         Column("distinct values", Kind.COUNT, optional=True),
     )
     rows: list[tuple[Cell, ...]] = []
@@ -55,6 +56,12 @@ def _importance(found: Importance) -> Section:
     )
     table = Table(caption, columns, tuple(rows), (*found.notes, *more))
     return Section("What the model relies on", (table,), Tier.ADVANCED)
+
+
+def _mdi(criterion: str | None) -> str:
+    """What the mean decrease of impurity is called, by the impurity where that is known."""
+    said = {GINI: " (Gini)", ENTROPY: " (entropy)"}
+    return f"MDI{said.get(criterion or '', '')}"
 
 
 def _words(found: Importance) -> Section:
@@ -84,32 +91,82 @@ def _chosen(run: Run) -> Iterator[Section]:
 
 
 def _rules(run: Run) -> Iterator[Section]:
-    """A tree as sentences."""
-    found = run.rules
-    if not found:
-        return
+    """A tree as sentences: its leaves, and what each split is worth."""
+    if run.rules is not None:
+        yield _leaves(run.rules)
+        if run.rules.splits:
+            yield _splits(run.rules)
+
+
+def _leaves(rules: TreeRules) -> Section:
+    many = len(rules.leaves[0].shares) > 2
     columns = (
         Column("class"),
         Column("where"),
         Column("share", Kind.SHARE),
         Column("learned rows", Kind.COUNT),
+        Column(_IMPURITY[rules.criterion], Kind.SHARE),
+        *([Column("shares of all classes", optional=True)] if many else []),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for rule in rules.leaves[:_RULES]:
+        where = " and ".join(rule.conditions) or "always"
+        shares = [_shares(rule.shares)] if many else []
+        rows.append((rule.label, where, rule.share, rule.rows, rule.impurity, *shares))
+    left = len(rules.leaves) - _RULES
+    more = (f"{count(left)} more {plural(left, 'leaf', 'leaves')} have fewer rows.",) * (left > 0)
+    note = "Shares and impurity are of the rows of the leaf, as the tree weighs them."
+    caption = "The tree, leaf by leaf, the fullest first"
+    table = Table(caption, columns, tuple(rows), (note, *more))
+    return Section("Rules of the tree", (table,), Tier.APPENDIX)
+
+
+def _shares(shares: Mapping[str, float]) -> str:
+    """The classes that are there, the largest first."""
+    there = sorted(shares.items(), key=lambda each: -each[1])
+    return ", ".join(f"{name(label)} {share:.1%}" for label, share in there if share)
+
+
+def _splits(rules: TreeRules) -> Section:
+    columns = (
+        Column("split"),
+        Column("where"),
+        Column("learned rows", Kind.COUNT),
+        Column(_IMPURITY[rules.criterion], Kind.SHARE),
+        Column("decrease", Kind.SHARE),
+        Column("weighted decrease", Kind.SHARE),
     )
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (rule.label, " and ".join(rule.conditions) or "always", rule.share, rule.rows)
-        for rule in found[:_RULES]
+        (
+            split.divides,
+            " and ".join(split.conditions) or "all rows",
+            split.rows,
+            split.impurity,
+            split.decrease,
+            split.weighted_decrease,
+        )
+        for split in rules.splits[:_RULES]
     )
-    left = len(found) - _RULES
-    more = (f"{count(left)} more {plural(left, 'leaf', 'leaves')} have fewer rows.",) * (left > 0)
-    note = "The share of the class in the leaf is as the tree weighs its rows."
-    table = Table("The tree, leaf by leaf, the fullest first", columns, rows, (note, *more))
-    yield Section("Rules of the tree", (table,), Tier.APPENDIX)
+    left = len(rules.splits) - _RULES
+    more = (f"{count(left)} more {plural(left, 'split', 'splits')} lower it less.",) * (left > 0)
+    note = (
+        "The decrease is the impurity of the rows that come to a split, less that of its two parts "
+        "by their share of them; weighted by the share of all rows that come there, and added up "
+        "by column, it is what MDI tells."
+    )
+    caption = "What each split of the tree lowers the impurity by, the most first"
+    table = Table(caption, columns, rows, (note, *more))
+    return Section("Splits of the tree", (table,), Tier.APPENDIX, detail=True)
 
 
 # -- training --------------------------------------------------------------------------------------
 
 
-def _losses(losses: Sequence[Sequence[float]]) -> Section:
+def _losses(folds: Sequence[Fold]) -> Section:
+    losses = [fold.losses for fold in folds]
     epochs = max(map(len, losses))
+    # The schedule is the same in all folds; the one that went on longest has all of it.
+    rates = max((fold.rates for fold in folds), key=len)
     if len(losses) == 1:
         columns: tuple[Column, ...] = (Column("epoch"), Column("loss", Kind.SHARE))
         rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -122,6 +179,10 @@ def _losses(losses: Sequence[Sequence[float]]) -> Section:
             Column("folds", Kind.COUNT),
         )
         rows = tuple(_epoch(losses, epoch) for epoch in range(epochs))
+    if len(rates) == epochs:
+        # As text, since it is no loss that the course could draw.
+        columns = (*columns, Column("learning rate"))
+        rows = tuple((*row, f"{rate:.6g}") for row, rate in zip(rows, rates, strict=True))
     table = Course("Training loss (cross-entropy) after each epoch", columns, rows)
     return Section("Loss by epoch", (table,), Tier.APPENDIX, detail=True)
 

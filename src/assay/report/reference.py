@@ -62,11 +62,12 @@ def measures_document(group: str | None = None, *, level: float = DEFAULT_LEVEL)
     for each in groups:
         rows = [measure for measure in shown if measure.group == each]
         if rows:
-            sections.append(Section(each.capitalize(), (_quick_reference(each, rows),)))
+            table = _quick_reference(each, rows, outline=group is None)
+            sections.append(Section(each.capitalize(), (table,)))
     entries = [_entry(measure, level) for measure in shown]
     return Document(
         title="Measures",
-        headline=(f"{len(shown)} measures; 'assay measures NAME' tells more of one.",),
+        headline=(_count(len(shown), len(sections)),),
         sections=tuple(sections),
         plain={"schema": SCHEMA, "measures": entries},
         records=tuple(_record(entry) for entry in entries),
@@ -121,11 +122,19 @@ def _filled(rows: list[tuple[Cell, ...]]) -> tuple[tuple[Cell, ...], ...]:
     return tuple(row for row in rows if row[1])
 
 
-def _quick_reference(group: str, measures: list[Measure]) -> Table:
+def _count(measures: int, groups: int) -> str:
+    one = "'assay measures NAME' tells all of one"
+    if groups == 1:
+        return f"{measures} measures; {one}."
+    return f"{measures} measures in {groups} groups; {one}, --group lists those of a group."
+
+
+def _quick_reference(group: str, measures: list[Measure], *, outline: bool) -> Table:
+    """The measures of a group; in an outline of all groups formulas are a detail."""
     columns = (
         Column("measure"),
-        Column("formula"),
-        Column("range"),
+        Column("formula", detail=outline),
+        Column("range", detail=outline),
         Column("better", optional=True),
         Column("reads"),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from assay.evaluation.words import listed
@@ -82,10 +83,22 @@ def _draw(console: Console, document: Document) -> None:
         if not section.detail:
             _section(console, section)
     _listing(console, document)
-    details = [name(section.title) for section in document.sections if section.detail]
+    details = [name(title) for title in _details(document)]
     if details:
         console.print()
         _say(console, f"In the other formats: {listed(details)}.", "dim")
+
+
+def _details(document: Document) -> Iterator[str]:
+    """The sections that a terminal does not show, and the columns of those that it does."""
+    columns: dict[str, None] = {}
+    for section in document.sections:
+        if section.detail:
+            yield section.title
+            continue
+        tables = (block for block in section.blocks if isinstance(block, Table))
+        columns |= {c.name: None for table in tables for c in table.columns if c.detail}
+    yield from columns
 
 
 def _say(console: Console, text: str, style: str = "", *, indent: int = 0) -> None:
@@ -122,7 +135,7 @@ def _block(console: Console, block: Table | Dots | Forest | Matrix) -> None:
             return
         drawn: RenderableType = _table(layout)
     else:
-        grid = grid_of(block, drawn=True)
+        grid = grid_of(block, drawn=True).outlined
         layout = fitted(grid, room)
         drawn = _stacked(grid, room) if layout is None else _table(layout)
     console.print(Padding(drawn, (0, 0, 0, _INDENT)))

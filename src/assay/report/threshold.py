@@ -8,14 +8,13 @@ from typing import Any
 
 from assay.decisions.threshold.result import (
     DAYS_OVER_BUDGET,
-    EXPECTED_COST,
     Choice,
     Point,
     Shown,
 )
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED
 from assay.inference import Estimate
-from assay.measures import PRECISION
+from assay.measures import EXPECTED_COST, PRECISION
 from assay.measures.shown import SIDE_BY_SIDE
 from assay.report.chosen import (
     all_of,
@@ -46,7 +45,7 @@ from assay.report.words import measure_name, positives
 # What stands side by side, in this order, as far as it was computed.
 _DAILY = (ALERTS, FALSE_ALARMS, MISSED)
 _CALLED = {
-    EXPECTED_COST: "expected cost a row",
+    EXPECTED_COST.name: "expected cost a row",
     DAYS_OVER_BUDGET: "days with more alerts than allowed",
 }
 # Whether it held, and whether its whole interval is on the same side.
@@ -124,7 +123,7 @@ def _upper(text: str) -> str:
 
 def _compared(points: list[Point]) -> Iterator[tuple[str, list[Cell]]]:
     """Rates, then numbers a day, then what no measure is: each of all points."""
-    for measure in (*SIDE_BY_SIDE, EXPECTED_COST, *_DAILY, DAYS_OVER_BUDGET):
+    for measure in (*SIDE_BY_SIDE, EXPECTED_COST.name, *_DAILY, DAYS_OVER_BUDGET):
         found = [_find(point.estimates, measure) for point in points]
         if all(estimate is None for estimate in found):
             continue
@@ -275,7 +274,7 @@ def _candidates(choice: Choice) -> Iterator[Section]:
         caption = f"A day with {count(choice.volume)} rows, {where(choice)}"
         blocks.append(_points(points, list(_DAILY), caption, Kind.DAILY))
     if "cost_fp" in choice.constraints:
-        blocks.append(_points(points, [EXPECTED_COST], f"Costs, {where(choice)}", Kind.SHARE))
+        blocks.append(_points(points, [EXPECTED_COST.name], f"Costs, {where(choice)}", Kind.SHARE))
     said = " ".join(f"{_upper(p.name)}: {p.rule.partition(';')[0].rstrip('.')}." for p in points)
     yield Section("Candidates", (*blocks, Prose(said)), Tier.MAIN)
 

@@ -15,6 +15,9 @@ from assay.sources.columns import array_of, scores_of
 Array: TypeAlias = npt.NDArray[Any]
 
 LIMIT = 2**62
+# The cells of two classes, and what the rows of a matrix may be.
+CELLS = ("tp", "fp", "fn", "tn")
+ORIENTATIONS = ("truth-rows", "predicted-rows")
 _HALF = 32
 
 

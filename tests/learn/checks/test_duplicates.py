@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.learn.checks import check
-from assay.learn.checks.equal import equal_rows
-from assay.learn.checks.near import rounded
+from assay.learn.checks.equal import equal_rows, rounded
 
 from .tables import clean, data, parted
 

@@ -65,7 +65,8 @@ def test_an_unknown_recipe_is_refused_with_near_names() -> None:
 
 def test_what_is_not_set_keeps_its_default() -> None:
     recipe = find_recipe("ddos-tree")
-    assert recipe.complete({"k": "5"}) == {"k": 5, "depth": 8, "min_leaf": 1, "balanced": True}
+    kept = {"depth": 8, "min_leaf": 1, "criterion": "gini", "balanced": True}
+    assert recipe.complete({"k": "5"}) == {"k": 5, **kept}
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)

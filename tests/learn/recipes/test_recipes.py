@@ -223,3 +223,27 @@ def test_texts_without_terms_are_refused() -> None:
     task = Task(LABELS, text="text")
     with pytest.raises(RecipeError, match="nothing to learn from"):
         find_recipe("darknet-text").pipeline(task, {"words": 0, "characters": 0})
+
+
+def test_the_schedule_and_adams_constants_can_be_set() -> None:
+    given = {"rate": "0.01", "decay": "0.25", "decay_every": "2"}
+    adam = {"beta_1": "0.8", "beta_2": "0.99", "epsilon": "1e-6"}
+    task = Task(LABELS, "attack")
+    model = find_recipe("safelink-ann").pipeline(task, {**given, **adam})[-1]
+    assert (model.learning_rate, model.decay, model.decay_every) == (0.01, 0.25, 2)
+    assert (model.beta_1, model.beta_2, model.epsilon) == (0.8, 0.99, 1e-6)
+    usual = find_recipe("safelink-ann").pipeline(task)[-1]
+    assert (usual.decay, usual.decay_every) == (0.5, 5)
+    assert (usual.beta_1, usual.beta_2, usual.epsilon) == (0.9, 0.999, 1e-8)
+    for odd in ({"decay": "0"}, {"decay": "1.5"}, {"decay_every": "0"}, {"beta_1": "1"}):
+        with pytest.raises(RecipeError, match="the setting"):
+            find_recipe("safelink-ann").pipeline(task, odd)
+
+
+@pytest.mark.parametrize("name", ["ddos-tree", "safelink-forest"])
+def test_the_criterion_can_be_set(name: str) -> None:
+    task = Task(LABELS, "attack")
+    assert find_recipe(name).pipeline(task)[-1].criterion == "gini"
+    assert find_recipe(name).pipeline(task, {"criterion": "entropy"})[-1].criterion == "entropy"
+    with pytest.raises(RecipeError, match="one of gini, entropy; found 'mse'"):
+        find_recipe(name).pipeline(task, {"criterion": "mse"})

@@ -15,13 +15,13 @@ from assay.decisions.audit.labelling import Counts, labelled
 from assay.decisions.audit.printed import Printed, printed
 from assay.errors import InputError
 from assay.inference import METHODS
+from assay.sources.counts import ORIENTATIONS
 
 KEYS = (
     "name", "source", "positive", "negative", "confusion", "labels", "matrix", "orientation",
     "support", "n", "reported", "folds", "aggregate", "arithmetic", "dataset", "train", "interval",
     "level",
 )  # fmt: skip
-ORIENTATIONS = ("truth-rows", "predicted-rows")
 AGGREGATES = ("pooled", "fold-mean")
 # Methods of intervals beside those of the catalogue, and other names of theirs.
 CORRECTED = ("wald-cc", "wilson-cc")

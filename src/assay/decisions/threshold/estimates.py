@@ -18,19 +18,21 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.decisions.threshold.result import DAYS_OVER_BUDGET, EXPECTED_COST, Shown
+from assay.decisions.threshold.result import DAYS_OVER_BUDGET, Shown
 from assay.decisions.threshold.sweep import Swept
 from assay.decisions.threshold.wanted import Wanted
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED
-from assay.formula import FN, FP, TN, TP, Expression, at_base_rate
+from assay.formula import Expression, at_base_rate
 from assay.inference import Bootstrap, ClopperPearson, Estimate, Quantity, estimate
 from assay.inference.binomial import tail
 from assay.inference.chosen import Chosen
 from assay.measures import (
     ALERT_RATE,
+    EXPECTED_COST,
     FALSE_NEGATIVE_RATE,
     FALSE_POSITIVE_RATE,
     RECALL,
+    Costs,
     Interval,
     find,
 )
@@ -148,7 +150,7 @@ class _Judged:
                 yield Shown(name, found, positive, base_rate=rate)
         if self.wanted.cost_fp is not None and self.wanted.cost_fn is not None:
             found = self._cost(self.wanted.cost_fp, self.wanted.cost_fn)
-            yield Shown(EXPECTED_COST, found, positive, base_rate=rate)
+            yield Shown(EXPECTED_COST.name, found, positive, base_rate=rate)
         for i, family in enumerate(self.swept.families):
             yield Shown(RECALL.name, self._of_family(i), positive, family=family.name)
 
@@ -193,10 +195,10 @@ class _Judged:
 
     def _cost(self, false_alarm: Fraction, miss: Fraction) -> Estimate:
         rate = self.wanted.base_rate
-        formula = (false_alarm * FP + miss * FN) / (TP + FP + FN + TN)
-        if rate is not None:
-            formula = _at_base_rate(formula, rate)
-        return self._of(formula, (0.0, float(max(false_alarm, miss))))
+        priced = EXPECTED_COST.priced(Costs(false_alarm, miss))
+        assert priced.formula is not None  # noqa: S101 - it has costs
+        formula = priced.formula if rate is None else _at_base_rate(priced.formula, rate)
+        return self._of(formula, priced.range)
 
     def _of_family(self, i: int) -> Estimate:
         family = self.swept.families[i]

@@ -13,6 +13,7 @@ from assay.decisions.threshold.wanted import Wanted
 from assay.decisions.threshold.words import rate
 from assay.evaluation.findings import Finding
 from assay.evaluation.words import count, listed, name, percent, some
+from assay.measures import EXPECTED_COST
 
 # Below this many a share moves by more than three points with a single row.
 FEWEST = 30
@@ -142,13 +143,13 @@ def _nothing_is_cheaper(swept: Swept, wanted: Wanted, chosen: Point | None) -> I
     counts = swept.counts
     share = float(wanted.base_rate or counts.positives / counts.rows)
     without = share * float(wanted.cost_fn)
-    if chosen["expected_cost"] > without:
+    if chosen[EXPECTED_COST.name] > without:
         yield Finding(
             "T007",
             "warning",
             f"Without any alert a row would cost {rate(without)}, less than the "
-            f"{rate(chosen['expected_cost'])} of this threshold: at these costs the detector does "
-            f"not pay.",
+            f"{rate(chosen[EXPECTED_COST.name])} of this threshold: at these costs the detector "
+            f"does not pay.",
         )
 
 

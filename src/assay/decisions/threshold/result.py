@@ -16,9 +16,8 @@ from assay.measures import parse
 
 SCHEMA = "assay.threshold/1"
 
-# Estimates of a point that no measure of the catalogue is: what a row costs on average, and the
-# share of days with more alerts than the budget, rows being independent.
-EXPECTED_COST, DAYS_OVER_BUDGET = "expected_cost", "days_over_budget"
+# The share of days with more alerts than the budget, rows being independent.
+DAYS_OVER_BUDGET = "days_over_budget"
 
 
 @dataclass(frozen=True)

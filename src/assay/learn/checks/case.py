@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
-from assay.learn.cells import texts_in
-from assay.learn.checks.equal import Equal, equal_rows, light, rare
+from assay.learn.checks.equal import COARSE, COARSER, FINE, Equal, equal_rows, light, rare, rounded
 from assay.learn.checks.facts import Facts, facts_of
 from assay.learn.checks.identifiers import identifier
-from assay.learn.checks.near import COARSE, COARSER, FINE, rounded
 from assay.learn.checks.signals import Learned, Signal, signal_of
 from assay.learn.data import Data
+from assay.learn.feature_values import texts_in
 
 if TYPE_CHECKING:
     import polars as pl

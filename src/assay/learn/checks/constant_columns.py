@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.learn.checks.case import Case
 from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.words import columns
+from assay.learn.checks.phrases import columns
 
 
 def look(case: Case) -> Seen | None:

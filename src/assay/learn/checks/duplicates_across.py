@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.evaluation.words import count
 from assay.learn.checks.case import TEST, TRAIN, Case
 from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.words import share
+from assay.learn.checks.phrases import share
 
 
 def look(case: Case) -> Seen | None:

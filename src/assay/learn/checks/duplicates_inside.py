@@ -7,7 +7,7 @@ from typing import Any
 from assay.evaluation.words import count, listed
 from assay.learn.checks.case import Case
 from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.words import share
+from assay.learn.checks.phrases import share
 
 
 def look(case: Case) -> Seen | None:

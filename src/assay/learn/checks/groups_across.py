@@ -10,7 +10,7 @@ from assay.evaluation.words import count, name
 from assay.learn.checks.case import HELD_OUT, TRAIN, Case, Part
 from assay.learn.checks.equal import Equal, equal_rows
 from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.words import share
+from assay.learn.checks.phrases import share
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,7 +67,7 @@ def grouped(case: Case, column: str) -> tuple[Equal, tuple[Any, ...]]:
 
 def values_of(case: Case, part: Part, column: str) -> pl.Series:
     """The groups of a part as text, so that a number in one file equals it in another."""
-    from assay.learn.cells import texts_in
+    from assay.learn.feature_values import texts_in
 
     return texts_in(case.group(part, column)).alias(_GROUP)
 

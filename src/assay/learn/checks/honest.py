@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.evaluation.words import count
-from assay.learn.cells import texts_in
 from assay.learn.checks.case import HELD_OUT, TEST, TRAIN, Case
+from assay.learn.checks.phrases import columns as named
 from assay.learn.checks.removing import Leaking, Mask
-from assay.learn.checks.words import columns as named
 from assay.learn.data import Data
+from assay.learn.feature_values import texts_in
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,7 +10,7 @@ from assay.learn.checks.case import TEST, TRAIN, Case
 from assay.learn.checks.equal import equal_rows
 from assay.learn.checks.finding import CodedCheck, Seen
 from assay.learn.checks.identifiers import ADDRESS, ID, PORT, TIME
-from assay.learn.checks.words import share
+from assay.learn.checks.phrases import share
 
 _CALLED = {ADDRESS: "addresses", PORT: "ports", ID: "ids", TIME: "times"}
 

@@ -7,7 +7,7 @@ import numpy as np
 from assay.evaluation.words import count
 from assay.learn.checks.case import TEST, TRAIN, Case
 from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.words import how_near, share
+from assay.learn.checks.phrases import how_near, share
 
 
 def look(case: Case) -> Seen | None:

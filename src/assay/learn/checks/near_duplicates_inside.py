@@ -8,7 +8,7 @@ from assay.evaluation.words import count, listed
 from assay.learn.checks.case import Case
 from assay.learn.checks.equal import Mask
 from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.words import how_near, share
+from assay.learn.checks.phrases import how_near, share
 
 
 def look(case: Case) -> Seen | None:

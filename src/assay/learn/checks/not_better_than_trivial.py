@@ -7,7 +7,7 @@ import math
 from assay.learn.checks.baselines import headline_measure
 from assay.learn.checks.case import Case
 from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.words import estimate
+from assay.learn.checks.phrases import estimate
 from assay.measures import find
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from assay.evaluation.words import count, name
 from assay.learn.checks.case import TEST, TRAIN, Case
 from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.words import share
+from assay.learn.checks.phrases import share
 
 # Copies for each row that differs, of the class itself and over those of any other class.
 OFTEN = 1.5

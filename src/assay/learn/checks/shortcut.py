@@ -7,8 +7,8 @@ import math
 from assay.evaluation.words import name, rate
 from assay.learn.checks.case import Case
 from assay.learn.checks.finding import CodedCheck, Seen
+from assay.learn.checks.phrases import columns, estimate
 from assay.learn.checks.signals import Signal
-from assay.learn.checks.words import columns, estimate
 
 TOO_GOOD = 0.99
 # Over all columns together; a perfect split of few rows is chance.

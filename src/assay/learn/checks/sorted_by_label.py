@@ -6,7 +6,7 @@ from assay.evaluation.words import count, percent
 from assay.learn.checks.case import Case
 from assay.learn.checks.finding import CodedCheck, Seen
 from assay.learn.checks.order import neighbours
-from assay.learn.checks.words import estimate
+from assay.learn.checks.phrases import estimate
 
 
 def look(case: Case) -> Seen | None:

@@ -9,7 +9,7 @@ from assay.learn.checks.case import Case
 from assay.learn.checks.finding import CodedCheck, Seen
 from assay.learn.checks.identifiers import ID, TIME
 from assay.learn.checks.order import Neighbours, by_column
-from assay.learn.checks.words import columns, estimate
+from assay.learn.checks.phrases import columns, estimate
 
 # A rank is needed, and the texts of an address have none.
 ORDERED = (ID, TIME)

@@ -23,7 +23,7 @@ from assay.learn.persistence.archive import (
 )
 from assay.learn.persistence.trees import must_be_sound, must_be_trees
 from assay.learn.persistence.trust import check_names, must_be_trustworthy, parts_of, schema_of
-from assay.learn.persistence.words import unpack_words
+from assay.learn.persistence.vocabularies import unpack_words
 from assay.sources.files.inputs import name_of
 
 MODEL = "model.skops"

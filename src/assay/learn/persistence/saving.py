@@ -16,7 +16,7 @@ from assay.errors import InputError
 from assay.learn.persistence import header as headers
 from assay.learn.persistence.archive import HEADER, SCHEMA, members_of, packed
 from assay.learn.persistence.trust import Untrusted, check_names, schema_of
-from assay.learn.persistence.words import words_packed
+from assay.learn.persistence.vocabularies import words_packed
 
 # Generators of random numbers serve training, and no prediction.
 _DROPPED_LOADERS = ("RandomGeneratorNode", "RandomStateNode")

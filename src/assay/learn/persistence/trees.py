@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
-from assay.learn.persistence.objects import objects_in
+from assay.learn.persistence.vocabularies import objects_in
 
 _LEAF = -1
 _MOST_CLASSES = 100_000

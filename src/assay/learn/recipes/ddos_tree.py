@@ -12,10 +12,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from assay.learn.encoding import ChiSquare, Columns
 from assay.learn.recipes.recipe import Recipe, Setting, Task
+from assay.learn.rules import CRITERIA, GINI
 
 
 def _build(settings: Mapping[str, Any], task: Task) -> Pipeline:
     model = DecisionTreeClassifier(
+        criterion=settings["criterion"],
         max_depth=settings["depth"],
         min_samples_leaf=settings["min_leaf"],
         class_weight="balanced" if settings["balanced"] else None,
@@ -49,6 +51,7 @@ RECIPE = Recipe(
         "k": Setting(20, "how many columns chi-square keeps", least=1),
         "depth": Setting(8, "how deep the tree may grow", least=1, optional=True),
         "min_leaf": Setting(1, "the fewest rows in a leaf", least=1),
+        "criterion": Setting(GINI, "what splits lower: gini or entropy", choices=CRITERIA),
         "balanced": Setting(default=True, help="weigh classes as if they were of equal size"),
     },
 )

@@ -10,11 +10,13 @@ from sklearn.pipeline import Pipeline
 from assay.learn.encoding import Columns, Standard
 from assay.learn.forest import Forest
 from assay.learn.recipes.recipe import Recipe, Setting, Task
+from assay.learn.rules import CRITERIA, GINI
 
 
 def _build(settings: Mapping[str, Any], task: Task) -> Pipeline:
     model = Forest(
         settings["trees"],
+        criterion=settings["criterion"],
         max_depth=settings["depth"],
         min_samples_leaf=settings["min_leaf"],
         max_features="sqrt",
@@ -32,6 +34,7 @@ RECIPE = Recipe(
         "trees": Setting(100, "how many trees there are", least=1),
         "depth": Setting(30, "how deep a tree may grow", least=1, optional=True),
         "min_leaf": Setting(1, "the fewest rows in a leaf", least=1),
+        "criterion": Setting(GINI, "what splits lower: gini or entropy", choices=CRITERIA),
         "balanced": Setting(default=True, help="weigh classes as if they were of equal size"),
     },
 )

@@ -137,6 +137,22 @@ def opened(
     return _binary(path, source.name, format_, request, budget, meter)
 
 
+def opened_tables(
+    inputs: Sequence[str],
+    request: Request,
+    budget: Budget,
+    progress: Progress = silent,
+    stdin: BinaryIO | None = None,
+) -> Iterator[Table]:
+    """Each input as a table, open until the next one is asked for."""
+    found = sources(inputs, request)
+    meter = Meter(progress, _total(found))
+    for source in found:
+        with contextlib.ExitStack() as stack:
+            yield opened(source, request, budget, meter, stdin, stack)
+    meter.done()
+
+
 def _must_be_text(name: str, what: str, request: Request, *more: str) -> None:
     """Refuse options that say how to read text where there is none."""
     for option in ("encoding", "delimiter", *more):

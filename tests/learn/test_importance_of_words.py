@@ -3,9 +3,8 @@
 import polars as pl
 import pytest
 
-from assay.learn.importance import importance_of
+from assay.learn.importance import ALL, importance_of, telling_words
 from assay.learn.recipes import Task, find_recipe
-from assay.learn.words import ALL, telling_words
 
 LABELS = ("drugs", "weapons")
 TITLES = ["pure white powder", "blue powder pills", "powder and pills", "pills for sleep"]

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
-from assay.learn.persistence.objects import objects_in
 
 VOCABULARY, CATEGORIES = "vocabulary_", "categories_"
 
@@ -83,3 +82,23 @@ def _vocabulary(words: list[Any]) -> dict[str, int]:
 
 def _texts(found: Any) -> bool:
     return isinstance(found, list) and all(type(one) is str for one in found)
+
+
+def objects_in(model: Any) -> Iterator[Any]:
+    """Every object with attributes that can be reached from a model, each once."""
+    seen: set[int] = set()
+    waiting = [model]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, str | int | float | None) or id(found) in seen:
+            continue
+        seen.add(id(found))
+        if isinstance(found, dict):
+            waiting += found.values()
+        elif isinstance(found, list | tuple | set):
+            waiting += found
+        elif isinstance(found, np.ndarray):
+            waiting += found.ravel().tolist() if found.dtype.hasobject else ()
+        elif hasattr(found, "__dict__") and not isinstance(found, type):
+            yield found
+            waiting += vars(found).values()

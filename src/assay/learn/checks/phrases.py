@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from assay.evaluation.words import name, some
 from assay.inference import Estimate
-from assay.learn.checks.near import COARSE
+from assay.learn.checks.equal import COARSE
 
 _LEAST, _MOST = 3, 7
 
