@@ -144,6 +144,13 @@ def test_the_gain_area_is_made_of_trapezoids_from_a_recall_gain_of_nothing(rows:
     assert gain_area(Points.of(tally_of(rows))).value == pytest.approx(float(area), abs=1e-11)
 
 
+def test_the_gain_area_starts_at_a_point_that_meets_the_share_beside_negatives_alone() -> None:
+    """At both of the scores 2 and 1 half of the positives are flagged, and half are positive."""
+    rows = [(1, 2), (1, 2), (0, 1), (1, 0), (1, 0), (0, 0), (0, 0), (0, 0)]
+    # From a precision gain of 1 - 0.25 / 0.5 at a recall gain of 0 down to 0 at 1.
+    assert gain_area(Points.of(tally_of(rows))).value == pytest.approx(0.25, rel=1e-12)
+
+
 # -- the H measure by enumeration ------------------------------------------------------------------
 
 

@@ -20,7 +20,11 @@ from assay.measures import (
     RECALL,
     Costs,
     Measure,
+    Ranked,
+    find,
+    last_within,
 )
+from assay.measures.shown import LOW_RATES
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -49,6 +53,39 @@ class Reach:
     negatives_needed: float
     enough: bool
     held: bool | None
+
+
+@dataclass(frozen=True)
+class LowRate:
+    """Where the detection rate at a low false positive rate is read, and whether it can be.
+
+    ``allowed`` are the false positives that the rate allows among the negatives, and ``threshold``
+    the lowest score that keeps it; None where the negatives are too few, or nothing is flagged.
+    """
+
+    measure: str
+    max_fpr: float
+    allowed: int
+    threshold: float | None
+
+
+def low_rates(judge: Judge) -> tuple[LowRate, ...]:
+    """The low false positive rates that papers quote; none without scores of two classes."""
+    if judge.rankings is None or not judge.binary or not judge.rankings[0].tally.size:
+        return ()
+    ranking = judge.rankings[0]
+    negatives = ranking.tally.effective()[0]
+    found = []
+    for name in LOW_RATES:
+        declared = find(name).of_scores
+        assert isinstance(declared, Ranked)  # noqa: S101 - it is read off a ranking
+        threshold = None
+        if negatives >= declared.negatives:
+            at = last_within(ranking.points, declared.reach)
+            threshold = float(ranking.tally.scores[at]) if at < ranking.tally.size else None
+        allowed = math.floor(Fraction(repr(declared.reach)) * Fraction(negatives))
+        found.append(LowRate(name, declared.reach, allowed, threshold))
+    return tuple(found)
 
 
 def costs_of(cost_fp: Any, cost_fn: Any) -> Costs | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import InputError, MethodError, UnknownMeasure
 from assay.evaluation import display
 from assay.evaluation.days import Spread, spread
-from assay.evaluation.deployment import Reach, mostly_false, reach, reading
+from assay.evaluation.deployment import LowRate, Reach, low_rates, mostly_false, reach, reading
 from assay.evaluation.entries import DEFAULT_BASE_RATES, Entry, entries
 from assay.evaluation.findings import Finding, findings_of
 from assay.evaluation.judge import Judge
@@ -218,6 +218,11 @@ class Evaluation(Mapping[str, Estimate]):
         return mostly_false(self)
 
     @cached_property
+    def low_rates(self) -> tuple[LowRate, ...]:
+        """Where the detection rate at low false positive rates is read; none without scores."""
+        return low_rates(self._judge)
+
+    @cached_property
     def spread(self) -> Spread | None:
         """How many alerts the days brought; None without days or one positive label.
 
@@ -248,6 +253,7 @@ class Evaluation(Mapping[str, Estimate]):
             "volume": self.volume,
             "costs": self.costs and {"fp": float(self.costs[0]), "fn": float(self.costs[1])},
             "deployment": [asdict(each) for each in self.deployment],
+            "low_rates": [asdict(each) for each in self.low_rates],
             "alerts_per_day": self.spread and _finite(asdict(self.spread)),
             "unlabelled": self.unlabelled and asdict(self.unlabelled),
             "notes": list(self.notes),

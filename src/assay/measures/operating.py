@@ -288,8 +288,8 @@ def gain_area(points: Points) -> Reading:
     """
     odds, share = points.positives / points.negatives, points.share
     # A detection rate of the share of positives is a recall gain of 0: the curve starts there,
-    # between the last point that flags as many or more and the first that flags less.
-    outer = points.first_below(math.nextafter(share, 0.0), lambda at: points.rates(at)[0])
+    # between the last point that detects as much and the first that does not.
+    outer = bisect.bisect_right(range(len(points)), -share, key=lambda at: -points.rates(at)[0])
     inner = outer - 1
     slope_up, slope_across = points.slope(inner, outer)
     slope = slope_across / slope_up

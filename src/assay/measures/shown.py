@@ -29,9 +29,12 @@ class Shown(NamedTuple):
 
 
 def of_scores() -> tuple[str, ...]:
-    """The measures of scores that two classes have."""
+    """The measures of scores that two classes have, but for those that are shown apart."""
     found = [measure for measure in catalogue.CATALOGUE if measure.of_scores is not None]
-    return tuple(m.name for m in found if not isinstance(m.of_scores, OverPairs))
+    apart = {*LOW_RATES, *FURTHER}
+    return tuple(
+        m.name for m in found if not isinstance(m.of_scores, OverPairs) and m.name not in apart
+    )
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -40,6 +43,11 @@ def _names(text: str) -> tuple[str, ...]:
 
 # -- evaluations -----------------------------------------------------------------------------------
 
+# Measures of scores with a table of their own, and those that stand in the appendix alone.
+LOW_RATES = _names("recall_at_fpr_1e2 recall_at_fpr_1e3 recall_at_fpr_1e4 recall_at_fpr_1e5")
+FURTHER = _names(
+    "precision_recall_gain h_measure_symmetric top_decile_lift brier_reliability brier_resolution"
+)
 # What an evaluation prints of itself.
 PRINTED = Shown(
     two=_names(

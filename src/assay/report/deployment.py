@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from assay.evaluation import ByMeasure, Evaluation
 from assay.evaluation.deployment import PER_DAY, Reach
 from assay.evaluation.entries import DEFAULT_BASE_RATES
-from assay.measures import FALSE_POSITIVE_RATE, PRECISION, PREVALENCE
-from assay.measures.shown import AT_BASE_RATES
+from assay.measures import FALSE_POSITIVE_RATE, PRECISION, PREVALENCE, catalogue
+from assay.measures.shown import AT_BASE_RATES, RANKED_AT_BASE_RATES
 from assay.report.document import Block, Cell, Column, Kind, Prose, Section, Table, Tier
 from assay.report.numbers import about, count, exact_percent, percent
 from assay.report.words import measure_name
@@ -28,7 +28,9 @@ def sections(evaluation: Evaluation) -> tuple[Section, ...]:
     if all(map(math.isnan, precise)):
         said = f"Nothing can be said at another base rate: {precise[0].undefined}."
         return (Section(title, (Prose(said),), Tier.ADVANCED),)
-    blocks: list[Block] = [_table(evaluation, found, AT_BASE_RATES, Kind.SHARE)]
+    costs = tuple(measure.name for measure in catalogue.CATALOGUE if measure.of_costs is not None)
+    names = (*AT_BASE_RATES, *RANKED_AT_BASE_RATES, *costs)
+    blocks: list[Block] = [_table(evaluation, found, names, Kind.SHARE)]
     if evaluation.volume is not None:
         blocks.append(_table(evaluation, found, PER_DAY, Kind.DAILY))
     blocks += [Prose(text) for text in reverse(evaluation)]

@@ -13,7 +13,7 @@ from assay.evaluation.words import listed
 from assay.inference import Estimate, Significance
 from assay.measures import RECALL, catalogue, find, parse
 from assay.measures.measure import spoken
-from assay.measures.shown import ADVANCED, MAIN, OF_ALERTS, PER_CLASS, of_scores
+from assay.measures.shown import ADVANCED, FURTHER, MAIN, OF_ALERTS, PER_CLASS, of_scores
 from assay.report import deployment, slices
 from assay.report.chance import own_tests
 from assay.report.document import (
@@ -73,6 +73,7 @@ def _of_decisions(evaluation: Evaluation) -> tuple[Section, ...]:
     return (
         _matrix(evaluation),
         *_measures(evaluation),
+        *_low_rates(evaluation),
         *deployment.sections(evaluation),
         *slices.sections(evaluation),
         *_classes(evaluation),
@@ -84,7 +85,7 @@ def _of_ranks(evaluation: Evaluation) -> tuple[Section, ...]:
     """What scores without a threshold tell; why there is no more stands among the notes."""
     shown = tuple(key for key in of_scores() if not math.isnan(evaluation[key]))
     table = _table(evaluation, shown or of_scores()[:1])
-    return (Section("Main results", (table,), Tier.MAIN),)
+    return (Section("Main results", (table,), Tier.MAIN), *_low_rates(evaluation))
 
 
 # -- measures --------------------------------------------------------------------------------------
@@ -124,6 +125,32 @@ def _measures(evaluation: Evaluation) -> tuple[Section, ...]:
         Section("Main results", (_table(evaluation, main),), Tier.MAIN),
         Section("Advanced results", (_table(evaluation, advanced),), Tier.ADVANCED),
     )
+
+
+def _low_rates(evaluation: Evaluation) -> tuple[Section, ...]:
+    """The detection rate where false positives are as rare as they have to be."""
+    if not evaluation.low_rates or alerts_only(evaluation):
+        return ()
+    columns = (
+        Column("false positive rate, at most", Kind.SHARE),
+        Column("detection rate", Kind.SHARE),
+        Column("threshold"),
+        Column("false positives allowed", Kind.COUNT),
+        Column("reading"),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for each in evaluation.low_rates:
+        found = evaluation[each.measure]
+        threshold = "" if each.threshold is None else f"{each.threshold:.6g}"
+        why = found.undefined or ("" if each.threshold is not None else "nothing is flagged")
+        rows.append((f"{each.max_fpr:g}", found, threshold, each.allowed, why))
+    ranked = evaluation.tally.scores
+    assert ranked is not None  # noqa: S101 - low rates are of scores
+    negatives = ranked[0].effective()[0]
+    said = f"{count(negatives)} negatives resolve false positive rates down to {1 / negatives:.2g}"
+    caption = f"{100 * evaluation.level:.10g}% intervals; {said}" if negatives else "no negatives"
+    table = Table(caption, columns, tuple(rows))
+    return (Section("At low false positive rates", (table,), Tier.ADVANCED),)
 
 
 def _of_alerts(evaluation: Evaluation) -> Section:
@@ -211,7 +238,8 @@ def _rates(evaluation: Evaluation) -> tuple[Section, ...]:
     others = [m for m in catalogue.CATALOGUE if m.of_scores is None and m.name not in said]
     # One-sided ones come first, as in the JSON document.
     others.sort(key=lambda measure: measure.symmetric)
-    table = _table(evaluation, tuple(measure.name for measure in others))
+    scores = FURTHER if evaluation.tally.scores is not None else ()
+    table = _table(evaluation, (*(measure.name for measure in others), *scores))
     return (Section("Further rates", (table,), Tier.APPENDIX, detail=True),)
 
 
