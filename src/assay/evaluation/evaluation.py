@@ -151,11 +151,11 @@ class Evaluation(Mapping[str, Estimate]):
         """
         if self.positive is None:
             raise MethodError(NO_BASE_RATE)
-        # At the usual rates only some measures were computed.
-        known = self.entries
-        if base_rate not in self.base_rates:
-            known = tuple(entries(self._judge, _base_rates(base_rate), self.volume))
-        return ByMeasure({e.measure: e.estimate for e in known if e.base_rate == base_rate})
+        found = {e.measure: e.estimate for e in self.entries if e.base_rate == base_rate}
+        if not found:
+            anew = entries(self._judge, _base_rates(base_rate), self.volume)
+            found = {e.measure: e.estimate for e in anew if e.base_rate == base_rate}
+        return ByMeasure(found)
 
     def of_slice(self, column: str, value: Any) -> ByMeasure:
         """The estimates of one slice, by measure."""
