@@ -21,6 +21,7 @@ from assay.formula.tree import (
     GeometricMean,
     Multiply,
     Root,
+    TimesLog,
     Total,
 )
 from assay.measures import AVERAGES, CATALOGUE
@@ -64,6 +65,18 @@ DEFINITIONS = {
     "positive_likelihood_ratio": "(TP/(TP+FN))/(FP/(FP+TN))",
     "negative_likelihood_ratio": "(FN/(TP+FN))/(TN/(FP+TN))",
     "diagnostic_odds_ratio": "(TP*TN)/(FP*FN)",
+    "lift": "(TP/(TP+FP))/((TP+FN)/(TP+FP+FN+TN))",
+    # Flach and Kull's form: the precision on a scale from the prevalence to 1, by harmonic means.
+    "precision_gain": (
+        "(TP/(TP+FP)-(TP+FN)/(TP+FP+FN+TN))/((1-(TP+FN)/(TP+FP+FN+TN))*(TP/(TP+FP)))"
+    ),
+    "recall_gain": ("(TP/(TP+FN)-(TP+FN)/(TP+FP+FN+TN))/((1-(TP+FN)/(TP+FP+FN+TN))*(TP/(TP+FN)))"),
+    # Mutual information over entropy, as sums of x ln x: H(truth) + H(alarm) - H(both).
+    "c_id": (
+        "(xlogx(TP+FP+FN+TN)-xlogx(TP+FN)-xlogx(FP+TN)-xlogx(TP+FP)-xlogx(FN+TN)"
+        "+xlogx(TP)+xlogx(FP)+xlogx(FN)+xlogx(TN))"
+        "/(xlogx(TP+FP+FN+TN)-xlogx(TP+FN)-xlogx(FP+TN))"
+    ),
 }
 
 FORMULAS: dict[str, Expression] = {m.name: m.formula for m in CATALOGUE if m.formula is not None}
@@ -79,15 +92,30 @@ OVER_CLASSES = {**CLASS_FORMULAS, **AVERAGED}
 
 
 def defined(name: str, cells: Mapping[str, int | Fraction]) -> Fraction | mpmath.mpf | None:
-    """The textbook value: exact where there is no root, else to 100 digits; None where 0/0."""
+    """The textbook value: exact where it is rational, else to 100 digits; None where 0/0."""
     text = DEFINITIONS[name]
-    with mpmath.workdps(DIGITS):
-        number: Callable[[Any], Any] = mpmath.mpf if "sqrt" in text else Fraction
+    with mpmath.workdps(3 * DIGITS):
+        number: Callable[[Any], Any] = Fraction if rational(name) else _to_mpmath
         values = {cell: number(cells[cell]) for cell in BINARY}
         try:
-            return eval(text, {"sqrt": mpmath.sqrt}, values)
+            found = eval(text, {"sqrt": mpmath.sqrt, "xlogx": _xlogx}, values)
         except ZeroDivisionError:
             return None
+        # Logarithms that cancel leave what they were rounded by.
+        return found if rational(name) or abs(found) > mpmath.mpf(10) ** -DIGITS else mpmath.mpf(0)
+
+
+def rational(name: str) -> bool:
+    """Whether a measure is a ratio of whole numbers."""
+    return not any(word in DEFINITIONS[name] for word in ("sqrt", "log"))
+
+
+def _to_mpmath(number: int | Fraction) -> mpmath.mpf:
+    return mpmath.mpf(number.numerator) / number.denominator
+
+
+def _xlogx(number: mpmath.mpf) -> mpmath.mpf:
+    return number * mpmath.log(number) if number else number
 
 
 def nearest(exact: Fraction | mpmath.mpf | None) -> float:
@@ -177,6 +205,8 @@ def _bounded(expression: Expression, cells: Cells, k: int | None) -> tuple[Any, 
             x, error = _bounded(radicand, cells, k)
             root = mpmath.sqrt(x)
             return root, (error / root if x else mpmath.sqrt(error)) + UNIT * root
+        case TimesLog(factor, argument):
+            return _times_log(_bounded(factor, cells, k), argument, cells, k)
         case Total(body):
             return _sum([_bounded(body, cells, c) for c in range(cells["K"])])
         case GeometricMean(body):
@@ -194,6 +224,16 @@ def _product(factors: list[tuple[Any, Any]]) -> tuple[Any, Any]:
     for x, e in factors:
         exact, largest = exact * x, largest * (abs(x) + e)
     return exact, largest - abs(exact) + (len(factors) - 1) * UNIT * largest
+
+
+def _times_log(
+    factor: tuple[Any, Any], argument: Expression, cells: Cells, k: int | None
+) -> tuple[Any, Any]:
+    if not factor[0]:
+        return factor
+    x, error = _bounded(argument, cells, k)
+    log = mpmath.log(x)
+    return _product([factor, (log, error / (x - error) + 4 * UNIT * abs(log))])
 
 
 def _geometric(factors: list[tuple[Any, Any]]) -> tuple[Any, Any]:

@@ -26,6 +26,7 @@ from assay.formula import (
     over_two_classes,
     sqrt,
     substitute,
+    times_log,
 )
 from assay.measures import CATALOGUE, Measure
 
@@ -211,6 +212,47 @@ def test_a_value_that_is_undefined_at_one_end_of_a_direction_does_not_hide_the_o
     found = bounds_along(TP / FP, OF_FIXED_ROWS, span)
     assert found.low[0] <= 5 / 3
     assert found.high[0] >= 5
+
+
+LOGARITHMS = {
+    "of a cell": times_log(TP, FP + 1),
+    "of a share": times_log(TP, TP / (TP + FP)),
+    "of less than one": times_log(TP - FN, FP / (FP + TN)),
+    "of a difference": times_log(FP, TP - FN),
+    "over a sum": times_log(TP, TN + 2) / (FP + FN + 1),
+}
+
+
+@pytest.mark.parametrize("formula", LOGARITHMS.values(), ids=LOGARITHMS)
+@large_or_small
+def test_bounds_of_logarithms_enclose_every_value_that_there_is(
+    formula: Expression, large: int
+) -> None:
+    boxes = random_boxes(np.random.default_rng(11), 40, large)
+    points = []
+    for box in boxes:
+        every = points_of(box)
+        value = evaluate(formula, dict(zip(NAMES, np.array(every).T, strict=True)))
+        # The exact evaluator has no logarithm of 0.
+        points.append([point for point, v in zip(every, value, strict=True) if np.isfinite(v)])
+    kept = [i for i, own in enumerate(points) if own]
+    assert len(kept) > 20
+    boxes, points = [boxes[i] for i in kept], [points[i] for i in kept]
+    assert_enclosed(formula, bounds(formula, stacked(boxes)), points)
+    assert_enclosed(formula, bounds_along(formula, ALONE, between(boxes, ALONE)), points)
+
+
+def test_bounds_of_a_logarithm_are_as_close_as_its_ends() -> None:
+    ranges = {"TP": ([1.0, -2.0, 0.0], [3.0, 4.0, 0.0]), "FP": ([2.0, 0.5, 0.0], [5.0, 4.0, 9.0])}
+    found = bounds(times_log(TP, FP), ranges)
+    log = np.log
+    assert found.low == pytest.approx([log(2), -4 * log(2), 0], rel=1e-12)
+    assert found.high == pytest.approx([3 * log(5), 8 * log(2), 0], rel=1e-12)
+
+
+def test_where_the_argument_may_be_nothing_a_logarithm_has_no_end() -> None:
+    found = bounds(times_log(TP, FP), {"TP": ([0.0], [1.0]), "FP": ([0.0], [1.0])})
+    assert (found.low[0], found.high[0]) == (-np.inf, np.inf)
 
 
 def test_the_same_part_in_a_sum_and_a_product_is_bounded_once() -> None:

@@ -22,6 +22,7 @@ from assay.formula import (
     evaluate,
     geometric_mean,
     sqrt,
+    times_log,
     total,
     value,
 )
@@ -42,7 +43,16 @@ FEW = settings(max_examples=12)
 
 # Without a difference nothing cancels, and a value is this near to the exact one.
 ULPS = 8
-NO_DIFFERENCE = sorted(set(FORMULAS) - {"informedness", "markedness", "mcc", "kappa"})
+DIFFERENCES = {
+    "informedness",
+    "markedness",
+    "mcc",
+    "kappa",
+    "precision_gain",
+    "recall_gain",
+    "c_id",
+}
+NO_DIFFERENCE = sorted(set(FORMULAS) - DIFFERENCES)
 EXTREME = {"TP": 2**53 - 1, "FP": 1, "FN": 2**52 + 1, "TN": 3}
 
 
@@ -93,6 +103,20 @@ def test_as_many_tables_as_classes_are_not_taken_for_classes() -> None:
 
 def test_the_geometric_mean_with_a_zero_is_zero_without_a_warning() -> None:
     assert evaluate(geometric_mean(HIT / ROW), {"HIT": [0, 3], "ROW": [5, 4]}) == 0.0
+
+
+def test_nothing_times_a_logarithm_is_nothing_without_a_warning() -> None:
+    found = evaluate(times_log(TP, FP), {"TP": [0, 0, 2, 3, 1], "FP": [0, -1, 1, 0, -1]})
+    np.testing.assert_array_equal(found, [0, 0, 0, -np.inf, np.nan])
+
+
+def test_logarithms_over_classes_keep_the_classes() -> None:
+    table = {"HIT": [[1, 0], [3, 4]], "ROW": [[2, 2], [4, 4]]}
+    logs = [[math.log(1 / 2), 0], [3 * math.log(3 / 4), 0]]
+    np.testing.assert_allclose(evaluate(times_log(HIT, HIT / ROW), table), logs, rtol=1e-15)
+    np.testing.assert_allclose(
+        evaluate(total(times_log(HIT, HIT / ROW)), table), np.sum(logs, axis=1), rtol=1e-15
+    )
 
 
 def test_what_was_given_is_not_written_to() -> None:

@@ -8,7 +8,17 @@ import subprocess
 import numpy as np
 import pytest
 
-from assay.formula import JAVASCRIPT_PRELUDE, Expression, derivative, evaluate, javascript, value
+from assay.formula import (
+    FP,
+    JAVASCRIPT_PRELUDE,
+    TP,
+    Expression,
+    derivative,
+    evaluate,
+    javascript,
+    times_log,
+    value,
+)
 
 from .tables import BINARY, CLASS, FORMULAS, OVER_CLASSES, class_cells, error_bound
 
@@ -99,8 +109,15 @@ def test_a_derivative_runs_in_a_browser_too() -> None:
         assert values[0] == pytest.approx(expected, rel=1e-13, abs=1e-18)
 
 
+@needs_node
+def test_nothing_times_a_logarithm_is_nothing_in_a_browser_too() -> None:
+    cells = [{"TP": tp, "FP": fp} for tp, fp in ((0, 0), (0, 5), (3, 1), (2, 7))]
+    found = _run({"product": times_log(TP, FP)}, cells)["product"]
+    assert found == pytest.approx([0, 0, 0, 2 * math.log(7)], rel=1e-15)
+
+
 def test_a_formula_in_a_browser_reads_no_names_but_its_cells() -> None:
-    known = {"ratio", "total", "geometricMean", "Math", "sqrt", "i", "k", "n"}
+    known = {"ratio", "timesLog", "total", "geometricMean", "Math", "sqrt", "i", "k", "n"}
     known |= {name.lower() for name in (*BINARY, *CLASS)}
     for formula in (*FORMULAS.values(), *OVER_CLASSES.values()):
         text = javascript(formula)

@@ -22,9 +22,21 @@ from assay.formula import (
     plain,
     rounded,
     sqrt,
+    times_log,
     value,
 )
-from assay.formula.tree import Add, Cell, Constant, Divide, GeometricMean, Multiply, Root, Total
+from assay.formula.tree import (
+    Add,
+    Cell,
+    Constant,
+    Divide,
+    GeometricMean,
+    Multiply,
+    Root,
+    TimesLog,
+    Total,
+)
+from assay.measures import CATALOGUE, Costs, find
 
 from .tables import BINARY, CLASS, DEFINITIONS, FORMULAS, OVER_CLASSES, class_cells
 
@@ -46,6 +58,7 @@ recipes = st.recursive(
     lambda below: st.one_of(
         st.tuples(st.sampled_from("+-*/"), below, below),
         st.tuples(st.just("sqrt"), below),
+        st.tuples(st.just("log"), below, below),
     ),
     max_leaves=8,
 )
@@ -53,7 +66,7 @@ small_tables = st.fixed_dictionaries(dict.fromkeys(BINARY, st.integers(1, 30)))
 
 
 def _built(recipe: Recipe) -> Expression:
-    """The recipe as a formula. What goes under a root is squared first, so that it has one."""
+    """The recipe as a formula. What goes under a root or a logarithm is squared first."""
     match recipe:
         case str(name):
             return CELLS[name]
@@ -67,6 +80,8 @@ def _built(recipe: Recipe) -> Expression:
             return _built(a) / _built(b)
         case ("sqrt", a):
             return sqrt(_built(a) * _built(a) + 1)
+        case ("log", a, b):
+            return times_log(_built(a), _built(b) * _built(b) + 2)
     return constant(recipe)
 
 
@@ -85,6 +100,8 @@ def _symbolic(recipe: Recipe) -> Any:
             return _symbolic(a) / _symbolic(b)
         case ("sqrt", a):
             return sympy.sqrt(_symbolic(a) ** 2 + 1)
+        case ("log", a, b):
+            return _symbolic(a) * sympy.log(_symbolic(b) ** 2 + 2)
     return sympy.Rational(Fraction(recipe).numerator, Fraction(recipe).denominator)
 
 
@@ -106,6 +123,8 @@ def _number(recipe: Recipe, table: dict[str, int]) -> mpmath.mpf:
             return _number(a, table) / below
         case ("sqrt", a):
             return mpmath.sqrt(_number(a, table) ** 2 + 1)
+        case ("log", a, b):
+            return _number(a, table) * mpmath.log(_number(b, table) ** 2 + 2)
     return mpmath.mpf(Fraction(recipe).numerator) / Fraction(recipe).denominator
 
 
@@ -136,10 +155,21 @@ def _read_back(text: str) -> Any:
     return sympy.sympify(re.sub(r"(?<=[\w)]) (?=[\w(])", "*", text), locals={"N": SYMBOLS["N"]})
 
 
+def _definition(name: str) -> Any:
+    """The textbook form, as sympy reads it."""
+    return sympy.sympify(DEFINITIONS[name], locals={**SYMBOLS, "xlogx": lambda x: x * sympy.log(x)})
+
+
+def _is_zero(difference: Any) -> bool:
+    """Whether an expression of positive symbols is 0, logarithms of products taken apart."""
+    above, _ = sympy.fraction(sympy.together(sympy.expand_log(difference)))
+    return sympy.expand(above) == 0 or sympy.simplify(difference) == 0
+
+
 @pytest.mark.parametrize("name", FORMULAS)
 def test_the_text_of_a_formula_reads_back_as_its_definition(name: str) -> None:
-    read = _read_back(plain(FORMULAS[name]))
-    assert sympy.simplify(read - sympy.sympify(DEFINITIONS[name])) == 0
+    read = _read_back(plain(FORMULAS[name])).subs(SYMBOLS)
+    assert _is_zero(read - _definition(name))
 
 
 @settings(max_examples=80)
@@ -187,6 +217,8 @@ def _sympy_of(expression: Expression, k: int | None = None, classes: int = 0) ->
             return of(numerator) / of(denominator)
         case Root(radicand):
             return sympy.sqrt(of(radicand))
+        case TimesLog(factor, argument):
+            return of(factor) * sympy.log(of(argument))
         case Total(body):
             return sympy.Add(*each(body))
         case GeometricMean(body):
@@ -196,15 +228,36 @@ def _sympy_of(expression: Expression, k: int | None = None, classes: int = 0) ->
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_a_formula_of_the_catalogue_is_its_definition(name: str) -> None:
-    definition = sympy.sympify(DEFINITIONS[name], locals=SYMBOLS)
-    assert sympy.simplify(_sympy_of(FORMULAS[name]) - definition) == 0
+    assert _is_zero(_sympy_of(FORMULAS[name]) - _definition(name))
+
+
+# With the threshold at which a false alarm and a miss weigh alike, as decision curves write it.
+COSTED = {
+    "expected_cost": "(C_FP*FP + C_FN*FN)/(TP+FP+FN+TN)",
+    "net_benefit": ("TP/(TP+FP+FN+TN) - FP/(TP+FP+FN+TN)*(C_FP/(C_FP+C_FN))/(1-C_FP/(C_FP+C_FN))"),
+}
+
+
+def test_every_measure_of_costs_has_a_definition_to_compare_with() -> None:
+    assert set(COSTED) == {measure.name for measure in CATALOGUE if measure.of_costs is not None}
+
+
+@pytest.mark.parametrize("name", COSTED)
+@pytest.mark.parametrize("costs", [(1, 1), (1, 20), (Fraction(5, 2), Fraction(1, 3))], ids=str)
+def test_a_formula_of_costs_is_its_definition(
+    name: str, costs: tuple[int | Fraction, int | Fraction]
+) -> None:
+    formula = find(name).priced(Costs(*map(Fraction, costs))).formula
+    values = [sympy.Rational(Fraction(c).numerator, Fraction(c).denominator) for c in costs]
+    definition = sympy.sympify(COSTED[name], locals=SYMBOLS)
+    definition = definition.subs(dict(zip(("C_FP", "C_FN"), values, strict=True)))
+    assert _is_zero(_sympy_of(formula) - definition)
 
 
 @pytest.mark.parametrize("cell", BINARY)
 @pytest.mark.parametrize("name", FORMULAS)
 def test_a_derivative_of_the_catalogue_is_that_of_sympy(name: str, cell: str) -> None:
-    definition = sympy.sympify(DEFINITIONS[name], locals=SYMBOLS)
-    exact = sympy.diff(definition, SYMBOLS[cell])
+    exact = sympy.diff(_definition(name), SYMBOLS[cell])
     found = derivative(FORMULAS[name], cell)
     for table in ((7, 3, 2, 11), (1, 1, 1, 1), (6635, 167, 324, 7743), (1, 10**9, 5, 10**12)):
         cells = dict(zip(BINARY, table, strict=True))

@@ -30,6 +30,7 @@ from assay.formula import (
     latex,
     plain,
     sqrt,
+    times_log,
     total,
 )
 
@@ -93,6 +94,32 @@ def test_every_formula_of_the_catalogue_is_printed_as_before() -> None:
         ),
         ((TP / FP) * TN, "(TP / FP) TN", r"\frac{TP}{FP} \cdot TN", "ratio(tp, fp) * tn"),
         (sqrt(TP + FP), "sqrt(TP + FP)", r"\sqrt{TP + FP}", "Math.sqrt((tp + fp))"),
+        (times_log(TP, FP), "TP ln(FP)", r"TP \ln\left(FP\right)", "timesLog(tp, fp)"),
+        (
+            FN * times_log(TP + 1, TP / FP),
+            "FN (TP + 1) ln(TP / FP)",
+            r"FN \cdot \left(TP + 1\right) \ln\left(\frac{TP}{FP}\right)",
+            "fn * timesLog((tp + 1), ratio(tp, fp))",
+        ),
+        (
+            FN - times_log(TP, FP) / TN,
+            "FN - TP ln(FP) / TN",
+            r"FN - \frac{TP \ln\left(FP\right)}{TN}",
+            "(fn - ratio(timesLog(tp, fp), tn))",
+        ),
+        (
+            FN / times_log(TP, FP),
+            "FN / (TP ln(FP))",
+            r"\frac{FN}{TP \ln\left(FP\right)}",
+            "ratio(fn, timesLog(tp, fp))",
+        ),
+        (
+            times_log(TP / TN, FP),
+            "(TP / TN) ln(FP)",
+            r"\frac{TP}{TN} \ln\left(FP\right)",
+            "timesLog(ratio(tp, tn), fp)",
+        ),
+        (times_log(-1, FP), "-ln(FP)", r"-\ln\left(FP\right)", "-1 * timesLog(1, fp)"),
         (
             total(HIT / ROW) / K,
             "sum(HIT / ROW) / K",

@@ -27,17 +27,28 @@ from assay.formula import (
     plain,
     sqrt,
     substitute,
+    times_log,
     total,
     value,
 )
-from assay.formula.tree import ONE, ZERO, Add, Cell, Constant, Divide, GeometricMean, Multiply, Root
+from assay.formula.tree import (
+    ONE,
+    ZERO,
+    Add,
+    Cell,
+    Constant,
+    Divide,
+    GeometricMean,
+    Multiply,
+    Root,
+    TimesLog,
+)
 from assay.formula.tree import Total as TotalNode
 
 from .tables import (
     AVERAGED,
     BINARY,
     CLASS_FORMULAS,
-    DEFINITIONS,
     FORMULAS,
     Matrix,
     against_rest,
@@ -45,6 +56,7 @@ from .tables import (
     defined,
     matrices,
     nearest,
+    rational,
     same,
     tables,
 )
@@ -103,6 +115,11 @@ def test_a_number_becomes_an_exact_constant_and_a_node_stays_itself() -> None:
         (TP / 2, Multiply((Constant(HALF), TP))),
         (sqrt(ZERO), ZERO),
         (sqrt(ONE), ONE),
+        (times_log(0, TP), ZERO),
+        (times_log(TP, ONE), ZERO),
+        (times_log(TP + FP, FP), TimesLog(Add((TP, FP)), FP)),
+        (times_log(-2 * TP, FP), Multiply((Constant(Fraction(-2)), TimesLog(TP, FP)))),
+        (times_log(3, FP), Multiply((Constant(Fraction(3)), TimesLog(ONE, FP)))),
         (total(ROW), N),
         (total(COL * 2), Multiply((Constant(Fraction(2)), N))),
         (total(3), Multiply((Constant(Fraction(3)), K))),
@@ -134,6 +151,7 @@ def test_a_division_by_the_number_zero_stays_a_ratio() -> None:
         (TP / (TP + FP), {"TP", "FP"}),
         (constant(1), set()),
         (sqrt(TN), {"TN"}),
+        (times_log(TP, FP / FN), {"TP", "FP", "FN"}),
         (total(HIT / ROW) / K, {"HIT", "ROW", "K"}),
         (geometric_mean(HIT / COL), {"HIT", "COL"}),
     ],
@@ -160,6 +178,8 @@ def test_substitution_reaches_into_sums_over_classes() -> None:
     assert substitute(total(HIT / ROW), {"ROW": COL}) == total(HIT / COL)
     assert substitute(geometric_mean(HIT / ROW), {"ROW": COL}) == geometric_mean(HIT / COL)
     assert substitute(sqrt(HIT + N), {"N": HIT}) == sqrt(2 * HIT)
+    assert substitute(times_log(HIT, N), {"N": ROW}) == times_log(HIT, ROW)
+    assert substitute(times_log(TP, FP), {"TP": ZERO}) == ZERO
 
 
 def test_a_formula_substituted_by_nothing_is_itself() -> None:
@@ -184,7 +204,7 @@ def _averages(name: str, matrix: Matrix, average: str) -> Fraction | None:
     return sum((w * v for w, v in zip(support, values, strict=True)), Fraction(0)) / sum(support)
 
 
-RATIONAL = [name for name in FORMULAS if "sqrt" not in DEFINITIONS[name]]
+RATIONAL = [name for name in FORMULAS if rational(name)]
 
 
 @pytest.mark.parametrize("average", ["macro", "micro", "weighted"])
@@ -283,6 +303,10 @@ def test_precision_at_one_attack_in_a_thousand() -> None:
         (TP / FP, "FN", ZERO),
         (sqrt(TP), "FP", ZERO),
         (sqrt(TP), "TP", 1 / (2 * sqrt(TP))),
+        (times_log(TP, FP), "TN", ZERO),
+        (times_log(TP, FP), "TP", times_log(1, FP)),
+        (times_log(TP, FP), "FP", TP / FP),
+        (times_log(TP, TP), "TP", times_log(1, TP) + TP / TP),
         (TP / (TP + FP), "TP", FP / ((TP + FP) * (TP + FP))),
         (total(HIT * ROW), "HIT", ROW),
         (total(HIT * N), "N", total(HIT)),
@@ -308,7 +332,16 @@ def test_a_node_of_unknown_kind_is_refused_by_name() -> None:
 
 
 def test_nodes_are_frozen() -> None:
-    for node in (Cell("TP"), ONE, TP + FP, TP / FP, Root(TP), TotalNode(HIT), GeometricMean(HIT)):
+    for node in (
+        Cell("TP"),
+        ONE,
+        TP + FP,
+        TP / FP,
+        Root(TP),
+        TotalNode(HIT),
+        GeometricMean(HIT),
+        TimesLog(TP, FP),
+    ):
         with pytest.raises(AttributeError):
             node.name = "other"  # type: ignore[attr-defined]
     assert TN + FN == FN + TN

@@ -10,13 +10,14 @@ from assay import Confusion, Delta
 from assay.errors import MethodError
 from assay.formula import of_classes
 from assay.inference import Quantity, estimate
-from assay.inference.delta import cluster_interval, interval, on_scale, variance
+from assay.inference.delta import cluster_interval, interval, on_arcsine, on_scale, variance
 from assay.inference.quantity import squares_of, table_of
 from assay.measures import CATALOGUE, find
 from assay.tally import ClusterTally
 
 Z = float(stats.norm.ppf(0.975))
 UNIT, SIGNED, RATIO = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
+GAIN, ENDLESS = (-math.inf, 1.0), (-math.inf, math.inf)
 PRECISION = Quantity(find("precision").formula, label=1)
 MCC = Quantity(find("mcc").formula, label=1)
 SMOOTH = [m for m in CATALOGUE if m.formula is not None and not m.is_proportion]
@@ -73,12 +74,71 @@ def test_correlation_has_its_interval_on_the_atanh_scale(value: float, spread: f
     )
 
 
-@pytest.mark.parametrize("bounds", [UNIT, SIGNED, RATIO])
+@given(st.floats(-50, 0.99), st.floats(1e-6, 5))
+def test_what_is_missing_to_the_high_end_has_its_interval_on_the_log_scale(
+    value: float, spread: float
+) -> None:
+    missing, reach = 1 - value, Z * math.sqrt(spread) / (1 - value)
+    assume(reach < 500)
+    low, high = on_scale(value, spread, GAIN, Z)
+    ends = 1 - missing * math.exp(reach), 1 - missing * math.exp(-reach)
+    assert (low, high) == pytest.approx(ends, rel=1e-9, abs=1e-9)
+    assert low < value < high <= 1
+
+
+@given(st.floats(-50, 50), st.floats(1e-6, 5))
+def test_a_value_without_ends_has_its_interval_on_its_own_scale(
+    value: float, spread: float
+) -> None:
+    reach = Z * math.sqrt(spread)
+    assert on_scale(value, spread, ENDLESS, Z) == pytest.approx((value - reach, value + reach))
+
+
+@given(st.floats(0.01, 50), st.floats(-20, 20), st.floats(1e-6, 5))
+def test_a_range_with_one_end_is_mirrored_and_moved_with_its_values(
+    value: float, end: float, spread: float
+) -> None:
+    low, high = on_scale(value, spread, RATIO, Z)
+    moved = on_scale(end + value, spread, (end, math.inf), Z)
+    assert moved == pytest.approx((end + low, end + high), rel=1e-6)
+    mirrored = on_scale(end - value, spread, (-math.inf, end), Z)
+    assert mirrored == pytest.approx((end - high, end - low), rel=1e-6)
+
+
+@given(st.floats(0.01, 0.99), st.floats(1e-8, 0.05))
+def test_a_touching_value_has_its_interval_on_the_scale_of_angles(
+    value: float, spread: float
+) -> None:
+    """Half the angle of 1 - 2 v, whose slope is that of the arcsine of the root."""
+    low, high = on_arcsine(value, spread, Z)
+    angle, reach = math.acos(1 - 2 * value), Z * math.sqrt(spread / (value * (1 - value)))
+    ends = max(angle - reach, 0), min(angle + reach, math.pi)
+    assert (low, high) == pytest.approx([(1 - math.cos(end)) / 2 for end in ends], abs=1e-12)
+    assert 0 <= low < value < high <= 1
+    mirrored = on_arcsine(1 - value, spread, Z)
+    assert mirrored == pytest.approx((1 - high, 1 - low), abs=1e-12)
+
+
+def test_a_binomial_share_is_equally_sure_everywhere_on_the_scale_of_angles() -> None:
+    widths = set()
+    for share in (0.1, 0.3, 0.5, 0.8):
+        low, high = on_arcsine(share, share * (1 - share) / 100, Z)
+        width = math.asin(math.sqrt(high)) - math.asin(math.sqrt(low))
+        widths.add(round(width, 12))
+    assert widths == {round(Z / 10, 12)}
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_value_at_an_end_has_no_angle_to_add_to(value: float) -> None:
+    assert on_arcsine(value, 2.0, Z) == (value, value)
+
+
+@pytest.mark.parametrize("bounds", [UNIT, SIGNED, RATIO, GAIN, ENDLESS])
 def test_no_spread_has_no_width(bounds: tuple[float, float]) -> None:
     assert on_scale(0.3, 0.0, bounds, Z) == (0.3, 0.3)
 
 
-@pytest.mark.parametrize("bounds", [UNIT, SIGNED, RATIO])
+@pytest.mark.parametrize("bounds", [UNIT, SIGNED, RATIO, GAIN, ENDLESS])
 @pytest.mark.parametrize("reach", [1.96, 1e3, 1e9])
 @pytest.mark.parametrize("value", [1e-9, 0.3, 0.9999, 1 - 1e-15])
 def test_any_spread_stays_within_the_bounds(bounds, reach: float, value: float) -> None:
@@ -152,6 +212,42 @@ def test_scale_of_the_weights_does_not_matter(measure, cells) -> None:
     quantity = Quantity(measure.formula, label=1)
     ends = [interval(quantity, table, measure.range, 0.95) for table in (small, large)]
     assert ends[0] == pytest.approx(ends[1], rel=1e-9)
+
+
+C_ID = find("c_id")
+
+
+def c_id(table: np.ndarray) -> float:
+    """Mutual information over entropy, by numpy."""
+    both = table / table.sum()
+    truth, alarm = both.sum(axis=1), both.sum(axis=0)
+    shared = special.xlogy(both, both / np.outer(truth, alarm)).sum()
+    return float(shared / -special.xlogy(truth, truth).sum())
+
+
+def test_interval_of_a_touching_measure_by_hand() -> None:
+    table = np.array([[40.0, 10.0], [6.0, 30.0]])
+    slopes = np.empty((2, 2))
+    for cell in np.ndindex(2, 2):
+        step = np.zeros((2, 2))
+        step[cell] = 1e-4
+        slopes[cell] = (c_id(table + step) - c_id(table - step)) / 2e-4
+    expected = on_arcsine(c_id(table), float((table * slopes**2).sum()), Z)
+    found = interval(
+        Quantity(C_ID.formula, label=1), binary(40, 10, 6, 30), UNIT, 0.95, touching=True
+    )
+    assert found == pytest.approx(expected, abs=1e-8)
+
+
+def test_half_a_row_more_on_the_right_side_where_decisions_tell_nothing() -> None:
+    table = binary(60, 20, 30, 10)
+    quantity = Quantity(C_ID.formula, label=1)
+    smoothed = np.array([[60.5, 20.0], [30.0, 10.5]])
+    spread = float((smoothed * quantity.gradient(smoothed) ** 2).sum())
+    low, high = interval(quantity, table, UNIT, 0.95, touching=True)
+    assert quantity.value(table) == low == 0
+    assert high == pytest.approx(on_arcsine(c_id(smoothed), spread, Z)[1], rel=1e-9)
+    assert 0 < high < 0.1
 
 
 # -- empty cells -----------------------------------------------------------------------------------

@@ -1,13 +1,15 @@
-"""Reliability in bins, the calibration error, and what a calibrated model would show."""
+"""Reliability in bins, the calibration error and line, and what a calibrated model would show."""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import optimize, special
 from scipy.stats import binom
 
 import assay
@@ -176,3 +178,178 @@ def test_the_evaluation_carries_it_as_a_part() -> None:
     assert found.parts["if_calibrated"] > 0
     assert found.note is not None
     assert "calibrated model of this size" in found.note
+
+
+# -- Murphy's parts --------------------------------------------------------------------------------
+
+PROBABILITIES = st.lists(
+    st.tuples(st.integers(0, 1), st.integers(0, 30)), min_size=2, max_size=60
+).filter(lambda rows: len({t for t, _ in rows}) == 2)
+Rows = list[tuple[int, int]]
+
+
+def of_thirtieths(rows: Rows) -> ScoreTally:
+    return tally_of([t for t, _ in rows], [s / 30 for _, s in rows])
+
+
+def parts_by_hand(rows: Rows) -> tuple[Fraction, Fraction, Fraction]:
+    """Reliability, resolution and uncertainty by fractions; a bin is two thirtieths wide."""
+    held: dict[int, Rows] = {}
+    for t, s in rows:
+        held.setdefault(min(s // 2, BINS - 1), []).append((t, s))
+    n = len(rows)
+    share = Fraction(sum(t for t, _ in rows), n)
+    reliable = resolved = Fraction(0)
+    for own in held.values():
+        observed = Fraction(sum(t for t, _ in own), len(own))
+        predicted = Fraction(sum(s for _, s in own), 30 * len(own))
+        reliable += Fraction(len(own), n) * (predicted - observed) ** 2
+        resolved += Fraction(len(own), n) * (observed - share) ** 2
+    return reliable, resolved, share * (1 - share)
+
+
+@given(rows=PROBABILITIES)
+def test_the_parts_of_the_brier_score_are_those_counted_by_hand(rows: Rows) -> None:
+    found = reliability(of_thirtieths(rows))
+    reliable, resolved, _ = parts_by_hand(rows)
+    assert found.squared_gap == pytest.approx(float(reliable), abs=1e-14)
+    assert found.resolution == pytest.approx(float(resolved), abs=1e-14)
+    assert calibration.resolution_influence(of_thirtieths(rows)).value == found.resolution
+
+
+@settings(max_examples=15, deadline=None)
+@given(rows=PROBABILITIES)
+def test_where_a_bin_has_one_probability_the_parts_make_up_the_score(rows: Rows) -> None:
+    even = [(t, s - s % 2) for t, s in rows]
+    truth, scores = np.array([t for t, _ in even]), np.array([s / 30 for _, s in even])
+    found = assay.evaluate(truth, y_score=scores, threshold=0.5, positive=1)
+    parts = found["brier_reliability"].value - found["brier_resolution"].value
+    uncertainty = found["brier"].parts["uncertainty"]
+    if any(s == 30 for _, s in even) and any(s == 28 for _, s in even):
+        return  # the last bin holds both
+    assert parts + uncertainty == pytest.approx(found["brier"].value, abs=1e-12)
+    assert uncertainty == pytest.approx(float(parts_by_hand(even)[2]), abs=1e-14)
+
+
+def test_a_calibrated_model_of_this_size_would_show_the_variance_of_its_bins() -> None:
+    """The mean squared gap over all that a binomial count can be."""
+    n, p = 12, 0.3
+    found = Reliability(np.array([p]), np.array([0.5]), np.array([n]), np.array([n]))
+    hits = np.arange(n + 1)
+    expected = float((binom.pmf(hits, n, p) * (hits / n - p) ** 2).sum())
+    assert found.squared_gap_if_calibrated == pytest.approx(expected, rel=1e-12)
+
+
+# -- a line through the log odds -------------------------------------------------------------------
+
+INNER = st.lists(st.tuples(st.integers(0, 1), st.integers(1, 29)), min_size=4, max_size=40)
+
+
+def overlapping(rows: Rows) -> bool:
+    own, other = ([s for t, s in rows if t == side] for side in (1, 0))
+    return bool(own and other) and min(own) < max(other) and min(other) < max(own)
+
+
+@settings(max_examples=60)
+@given(rows=INNER.filter(overlapping))
+def test_the_line_is_where_the_likelihood_has_no_slope(rows: Rows) -> None:
+    """The equations of maximum likelihood: residuals sum to 0, alone and times the log odds."""
+    tally = of_thirtieths(rows)
+    truth = np.array([t for t, _ in rows])
+    odds = special.logit(np.array([s / 30 for _, s in rows]))
+    slope = calibration.calibration_slope_influence(tally).value
+
+    def residuals(a: float, b: float) -> np.ndarray:
+        return truth - special.expit(a + b * odds)
+
+    # Given the slope, one intercept balances the residuals.
+    a = optimize.brentq(lambda a: residuals(a, slope).sum(), -1e3, 1e3, xtol=1e-13)
+    assert (residuals(a, slope) * odds).sum() == pytest.approx(0, abs=1e-6)
+    intercept = calibration.calibration_intercept_influence(tally).value
+    assert residuals(intercept, 1.0).sum() == pytest.approx(0, abs=1e-9)
+
+
+@given(rows=PROBABILITIES)
+def test_the_intercept_is_what_makes_the_mean_probability_the_prevalence(rows: Rows) -> None:
+    tally = of_thirtieths(rows)
+    intercept = calibration.calibration_intercept_influence(tally).value
+    likely = special.expit(calibration.log_odds(tally) + intercept)
+    both = tally.counts.sum(axis=0)
+    assert (both * likely).sum() == pytest.approx(tally.counts[1].sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [(0, 0.1), (0, 0.2), (1, 0.3), (1, 0.9)],
+        [(1, 0.1), (1, 0.2), (0, 0.3), (0, 0.9)],
+        [(0, 0.1), (0, 0.5), (1, 0.5), (1, 0.9)],
+        [(0, 0.4), (1, 0.4), (1, 0.4)],
+        [(0, 1e-20), (1, 1e-30), (0, 0.0)],
+    ],
+    ids=["parted", "inverted", "touching", "alike", "alike once clipped"],
+)
+def test_where_one_threshold_parts_the_classes_no_slope_fits_best(
+    rows: list[tuple[int, float]],
+) -> None:
+    tally = tally_of([t for t, _ in rows], [s for _, s in rows])
+    assert math.isnan(calibration.calibration_slope_influence(tally).value)
+    assert math.isfinite(calibration.calibration_intercept_influence(tally).value)
+
+
+@pytest.mark.parametrize("slope", [0.2, 0.7, 1.0, 3.0, 15.0])
+@pytest.mark.parametrize("shift", [-6.0, 0.0, 2.5])
+def test_a_line_that_was_put_in_comes_out(slope: float, shift: float) -> None:
+    """Rows whose shares of positives are exactly on a line, whatever was said of them."""
+    true_odds = np.linspace(-3, 3, 25)
+    said = special.expit(true_odds / slope - shift)
+    share = special.expit(true_odds)
+    counts = np.array([1 - share, share]) * 1000
+    tally = ScoreTally(("no", "yes"), said, counts, counts)
+    found = calibration.calibration_slope_influence(tally).value
+    assert found == pytest.approx(slope, rel=1e-6)
+
+
+def test_classes_that_rounding_alone_keeps_from_being_parted_have_no_slope() -> None:
+    tally = tally_of(
+        [0, 1, 1], [math.nextafter(0.5, 1), 0.5, 1 - 2.0**-52], weights=[1.0, 1.0, 1e6]
+    )
+    assert math.isnan(calibration.calibration_slope_influence(tally).value)
+
+
+def test_an_intercept_is_found_where_certain_probabilities_make_its_function_flat() -> None:
+    sure = 1 - 2.0**-52
+    tally = tally_of([0, 1, 1, 1, 0, 1, 0], [sure, 1e-8, 0.0, 1e-8, sure, 1.0, 0.5])
+    found = calibration.calibration_intercept_influence(tally).value
+    likely = special.expit(calibration.log_odds(tally) + found)
+    assert (tally.counts.sum(axis=0) * likely).sum() == pytest.approx(4, rel=1e-9)
+
+
+def test_log_odds_that_lie_close_together_have_a_slope_too() -> None:
+    scores = 0.3 + 1e-13 * np.arange(6)
+    tally = tally_of([0, 1, 0, 1, 0, 1], scores.tolist())
+    odds = calibration.log_odds(tally)
+    # The same fit on a scale on which the steps are 1.
+    steps = (odds - odds[0]) / (odds[1] - odds[0])
+    wide = tally_of([0, 1, 0, 1, 0, 1], special.expit(steps).tolist())
+    expected = calibration.calibration_slope_influence(wide).value / (odds[1] - odds[0])
+    found = calibration.calibration_slope_influence(tally).value
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("said", [0.0, 1.0, 1e-12])
+def test_the_intercept_of_one_probability_for_all_is_how_far_it_is_off(said: float) -> None:
+    tally = tally_of([0, 1, 0, 0], [said] * 4)
+    found = calibration.calibration_intercept_influence(tally).value
+    assert found == pytest.approx(math.log(1 / 3) - calibration.log_odds(tally)[0], rel=1e-12)
+
+
+def test_certain_probabilities_that_were_wrong_are_read_as_nearly_certain_and_counted() -> None:
+    tally = tally_of([1, 0, 1, 0, 1, 0], [0.0, 1.0, 1.0, 0.0, 0.7, 0.3])
+    assert calibration.certain(tally) == 4
+    odds = calibration.log_odds(tally)
+    assert odds[0] == pytest.approx(-52 * math.log(2), rel=1e-12)
+    assert odds[-1] == pytest.approx(52 * math.log(2), rel=1e-12)
+    assert math.isfinite(calibration.calibration_slope_influence(tally).value)
+    weighted = tally_of([1, 0, 1, 0], [0.0, 1.0, 0.7, 0.3], weights=[2.0, 3.0, 1.0, 1.0])
+    assert calibration.certain(weighted) == 2

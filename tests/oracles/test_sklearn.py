@@ -16,10 +16,12 @@ from functools import cache, partial
 import numpy as np
 import pytest
 import sklearn.metrics as sk
+from scipy import optimize, spatial, special, stats
 from sklearn.calibration import calibration_curve
+from sklearn.linear_model import LogisticRegression
 
 import assay
-from assay.measures import CATALOGUE
+from assay.measures import CATALOGUE, RECALL_AT_FPR
 
 TOLERANCE = 1e-12
 SEEDS = range(3)
@@ -29,6 +31,8 @@ SHARES = (0.6, 0.2, 0.12, 0.06, 0.02)
 
 BINARY = ("balanced", "imbalanced", "tied", "counted", "weighted")
 MULTI = ("classes", "classes counted", "classes weighted")
+# What one false alarm and one missed attack cost.
+COST_FP, COST_FN = 1.5, 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +55,7 @@ class Data:
 
 
 def _binary(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    rows, share = (4000, 0.01) if kind == "imbalanced" else (1500, 0.5)
+    rows, share = {"imbalanced": (4000, 0.01), "many": (120_000, 0.02)}.get(kind, (1500, 0.5))
     is_positive = rng.random(rows) < share
     is_positive[:2] = [True, False]
     score = 1 / (1 + np.exp(-rng.normal(size=rows) - 1.5 * (is_positive - 0.5)))
@@ -87,6 +91,7 @@ def data(kind: str, seed: int) -> Data:
         truth = np.where(is_positive, POSITIVE, NEGATIVE)
         decision = np.where(said >= 0.4, POSITIVE, NEGATIVE)
         columns = {"y_score": said, "threshold": 0.4, "positive": POSITIVE}
+        columns |= {"cost_fp": COST_FP, "cost_fn": COST_FN}
     weight = None
     if kind.endswith("weighted"):
         weight = rng.gamma(2.0, size=len(truth))
@@ -113,6 +118,7 @@ class Row:
     name: str
     theirs: Theirs
     kinds: tuple[str, ...] = BINARY
+    tolerance: float = TOLERANCE
 
 
 def _of_label(metric: Callable[..., float], label: str, **options) -> Theirs:
@@ -180,6 +186,12 @@ def _pairs(d: Data, label: str) -> dict[str, float]:
     )
     positive, negative = sk.class_likelihood_ratios(*two, labels=[rest, label], **weight)
     always = np.full(len(d.truth), label)
+    prevalence = sk.accuracy_score(two[0], always, **weight)
+    odds = prevalence / (1 - prevalence)
+    table = sk.confusion_matrix(*two, **weight)
+    truth, alarm, both = (
+        stats.entropy(part) for part in (table.sum(axis=1), table.sum(axis=0), table.ravel())
+    )
     return {
         "specificity": specificity,
         "false_positive_rate": 1 - specificity,
@@ -194,8 +206,12 @@ def _pairs(d: Data, label: str) -> dict[str, float]:
         "positive_likelihood_ratio": positive,
         "negative_likelihood_ratio": negative,
         "diagnostic_odds_ratio": positive / negative,
-        "prevalence": sk.accuracy_score(two[0], always, **weight),
+        "prevalence": prevalence,
         "alert_rate": sk.accuracy_score(two[1], always, **weight),
+        "lift": precision / prevalence,
+        "precision_gain": 1 - odds * (1 - precision) / precision,
+        "recall_gain": 1 - odds * (1 - recall) / recall,
+        "c_id": (truth + alarm - both) / truth,
     }
 
 
@@ -218,6 +234,10 @@ PAIRS = (
     "diagnostic_odds_ratio",
     "prevalence",
     "alert_rate",
+    "lift",
+    "precision_gain",
+    "recall_gain",
+    "c_id",
 )
 
 
@@ -269,7 +289,164 @@ def _calibration_error(d: Data) -> float:
     return float(np.average(np.abs(observed - predicted), weights=rows[rows > 0]))
 
 
+# -- points of the curves of scikit-learn ---------------------------------------------------------
+
+
+def _roc(d: Data) -> tuple[np.ndarray, np.ndarray]:
+    fpr, tpr, _ = sk.roc_curve(
+        d.is_positive, d.score, sample_weight=d.weight, drop_intermediate=False
+    )
+    return fpr, tpr
+
+
+def _rows(d: Data) -> tuple[float, float]:
+    """Positives and all rows, or their weights."""
+    weight = np.ones(len(d.truth)) if d.weight is None else d.weight
+    return float(weight[d.is_positive].sum()), float(weight.sum())
+
+
+def _recall_at(rate: float) -> Theirs:
+    def theirs(d: Data) -> float:
+        fpr, tpr = _roc(d)
+        return tpr[fpr <= rate].max()
+
+    return theirs
+
+
+def _equal_error_rate(d: Data) -> float:
+    """Where the two errors of the DET curve cross, on the line between its points."""
+    fpr, fnr, _ = sk.det_curve(d.is_positive, d.score, sample_weight=d.weight)
+    order = np.argsort(fpr - fnr, kind="stable")
+    return np.interp(0, (fpr - fnr)[order], fpr[order])
+
+
+def _farthest(d: Data) -> float:
+    fpr, tpr = _roc(d)
+    return (tpr - fpr).max()
+
+
+def _top_decile_lift(d: Data) -> float:
+    fpr, tpr = _roc(d)
+    positives, rows = _rows(d)
+    flagged = tpr * positives / rows + fpr * (1 - positives / rows)
+    return np.interp(0.1, flagged, tpr) / 0.1
+
+
+def _gain_area(d: Data) -> float:
+    """Trapezoids under precision gain over recall gain, from where the latter is 0."""
+    fpr, tpr = _roc(d)
+    positives, rows = _rows(d)
+    share = positives / rows
+    start = np.searchsorted(tpr, share)
+    part = (share - tpr[start - 1]) / (tpr[start] - tpr[start - 1])
+    alarms = fpr[start - 1] + part * (fpr[start] - fpr[start - 1])
+    recall = np.append(share, tpr[start:])
+    precision = share * recall / (share * recall + (1 - share) * np.append(alarms, fpr[start:]))
+    gains = [(rate - share) / ((1 - share) * rate) for rate in (recall, precision)]
+    return np.trapezoid(gains[1], gains[0])
+
+
+def _h(prior: Callable[[float], tuple[float, float]]) -> Theirs:
+    """The H measure by parts: what the slopes of the least loss change by, at each cost.
+
+    The corners come from qhull. The loss of a cost c is a broken line, so its mean over costs is a
+    sum over its bends of how much less than c the cost is on average.
+    """
+
+    def theirs(d: Data) -> float:
+        points = np.unique(np.column_stack(_roc(d)), axis=0)
+        points = np.vstack([points, [1, 0]])
+        corners = points[spatial.ConvexHull(points).vertices]
+        corners = corners[(corners[:, 1] > 0) | (corners[:, 0] == 0)]
+        fpr, tpr = corners[np.lexsort((corners[:, 1], corners[:, 0]))].T
+        positives, rows = _rows(d)
+        share = positives / rows
+        trivial = _mean_loss(np.array([0.0, 1.0]), np.array([0.0, 1.0]), share, prior(share))
+        return 1 - _mean_loss(fpr, tpr, share, prior(share)) / trivial
+
+    return theirs
+
+
+def _mean_loss(fpr: np.ndarray, tpr: np.ndarray, share: float, prior: tuple[float, float]) -> float:
+    a, b = prior
+
+    def below(cost: np.ndarray) -> np.ndarray:
+        """The mean of how far a drawn cost lies below this one."""
+        part = a / (a + b) * special.betainc(a + 1, b, cost)
+        return cost * special.betainc(a, b, cost) - part
+
+    slopes = (1 - share) * fpr - share * (1 - tpr)
+    up, across = share * np.diff(tpr), (1 - share) * np.diff(fpr)
+    bends = up / (up + across)
+    at_one = (1 - share) * fpr[0]
+    return (
+        at_one
+        - slopes[0] * (1 - a / (a + b))
+        - float(((slopes[1:] - slopes[:-1]) * below(bends)).sum())
+    )
+
+
+# -- probabilities ---------------------------------------------------------------------------------
+
+
+def _in_bins(d: Data) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of 15 bins their weight, mean probability and share of positives."""
+    weight = np.ones(len(d.truth)) if d.weight is None else d.weight
+    at = np.searchsorted(np.arange(1, 15) / 15, d.score, side="right")
+    sums = [np.bincount(at, weight * x, 15) for x in (1.0, d.score, d.is_positive)]
+    kept = sums[0] > 0
+    return sums[0][kept], sums[1][kept] / sums[0][kept], sums[2][kept] / sums[0][kept]
+
+
+def _reliability(d: Data) -> float:
+    weight, predicted, observed = _in_bins(d)
+    return np.average((predicted - observed) ** 2, weights=weight)
+
+
+def _resolution(d: Data) -> float:
+    weight, _, observed = _in_bins(d)
+    return np.average((observed - np.average(observed, weights=weight)) ** 2, weights=weight)
+
+
+def _calibration_slope(d: Data) -> float:
+    line = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-13, max_iter=1000)
+    line.fit(special.logit(d.score)[:, None], d.is_positive, sample_weight=d.weight)
+    return line.coef_[0, 0]
+
+
+def _calibration_intercept(d: Data) -> float:
+    """What makes the mean probability the share of positives."""
+    odds = special.logit(d.score)
+    share = np.average(d.is_positive, weights=d.weight)
+
+    def excess(added: float) -> float:
+        return np.average(special.expit(odds + added), weights=d.weight) - share
+
+    return optimize.brentq(excess, -50, 50, xtol=1e-14, rtol=1e-14)
+
+
+def _error_sums(d: Data) -> tuple[float, float, float, float]:
+    (tn, fp), (fn, tp) = d(sk.confusion_matrix, labels=[NEGATIVE, POSITIVE])
+    return tp, fp, fn, tn
+
+
+def _expected_cost(d: Data) -> float:
+    _, fp, fn, _ = cells = _error_sums(d)
+    return (COST_FP * fp + COST_FN * fn) / sum(cells)
+
+
+def _net_benefit(d: Data) -> float:
+    """At the odds of the threshold that such costs make the best."""
+    tp, fp, _, _ = cells = _error_sums(d)
+    threshold = COST_FP / (COST_FP + COST_FN)
+    return (tp - threshold / (1 - threshold) * fp) / sum(cells)
+
+
 EVERYWHERE = BINARY + MULTI
+# Where no probability is 0 or 1, which have no odds.
+PROPER = ("balanced", "imbalanced", "counted", "weighted")
+# A rate of 1 in 1,000 asks for so many negatives; these have them.
+AT_RATES = {2: (*BINARY, "many"), 3: ("imbalanced", "counted", "many"), 4: ("many",), 5: ("many",)}
 
 TABLE = (
     # Of all classes at once.
@@ -327,6 +504,24 @@ TABLE = (
         Row(f"average_precision.{average}", _one_hot_average_precision(average), MULTI)
         for average in ("macro", "weighted")
     ),
+    *(
+        Row(f"recall_at_fpr_1e{exponent}", _recall_at(10.0**-exponent), kinds)
+        for exponent, kinds in AT_RATES.items()
+    ),
+    Row("equal_error_rate", _equal_error_rate),
+    Row("ks", _farthest),
+    Row("top_decile_lift", _top_decile_lift),
+    Row("precision_recall_gain", _gain_area),
+    Row("h_measure", _h(lambda share: (2, 1 + (1 - share) / share))),
+    Row("h_measure_symmetric", _h(lambda share: (2, 2))),
+    # Of costs.
+    Row("expected_cost", _expected_cost),
+    Row("net_benefit", _net_benefit),
+    # Of probabilities.
+    Row("brier_reliability", _reliability),
+    Row("brier_resolution", _resolution),
+    Row("calibration_slope", _calibration_slope, PROPER, tolerance=1e-9),
+    Row("calibration_intercept", _calibration_intercept, PROPER),
     # scikit-learn refuses weights for pairs of classes.
     Row(
         "roc_auc_ovo",
@@ -345,7 +540,8 @@ def test_the_measure_agrees_with_scikit_learn(row: Row, kind: str) -> None:
     for seed in SEEDS:
         found = data(kind, seed)
         ours = found.ours[row.name].value
-        assert ours == pytest.approx(float(row.theirs(found)), rel=TOLERANCE, abs=TOLERANCE)
+        theirs = float(row.theirs(found))
+        assert ours == pytest.approx(theirs, rel=row.tolerance, abs=row.tolerance)
 
 
 def test_no_measure_of_the_catalogue_is_forgotten() -> None:
@@ -363,6 +559,11 @@ def test_no_estimate_of_an_evaluation_is_forgotten(kind: str) -> None:
         # See the table.
         "expected_calibration_error",
         "roc_auc_ovo",
+        "brier_reliability",
+        "calibration_slope",
+        "calibration_intercept",
+        # Undefined with so few negatives.
+        *(measure.name for measure in RECALL_AT_FPR),
     }
     assert left_out <= without_oracle
 
@@ -438,6 +639,79 @@ def test_the_reliability_diagram_agrees(kind: str) -> None:
     ours = found.ours.curves.reliability()
     np.testing.assert_allclose(ours["observed"], observed, rtol=TOLERANCE)
     np.testing.assert_allclose(ours["predicted"], predicted, rtol=TOLERANCE)
+
+
+@pytest.mark.parametrize("kind", ["balanced", "imbalanced", "tied", "counted"])
+def test_the_intrusion_detection_capability_is_shared_information_over_entropy(kind: str) -> None:
+    """scikit-learn's mutual information takes whole numbers alone."""
+    found = data(kind, 1)
+    shared = sk.mutual_info_score(found.truth, found.decision)
+    to_know = sk.mutual_info_score(found.truth, found.truth)
+    assert found.ours["c_id"].value == pytest.approx(shared / to_know, rel=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["balanced", "imbalanced", "tied", "counted"])
+def test_the_farthest_point_is_the_one_sided_statistic_of_kolmogorov_and_smirnov(kind: str) -> None:
+    found = data(kind, 1)
+    own, other = (found.score[found.is_positive == side] for side in (True, False))
+    theirs = stats.ks_2samp(own, other, alternative="less", method="asymp")
+    assert found.ours["ks"].value == pytest.approx(theirs.statistic, rel=TOLERANCE)
+
+
+@pytest.mark.parametrize("kind", BINARY)
+def test_the_parts_of_the_brier_score_are_those_of_probabilities_rounded_to_their_bins(
+    kind: str,
+) -> None:
+    """Murphy's parts add up to the score where all rows of a bin have one probability."""
+    found = data(kind, 0)
+    at = np.searchsorted(np.arange(1, 15) / 15, found.score, side="right")
+    weight = np.ones(len(at)) if found.weight is None else found.weight
+    sums = [np.bincount(at, weight * x, 15) for x in (1.0, found.score)]
+    rounded = (sums[1] / np.maximum(sums[0], 1e-300))[at]
+    theirs = sk.brier_score_loss(found.is_positive, rounded, sample_weight=found.weight)
+    parts = [found.ours[f"brier_{part}"].value for part in ("reliability", "resolution")]
+    uncertainty = found.ours["brier"].parts["uncertainty"]
+    assert parts[0] - parts[1] + uncertainty == pytest.approx(theirs, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rate"),
+    [
+        # A low rate asks for as many negatives as can tell it.
+        ("many", 0.002),
+        *((kind, rate) for kind in BINARY for rate in (0.05, 0.9)),
+    ],
+)
+def test_average_precision_at_a_base_rate_is_that_of_reweighted_classes(
+    kind: str, rate: float
+) -> None:
+    found = data(kind, 0)
+    positives, rows = _rows(found)
+    by = np.where(found.is_positive, rate / positives, (1 - rate) / (rows - positives))
+    weight = by if found.weight is None else by * found.weight
+    theirs = sk.average_precision_score(found.is_positive, found.score, sample_weight=weight)
+    ours = found.ours.at(rate)["average_precision"]
+    assert ours.value == pytest.approx(theirs, rel=1e-10)
+
+
+@pytest.mark.parametrize("kind", BINARY)
+@pytest.mark.parametrize("threshold", [0.1, 0.5, 0.8])
+def test_without_costs_net_benefit_is_that_of_the_threshold(kind: str, threshold: float) -> None:
+    found = data(kind, 0)
+    ours = assay.evaluate(
+        found.truth,
+        y_score=found.score,
+        threshold=threshold,
+        positive=POSITIVE,
+        sample_weight=found.weight,
+    )
+    decision = np.where(found.score >= threshold, POSITIVE, NEGATIVE)
+    labels = [NEGATIVE, POSITIVE]
+    (tn, fp), (fn, tp) = sk.confusion_matrix(
+        found.truth, decision, labels=labels, sample_weight=found.weight
+    )
+    benefit = (tp - threshold / (1 - threshold) * fp) / (tp + fp + fn + tn)
+    assert ours["net_benefit"].value == pytest.approx(benefit, rel=TOLERANCE)
 
 
 def test_where_scikit_learn_takes_no_weights_they_are_repetitions_too() -> None:

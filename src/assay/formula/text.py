@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from assay.formula.tree import (
     CLASS_CELLS,
+    ONE,
     Add,
     Cell,
     Constant,
@@ -57,7 +58,7 @@ def plain(expression: Expression) -> str:
             return " ".join(_operand(factor) for factor in factors)
         case Divide(numerator, denominator):
             below = plain(denominator)
-            if isinstance(denominator, Add | Multiply | Divide):
+            if isinstance(denominator, Add | Multiply | Divide | TimesLog):
                 below = f"({below})"
             above = plain(numerator)
             return (
@@ -68,7 +69,8 @@ def plain(expression: Expression) -> str:
         case Root(radicand):
             return f"sqrt({plain(radicand)})"
         case TimesLog(factor, argument):
-            return f"{_operand(factor)} ln({plain(argument)})"
+            times = "" if factor == ONE else f"{_operand(factor)} "
+            return f"{times}ln({plain(argument)})"
         case Total(body):
             return f"sum({plain(body)})"
         case GeometricMean(body):
@@ -78,6 +80,8 @@ def plain(expression: Expression) -> str:
 
 def _operand(expression: Expression) -> str:
     text = plain(expression)
+    if isinstance(expression, TimesLog):
+        return text
     return f"({text})" if isinstance(expression, Add | Divide) or "/" in text else text
 
 
@@ -109,7 +113,8 @@ def latex(expression: Expression) -> str:
         case Root(radicand):
             return rf"\sqrt{{{latex(radicand)}}}"
         case TimesLog(factor, argument):
-            return rf"{_latex_operand(factor)} \ln\left({latex(argument)}\right)"
+            times = "" if factor == ONE else f"{_latex_operand(factor)} "
+            return rf"{times}\ln\left({latex(argument)}\right)"
         case Total(body):
             return rf"\sum_i {_latex_operand(body)}"
         case GeometricMean(body):

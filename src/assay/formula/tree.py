@@ -143,10 +143,11 @@ def sqrt(radicand: Expression) -> Expression:
 def times_log(factor: Expression | Number, argument: Expression) -> Expression:
     """A factor times the natural logarithm of an expression, 0 where the factor is.
 
-    So that the information of an empty cell is 0, as it is in the limit.
+    So that the information of an empty cell is 0, as it is in the limit. A number among the factors
+    stands before the product.
     """
-    factor = constant(factor)
-    return ZERO if factor == ZERO or argument == ONE else TimesLog(factor, argument)
+    coefficient, rest = split_coefficient(constant(factor))
+    return ZERO if argument == ONE else coefficient * TimesLog(rest, argument)
 
 
 def total(body: Expression | Number) -> Expression:

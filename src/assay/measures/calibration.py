@@ -158,11 +158,16 @@ def calibration_slope_influence(tally: ScoreTally) -> Influence:
 
     nan where the scores part the classes, or are all alike: then no slope fits best.
     """
-    if _parted(tally):
-        nothing = np.zeros(tally.size)
-        return Influence(math.nan, nothing, nothing)
     odds = log_odds(tally)
-    slope, (crossed, own), likely = _line(tally, odds)
+    nothing = np.zeros(tally.size)
+    unfitted = Influence(math.nan, nothing, nothing)
+    if _parted(tally, odds):
+        return unfitted
+    try:
+        slope, (crossed, own), likely = _line(tally, odds)
+    except ZeroDivisionError:
+        # Parted, but for odds that differ by rounding.
+        return unfitted
     moves = [(truth - likely) * (crossed + own * odds) for truth in (1, 0)]
     return Influence(slope, *moves)
 
@@ -192,10 +197,10 @@ def certain(tally: ScoreTally) -> int:
     )
 
 
-def _parted(tally: ScoreTally) -> bool:
+def _parted(tally: ScoreTally, odds: Floats) -> bool:
     """Whether one threshold parts the classes, either way round."""
-    negatives, positives = (np.flatnonzero(side) for side in tally.counts)
-    return bool(positives[0] >= negatives[-1] or negatives[0] >= positives[-1])
+    negative, positive = (odds[side > 0] for side in tally.counts)
+    return bool(positive.min() >= negative.max() or negative.min() >= positive.max())
 
 
 def _shares(tally: ScoreTally) -> tuple[Floats, Floats, float]:

@@ -28,7 +28,8 @@ def upper_hull(x: Array, y: Array) -> npt.NDArray[np.int64]:
     """
     if not len(x):
         return np.empty(0, np.int64)
-    kept = np.arange(len(x))
+    # Of equal points the last one: two of them would each hide the other.
+    kept = np.append(np.flatnonzero((np.diff(x) != 0) | (np.diff(y) != 0)), len(x) - 1)
     whole = x.dtype.kind in "iu" and y.dtype.kind in "iu"
     if whole and max(int(x[-1]), int(y[-1])) < _EXACT:
         x, y = x.astype(np.int64), y.astype(np.int64)
@@ -41,20 +42,16 @@ def upper_hull(x: Array, y: Array) -> npt.NDArray[np.int64]:
         if above.all():
             return kept
         kept = np.concatenate((kept[:1], middle[above], kept[-1:]))
-    corners: list[int] = []
     points = list(zip(kept.tolist(), x[kept].tolist(), y[kept].tolist(), strict=True))
     held: list[tuple[int, Any, Any]] = []
     for at, across, up in points:
-        while held and held[-1][1:] == (across, up):
-            held.pop()
         while len(held) > 1:
             (_, x0, y0), (_, x1, y1) = held[-2:]
             if (x1 - x0) * (up - y0) - (y1 - y0) * (across - x0) < 0:
                 break
             held.pop()
         held.append((at, across, up))
-    corners = [at for at, _, _ in held]
-    return np.array(corners, np.int64)
+    return np.array([at for at, _, _ in held], np.int64)
 
 
 def _turn(x: Array, y: Array, a: Array, b: Array, c: Array) -> Array:

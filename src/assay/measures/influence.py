@@ -56,9 +56,9 @@ def auc_influence(tally: ScoreTally) -> Influence:
 
 def ap_influence(tally: ScoreTally) -> Influence:
     """Average precision; see ``_precision_sums`` of the ranking."""
-    q, p, negatives, positives = _sides(tally)
-    above_p = np.maximum(positives - np.cumsum(p) + p, p)
-    above_q = np.maximum(negatives - np.cumsum(q) + q, q)
+    q, p, _, positives = _sides(tally)
+    # Summed from the highest score, where small weights must not drown in the total.
+    above_p, above_q = (np.cumsum(side[::-1])[::-1] for side in (p, q))
     alerts = above_p + above_q
     shortfall = float((p * above_q / alerts).sum()) / positives
     gain = np.cumsum(p * above_q / alerts**2) - above_q / alerts + shortfall

@@ -385,8 +385,9 @@ H_MEASURE = Measure(
     reads="How much of the loss of the better of flagging all and flagging none is saved, over "
     "costs that make both classes count about alike.",
     misleads="The costs that it averages over move with the share of attacks in the test set, so "
-    "values of different test sets do not compare.",
-    reference="Hand 2009; Hand and Anagnostopoulos 2014",
+    "values of different test sets do not compare. Costs of Beta(1 + p, 2 - p), which Hand and "
+    "Anagnostopoulos (2014) propose, have the same mode and give another number.",
+    reference="Hand 2009; Anagnostopoulos and Hand 2019",
 )
 
 H_MEASURE_SYMMETRIC = Measure(
