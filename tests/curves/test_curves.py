@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay
-from assay.curves import sweeping
 from assay.curves import (
     POINTS,
     Curve,
@@ -22,6 +21,7 @@ from assay.curves import (
     recall_at,
     roc,
     sweep,
+    sweeping,
     trace,
 )
 from assay.errors import MethodError

@@ -4,8 +4,8 @@ Thresholds decrease from infinity, where nothing is flagged. A point where eithe
 undefined is left out: so the FAR-DR and precision-recall curves start at the first alert.
 """
 
+from assay.curves.convex_hull import hull, probability_cost, vertices
 from assay.curves.costs import BENEFIT, NORMALISED_COST, PROBABILITY_COST, cost, decision
-from assay.curves.hull import hull, probability_cost, vertices
 from assay.curves.sweeping import FEWEST_POINTS, POINTS, Floats, Sweep, sweep, sweep_at
 from assay.curves.traced import (
     LIFT_RATIO,

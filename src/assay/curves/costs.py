@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.curves.hull import breakpoints, vertices
+from assay.curves.convex_hull import breakpoints, vertices
 from assay.curves.sweeping import Floats, sweep_at
 from assay.curves.traced import Axis, Curve, Term
 from assay.errors import MethodError
@@ -98,9 +98,8 @@ def cost(tally: ScoreTally, *, in_use: tuple[float, float] | None = None) -> Cur
     """
     best = vertices(tally)
     pc = np.append(PROBABILITIES, 1.0) if best.positives and best.negatives else np.empty(0)
-    breaks = breakpoints(best.tp, best.fp, best.positives, best.negatives)
     # Of two that cost the same, the higher threshold: it raises fewer alerts.
-    at = np.clip(np.searchsorted(breaks, pc) - 1, 0, len(best.tp) - 1)
+    at = np.clip(np.searchsorted(breakpoints(best), pc) - 1, 0, len(best.tp) - 1)
     cells = {name: column[at] for name, column in best.cells().items()}
     missed = cells["FN"] / (best.positives or math.nan)
     raised = cells["FP"] / (best.negatives or math.nan)

@@ -41,7 +41,7 @@ def vertices(tally: ScoreTally) -> Sweep:
         kind = object
 
     def work(i: int, j: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        counts = tally.counts[:, i:j]
+        counts = tally.counts[:, i:j].astype(below.dtype)
         unflagged = np.cumsum(counts, axis=1, dtype=below.dtype)
         unflagged += below[i // BLOCK][:, None] - counts
         flagged = np.array([[negatives], [positives]], kind) - unflagged.astype(kind)
@@ -94,17 +94,14 @@ def hull(swept: Sweep) -> Curve:
     A vertex is the best between the slopes ``slope_low`` and ``slope_high`` of lines of equal cost,
     which is between the probability costs ``pc_low`` and ``pc_high``.
     """
-    drawn = bool(swept.positives and swept.negatives)
-    tp, fp = (swept.tp, swept.fp) if drawn else (swept.tp[:0], swept.fp[:0])
-    breaks = breakpoints(tp, fp, swept.positives, swept.negatives)
+    size = len(swept.tp) if swept.positives and swept.negatives else 0
+    breaks = breakpoints(swept)
     with np.errstate(divide="ignore"):
-        slopes = (1 - breaks) / breaks
-    slopes[-1:] = 0.0
-    size = len(tp)
+        slopes = np.append((1 - breaks[:-1]) / breaks[:-1], 0.0)
     columns = {
         "threshold": swept.threshold[:size],
-        FALSE_POSITIVE_RATE.name: fp / (swept.negatives or math.nan),
-        RECALL.name: tp / (swept.positives or math.nan),
+        FALSE_POSITIVE_RATE.name: swept.fp[:size] / (swept.negatives or math.nan),
+        RECALL.name: swept.tp[:size] / (swept.positives or math.nan),
         "slope_low": slopes[1:],
         "slope_high": slopes[:-1],
         "pc_low": breaks[:-1],
@@ -114,11 +111,11 @@ def hull(swept: Sweep) -> Curve:
     return Curve("ROC hull", FALSE_POSITIVE_RATE, RECALL, columns, cells, swept.weighted)
 
 
-def breakpoints(tp: Floats, fp: Floats, positives: float, negatives: float) -> Floats:
+def breakpoints(swept: Sweep) -> Floats:
     """From which probability cost on each vertex is the best, and at the end 1."""
-    if not len(tp):
-        return np.empty(1)
-    across, up = np.diff(fp) * positives, np.diff(tp) * negatives
+    if not (swept.positives and swept.negatives):
+        return np.ones(1)
+    across, up = np.diff(swept.fp) * swept.positives, np.diff(swept.tp) * swept.negatives
     return np.concatenate(([0.0], across / (across + up), [1.0]))
 
 
