@@ -9,8 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from assay import Estimate
-from assay.curves import Curve, Floats, cost, decision, lift, precision_recall_gain, sweep
-from assay.curves.traced import Term
+from assay.curves import Curve, Floats, Term, cost, decision, lift, precision_recall_gain, sweep
 from assay.formula import evaluate
 from assay.inference import with_band
 from assay.tally import ScoreTally

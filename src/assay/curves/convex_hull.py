@@ -122,8 +122,8 @@ def breakpoints(swept: Sweep) -> Floats:
 def probability_cost(base_rate: float, cost_fn: float = 1.0, cost_fp: float = 1.0) -> float:
     """PC of a base rate and of what a miss and a false alarm cost.
 
-    >>> probability_cost(0.001, cost_fn=500)
-    0.3335557038025351
+    >>> round(probability_cost(0.001, cost_fn=500), 4)
+    0.3336
     """
     if not 0 <= base_rate <= 1:
         raise MethodError(f"a base rate lies between 0 and 1, such as 0.001; found {base_rate!r}")
