@@ -8,7 +8,6 @@ from typing import Any
 
 from assay.decisions.comparison import Comparison, Difference
 from assay.decisions.flips import Flip
-from assay.decisions.optimal import BestOf
 from assay.errors import UnknownMeasure
 from assay.evaluation.words import listed
 from assay.inference import Significance
@@ -30,7 +29,8 @@ from assay.report.document import (
     Tier,
 )
 from assay.report.names import name
-from assay.report.numbers import p_value, percent, plain_number
+from assay.report.numbers import p_value, plain_number
+from assay.report.optimal import where_optimal
 from assay.report.refused import refused_rows
 from assay.report.words import measure_name, quoted
 
@@ -48,8 +48,6 @@ TESTS = {
 MARKED = "Marked: significantly better than every other model, with Holm's correction."
 # So many verdicts stand on top, and so many pairs get a plot of their own.
 _FIRST, _PAIRS = 6, 3
-# A model that comes and goes has so many of its ranges shown; JSON has all.
-_RANGES = 4
 
 
 def comparison_document(
@@ -68,7 +66,7 @@ def comparison_document(
             *_side_by_side(comparison),
             *_differences(comparison),
             *_tests(comparison),
-            *_optimal(comparison),
+            *where_optimal(comparison.optimal),
             *_flips(comparison),
             *_thresholds(comparison),
             *(() if source is None else refused_rows(source)),
@@ -288,60 +286,6 @@ def _tests(comparison: Comparison) -> Iterator[Section]:
     yield Section("Tests", (Table("Raw p, and adjusted by Holm", columns, rows),), Tier.ADVANCED)
     told = tuple(Prose(test.sentence) for test in tests)
     yield Section("Tests in words", told, Tier.APPENDIX, detail=True)
-
-
-def _optimal(comparison: Comparison) -> Iterator[Section]:
-    """For which costs each model is the best; nothing for more than two classes."""
-    found = comparison.optimal
-    if found is None:
-        return
-    rows = [
-        (name(best.model), percent(best.share), *_best_at(best), _tied(best))
-        for best in found.models
-    ]
-    for called, low, high in (
-        ("no model: flag nothing", 0.0, found.nothing),
-        ("no model: flag everything", found.everything, 1.0),
-    ):
-        if high > low:
-            rows.append((called, percent(high - low), _from_to(low, high), ""))
-    tied = any(row[-1] for row in rows)
-    columns = (
-        Column("model"),
-        Column("share of PC"),
-        Column("best at PC"),
-        *((Column("as good there"),) if tied else ()),
-    )
-    caption = (
-        "Where each model has the cheapest threshold. The probability cost PC is c / (c + d), with "
-        "c the base rate times the cost of a miss, and d the share of the other rows times the "
-        "cost of a false alarm"
-    )
-    note = (
-        "These are the corners of the joint ROC hull of all thresholds. They have no intervals: "
-        "what is cheapest was read off these rows, so a narrow range may be gone on others."
-    )
-    table = Table(caption, columns, tuple(row if tied else row[:-1] for row in rows), (note,))
-    yield Section("Which model is ever optimal", (table,), Tier.ADVANCED)
-
-
-def _best_at(best: BestOf) -> tuple[str]:
-    if best.never:
-        return ("never",)
-    if not best.ranges:
-        return (f"only as good as others, at {listed([f'{pc:.3g}' for pc in best.ties])}",)
-    shown = [_from_to(found.low, found.high) for found in best.ranges[:_RANGES]]
-    left = len(best.ranges) - len(shown)
-    return (", ".join(shown) + (f" and {left} more ranges" if left else ""),)
-
-
-def _tied(best: BestOf) -> str:
-    others = dict.fromkeys(other for found in best.ranges for other in found.tied_with)
-    return listed([name(other) for other in others]) if others else ""
-
-
-def _from_to(low: float, high: float) -> str:
-    return f"{low:.3g} to {high:.3g}"
 
 
 def _models(test: Significance) -> str:
