@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from assay import Evaluation, evaluate, evaluate_counts
-from assay.curves import equal_error
 from assay.inference import Estimate
 from assay.report.numbers import count, measured_parts
 
@@ -184,15 +183,18 @@ def test_a_probability_cost_chooses_the_threshold_that_is_best_there(opened: Pag
 
 def test_the_det_curve_stands_on_normal_deviates_and_marks_equal_errors(opened: Page) -> None:
     curve = pages.judged().curves.det()
-    rate, _ = equal_error(curve)
+    rate, _ = pages.judged().curves.equal_error()
     text = opened.evaluate("document.querySelector('#plot-det text.legend').textContent")
-    assert text == f"equal errors: {100 * rate:.1f}%"
+    assert text == "◇ equal errors"
     path = opened.evaluate("document.querySelector('#plot-det .curve').getAttribute('d')")
     points = [float(h) for h in re.findall("[MH]([0-9.]+)", path)]
     deviates = curve["false_positive_rate_probit"]
     least, most = deviates[0], NormalDist().inv_cdf(0.8)
     expected = 46 + (np.minimum(deviates, most) - least) / (most - least) * (350 - 46)
     assert points == pytest.approx(expected.tolist(), abs=0.03)
+    mark = opened.evaluate("document.querySelector('#plot-det .equal').getAttribute('d')")
+    at = 46 + (NormalDist().inv_cdf(rate) - least) / (most - least) * (350 - 46)
+    assert float(mark[1:].split()[0]) == pytest.approx(at, abs=0.03)
 
 
 # -- other evaluations -----------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from assay.curves import (
 )
 from assay.inference import with_band
 from assay.tally import ScoreTally
+from assay.tally.blocks import BLOCK
 
 CASES = json.loads((Path(__file__).parent.parent / "oracles" / "r" / "curves.json").read_text())[
     "cases"
@@ -88,16 +89,29 @@ def test_weighted_rows_leave_out_what_has_no_deviate() -> None:
 def test_equal_error_is_the_least_rate_that_both_errors_keep(rows: Rows) -> None:
     full = sweep(tally_of(rows), points=None)
     both = np.maximum(full.fp / full.negatives, 1 - full.tp / full.positives)
-    rate, threshold = equal_error(det(sweep(tally_of(rows))))
+    rate, threshold = equal_error(tally_of(rows))
     assert rate == pytest.approx(both.min())
     assert both[full.threshold.tolist().index(threshold)] == pytest.approx(rate)
 
 
 def test_equal_error_of_two_normal_classes() -> None:
-    rate, threshold = equal_error(det(sweep(large())))
+    rate, threshold = equal_error(large(200_000))
     assert rate == pytest.approx(NormalDist().cdf(-1), abs=0.01)
     assert threshold == pytest.approx(1, abs=0.05)
-    assert all(map(math.isnan, equal_error(det(sweep(tally_of([(1, 2), (1, 3)]))))))
+    assert all(map(math.isnan, equal_error(tally_of([(1, 2), (1, 3)]))))
+
+
+@pytest.mark.parametrize("size", [3000, BLOCK + 1, 3 * BLOCK + 5])
+@pytest.mark.parametrize("shift", [-5.0, 0.0, 2.0, 9.0])
+def test_equal_error_of_many_blocks_is_that_of_all_thresholds(size: int, shift: float) -> None:
+    random = np.random.default_rng(size)
+    truth = (random.random(size) < 0.3).astype(int)
+    tally = ScoreTally.of_rows(("no", "yes"), random.normal(shift * truth, 1.0), truth)
+    full = sweep(tally, points=None)
+    both = np.maximum(full.fp / full.negatives, 1 - full.tp / full.positives)
+    rate, threshold = equal_error(tally)
+    assert rate == pytest.approx(both.min(), abs=1e-12)
+    assert both[full.threshold.tolist().index(threshold)] == pytest.approx(rate, abs=1e-12)
 
 
 def test_normal_classes_have_a_straight_det_curve() -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from assay.curves.sweeping import Floats, Sweep, sweep
+from assay.curves.sweeping import Floats, Sweep, below_blocks, sweep
 from assay.errors import MethodError
 from assay.formula import FN, FP, TN, TP, Expression, evaluate
 from assay.measures import (
@@ -27,6 +28,7 @@ from assay.measures import (
     find,
 )
 from assay.tally import ScoreTally
+from assay.tally.blocks import BLOCK
 
 if TYPE_CHECKING:
     import polars as pl
@@ -169,16 +171,31 @@ def _without_repeats(swept: Sweep) -> Sweep:
     return replace(swept, threshold=swept.threshold[part], tp=swept.tp[part], fp=swept.fp[part])
 
 
-def equal_error(curve: Curve) -> tuple[float, float]:
+def equal_error(tally: ScoreTally) -> tuple[float, float]:
     """Where the steps of a DET curve meet the diagonal: the rate, and its threshold.
 
-    The least rate that both kinds of error keep at one threshold.
+    The least rate that both kinds of error keep at one threshold, of all thresholds.
     """
-    both = np.maximum(curve[FALSE_POSITIVE_RATE.name], curve[FALSE_NEGATIVE_RATE.name])
-    if not len(both):
+    negatives, positives = tally.totals()
+    if not (negatives and positives):
         return math.nan, math.nan
-    best = int(np.argmin(both))
-    return float(both[best]), float(curve["threshold"][best])
+    size, below = tally.size, below_blocks(tally)
+    rates = np.array([1 / float(negatives), 1 / float(positives)])
+
+    def beyond(unflagged: npt.NDArray[Any]) -> Any:
+        """How much the miss rate is above the false positive rate; it rises with the score."""
+        return unflagged @ rates - 1
+
+    block = max(int(np.searchsorted(beyond(below), 0.0)) - 1, 0)
+    start = block * BLOCK
+    counts = tally.counts[:, start : start + BLOCK].astype(below.dtype)
+    inside = below[block] + np.cumsum(np.insert(counts, 0, 0, axis=1), axis=1).T
+    at = int(np.searchsorted(beyond(inside), 0.0))
+    near = inside[[max(at - 1, 0), min(at, len(inside) - 1)]]
+    both = np.maximum(1 - near[:, 0] * rates[0], near[:, 1] * rates[1])
+    position = start + (max(at - 1, 0) if both[0] <= both[1] else min(at, len(inside) - 1))
+    threshold = math.inf if position == size else float(tally.scores[position])
+    return float(both.min()), threshold
 
 
 def gain(swept: Sweep) -> Curve:

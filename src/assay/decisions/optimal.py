@@ -8,6 +8,7 @@ to use, by these rows.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -178,11 +179,12 @@ def _ties(
     At the costs 0 and 1 flagging nothing and everything are as good as any model.
     """
     found = set()
-    edges = zip(pairwise(joint), breaks[1:], strict=False)
-    for ((ax, ay), (bx, by)), pc in edges:
-        for fp, tp in own:
-            on_line = (bx - ax) * (tp - ay) == (by - ay) * (fp - ax)
-            if on_line and ax < fp < bx and 0 < pc < 1:
+    across = [fp for fp, _ in joint]
+    for fp, tp in own:
+        i = bisect_left(across, fp)
+        if 0 < i < len(joint) and across[i - 1] < fp < across[i]:
+            (ax, ay), (bx, by), pc = joint[i - 1], joint[i], breaks[i]
+            if (bx - ax) * (tp - ay) == (by - ay) * (fp - ax) and 0 < pc < 1:
                 found.add(pc)
     return tuple(sorted(found))
 

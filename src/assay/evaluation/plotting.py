@@ -93,8 +93,11 @@ class Plots:
     def det(self, ax: Axes | None = None, *, band: float | None = None, name: str = "") -> Axes:
         """Miss rate against false positive rate, on axes of normal deviates (probits)."""
         self._must_know_all()
+        curve = self.evaluation.curves.det(band=band)
+        rate, _ = self.evaluation.curves.equal_error()
         return plots.det(
-            self.evaluation.curves.det(band=band),
+            curve,
+            equal=rate,
             point=self._point(FALSE_POSITIVE_RATE.name, FALSE_NEGATIVE_RATE.name),
             name=name,
             ax=ax,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.curves import Curve, Floats, equal_error
+from assay.curves import Curve, Floats
 from assay.inference import Estimate
 from assay.measures import FALSE_NEGATIVE_RATE, FALSE_POSITIVE_RATE
 from assay.plots.canvas import COLOURS, DASHES, GREY, drawing, label
@@ -26,12 +26,18 @@ _X, _Y = FALSE_POSITIVE_RATE.name, FALSE_NEGATIVE_RATE.name
 
 
 def det(
-    curve: Curve, *, point: Point | None = None, name: str = "", ax: Axes | None = None
+    curve: Curve,
+    *,
+    equal: float = math.nan,
+    point: Point | None = None,
+    name: str = "",
+    ax: Axes | None = None,
 ) -> Axes:
     """Miss rate against false positive rate, on axes of normal deviates.
 
-    Two normal classes give a straight line. Where the curve meets the diagonal both errors are
-    equally frequent. Rates of 0 and 1 have no place: they stand at half a row, which is said.
+    Two normal classes give a straight line. ``equal`` is the rate at which it meets the diagonal,
+    where both errors are equally frequent. Rates of 0 and 1 have no place: they stand at half a
+    row, which is said.
     """
     from scipy.special import ndtri
 
@@ -39,10 +45,9 @@ def det(
     x, y = columns[f"{_X}_probit"], columns[f"{_Y}_probit"]
     rows = {side: _rows(curve, *side) for side in (("FP", "TN"), ("FN", "TP"))}
     floors = [float(ndtri(_least(total))) for total in rows.values()]
-    rate, _ = equal_error(curve)
     with drawing(ax, SQUARE) as axes:
         number = stepped(axes)
-        ceiling = float(ndtri(max(_OFTEN, min(1.2 * rate, 0.999))))
+        ceiling = float(ndtri(max(_OFTEN, np.nanmin([1.2 * equal, 0.999]))))
         if not number:
             ends = (min(floors) - 1, ceiling + 1)
             axes.plot(ends, ends, color=GREY, ls=(0, (1, 2)), lw=1)
@@ -52,9 +57,9 @@ def det(
             axes.fill_between(x, low, high, step="post", color=colour, alpha=0.2, lw=0)
         shown = legible(plain(name) if name else "detector")
         axes.step(x, y, where="post", color=colour, ls=dashes, label=shown)
-        if 0 < rate < 1:
-            said = f"equal errors: {100 * rate:.3g}%"
-            at = float(ndtri(rate))
+        if 0 < equal < 1:
+            said = f"equal errors: {100 * equal:.3g}%"
+            at = float(ndtri(equal))
             axes.plot([at], [at], "D", color=colour, mfc="white", zorder=3, label=said)
         if point is not None:
             _mark(axes, point, rows, "black" if not number else colour)

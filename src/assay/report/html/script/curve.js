@@ -122,7 +122,7 @@ function equalErrors(svg, xs, ys, x, y) {
   const [h, v] = [x(rate), y(rate)];
   draw(svg, "path", { class: "equal", d: `M${h} ${v - 5}l5 5l-5 5l-5 -5z` });
   const place = { x: FRAME.right - 8, y: FRAME.top + 14, "text-anchor": "end" };
-  draw(svg, "text", { class: "legend", ...place }, `equal errors: ${percent(rate)}`);
+  draw(svg, "text", { class: "legend", ...place }, "◇ equal errors");
 }
 
 // Which line is of the test set, and which of the base rate that was chosen.
