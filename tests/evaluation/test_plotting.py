@@ -282,6 +282,11 @@ def test_a_lone_dot_is_not_saved(tmp_path: Path) -> None:
             [name for name in SCORED if name not in ("decision", "reliability")] + ["confusion"],
         ),
         (
+            lambda: evaluate([0, 1, 0, 1], y_score=[-3, 5, 1, 8]),
+            [name for name in SCORED if name not in ("decision", "reliability")],
+        ),
+        (lambda: evaluate([0, 1, 0, 1], y_score=[0.5] * 4), [*SCORED, "confusion"]),
+        (
             lambda: evaluate([1, 1, 1], y_score=[0.1, 0.5, 0.9], labels=[0, 1]),
             ["precision_recall", "far_dr", "thresholds", "scores", "reliability", "confusion"],
         ),
@@ -290,7 +295,10 @@ def test_a_lone_dot_is_not_saved(tmp_path: Path) -> None:
             ["scores", "reliability", "confusion"],
         ),
     ],
-    ids=["counts", "no rows", "classes", "scores", "only positives", "only negatives"],
+    ids=[
+        *("counts", "no rows", "classes", "scores", "undecided", "one score"),
+        *("only positives", "only negatives"),
+    ],
 )
 def test_figures_that_do_not_apply_are_not_saved(evaluation, expected, tmp_path: Path) -> None:
     assert names(evaluation().plot.save(tmp_path, ("svg",))) == expected

@@ -284,8 +284,9 @@ class Plots:
         negatives, positives = self.evaluation.tally.confusion.rows
         both = bool(negatives and positives)
         # Rows that carry weights or come in clusters have no band.
-        plain = not (self.evaluation.confusion.weighted or self.evaluation.tally.clusters)
-        band = self.evaluation.level if plain else None
+        tally = self.evaluation.tally
+        independent = not tally.confusion.weighted and tally.clusters is None
+        band = self.evaluation.level if independent else None
         if both:
             yield "roc", self.roc
             yield "det", self.det
@@ -298,7 +299,7 @@ class Plots:
             yield "lift_curve", self.lift
             yield "hull", self.hull
             yield "cost", partial(self.cost, band=band)
-            if self.evaluation.tally.kind == "probability":
+            if tally.kind == "probability":
                 yield "decision", partial(self.decision, band=band)
         if positives:
             yield "thresholds", partial(self.measure, *OVER_THRESHOLDS)

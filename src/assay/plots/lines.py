@@ -110,7 +110,7 @@ def lift(
     """
     with drawing(ax, WIDE) as axes:
         plane(curve, "pre", ((0, 1), (1, 1)), point, "", name, axes)
-        axes.set_xlim(float(drawn(curve)[_x(curve)].min()), 1)
+        axes.set_xlim(min(float(drawn(curve)[_x(curve)].min()), 0.1), 1)
         axes.set_xscale("log")
         axes.set_ylim(bottom=0)
     return axes
