@@ -16,6 +16,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from intervals import (
+    bands,
     classes,
     clusters,
     losses,
@@ -32,7 +33,7 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 PAGE = HERE.parent / "docs" / "coverage.rst"
 # The slowest first, so that no worker is left with them at the end.
-PARTS = (tables, operating, classes, clusters, weights, ranking, losses)
+PARTS = (tables, operating, classes, clusters, weights, bands, ranking, losses)
 
 
 def scenarios(*, quick: bool, only: Sequence[str] = ()) -> list[Scenario]:

@@ -43,6 +43,12 @@ def audit() -> Any:
     return assay.audit(claims[0]).plot
 
 
+def evaluation() -> Any:
+    """The new model of the flows."""
+    flows = make_flows()
+    return assay.evaluate(flows.label, y_score=flows.new).plot
+
+
 def threshold() -> Any:
     """Where to set the alarm of the new model, at most 1 false positive in 500."""
     flows = make_flows()
@@ -55,6 +61,10 @@ def threshold() -> Any:
 PICTURES = {
     "audit.svg": (audit, "numbers.svg"),
     "compare-forest.svg": (comparison, "forest.svg"),
+    "compare-hulls.svg": (comparison, "hulls.svg"),
+    "curves-cost.svg": (evaluation, "cost.svg"),
+    "curves-decision.svg": (evaluation, "decision.svg"),
+    "curves-det.svg": (evaluation, "det.svg"),
     "gate.svg": (gate, "rules.svg"),
     "threshold.svg": (threshold, "roc.svg"),
 }
@@ -63,7 +73,9 @@ PICTURES = {
 def write_pictures(folder: Path) -> None:
     """Write every picture into a folder."""
     folder.mkdir(exist_ok=True)
-    for name, (made, figure) in PICTURES.items():
+    for made in dict.fromkeys(made for made, _ in PICTURES.values()):
         with TemporaryDirectory() as aside:
             made().save(aside, formats=("svg",))
-            (folder / name).write_bytes(Path(aside, figure).read_bytes())
+            for name, (by, figure) in PICTURES.items():
+                if by is made:
+                    (folder / name).write_bytes(Path(aside, figure).read_bytes())

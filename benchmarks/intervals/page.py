@@ -21,6 +21,7 @@ _TITLES = {
     "low false positive rates": "Detection rates at low false positive rates",
     "scores, class sizes fixed": "Rankings of classes whose sizes are fixed",
     "probabilities": "Probabilities",
+    "bands": "Bands of curves",
     "clusters": "Rows in clusters",
     "sampling weights": "Sampling weights",
 }
@@ -54,6 +55,9 @@ _PROMISES = {
     "is too wide, never too narrow.",
     "probabilities": "Promised where at least 20 rows of the rarer class are expected; the "
     "resolution from 1,000 rows on.",
+    "bands": "At a threshold that was fixed beforehand, promised where each of the four cells "
+    "expects at least 10 rows. The thresholds of the cost curve are the best on the same rows: "
+    "promised from 1,000 rows of both classes on.",
     "clusters": "Promised from 30 clusters on; for average precision, log loss and Brier score "
     "from 100.",
     "sampling weights": "Promised where each cell that the measure uses expects 10 effective rows, "
@@ -72,6 +76,8 @@ _INSTEAD = {
     "errors at one threshold instead, as a share of rows.",
     "probabilities": "With fewer attacks the largest losses have not been seen yet, and no "
     "interval can know of them: collect more of them.",
+    "bands": "With fewer rows the best threshold of a cost curve looks cheaper than it is: choose "
+    "it on other rows than those that judge it.",
     "clusters": "With fewer clusters the intervals are a little too short whatever the number of "
     "rows; more rows of the same hosts do not help, more hosts do.",
     "sampling weights": "Where a few rows carry most of the weight, what is known is what they "

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pytest
 
 from assay import Evaluation, evaluate, evaluate_counts
+from assay.inference import Estimate
 from assay.report.numbers import count, measured_parts
 
 from . import pages
@@ -59,11 +62,15 @@ def test_the_page_starts_at_the_report(opened: Page) -> None:
         ("far-dr", [(100, 100), (60, 180), (200, 20), (46, 240)]),
         ("precision-recall", [(200, 20), (330, 120), (350, 240), (46, 8)]),
         ("scores", [(100, 100), (300, 40), (46, 128), (349, 200)]),
+        ("det", [(100, 60), (180, 120), (240, 180), (320, 230)]),
+        ("gain", [(100, 120), (200, 40), (60, 200), (340, 10)]),
+        ("decision", [(100, 100), (200, 40), (300, 128), (330, 200)]),
     ],
 )
 def test_a_point_dragged_on_any_plot_moves_every_number(
     opened: Page, plot: str, stops: list[tuple[float, float]]
 ) -> None:
+    opened.evaluate("document.querySelector('.further').open = true")
     met = set()
     for x, y in stops:
         opened.drag(handle(opened, plot), place(opened, plot, x, y))
@@ -144,6 +151,50 @@ def test_a_log_scale_moves_the_curve_and_keeps_the_numbers(opened: Page) -> None
     assert check(opened) != before
     opened.click("#plot-roc button")
     assert opened.evaluate(path) == even
+
+
+def readout(page: Page, plot: str) -> str:
+    return str(page.evaluate(f"document.querySelector('#plot-{plot} .readout').textContent"))
+
+
+def test_the_net_benefit_is_the_librarys_with_its_band(opened: Page) -> None:
+    for typed in (0.1, 0.5, 0.9):
+        opened.type("#threshold-number", str(typed))
+        chosen = number(check(opened)["threshold"])
+        curve = pages.judged().curves.decision(thresholds=[chosen], band=0.95)
+        found = Estimate(*(float(curve[name][0]) for name in ("benefit", "low", "high")))
+        text, interval = measured_parts(found)
+        assert readout(opened, "decision") == f"net benefit {text} {interval}"
+    opened.evaluate("document.getElementById('threshold').focus()")
+    opened.key("End")
+    assert "no probability" in readout(opened, "decision")
+
+
+def test_a_probability_cost_chooses_the_threshold_that_is_best_there(opened: Page) -> None:
+    opened.evaluate("document.querySelector('.further').open = true")
+    hull = pages.judged().curves.hull()
+    for pc in (0.21, 0.48, 0.83):
+        opened.drag(place(opened, "cost", 46 + pc * (350 - 46), 100))
+        here = int(np.searchsorted(hull["pc_high"], pc))
+        assert number(check(opened)["threshold"]) == hull["threshold"][here]
+        low, high = (float(f"{hull[end][here]:.2g}") for end in ("pc_low", "pc_high"))
+        assert readout(opened, "cost") == f"best at PC {low:g} to {high:g}"
+
+
+def test_the_det_curve_stands_on_normal_deviates_and_marks_equal_errors(opened: Page) -> None:
+    curve = pages.judged().curves.det()
+    rate, _ = pages.judged().curves.equal_error()
+    text = opened.evaluate("document.querySelector('#plot-det text.legend').textContent")
+    assert text == "◇ equal errors"
+    path = opened.evaluate("document.querySelector('#plot-det .curve').getAttribute('d')")
+    points = [float(h) for h in re.findall("[MH]([0-9.]+)", path)]
+    deviates = curve["false_positive_rate_probit"]
+    least, most = deviates[0], NormalDist().inv_cdf(0.8)
+    expected = 46 + (np.minimum(deviates, most) - least) / (most - least) * (350 - 46)
+    assert points == pytest.approx(expected.tolist(), abs=0.03)
+    mark = opened.evaluate("document.querySelector('#plot-det .equal').getAttribute('d')")
+    at = 46 + (NormalDist().inv_cdf(rate) - least) / (most - least) * (350 - 46)
+    assert float(mark[1:].split()[0]) == pytest.approx(at, abs=0.03)
 
 
 # -- other evaluations -----------------------------------------------------------------------------

@@ -203,7 +203,8 @@ def test_folds_are_compared(cli: Cli, here: Path) -> None:
 def test_figures_are_drawn(cli: Cli, here: Path) -> None:
     found = cli("compare", "predictions.csv", *TWO, *QUICK, "--figures", here / "figures")
     assert found.code == 0, found.err
-    assert {path.name for path in (here / "figures").iterdir()} == {"forest.pdf", "forest.svg"}
+    names = {f"{name}.{kind}" for name in ("forest", "hulls") for kind in ("pdf", "svg")}
+    assert {path.name for path in (here / "figures").iterdir()} == names
     assert cli("compare", "--folds", "folds.csv", "--figures", here / "folds").code == 0
 
 

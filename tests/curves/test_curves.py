@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay
-from assay import curves
 from assay.curves import (
     POINTS,
     Curve,
@@ -22,6 +21,7 @@ from assay.curves import (
     recall_at,
     roc,
     sweep,
+    sweeping,
     trace,
 )
 from assay.errors import MethodError
@@ -180,8 +180,8 @@ def test_blocks_do_not_change_a_sweep(
 ) -> None:
     tally = large(300)
     whole = sweep(tally, points, keep=0.1)
-    monkeypatch.setattr(curves, "BLOCK", block)
-    monkeypatch.setattr(curves, "map_blocks", partial(map_blocks, block=block))
+    monkeypatch.setattr(sweeping, "BLOCK", block)
+    monkeypatch.setattr(sweeping, "map_blocks", partial(map_blocks, block=block))
     parts = sweep(tally, points, keep=0.1)
     assert parts.threshold.tolist() == whole.threshold.tolist()
     assert parts.tp.tolist() == whole.tp.tolist()

@@ -95,3 +95,26 @@ def test_folds_are_drawn_with_measures_of_any_name() -> None:
     both = compare_folds({**folds, "my_own": values, "detection_rate": values})
     assert names(both.plot.forest()) == ["Detection rate"]
     assert names(both.plot.forest(measures=["my_own"])) == ["my_own"]
+
+
+def test_hulls_of_all_models_and_where_each_is_the_best() -> None:
+    comparison = compared("old", "new", "_odd")
+    ax = comparison.plot.hulls()
+    drawn = ax.lines[1:]
+    for line, (name, hull) in zip(drawn, comparison.optimal.hulls.items(), strict=True):
+        assert np.array_equal(line.get_xdata(), hull["false_positive_rate"])
+        share = comparison.optimal[name].share
+        said = f"best on {100 * share:.3g}% of PC" if share else "never the best"
+        assert line.get_label().lstrip("\u200b") == f"{name}: {said}"
+
+
+def test_hulls_need_two_classes_and_are_saved_where_there_are_scores(tmp_path) -> None:
+    files = [path.stem for path in compared("old", "new").plot.save(tmp_path, ("svg",))]
+    assert files == ["forest", "hulls"]
+    truth = np.arange(30) % 2
+    said = {"old": truth, "new": 1 - truth}
+    decided = compare(truth, decisions=said, resamples=50)
+    assert [path.stem for path in decided.plot.save(tmp_path, ("svg",))] == ["forest"]
+    three = compare(np.arange(30) % 3, decisions={n: np.arange(30) % 3 for n in "ab"}, resamples=20)
+    with pytest.raises(MethodError, match="two classes"):
+        three.plot.hulls()

@@ -43,7 +43,12 @@ CURVES = {
     "precision_recall": ("recall", "precision"),
     "far_dr": ("false_discovery_rate", "recall"),
 }
-SCORED = ["roc", "precision_recall", "far_dr", "thresholds", "scores", "reliability"]
+NEW = ["det", "decision", "cost", "gain", "lift", "precision_recall_gain", "hull"]
+OF_BOTH = ["precision_recall_gain", "gain", "lift_curve", "hull", "cost"]
+SCORED = [
+    *("roc", "det", "precision_recall", "far_dr"),
+    *(*OF_BOTH, "decision", "thresholds", "scores", "reliability"),
+]
 
 
 @cache
@@ -109,7 +114,9 @@ def test_no_measure_is_refused() -> None:
         made("plain").plot.measure()
 
 
-@pytest.mark.parametrize("kind", ["roc", "precision_recall", "far_dr", "scores", "reliability"])
+@pytest.mark.parametrize(
+    "kind", ["roc", "precision_recall", "far_dr", "scores", "reliability", *NEW]
+)
 def test_without_scores_there_is_no_figure_of_them(kind: str) -> None:
     with pytest.raises(MethodError, match="need"):
         getattr(evaluate_counts(tp=5, fp=1, fn=2, tn=9).plot, kind)()
@@ -122,6 +129,53 @@ def test_many_rows_make_no_more_points() -> None:
     for kind in CURVES:
         ax = getattr(evaluation.plot, kind)()
         assert max(len(line.get_xdata()) for line in ax.lines) <= POINTS
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("kind", NEW)
+def test_every_curve_is_drawn_of_every_kind_of_rows(case: str, kind: str) -> None:
+    ax = getattr(made(case).plot, kind)(name="$mine")
+    assert any("mine" in text.get_text() for text in ax.get_legend().get_texts())
+    if case in ("plain", "counted") and kind != "hull":
+        before = len(getattr(made(case).plot, kind)().collections)
+        assert len(getattr(made(case).plot, kind)(band=0.9).collections) == before + 1
+
+
+def test_the_decision_curve_and_its_point_are_those_of_the_evaluation() -> None:
+    evaluation = made("plain")
+    ax = evaluation.plot.decision(band=0.95)
+    curve = evaluation.curves.decision(band=0.95)
+    (line,) = [line for line in ax.lines if line.get_gid() == "curve"]
+    assert np.array_equal(
+        line.get_xydata(), np.column_stack([curve["threshold"], curve["benefit"]])
+    )
+    here = curve["threshold"].tolist().index(0.5)
+    (point,) = ax.containers
+    ends = point.lines[2][0].get_segments()[0][:, 1]
+    assert np.allclose(ends, [curve["low"][here], curve["high"][here]])
+    deployed = evaluation.plot.decision(base_rate=0.01)
+    assert deployed.get_ylabel() == "Net benefit, at a base rate of 0.01"
+
+
+def test_the_cost_curve_says_that_it_is_optimistic() -> None:
+    evaluation = made("plain")
+    ax = evaluation.plot.cost()
+    curve = evaluation.curves.cost()
+    (line,) = [line for line in ax.lines if line.get_gid() == "curve"]
+    assert np.array_equal(line.get_ydata(), curve["normalised_cost"])
+    (used,) = [line for line in ax.lines if line.get_label() == "threshold in use"]
+    assert np.array_equal(used.get_ydata(), curve["in_use"])
+    assert "on others the" in ax.get_xlabel()
+
+
+def test_the_operating_point_lies_on_the_det_curve() -> None:
+    evaluation = made("plain")
+    ax = evaluation.plot.det()
+    (line,) = [line for line in ax.lines if line.get_drawstyle().startswith("steps")]
+    (point,) = ax.containers
+    place = point.lines[0].get_xydata()[0]
+    assert np.min(np.abs(line.get_xydata() - place).sum(axis=1)) < 1e-9
+    assert "points with a rate of 0 or 1 stand at half a row" in ax.get_xlabel()
 
 
 # -- slices and classes ----------------------------------------------------------------------------
@@ -225,18 +279,26 @@ def test_a_lone_dot_is_not_saved(tmp_path: Path) -> None:
         (many, ["confusion", "classes", "slices-half-accuracy"]),
         (
             lambda: evaluate([0, 1, 0, 1], y_score=[-3, 5, 1, 8], threshold=2),
-            [*SCORED[:-1], "confusion"],
+            [name for name in SCORED if name not in ("decision", "reliability")] + ["confusion"],
         ),
         (
+            lambda: evaluate([0, 1, 0, 1], y_score=[-3, 5, 1, 8]),
+            [name for name in SCORED if name not in ("decision", "reliability")],
+        ),
+        (lambda: evaluate([0, 1, 0, 1], y_score=[0.5] * 4), [*SCORED, "confusion"]),
+        (
             lambda: evaluate([1, 1, 1], y_score=[0.1, 0.5, 0.9], labels=[0, 1]),
-            [*SCORED[1:], "confusion"],
+            ["precision_recall", "far_dr", "thresholds", "scores", "reliability", "confusion"],
         ),
         (
             lambda: evaluate([0, 0], y_score=[0.1, 0.9], labels=[0, 1]),
             ["scores", "reliability", "confusion"],
         ),
     ],
-    ids=["counts", "no rows", "classes", "scores", "only positives", "only negatives"],
+    ids=[
+        *("counts", "no rows", "classes", "scores", "undecided", "one score"),
+        *("only positives", "only negatives"),
+    ],
 )
 def test_figures_that_do_not_apply_are_not_saved(evaluation, expected, tmp_path: Path) -> None:
     assert names(evaluation().plot.save(tmp_path, ("svg",))) == expected

@@ -19,6 +19,7 @@ import pytest
 
 from assay.decisions.comparison import Comparison, Difference, Verdict
 from assay.decisions.flips import Flip
+from assay.decisions.optimal import BestOf, BestRange, Optimal
 from assay.inference import Estimate, Significance
 from assay.inference.operating import AtThreshold, MaxFar
 from assay.report import FORMATS, comparison_document, render
@@ -108,7 +109,20 @@ def compared(*models: str, gap: float = 0.03, at: MaxFar | AtThreshold | None = 
                 (None, "dos", 100),
             )
         ),
+        optimal=best_of(models),
     )
+
+
+def best_of(models: tuple[str, ...]) -> Optimal:
+    """The first is never the best, the last at low and high costs, the third ties with it."""
+    parts = {
+        models[0]: BestOf(models[0], ()),
+        models[1]: BestOf(models[1], (BestRange(0.02, 0.4), BestRange(0.5, 0.875))),
+    }
+    for i, model in enumerate(models[2:]):
+        shared = (models[2],) if i else ()
+        parts[model] = BestOf(model, (BestRange(0.4, 0.5, shared),) * (i < 2), (0.5,) * (i == 2))
+    return Optimal(tuple(parts.values()), 0.02, 0.875)
 
 
 TWO = compared("old", "new")
@@ -122,6 +136,26 @@ def tables(comparison: Comparison) -> dict[str, list[Table]]:
         section.title: [block for block in section.blocks if isinstance(block, Table)]
         for section in document.sections
     }
+
+
+def test_where_each_model_is_the_best_is_told() -> None:
+    (table,) = tables(FIVE)["Which model is ever optimal"]
+    assert [(row[0], row[2], row[3]) for row in table.rows] == [
+        ("a", "never", ""),
+        ("b", "0.02 to 0.4, 0.5 to 0.875", ""),
+        ("c", "0.4 to 0.5", ""),
+        ("d", "0.4 to 0.5", "c"),
+        ("e", "only as good as others, at 0.5", ""),
+        ("no model: flag nothing", "0 to 0.02", ""),
+        ("no model: flag everything", "0.875 to 1", ""),
+    ]
+    (table,) = tables(TWO)["Which model is ever optimal"]
+    assert [column.name for column in table.columns] == ["model", "share of PC", "best at PC"]
+    assert table.rows[1][1] == "75.5%"
+    many = replace(TWO.optimal.models[1], ranges=(BestRange(0.1, 0.2),) * 7)
+    found = replace(TWO, optimal=replace(TWO.optimal, models=(many,)))
+    assert tables(found)["Which model is ever optimal"][0].rows[0][2].endswith("and 3 more ranges")
+    assert "Which model is ever optimal" not in tables(replace(TWO, optimal=None))
 
 
 # -- what it says ----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.decisions.flips import Flip, FlippedRow, Said, flipped
 from assay.decisions.measured import direction, key
+from assay.decisions.optimal import Optimal
 from assay.decisions.plotting import ComparisonPlots
 from assay.errors import InputError
 from assay.inference import Estimate, Significance
@@ -90,7 +91,8 @@ class Comparison:
 
     ``at`` is the rule that chose the thresholds, ``thresholds`` where each model flags from (None:
     it flags nothing), ``estimates`` every measure of every model, ``flips`` how many rows two
-    models decide differently.
+    models decide differently, ``optimal`` for which costs each model is the best, if there are two
+    classes.
     """
 
     models: tuple[str, ...]
@@ -105,6 +107,7 @@ class Comparison:
     estimates: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
     flips: tuple[Flip, ...] = ()
     said: Said | None = field(default=None, repr=False, compare=False)
+    optimal: Optimal | None = None
 
     def difference(self, measure: str, a: str | None = None, b: str | None = None) -> Difference:
         """The difference of one measure between two models, by default the first two."""
@@ -170,6 +173,7 @@ class Comparison:
             "tests": [found.to_dict() for found in self.tests],
             "verdicts": [found.to_dict() for found in self.verdicts],
             "flips": [flip.to_dict() for flip in self.flips],
+            "optimal": None if self.optimal is None else self.optimal.to_dict(),
             "notes": list(self.notes),
         }
 

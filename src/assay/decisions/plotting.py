@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from assay import plots
 from assay.decisions.measured import key, known
+from assay.errors import MethodError
 from assay.inference import Estimate
 from assay.measures import Better, parse
 from assay.measures.shown import DIFFERENCES
@@ -49,20 +52,39 @@ class ComparisonPlots:
         notes = [f"{_LESS} less is better"] if any(_LESS in name for name, _ in rows) else []
         return plots.forest(rows, pair=pair, notes=notes, ax=ax)
 
+    def hulls(self, ax: Axes | None = None) -> Axes:
+        """The ROC hulls of all models, and on how much of PC each is the best; see ``optimal``."""
+        found = self.comparison.optimal
+        if found is None:
+            raise MethodError(
+                "ROC hulls are of two classes that both have rows; this comparison has none"
+            )
+        return plots.hulls(found.hulls, {best.model: best.share for best in found.models}, ax=ax)
+
     def save(
         self, folder: str | os.PathLike[str], formats: Sequence[str] = ("pdf", "svg")
     ) -> tuple[Path, ...]:
-        """Write the forest plot, one file a format, and give their paths.
+        """Write the forest plot and the ROC hulls, one file a format, and give their paths.
 
-        Of many pairs only the measure that decides is drawn.
+        Of many pairs only the measure that decides is drawn, and hulls of decisions, which have one
+        point each, are not.
         """
         verdicts = self.comparison.verdicts
         drawn = [found for found in self.comparison.differences if math.isfinite(found.difference)]
-        if not drawn:
-            return ()
-        deciding = [verdicts[0].measure] if len(verdicts) > _PAIRS else []
-        figures = {"forest": partial(self.forest, measures=deciding)}
-        return plots.save(figures, folder, formats)
+        figures: dict[str, Callable[[], Axes]] = {}
+        if drawn:
+            deciding = [verdicts[0].measure] if len(verdicts) > _PAIRS else []
+            figures["forest"] = partial(self.forest, measures=deciding)
+        if self._scored:
+            figures["hulls"] = self.hulls
+        return plots.save(figures, folder, formats) if figures else ()
+
+    @property
+    def _scored(self) -> bool:
+        found = self.comparison.optimal
+        return found is not None and any(
+            np.isfinite(hull["threshold"]).any() for hull in found.hulls.values()
+        )
 
     def _rows(self, wanted: Sequence[str]) -> Iterator[tuple[str, Estimate]]:
         for measure in wanted:

@@ -11,15 +11,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from assay import plots
+from assay.curves import Curve
 from assay.errors import InputError, MethodError
 from assay.evaluation.partly import NOT_LABELLED, alerts_only
 from assay.evaluation.per_label import per_label
 from assay.inference import Estimate
 from assay.measures import (
+    ALERT_RATE,
     AVERAGE_PRECISION,
     EXPECTED_CALIBRATION_ERROR,
     FALSE_DISCOVERY_RATE,
+    FALSE_NEGATIVE_RATE,
     FALSE_POSITIVE_RATE,
     PRECISION,
     RECALL,
@@ -85,6 +90,72 @@ class Plots:
             ax=ax,
         )
 
+    def det(self, ax: Axes | None = None, *, band: float | None = None, name: str = "") -> Axes:
+        """Miss rate against false positive rate, on axes of normal deviates (probits)."""
+        self._must_know_all()
+        curve = self.evaluation.curves.det(band=band)
+        rate, _ = self.evaluation.curves.equal_error()
+        return plots.det(
+            curve,
+            equal=rate,
+            point=self._point(FALSE_POSITIVE_RATE.name, FALSE_NEGATIVE_RATE.name),
+            name=name,
+            ax=ax,
+        )
+
+    def decision(
+        self,
+        ax: Axes | None = None,
+        *,
+        base_rate: float | None = None,
+        band: float | None = None,
+        name: str = "",
+    ) -> Axes:
+        """Net benefit against the threshold probability; ``base_rate`` is that of deployment."""
+        self._must_know_all()
+        curve = self.evaluation.curves.decision(base_rate=base_rate, band=band)
+        return plots.decision(
+            curve,
+            point=self._decided(curve),
+            base_rate=base_rate,
+            name=name,
+            ax=ax,
+        )
+
+    def cost(self, ax: Axes | None = None, *, band: float | None = None, name: str = "") -> Axes:
+        """Normalised expected cost against the probability cost, and the threshold in use."""
+        self._must_know_all()
+        return plots.cost(self.evaluation.curves.cost(band=band), name=name, ax=ax)
+
+    def gain(self, ax: Axes | None = None, *, band: float | None = None, name: str = "") -> Axes:
+        """Detection rate against the share of rows that raise an alert."""
+        self._must_know_all()
+        return plots.gain(
+            self.evaluation.curves.gain(band=band),
+            point=self._point(ALERT_RATE.name, RECALL.name),
+            name=name,
+            ax=ax,
+        )
+
+    def lift(self, ax: Axes | None = None, *, band: float | None = None, name: str = "") -> Axes:
+        """Precision over prevalence against the share of rows that raise an alert."""
+        self._must_know_all()
+        return plots.lift(self.evaluation.curves.lift(band=band), name=name, ax=ax)
+
+    def precision_recall_gain(
+        self, ax: Axes | None = None, *, band: float | None = None, name: str = ""
+    ) -> Axes:
+        """Precision gain against recall gain: both on a scale from the prevalence to 1."""
+        self._must_know_all()
+        curve = self.evaluation.curves.precision_recall_gain(band=band)
+        return plots.precision_recall_gain(curve, name=name, ax=ax)
+
+    def hull(self, ax: Axes | None = None, *, name: str = "") -> Axes:
+        """The ROC curve under its convex hull: the thresholds that are best for some costs."""
+        self._must_know_all()
+        curves = self.evaluation.curves
+        return plots.hull(curves.roc(), curves.hull(), name=name, ax=ax)
+
     def measure(self, *names: str, ax: Axes | None = None, band: float | None = None) -> Axes:
         """One or more measures of decisions against the threshold."""
         self._must_know_all()
@@ -96,6 +167,18 @@ class Plots:
             points = [plots.Point(threshold, evaluation[name], threshold) for name in names]
         drawn = [evaluation.curves.measure(name, band=band) for name in names]
         return plots.thresholds(drawn, points=points, ax=ax)
+
+    def _decided(self, curve: Curve) -> plots.Point | None:
+        """The threshold in use on a curve against thresholds, with its end of the band."""
+        at = self.evaluation.tally.threshold
+        here = np.flatnonzero(curve["threshold"] == at)
+        if at is None or not len(here):
+            return None
+        none = np.full(len(curve), math.nan)
+        y, low, high = (
+            float(curve.columns.get(name, none)[here[0]]) for name in (curve.y.name, "low", "high")
+        )
+        return plots.Point(at, Estimate(y, low, high), at)
 
     def _point(self, x: str, y: str) -> plots.Point:
         evaluation = self.evaluation
@@ -199,11 +282,26 @@ class Plots:
 
     def _figures_of_scores(self) -> Iterator[tuple[str, Callable[[], Axes]]]:
         negatives, positives = self.evaluation.tally.confusion.rows
-        if negatives and positives:
+        both = bool(negatives and positives)
+        # Rows that carry weights or come in clusters have no band.
+        tally = self.evaluation.tally
+        independent = not tally.confusion.weighted and tally.clusters is None
+        band = self.evaluation.level if independent else None
+        if both:
             yield "roc", self.roc
+            yield "det", self.det
         if positives:
             yield "precision_recall", self.precision_recall
             yield "far_dr", self.far_dr
+        if both:
+            yield "precision_recall_gain", self.precision_recall_gain
+            yield "gain", self.gain
+            yield "lift_curve", self.lift
+            yield "hull", self.hull
+            yield "cost", partial(self.cost, band=band)
+            if tally.kind == "probability":
+                yield "decision", partial(self.decision, band=band)
+        if positives:
             yield "thresholds", partial(self.measure, *OVER_THRESHOLDS)
         yield "scores", self.scores
         if self.evaluation.tally.kind == "probability":

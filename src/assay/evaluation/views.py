@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ from assay.errors import MethodError, UnknownMeasure
 from assay.evaluation.judge import Judge
 from assay.inference import Estimate, Wilson, with_band
 from assay.measures import Measure, find
+from assay.tally import ScoreTally
 
 
 class ByMeasure(Mapping[str, Estimate]):
@@ -52,13 +53,17 @@ class Curves:
         """True and false positives at no more than 2,000 thresholds."""
         return self._swept(curves.POINTS)
 
-    def _swept(self, points: int | None) -> curves.Sweep:
+    @property
+    def _scores(self) -> ScoreTally:
         tally = self._judge.tally
         if tally.scores is None or tally.positive is None:
             raise MethodError(
                 "curves need scores of one positive label; give y_score, and positive="
             )
-        return curves.sweep(tally.scores[0], points, keep=tally.threshold)
+        return tally.scores[0]
+
+    def _swept(self, points: int | None) -> curves.Sweep:
+        return curves.sweep(self._scores, points, keep=self._judge.tally.threshold)
 
     def _banded(self, curve: curves.Curve, band: float | None) -> curves.Curve:
         if band is not None and self._judge.tally.clusters is not None:
@@ -83,6 +88,74 @@ class Curves:
     ) -> curves.Curve:
         """Detection rate against false alarm rate."""
         return self._banded(curves.far_dr(self._at(points)), band)
+
+    def det(self, *, points: int | None = curves.POINTS, band: float | None = None) -> curves.Curve:
+        """Miss rate against false positive rate, both also as normal deviates (probits)."""
+        return self._banded(curves.det(self._at(points)), band)
+
+    def equal_error(self) -> tuple[float, float]:
+        """The least rate that both kinds of error keep at one threshold, and that threshold."""
+        return curves.equal_error(self._scores)
+
+    def gain(
+        self, *, points: int | None = curves.POINTS, band: float | None = None
+    ) -> curves.Curve:
+        """Detection rate against the share of rows that raise an alert."""
+        return self._banded(curves.gain(self._at(points)), band)
+
+    def lift(
+        self, *, points: int | None = curves.POINTS, band: float | None = None
+    ) -> curves.Curve:
+        """Precision over prevalence against the share of rows that raise an alert."""
+        return self._banded(curves.lift(self._at(points)), band)
+
+    def precision_recall_gain(
+        self, *, points: int | None = curves.POINTS, band: float | None = None
+    ) -> curves.Curve:
+        """Precision gain against recall gain: both on a scale from the prevalence to 1."""
+        return self._banded(curves.precision_recall_gain(self._at(points)), band)
+
+    def hull(self) -> curves.Curve:
+        """The convex hull of the ROC curve: which thresholds are best for which costs.
+
+        It has no band: which thresholds are on it was chosen by these rows.
+        """
+        return curves.hull(curves.vertices(self._scores))
+
+    def decision(
+        self,
+        *,
+        base_rate: float | None = None,
+        thresholds: Sequence[float] | None = None,
+        band: float | None = None,
+    ) -> curves.Curve:
+        """Net benefit against the threshold probability, and that of flagging everything.
+
+        ``base_rate`` is the share of positives in deployment, where it is not that of the rows.
+        """
+        tally = self._judge.tally
+        scores = self._scores
+        if tally.kind != "probability":
+            raise MethodError(
+                "a decision curve needs probabilities: its threshold is the probability from "
+                "which on a row is flagged, and these scores are none"
+            )
+        found = curves.decision(
+            scores, base_rate=base_rate, thresholds=thresholds, keep=tally.threshold
+        )
+        return self._banded(found, band)
+
+    def cost(self, *, band: float | None = None) -> curves.Curve:
+        """Normalised expected cost against the probability cost, at the best threshold of each.
+
+        ``in_use`` is the cost at the evaluation's own decisions.
+        """
+        scores, tally = self._scores, self._judge.tally
+        in_use = None
+        if tally.decided and tally.confusion.rows[0] and tally.confusion.rows[1]:
+            (tn, fp), (fn, tp) = tally.confusion.cells
+            in_use = (float(fp / (tn + fp)), float(tp / (fn + tp)))
+        return self._banded(curves.cost(scores, in_use=in_use), band)
 
     def measure(
         self, name: str, *, points: int | None = curves.POINTS, band: float | None = None

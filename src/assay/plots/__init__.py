@@ -2,8 +2,19 @@
 
 from assay.plots.canvas import save
 from assay.plots.chosen import ChosenPoint, chosen
+from assay.plots.costs import cost, decision, hull, hulls
+from assay.plots.det import det
 from assay.plots.intervals import dots, forest
-from assay.plots.lines import Point, far_dr, precision_recall, roc, thresholds
+from assay.plots.lines import (
+    Point,
+    far_dr,
+    gain,
+    lift,
+    precision_recall,
+    precision_recall_gain,
+    roc,
+    thresholds,
+)
 from assay.plots.matrix import confusion
 from assay.plots.shares import reliability, scores
 
@@ -12,10 +23,18 @@ __all__ = [
     "Point",
     "chosen",
     "confusion",
+    "cost",
+    "decision",
+    "det",
     "dots",
     "far_dr",
     "forest",
+    "gain",
+    "hull",
+    "hulls",
+    "lift",
     "precision_recall",
+    "precision_recall_gain",
     "reliability",
     "roc",
     "save",

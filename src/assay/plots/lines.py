@@ -22,9 +22,9 @@ from assay.plots.names import full_title, plain, title
 if TYPE_CHECKING:
     from assay.plots.canvas import Axes
 
-_SQUARE = 3.2
-_WIDE = 2.5
-_MARGIN = 0.02
+SQUARE = 3.2
+WIDE = 2.5
+MARGIN = 0.02
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def roc(
     ``summary`` is the area under the curve, ``name`` the model's.
     """
     words = _summed("AUC", summary)
-    return _plane(curve, "post", ((0, 1), (0, 1)), point, words, name, ax)
+    return plane(curve, "post", ((0, 1), (0, 1)), point, words, name, ax)
 
 
 def precision_recall(
@@ -72,7 +72,7 @@ def precision_recall(
     """
     share = _prevalence(curve)
     words = _summed("average precision", summary)
-    return _plane(curve, "pre", ((0, 1), (share, share)), point, words, name, ax)
+    return plane(curve, "pre", ((0, 1), (share, share)), point, words, name, ax)
 
 
 def far_dr(
@@ -83,22 +83,77 @@ def far_dr(
     No line leads to the first alert: without alarms there is no false alarm rate.
     """
     rate = 1 - _prevalence(curve)
-    return _plane(curve, "post", ((rate, rate), (0, 1)), point, "", name, ax)
+    return plane(curve, "post", ((rate, rate), (0, 1)), point, "", name, ax)
+
+
+def gain(
+    curve: Curve, *, point: Point | None = None, name: str = "", ax: Axes | None = None
+) -> Axes:
+    """Detection rate against the share of rows that raise an alert; guessing finds its share.
+
+    The other dotted line is the best that can be: every alert an attack until all are found.
+    """
+    share = _prevalence(curve)
+    with drawing(ax, SQUARE) as axes:
+        if not stepped(axes):
+            best = ((0, share, 1), (0, 1, 1))
+            axes.plot(*best, color=GREY, linestyle="-", linewidth=0.6, label="at best")
+        return plane(curve, "post", ((0, 1), (0, 1)), point, "", name, axes, square=ax is None)
+
+
+def lift(
+    curve: Curve, *, point: Point | None = None, name: str = "", ax: Axes | None = None
+) -> Axes:
+    """Precision over prevalence against the share of rows that raise an alert; guessing has 1.
+
+    Alerts are on a logarithmic scale, since few rows are ever flagged.
+    """
+    with drawing(ax, WIDE) as axes:
+        plane(curve, "pre", ((0, 1), (1, 1)), point, "", name, axes)
+        axes.set_xlim(min(float(drawn(curve)[_x(curve)].min()), 0.1), 1)
+        axes.set_xscale("log")
+        axes.set_ylim(bottom=0)
+    return axes
+
+
+def precision_recall_gain(
+    curve: Curve, *, point: Point | None = None, name: str = "", ax: Axes | None = None
+) -> Axes:
+    """Precision gain against recall gain; flagging everything has a precision gain of 0.
+
+    Below -0.2 nothing is shown: that is worse than flagging everything.
+    """
+    with drawing(ax, SQUARE) as axes:
+        plane(
+            curve,
+            "pre",
+            ((0, 1), (0, 0)),
+            point,
+            "",
+            name,
+            axes,
+            trivial="flag all",
+            square=ax is None,
+        )
+        axes.set_xlim(-MARGIN, 1 + MARGIN)
+        axes.set_ylim(-0.2, 1 + MARGIN)
+        axes.legend(loc="center")
+    return axes
 
 
 def thresholds(
     curves: Sequence[Curve], *, points: Sequence[Point] = (), ax: Axes | None = None
 ) -> Axes:
     """Measures against the threshold; its first value, infinity, has no place on the axis."""
-    with drawing(ax, _WIDE) as axes:
+    with drawing(ax, WIDE) as axes:
         for i, curve in enumerate(curves):
-            finite = np.isfinite(_drawn(curve)["threshold"])
+            finite = np.isfinite(drawn(curve)["threshold"])
             columns = {name: column[finite] for name, column in curve.columns.items()}
             # A threshold flags like the next score above it: the value holds down to the next.
-            _step(axes, columns, "threshold", curve.y.name, "post", title(curve.y), i)
+            step(axes, columns, "threshold", curve.y.name, "post", title(curve.y), i)
         known = [point for point in points if not math.isnan(point.y)]
         for i, point in enumerate(known):
-            _mark(axes, point, "black", "" if i else point.text)
+            mark(axes, point, "black", "" if i else point.text)
         label(axes, "Threshold", full_title(curves[0].y) if len(curves) == 1 else "Value")
         _unit(axes.set_ylim, [curve.y.range for curve in curves])
         if len(curves) > 1 or known:
@@ -106,7 +161,7 @@ def thresholds(
     return axes
 
 
-def _plane(
+def plane(
     curve: Curve,
     where: Literal["pre", "post"],
     guessing: tuple[tuple[float, float], tuple[float, float]],
@@ -114,18 +169,21 @@ def _plane(
     words: str,
     name: str,
     ax: Axes | None,
+    *,
+    trivial: str = "guessing",
+    square: bool | None = None,
 ) -> Axes:
     """A curve in the plane of two rates; a further one on the same axes is drawn otherwise."""
     assert curve.x is not None  # noqa: S101 - a curve of two measures
-    own = ax is None
-    with drawing(ax, _SQUARE) as axes:
-        others = sum(line.get_drawstyle().startswith("steps") for line in axes.lines)
+    own = ax is None if square is None else square
+    with drawing(ax, SQUARE) as axes:
+        others = stepped(axes)
         if not others:
-            axes.plot(*guessing, color=GREY, linestyle=(0, (1, 2)), linewidth=1, label="guessing")
+            axes.plot(*guessing, color=GREY, linestyle=(0, (1, 2)), linewidth=1, label=trivial)
         said = ": ".join(part for part in (name and plain(name), words) if part) or "detector"
-        colour = _step(axes, _drawn(curve), curve.x.name, curve.y.name, where, said, others)
+        colour = step(axes, drawn(curve), curve.x.name, curve.y.name, where, said, others)
         if point is not None:
-            _mark(axes, point, colour if others else "black", point.text)
+            mark(axes, point, colour if others else "black", point.text)
         label(axes, full_title(curve.x), full_title(curve.y))
         _unit(axes.set_xlim, [curve.x.range])
         _unit(axes.set_ylim, [curve.y.range])
@@ -135,7 +193,8 @@ def _plane(
     return axes
 
 
-def _drawn(curve: Curve) -> Any:
+def drawn(curve: Curve) -> Any:
+    """The columns of a curve that has points."""
     if not len(curve):
         raise MethodError(
             f"{curve.name} can't be drawn: at no threshold are its measures defined; rows of both "
@@ -144,7 +203,7 @@ def _drawn(curve: Curve) -> Any:
     return curve.columns
 
 
-def _step(
+def step(
     ax: Axes,
     columns: Any,
     x: str,
@@ -159,13 +218,27 @@ def _step(
         ax.fill_between(
             columns[x], columns["low"], columns["high"], step=where, color=colour, alpha=0.2, lw=0
         )
-    # A label that starts with an underscore would be kept out of the legend.
-    shown = "\u200b" + said if said.startswith("_") else said
+    shown = legible(said)
     ax.step(columns[x], columns[y], where=where, color=colour, linestyle=dashes, label=shown)
     return colour
 
 
-def _mark(ax: Axes, point: Point, colour: str, said: str) -> None:
+def legible(said: str) -> str:
+    """A label that starts with an underscore would be kept out of the legend."""
+    return "\u200b" + said if said.startswith("_") else said
+
+
+def stepped(ax: Axes) -> int:
+    """How many curves there are on some axes."""
+    return sum(line.get_drawstyle().startswith("steps") for line in ax.lines)
+
+
+def _x(curve: Curve) -> str:
+    assert curve.x is not None  # noqa: S101 - a curve of two measures
+    return curve.x.name
+
+
+def mark(ax: Axes, point: Point, colour: str, said: str) -> None:
     """The operating point and its intervals as a cross; nothing where it is undefined."""
     if math.isnan(point.x) or math.isnan(point.y):
         return
@@ -184,7 +257,7 @@ def _mark(ax: Axes, point: Point, colour: str, said: str) -> None:
 
 
 def _prevalence(curve: Curve) -> float:
-    _drawn(curve)
+    drawn(curve)
     cells = {name: float(column[0]) for name, column in curve.cells.items()}
     return (cells["TP"] + cells["FN"]) / sum(cells.values())
 
@@ -196,4 +269,4 @@ def _summed(name: str, summary: Estimate | None) -> str:
 def _unit(limit: Any, ranges: Sequence[tuple[float, float]]) -> None:
     """Show all of a rate's range, and a little more, so that lines on its border are seen."""
     if all(low >= 0 and high <= 1 for low, high in ranges):
-        limit(-_MARGIN, 1 + _MARGIN)
+        limit(-MARGIN, 1 + MARGIN)

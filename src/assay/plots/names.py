@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
+from assay.curves import Axis
 from assay.measures import Measure
 from assay.measures.measure import spoken
 
@@ -38,7 +39,7 @@ def _shown(letter: str) -> str:
     return _REPLACEMENT if kind in ("Cc", "Cs", "Cn") else letter
 
 
-def title(measure: Measure) -> str:
+def title(measure: Measure | Axis) -> str:
     """What a figure calls a measure.
 
     >>> from assay.measures import find
@@ -48,7 +49,7 @@ def title(measure: Measure) -> str:
     return measure.title[0].upper() + measure.title[1:]
 
 
-def full_title(measure: Measure) -> str:
+def full_title(measure: Measure | Axis) -> str:
     """What an axis calls a measure: beside the word of the vocabulary, its name.
 
     >>> from assay.measures import find

@@ -30,6 +30,7 @@ from assay.report.document import (
 )
 from assay.report.names import name
 from assay.report.numbers import p_value, plain_number
+from assay.report.optimal import where_optimal
 from assay.report.refused import refused_rows
 from assay.report.words import measure_name, quoted
 
@@ -65,6 +66,7 @@ def comparison_document(
             *_side_by_side(comparison),
             *_differences(comparison),
             *_tests(comparison),
+            *where_optimal(comparison.optimal),
             *_flips(comparison),
             *_thresholds(comparison),
             *(() if source is None else refused_rows(source)),

@@ -14,6 +14,7 @@ from assay.decisions.compare.models import Models, Pair
 from assay.decisions.compare.verdicts import MARGIN, Size, checked_margin, verdict
 from assay.decisions.comparison import Comparison, Difference
 from assay.decisions.flips import Flip, Said, flips
+from assay.decisions.optimal import optimal
 from assay.errors import InputError, LengthMismatch, MethodError
 from assay.inference import BCa, Bootstrap, Significance, holm, method_of
 from assay.inference.chosen import Chosen, Progress, ScoredRows, choose_anew
@@ -147,6 +148,7 @@ def compare(
         estimates=models.estimates(),
         flips=tuple(flip for pair in pairs for flip in _flips(said_of_all, pair)),
         said=said_of_all,
+        optimal=optimal(batches),
     )
 
 

@@ -9,6 +9,7 @@ from importlib.resources import files
 
 from assay.formula import JAVASCRIPT_PRELUDE, javascript, proportion
 from assay.measures import (
+    ALERT_RATE,
     FALSE_NEGATIVE_RATE,
     FALSE_POSITIVE_RATE,
     RECALL,
@@ -37,13 +38,15 @@ _PANEL = (
     "drawing.js",
     "curve.js",
     "distribution.js",
+    "worth.js",
     "readings.js",
     "deployment.js",
     "panel.js",
 )
 # What the plots and the base rate use, whatever the panel shows.
+_RATES = (RECALL, FALSE_NEGATIVE_RATE, FALSE_POSITIVE_RATE, SPECIFICITY, ALERT_RATE)
 _NEEDED = (
-    *(m.name for m in (RECALL, FALSE_NEGATIVE_RATE, FALSE_POSITIVE_RATE, SPECIFICITY)),
+    *(m.name for m in _RATES),
     *DEPLOYED,
 )
 

@@ -28,6 +28,7 @@ def data_of(panel: Panel, limits: Limits) -> dict[str, Any]:
         "decided": dict(zip(("tp", "fp", "fn", "tn"), panel.decided, strict=True)),
         "z": normal(panel.level),
         "weighted": panel.weighted,
+        "probability": panel.reliability is not None,
         # Whether the binomial intervals of plain counts are legal.
         "counted": not (panel.weighted or panel.clustered),
         "shown_at": {name: [*_ends(e), behind(e, limits)] for name, e in panel.shown_at.items()},

@@ -41,7 +41,8 @@ class Operating:
     """The panel.
 
     ``given`` is whether decisions were given, ``begun`` whether nobody said a threshold, so that
-    the page only begins at one; ``curves`` is whether there are scores.
+    the page only begins at one; ``curves`` is whether there are scores, ``both`` whether both
+    classes have rows.
     """
 
     positive: Name
@@ -50,6 +51,8 @@ class Operating:
     given: bool
     begun: bool
     curves: bool
+    both: bool
+    probability: bool
     threshold: str
     recall: str
     far: str
@@ -76,6 +79,8 @@ def operating_of(panel: Panel, limits: Limits) -> Operating:
         given=panel.threshold is None,
         begun=not panel.given,
         curves=bool(panel.sweep["threshold"]),
+        both=bool(panel.positives and panel.negatives),
+        probability=panel.reliability is not None,
         threshold="as given" if panel.threshold is None else f"{panel.threshold:.7g}",
         recall=_percent(panel, RECALL.name),
         far=_percent(panel, FALSE_DISCOVERY_RATE.name),

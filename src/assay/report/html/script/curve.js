@@ -1,9 +1,11 @@
-// ROC, FAR-DR and precision-recall: one measure against another at every point of the table.
+// One measure against another at every point of the table.
 
 const CURVES = [
   { id: "roc", across: "false_positive_rate", up: "recall", first: "across", chance: true },
   { id: "far-dr", across: "false_discovery_rate", up: "recall", first: "across", legend: "right" },
   { id: "precision-recall", across: "recall", up: "precision", first: "up", legend: "left" },
+  { id: "det", across: "false_positive_rate", up: "false_negative_rate", first: "across", probit: true },
+  { id: "gain", across: "alert_rate", up: "recall", first: "across", chance: true, legend: "right" },
 ];
 
 // On an axis, and in the line above a plot.
@@ -12,6 +14,8 @@ const CALLED = {
   precision: ["precision", "precision"],
   false_positive_rate: ["false positive rate", "FPR"],
   false_discovery_rate: ["false alarm rate (FAR)", "FAR"],
+  false_negative_rate: ["miss rate (FNR)", "FNR"],
+  alert_rate: ["share of rows flagged", "flagged"],
 };
 
 function curve(kind, choose) {
@@ -21,9 +25,15 @@ function curve(kind, choose) {
   const readout = figure.querySelector(".readout");
   const title = svg.getAttribute("aria-label");
   const cells = Array.from({ length: POINTS }, (_, i) => pointAt(i).cells);
-  const [xs, ys] = [across, up].map((name) => cells.map((each) => valueOf(name, each)));
-  const y = scale(0, 1, FRAME.bottom, FRAME.top);
-  let x = scale(0, 1, FRAME.left, FRAME.right);
+  const kept = (i) => !kind.probit || !(cells[i - 1]?.fn === 0 || cells[i + 1]?.fp === 0);
+  const [xs, ys] = [across, up].map((name) =>
+    cells.map((each, i) => (kept(i) ? valueOf(name, each) : NaN)),
+  );
+  const { left, right, top, bottom } = FRAME;
+  const y = kind.probit
+    ? probitScale(DATA.positives, bottom, top)
+    : scale(0, 1, bottom, top);
+  let x = kind.probit ? probitScale(DATA.negatives, left, right) : scale(0, 1, left, right);
   let parts = {};
   let [shown, rate] = [null, NaN];
 
@@ -31,11 +41,12 @@ function curve(kind, choose) {
   const layOut = (log) => {
     svg.replaceChildren();
     const floor = 10 ** Math.floor(Math.log10(1 / Math.max(DATA.negatives, 10)));
-    x = log ? logScale(floor, FRAME.left, FRAME.right) : scale(0, 1, FRAME.left, FRAME.right);
-    const xTicks = log ? decades(floor) : ticks(0, 1);
+    if (!kind.probit) x = log ? logScale(floor, left, right) : scale(0, 1, left, right);
+    const xTicks = x.ticks ?? (log ? decades(floor) : ticks(0, 1));
     const [xLabel, yLabel] = [CALLED[across][0], CALLED[up][0]];
-    axes(svg, { x, y, xTicks, yTicks: ticks(0, 1), xLabel, yLabel });
-    if (kind.chance) draw(svg, "path", { class: "chance", d: diagonal(x, y) });
+    axes(svg, { x, y, xTicks, yTicks: y.ticks ?? ticks(0, 1), xLabel, yLabel });
+    if (kind.chance || kind.probit) draw(svg, "path", { class: "chance", d: diagonal(x, y) });
+    if (kind.probit) equalErrors(svg, xs, ys, x, y);
     parts = {
       deployed: kind.legend && draw(svg, "path", { class: "deployed" }),
       curve: draw(svg, "path", { class: "curve", d: steps(xs, ys, x, y, first) }),
@@ -59,15 +70,15 @@ function curve(kind, choose) {
     show(point) {
       shown = point;
       const here = [across, up].map((name) => valueOf(name, point.cells));
-      const [left, right] = intervalOf(across, point).map(x);
+      const [from, to] = intervalOf(across, point).map(x);
       const [low, high] = intervalOf(up, point).map(y);
       const defined = !here.some(Number.isNaN);
       parts.dot.toggleAttribute("hidden", !defined);
-      const certain = defined && !Number.isNaN(left + low);
+      const certain = defined && !Number.isNaN(from + low);
       parts.bars.toggleAttribute("hidden", !certain);
       const [h, v] = [x(here[0]), y(here[1])];
       if (defined) change(parts.dot, { cx: h, cy: v });
-      if (certain) change(parts.bars, { d: `M${left} ${v}H${right}M${h} ${low}V${high}` });
+      if (certain) change(parts.bars, { d: `M${from} ${v}H${to}M${h} ${low}V${high}` });
       const said = [across, up].map((name, i) => `${CALLED[name][1]} ${measured(here[i])[0]}`);
       readout.textContent = said.join(" · ");
       svg.setAttribute("aria-label", `${title}. At this threshold: ${said.join(", ")}`);
@@ -91,11 +102,27 @@ function curve(kind, choose) {
   return plot;
 }
 
-// Where both measures are the same: a line, bent where the scale across is not even.
+// Where both measures are the same: a line, bent where the scale across is not even, from where it
+// leaves the lower border.
 function diagonal(x, y) {
   const points = [];
-  for (let at = FRAME.left; at <= FRAME.right; at += 4) points.push(`${at} ${y(x.back(at))}`);
+  for (let at = FRAME.left; at <= FRAME.right; at += 4) {
+    const point = `${at} ${y(x.back(at)).toFixed(2)}`;
+    if (points.length === 1 && y(x.back(at - 4)) >= FRAME.bottom) points.pop();
+    points.push(point);
+  }
   return `M${points.join("L")}`;
+}
+
+// Where the steps meet the diagonal: the least rate that both errors keep.
+function equalErrors(svg, xs, ys, x, y) {
+  const both = xs.map((each, i) => Math.max(each, ys[i]));
+  const rate = Math.min(...both.filter((each) => !Number.isNaN(each)));
+  if (!(rate > 0 && rate < 1)) return;
+  const [h, v] = [x(rate), y(rate)];
+  draw(svg, "path", { class: "equal", d: `M${h} ${v - 5}l5 5l-5 5l-5 -5z` });
+  const place = { x: FRAME.right - 8, y: FRAME.top + 14, "text-anchor": "end" };
+  draw(svg, "text", { class: "legend", ...place }, "◇ equal errors");
 }
 
 // Which line is of the test set, and which of the base rate that was chosen.

@@ -33,6 +33,47 @@ function logScale(low, from, to) {
   return at;
 }
 
+// Normal deviates and the shares below them, from -6.5 to 0: good to five digits, for drawing.
+const NORMAL = (() => {
+  const step = 0.005;
+  const table = [];
+  let below = 4e-11;
+  for (let i = 0; i <= 1300; i += 1) {
+    const deviate = -6.5 + i * step;
+    table.push([deviate, below]);
+    below += (step / Math.sqrt(2 * Math.PI)) * Math.exp(-((deviate + step / 2) ** 2) / 2);
+  }
+  return table;
+})();
+
+// Between the rows of the table: the column `to` at a value of the column `from`.
+function looked(value, from, to) {
+  let [low, high] = [0, NORMAL.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (NORMAL[middle][from] <= value) low = middle;
+    else high = middle;
+  }
+  const share = (value - NORMAL[low][from]) / (NORMAL[high][from] - NORMAL[low][from]);
+  return NORMAL[low][to] + Math.min(Math.max(share, 0), 1) * (NORMAL[high][to] - NORMAL[low][to]);
+}
+
+const probit = (rate) => (rate > 0.5 ? -looked(1 - rate, 1, 0) : looked(rate, 1, 0));
+const normalShare = (deviate) => (deviate > 0 ? 1 - looked(-deviate, 0, 1) : looked(deviate, 0, 1));
+
+const MOST_ERRORS = 0.8;
+const PROBIT_TICKS = [1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.05, 0.2, 0.4, 0.6];
+
+// Rates as normal deviates, from half of one of so many rows on; others stand at the edge.
+function probitScale(rows, from, to) {
+  const least = Math.min(0.5 / Math.max(rows, 1), 0.05);
+  const even = scale(probit(least), probit(MOST_ERRORS), from, to);
+  const at = (rate) => even(probit(Math.min(Math.max(rate, least), MOST_ERRORS)));
+  at.back = (unit) => normalShare(even.back(unit));
+  at.ticks = PROBIT_TICKS.filter((rate) => rate > least).map((rate) => [rate, exactPercent(rate)]);
+  return at;
+}
+
 function decades(low) {
   const found = [];
   for (let power = Math.round(Math.log10(low)); power <= 0; power += 1) {
@@ -70,7 +111,7 @@ function axes(svg, { x, y, xTicks, yTicks, xLabel, yLabel }) {
   draw(group, "path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` });
   const label = { class: "label", "text-anchor": "middle" };
   draw(group, "text", { ...label, x: (left + right) / 2, y: height - 6 }, xLabel);
-  const turned = `translate(12 ${(top + bottom) / 2}) rotate(-90)`;
+  const turned = `translate(10 ${(top + bottom) / 2}) rotate(-90)`;
   draw(group, "text", { ...label, transform: turned }, yLabel);
 }
 

@@ -13,6 +13,10 @@ function panel() {
     slider.focus({ preventScroll: true, focusVisible: false });
   };
   const plots = POINTS ? [...CURVES.map((each) => curve(each, choose)), distribution(choose)] : [];
+  if (POINTS && DATA.positives && DATA.negatives) {
+    plots.push(costCurve(choose));
+    if (DATA.probability) plots.push(decisionCurve(choose));
+  }
   // Without a table nothing moves but the base rate, and what the page says is left as it is.
   const lines = POINTS ? [readings()] : [];
   const there = deployment(() => {

@@ -1,34 +1,16 @@
-"""Curves: a measure applied to the tally swept over its thresholds. Steps, never interpolated.
-
-Thresholds decrease from infinity, where nothing is flagged. A point where either measure is
-undefined is left out: so the FAR-DR and precision-recall curves start at the first alert.
-"""
+"""True and false positives at falling thresholds: what every curve is drawn from."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
-from assay.formula import evaluate
-from assay.measures import (
-    FALSE_DISCOVERY_RATE,
-    FALSE_POSITIVE_RATE,
-    PRECISION,
-    RECALL,
-    Measure,
-    find,
-)
 from assay.tally import ScoreTally
 from assay.tally.blocks import BLOCK, map_blocks
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -57,30 +39,6 @@ class Sweep:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """A small table of columns, one row a threshold, and the measures on its axes."""
-
-    name: str
-    x: Measure | None
-    y: Measure
-    columns: Mapping[str, Floats]
-    cells: Mapping[str, Floats]
-    weighted: bool = False
-
-    def __getitem__(self, column: str) -> Floats:
-        return self.columns[column]
-
-    def __len__(self) -> int:
-        return len(self.columns["threshold"])
-
-    def to_frame(self) -> pl.DataFrame:
-        """The columns as a polars dataframe."""
-        import polars as pl
-
-        return pl.DataFrame(dict(self.columns))
-
-
 def sweep(tally: ScoreTally, points: int | None = POINTS, keep: float | None = None) -> Sweep:
     """Sweep a binary score tally over its thresholds.
 
@@ -94,7 +52,7 @@ def sweep(tally: ScoreTally, points: int | None = POINTS, keep: float | None = N
     targets = _Targets.all_scores()
     if points is not None and tally.size >= points:
         targets = _Targets.thinned(positives, negatives, points)
-    below = _below_blocks(tally)
+    below = below_blocks(tally)
     always = {0, tally.size - 1}
     if keep is not None:
         always.add(int(np.searchsorted(tally.scores, keep)))
@@ -126,7 +84,26 @@ def sweep(tally: ScoreTally, points: int | None = POINTS, keep: float | None = N
     )
 
 
-def _below_blocks(tally: ScoreTally) -> npt.NDArray[Any]:
+def sweep_at(tally: ScoreTally, thresholds: Floats) -> Sweep:
+    """True and false positives at thresholds that are given, in their order."""
+    below = below_blocks(tally)
+    negatives, positives = tally.totals()
+    rows = np.empty((len(thresholds), 2), below.dtype)
+    for i, first in enumerate(np.searchsorted(tally.scores, thresholds).tolist()):
+        block = first // BLOCK
+        inside = tally.counts[:, block * BLOCK : first]
+        rows[i] = below[block] + inside.sum(axis=1, dtype=below.dtype)
+    return Sweep(
+        thresholds,
+        np.asarray(positives - rows[:, 1], np.float64),
+        np.asarray(negatives - rows[:, 0], np.float64),
+        positives,
+        negatives,
+        tally.weighted,
+    )
+
+
+def below_blocks(tally: ScoreTally) -> npt.NDArray[Any]:
     """How many negatives and positives lie below each block of scores."""
     kind: Any = np.float64 if tally.weighted else np.int64
     sums = map_blocks(tally.size, lambda: lambda i, j: tally.counts[:, i:j].sum(axis=1, dtype=kind))
@@ -170,69 +147,3 @@ class _Targets:
             found.append(np.searchsorted(reached, shares[first:last], side="right"))
         chosen = np.unique(np.concatenate(found))
         return np.asarray(chosen[chosen < running.shape[1]])
-
-
-def trace(swept: Sweep, name: str, y: Measure, x: Measure | None = None) -> Curve:
-    """One measure against another, or against the threshold, along a sweep."""
-    cells = swept.cells()
-    columns = {"threshold": swept.threshold}
-    measures = [measure for measure in (x, y) if measure is not None]
-    for measure in measures:
-        if measure.formula is None:
-            raise MethodError(f"{measure.name} has no value at a single threshold")
-        columns[measure.name] = evaluate(measure.formula, cells)
-    defined = np.ones(len(swept.threshold), bool)
-    for measure in measures:
-        defined &= ~np.isnan(columns[measure.name])
-    return Curve(
-        name,
-        measures[0] if x is not None else None,
-        measures[-1],
-        {key: column[defined] for key, column in columns.items()},
-        {key: np.broadcast_to(column, defined.shape)[defined] for key, column in cells.items()},
-        swept.weighted,
-    )
-
-
-def roc(swept: Sweep) -> Curve:
-    """Detection rate against false positive rate."""
-    return trace(swept, "ROC", RECALL, FALSE_POSITIVE_RATE)
-
-
-def precision_recall(swept: Sweep) -> Curve:
-    """Precision against detection rate."""
-    return trace(swept, "precision-recall", PRECISION, RECALL)
-
-
-def far_dr(swept: Sweep) -> Curve:
-    """Detection rate against false alarm rate (false alarms over all alarms)."""
-    return trace(swept, "FAR-DR", RECALL, FALSE_DISCOVERY_RATE)
-
-
-def recall_at(tally: ScoreTally, limits: Mapping[str, float]) -> tuple[float, float]:
-    """The highest detection rate at which measures stay within limits, and its threshold.
-
-    Where no threshold raises an alarm within the limits, the detection rate is 0 and the threshold
-    infinity.
-
-    >>> import numpy as np
-    >>> scores, truth = np.array([0.9, 0.8, 0.7, 0.1]), np.array([1, 1, 0, 1])
-    >>> tally = ScoreTally.of_rows(("no", "yes"), scores, truth)
-    >>> recall_at(tally, {"false_discovery_rate": 0.1})
-    (0.6666666666666666, 0.8)
-    """
-    swept = sweep(tally, points=None)
-    cells = swept.cells()
-    allowed = np.ones(len(swept.threshold), bool)
-    for name, limit in limits.items():
-        formula = find(name).formula
-        if formula is None:
-            raise MethodError(f"{name} has no value at a single threshold")
-        with np.errstate(invalid="ignore"):
-            allowed &= evaluate(formula, cells) <= limit
-    if not swept.positives:
-        return math.nan, math.inf
-    if not allowed.any():
-        return 0.0, math.inf
-    best = int(np.flatnonzero(allowed)[np.argmax(swept.tp[allowed])])
-    return float(swept.tp[best] / swept.positives), float(swept.threshold[best])

@@ -1,0 +1,60 @@
+"""Curves: a measure applied to the tally swept over its thresholds. Steps, never interpolated.
+
+Thresholds decrease from infinity, where nothing is flagged. A point where either measure is
+undefined is left out: so the FAR-DR and precision-recall curves start at the first alert.
+"""
+
+from assay.curves.convex_hull import hull, probability_cost, vertices
+from assay.curves.costs import BENEFIT, NORMALISED_COST, PROBABILITY_COST, cost, decision
+from assay.curves.sweeping import FEWEST_POINTS, POINTS, Floats, Sweep, sweep, sweep_at
+from assay.curves.traced import (
+    LIFT_RATIO,
+    PRECISION_GAIN,
+    RECALL_GAIN,
+    Axis,
+    Curve,
+    Term,
+    det,
+    equal_error,
+    far_dr,
+    gain,
+    lift,
+    precision_recall,
+    precision_recall_gain,
+    recall_at,
+    roc,
+    trace,
+)
+
+__all__ = [
+    "BENEFIT",
+    "FEWEST_POINTS",
+    "LIFT_RATIO",
+    "NORMALISED_COST",
+    "POINTS",
+    "PRECISION_GAIN",
+    "PROBABILITY_COST",
+    "RECALL_GAIN",
+    "Axis",
+    "Curve",
+    "Floats",
+    "Sweep",
+    "Term",
+    "cost",
+    "decision",
+    "det",
+    "equal_error",
+    "far_dr",
+    "gain",
+    "hull",
+    "lift",
+    "precision_recall",
+    "precision_recall_gain",
+    "probability_cost",
+    "recall_at",
+    "roc",
+    "sweep",
+    "sweep_at",
+    "trace",
+    "vertices",
+]

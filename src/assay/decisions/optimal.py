@@ -1,0 +1,193 @@
+"""Which of several models is ever the best: the convex hull of all their ROC points.
+
+Whatever errors cost and however rare attacks are, the cheapest threshold of the cheapest model is a
+corner of the joint hull (Provost and Fawcett 2001). A model that has none of them is never the one
+to use, by these rows.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from assay import engines
+from assay.curves import Curve, Sweep, hull, vertices
+from assay.curves.convex_hull import convex
+from assay.inference.significance import finite
+from assay.sources import Batch
+from assay.tally import ScoreTally
+
+Corner: TypeAlias = tuple[int, int]  # false and true positives
+
+
+@dataclass(frozen=True)
+class BestRange:
+    """Between which probability costs a model is the best; with whom, where others are as good."""
+
+    low: float
+    high: float
+    tied_with: tuple[str, ...] = ()
+
+    @property
+    def slopes(self) -> tuple[float, float]:
+        """The same as slopes of lines of equal cost in the ROC plane, the smaller first."""
+        return _slope(self.high), _slope(self.low)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The range as plain values."""
+        low, high = self.slopes
+        return {
+            "low": self.low,
+            "high": self.high,
+            "slope_low": finite(low),
+            "slope_high": finite(high),
+            "tied_with": list(self.tied_with),
+        }
+
+
+@dataclass(frozen=True)
+class BestOf:
+    """Where a model is the best; at the ``ties`` it only touches what others reach."""
+
+    model: str
+    ranges: tuple[BestRange, ...]
+    ties: tuple[float, ...] = ()
+
+    @property
+    def share(self) -> float:
+        """The share of the axis of probability costs."""
+        return sum(found.high - found.low for found in self.ranges)
+
+    @property
+    def never(self) -> bool:
+        """Whether another model, or none at all, is better whatever errors cost."""
+        return not self.ranges and not self.ties
+
+    def to_dict(self) -> dict[str, Any]:
+        """The ranges as plain values."""
+        return {
+            "model": self.model,
+            "share": self.share,
+            "ranges": [found.to_dict() for found in self.ranges],
+            "ties": list(self.ties),
+        }
+
+
+@dataclass(frozen=True)
+class Optimal:
+    """Where each model is the best, over all thresholds.
+
+    Below the probability cost ``nothing`` it is best to flag no row, above ``everything`` to flag
+    all: there no model is needed. ``hulls`` are the models' own.
+    """
+
+    models: tuple[BestOf, ...]
+    nothing: float
+    everything: float
+    hulls: Mapping[str, Curve] = field(default_factory=dict, repr=False, compare=False)
+
+    def __getitem__(self, model: str) -> BestOf:
+        return next(found for found in self.models if found.model == model)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The ranges as plain values, ready for JSON."""
+        return {
+            "nothing": self.nothing,
+            "everything": self.everything,
+            "models": [found.to_dict() for found in self.models],
+        }
+
+
+def optimal(batches: Mapping[str, Batch]) -> Optimal | None:
+    """Where each model is the best; None for several classes, or where one of both has no rows."""
+    found = {name: _own(batch) for name, batch in batches.items() if batch.binary}
+    if len(found) < len(batches):
+        return None
+    first = next(iter(found.values()))
+    if not (first.positives and first.negatives):
+        return None
+    own = {name: _corners(swept) for name, swept in found.items()}
+    corners = sorted({corner for each in own.values() for corner in each})
+    fp, tp = (np.array(part, object) for part in zip(*corners, strict=True))
+    joint = [corners[i] for i in convex(fp, tp)]
+    breaks = _breaks(joint, int(first.positives), int(first.negatives))
+    owners = [tuple(name for name, each in own.items() if corner in each) for corner in joint]
+    return Optimal(
+        tuple(
+            BestOf(name, _ranges(name, owners, breaks), _ties(each, joint, breaks))
+            for name, each in own.items()
+        ),
+        breaks[1],
+        breaks[-2],
+        {name: hull(swept) for name, swept in found.items()},
+    )
+
+
+def _own(batch: Batch) -> Sweep:
+    """The hull of one model: of all its thresholds, or of the decisions that it gave."""
+    if batch.score is not None and batch.decision is None:
+        return vertices(
+            ScoreTally.of_rows(batch.labels, batch.score, batch.truth, counts=batch.counts)
+        )
+    flagged = (engines.decide(batch) == 1).astype(np.float64)
+    found = vertices(ScoreTally.of_rows(batch.labels, flagged, batch.truth, counts=batch.counts))
+    return Sweep(
+        np.full(len(found.tp), math.nan), found.tp, found.fp, found.positives, found.negatives
+    )
+
+
+def _corners(swept: Sweep) -> dict[Corner, None]:
+    return dict.fromkeys(zip(map(int, swept.fp), map(int, swept.tp), strict=True))
+
+
+def _breaks(joint: Sequence[Corner], positives: int, negatives: int) -> tuple[float, ...]:
+    """From which probability cost on each corner is the best, and at the end 1."""
+    between = []
+    for (fp, tp), (next_fp, next_tp) in pairwise(joint):
+        across, up = (next_fp - fp) * positives, (next_tp - tp) * negatives
+        between.append(across / (across + up))
+    return (0.0, *between, 1.0)
+
+
+def _ranges(
+    name: str, owners: Sequence[tuple[str, ...]], breaks: Sequence[float]
+) -> tuple[BestRange, ...]:
+    """The ranges of one model; the first and last corner flag nothing and everything."""
+    found: list[BestRange] = []
+    for i in range(1, len(owners) - 1):
+        if name not in owners[i]:
+            continue
+        others = tuple(owner for owner in owners[i] if owner != name)
+        if found and (found[-1].high, found[-1].tied_with) == (breaks[i], others):
+            found[-1] = BestRange(found[-1].low, breaks[i + 1], others)
+        else:
+            found.append(BestRange(breaks[i], breaks[i + 1], others))
+    return tuple(found)
+
+
+def _ties(
+    own: Mapping[Corner, None], joint: Sequence[Corner], breaks: Sequence[float]
+) -> tuple[float, ...]:
+    """Where a model's corner lies on an edge of the joint hull: as good at one cost, never better.
+
+    At the costs 0 and 1 flagging nothing and everything are as good as any model.
+    """
+    found = set()
+    across = [fp for fp, _ in joint]
+    for fp, tp in own:
+        i = bisect_left(across, fp)
+        if 0 < i < len(joint) and across[i - 1] < fp < across[i]:
+            (ax, ay), (bx, by), pc = joint[i - 1], joint[i], breaks[i]
+            if (bx - ax) * (tp - ay) == (by - ay) * (fp - ax) and 0 < pc < 1:
+                found.add(pc)
+    return tuple(sorted(found))
+
+
+def _slope(pc: float) -> float:
+    return math.inf if pc == 0 else (1 - pc) / pc
