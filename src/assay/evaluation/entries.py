@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.evaluation.deployment import daily
 from assay.evaluation.judge import DEFINED_ONLY, Judge
+from assay.evaluation.over_time import keys, of_key
+from assay.evaluation.top import Top, at_top
 from assay.inference import Estimate
-from assay.measures import AVERAGES, Binned, MeanLoss, Measure, OverPairs, Ranked, catalogue, find
+from assay.measures import (
+    AVERAGES,
+    Binned,
+    MeanLoss,
+    Measure,
+    OverPairs,
+    Ranked,
+    catalogue,
+    find,
+    parse,
+)
 from assay.measures.shown import AT_BASE_RATES, AT_USUAL_BASE_RATES
 
 DEFAULT_BASE_RATES = (0.1, 0.01, 0.001, 0.0001)
@@ -28,16 +40,27 @@ class Entry:
 
 
 def entries(
-    judge: Judge, base_rates: Sequence[float] | None, volume: float | None = None
+    judge: Judge,
+    base_rates: Sequence[float] | None,
+    volume: float | None = None,
+    *,
+    top: Top | None = None,
+    periods: Mapping[tuple[str, str], Judge] | None = None,
 ) -> list[Entry]:
-    """Every estimate that the tally allows; with a volume a day, the daily figures too."""
+    """Every estimate that the tally allows; with a volume a day, the daily figures too.
+
+    ``periods`` are those of a column of times, which are slices with their own scores.
+    """
     measures = catalogue.CATALOGUE
+    sliced = [*_slices(judge, measures), *_periods(periods or {})]
     if not judge.binary:
-        return [*_of_many(judge, measures), *_slices(judge, measures)]
+        return [*_of_many(judge, measures), *sliced]
     positive = judge.tally.positive
     found = list(_of_two(judge, measures))
     if volume is not None:
         found += [Entry(name, e, label=positive) for name, e in daily(judge, volume, None)]
+    if top is not None:
+        found += [Entry(name, e, label=positive) for name, e in at_top(judge, top, None)]
     names = AT_BASE_RATES if base_rates else AT_USUAL_BASE_RATES
     for rate in base_rates or DEFAULT_BASE_RATES:
         for name in names:
@@ -51,7 +74,12 @@ def entries(
                 Entry(name, e, label=positive, base_rate=rate)
                 for name, e in daily(judge, volume, rate)
             ]
-    return [*found, *_slices(judge, measures)]
+        if top is not None and base_rates:
+            found += [
+                Entry(name, e, label=positive, base_rate=rate)
+                for name, e in at_top(judge, top, rate)
+            ]
+    return [*found, *sliced]
 
 
 def _of_two(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
@@ -117,3 +145,14 @@ def _slices(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
             one_sided = judge.binary and not measure.symmetric
             label = judge.tally.positive if one_sided else None
             yield Entry(measure.name, judge.of_slice(measure, key), label=label, slice=key)
+
+
+def _periods(periods: Mapping[tuple[str, str], Judge]) -> Iterator[Entry]:
+    """Each period: all measures of the positive, or for many classes the overall and macro ones."""
+    for where, judge in periods.items():
+        for key in keys(judge):
+            measure, average = parse(key)
+            one_sided = judge.binary and not measure.symmetric
+            label = judge.tally.positive if one_sided else None
+            found = of_key(judge, measure, average)
+            yield Entry(measure.name, found, label=label, average=average, slice=where)

@@ -133,7 +133,7 @@ class Plots:
         return plots.confusion(self.evaluation.confusion, ax=ax)
 
     def slices(self, column: str, measure: str | None = None, *, ax: Axes | None = None) -> Axes:
-        """A measure of each value of a sliced column, worst first; days in their order.
+        """A measure of each value of a sliced column, worst first; periods in their order.
 
         The detection rate if nothing else is said, for more than two classes the accuracy.
         """
@@ -144,7 +144,7 @@ class Plots:
             self._sliced(column, measure),
             find(measure),
             whole=evaluation[measure],
-            ordered=column == evaluation.days,
+            ordered=column == evaluation.time,
             ax=ax,
         )
 
@@ -157,9 +157,9 @@ class Plots:
         return plots.dots(list(rows.items()), found, ax=ax)
 
     def _sliced(self, column: str, measure: str) -> list[tuple[str, Estimate]]:
-        keys = [key for key in self.evaluation.tally.slices if key[0] == column]
+        keys = [key for key in self.evaluation.slices if key[0] == column]
         if not keys:
-            known = sorted({name for name, _ in self.evaluation.tally.slices})
+            known = sorted({name for name, _ in self.evaluation.slices})
             raise InputError(f"there are no slices by {column!r}; there are {known}")
         return [(key[1], self.evaluation.of_slice(*key)[measure]) for key in keys]
 

@@ -31,6 +31,7 @@ from assay.sources.counts import counts_of
 from assay.sources.indexes import must_share_index
 from assay.sources.labelling import Labelling, lookalikes, resolve, unify
 from assay.sources.thresholds import USUAL, checked_threshold, undecided_note
+from assay.sources.times import day_names
 from assay.tally.scores import extremes
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -50,6 +51,7 @@ COLUMNS = (
     "sample_weight",
     "slices",
     "clusters",
+    "times",
 )
 
 
@@ -77,11 +79,13 @@ def from_arrays(
     sample_weight: Any = None,
     slices: Any = None,
     clusters: Any = None,
+    times: Any = None,
 ) -> Batch:
     """Check and code the columns of one model's rows."""
     must_share_index(
         {"y_true": y_true, "y_score": y_score, "y_pred": y_pred, "y_proba": y_proba}
         | {"counts": counts, "sample_weight": sample_weight, "clusters": clusters, "slices": slices}
+        | {"times": times}
     )
     truth = labels_of(y_true, "y_true")
     rows = _rows_in(truth)
@@ -91,6 +95,7 @@ def from_arrays(
     table, names = (None, None) if y_proba is None else _probabilities(y_proba, truth.kind)
     amounts, weights = _amounts_of(counts, sample_weight)
     cluster = None if clusters is None else names_of(clusters, "clusters")
+    days = None if times is None else day_names(times, "times")
     parts = {name: names_of(c, str(name)) for name, c in _sliced(slices).items()}
     _same_length(
         rows,
@@ -101,6 +106,7 @@ def from_arrays(
             "counts": amounts,
             "sample_weight": weights,
             "clusters": cluster.codes if cluster else None,
+            "times": days.codes if days else None,
             **{name: part.codes for name, part in parts.items()},
         },
     )
@@ -112,6 +118,7 @@ def from_arrays(
         amounts = None if amounts is None else amounts[kept]
         weights = None if weights is None else weights[kept]
         cluster = None if cluster is None else Named(cluster.codes[kept], cluster.names)
+        days = None if days is None else Named(days.codes[kept], days.names)
         parts = {name: Named(part.codes[kept], part.names) for name, part in parts.items()}
     if decision is not None:
         truth, decision = unify(truth, decision)
@@ -161,6 +168,7 @@ def from_arrays(
         counts=amounts,
         weights=weights,
         clusters=cluster,
+        days=days,
         slices=parts,
         notes=tuple(notes),
         rows=rows,

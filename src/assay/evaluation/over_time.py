@@ -1,0 +1,244 @@
+"""Any measure over days, weeks or months: its course, the area under it, and how it decays."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from assay.errors import UnknownMeasure
+from assay.evaluation.judge import DEFINED_ONLY, Judge
+from assay.evaluation.partly import BY_SLICE, alerts_only
+from assay.inference import Estimate
+from assay.inference.significance import finite
+from assay.inference.trend import Slope, area_under_time, change, over_defined, slope
+from assay.measures import ALERT_RATE, AVERAGES, Measure, OverPairs, Ranked, catalogue, parse
+from assay.sources.times import absent, period_of, positions
+from assay.tally import Tally
+
+INDEPENDENT = (
+    "Periods are taken as independent. Intervals of the area and of the change hold the sampling "
+    "error of these periods; that of the slope also how they scatter around the line, where that "
+    "is more than their rows explain."
+)
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A measure in each period, and what became of it.
+
+    ``aut`` is the area under time, the mean height of the course (Pendlebury et al. 2019); where a
+    period has no value it is undefined, and ``aut_defined`` is that over the periods that have one.
+    ``slope`` is the change a period of the straight line through the values, by least squares and
+    unweighted, ``p`` that of no slope, and ``scatter_p`` that of no scatter around the line but
+    sampling error. ``change`` is the last value less the first.
+    """
+
+    key: str
+    measure: Measure
+    average: str | None
+    periods: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    aut: Estimate
+    aut_defined: Estimate | None
+    slope: Estimate
+    p: float
+    scatter_p: float
+    change: Estimate
+
+    def to_dict(self) -> dict[str, Any]:
+        """What became of it as plain values; the estimates of periods stand among the others."""
+        measure, label = parse(self.key)
+        return {
+            "measure": measure.name,
+            "label": label if self.average is None else None,
+            "average": self.average,
+            "aut": plain(self.aut),
+            "aut_defined": self.aut_defined and plain(self.aut_defined),
+            "slope": {**plain(self.slope), "p": finite(self.p), "scatter_p": finite(self.scatter_p)},
+            "change": plain(self.change),
+        }
+
+
+class OverTime(Mapping[str, Trend]):
+    """The course of each measure over the periods of one evaluation, by its name.
+
+    ``over_time["f1"]``, ``over_time["f1.macro"]``, ``over_time["recall.normal"]``. ``names`` are
+    the periods that have rows, ``absent`` those between them that have none.
+    """
+
+    def __init__(self, judges: Mapping[str, Judge], period: str) -> None:
+        self.period = period
+        self.names = tuple(judges)
+        self.absent = absent(self.names, period)
+        self._judges = dict(judges)
+        self._positions = positions(self.names, period)
+        self._trends: dict[str, Trend] = {}
+        tables = [judge.tally.confusion for judge in judges.values()]
+        self.rows = tuple(table.total for table in tables)
+        binary = all(judge.binary for judge in judges.values())
+        self.positives = tuple(table.rows[1] for table in tables) if binary else None
+
+    def __getitem__(self, name: str | Measure) -> Trend:
+        if isinstance(name, Measure):
+            name = name.name
+        if not isinstance(name, str):
+            raise UnknownMeasure(f"a trend is found by its measure's name; found {name!r}")
+        measure, suffix = parse(name)
+        first = next(iter(self._judges.values()))
+        if suffix == first.tally.positive:
+            suffix = None
+        key = measure.name if suffix is None else f"{measure.name}.{suffix}"
+        if key not in self._trends:
+            found = tuple(of_key(judge, measure, suffix) for judge in self._judges.values())
+            self._trends[key] = self._trend(key, measure, suffix, found)
+        return self._trends[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(keys(next(iter(self._judges.values()))))
+
+    def __len__(self) -> int:
+        return len(keys(next(iter(self._judges.values()))))
+
+    def __repr__(self) -> str:
+        return f"OverTime({len(self.names)} {self.period}s, {self.names[0]} to {self.names[-1]})"
+
+    def _trend(
+        self, key: str, measure: Measure, suffix: str | None, found: tuple[Estimate, ...]
+    ) -> Trend:
+        fitted: list[Slope] = []
+
+        def sloping(estimates: Sequence[Estimate]) -> Estimate:
+            fitted.append(slope(self._positions, estimates))
+            return fitted[0].estimate
+
+        area = over_defined(self.names, found, area_under_time)
+        defined = [estimate for estimate in found if math.isfinite(estimate)]
+        some = None
+        if math.isnan(area) and 1 < len(defined) < len(found):
+            note = f"over the {len(defined)} of {len(found)} periods that have a value"
+            some = area_under_time(defined)
+            some = some.changed(note=note if some.note is None else f"{note}; {some.note}")
+        steep = over_defined(self.names, found, sloping)
+        return Trend(
+            key=key,
+            measure=measure,
+            average=suffix if suffix in (*AVERAGES, DEFINED_ONLY) else None,
+            periods=self.names,
+            estimates=found,
+            aut=area,
+            aut_defined=some,
+            slope=steep,
+            p=fitted[0].p if fitted else math.nan,
+            scatter_p=fitted[0].scatter_p if fitted else math.nan,
+            change=over_defined([self.names[0], self.names[-1]], [found[0], found[-1]], change)
+            if len(found) > 1
+            else steep,
+        )
+
+    def to_dict(self, column: str) -> dict[str, Any]:
+        """The periods and trends as plain values, ready for JSON."""
+        return {
+            "column": column,
+            "period": self.period,
+            "names": list(self.names),
+            "rows": list(self.rows),
+            "positives": None if self.positives is None else list(self.positives),
+            "absent": list(self.absent),
+            "trends": [self[key].to_dict() for key in self],
+        }
+
+
+def keys(judge: Judge) -> list[str]:
+    """What is followed: of two classes each measure of the positive, of more the overall ones."""
+    measures = catalogue.CATALOGUE
+    if judge.binary:
+        return [m.name for m in measures if not isinstance(m.of_scores, OverPairs)]
+    overall = [m.name for m in measures if m.classes is not None or _of_all_scores(m)]
+    return [*overall, *(f"{m.name}.macro" for m in measures if m.averages)]
+
+
+def _of_all_scores(measure: Measure) -> bool:
+    return measure.of_scores is not None and not isinstance(measure.of_scores, Ranked)
+
+
+def of_key(judge: Judge, measure: Measure, suffix: str | None) -> Estimate:
+    """The estimate of a measure of the positive or of all classes, averaged, or of one label."""
+    counted = measure.formula is not None
+    if alerts_only(judge) and measure == ALERT_RATE:
+        return Estimate(math.nan, level=judge.level, undefined=BY_SLICE)
+    if suffix is None:
+        if not counted:
+            return judge.scored(measure)
+        return judge.of_label(measure, 1) if judge.binary else judge.of_classes(measure)
+    if suffix in (*AVERAGES, DEFINED_ONLY):
+        averaged = judge.averaged if counted else judge.averaged_scores
+        return averaged(measure, suffix)
+    if suffix not in judge.tally.labels:
+        known = ", ".join(judge.tally.labels)
+        raise UnknownMeasure(f"{measure.name}.{suffix}: {suffix!r} is none of the labels {known}")
+    label = judge.tally.labels.index(suffix)
+    if counted:
+        return judge.of_label(measure, label)
+    if judge.binary:
+        raise UnknownMeasure(f"{measure.name} is of the ranking as a whole, not of {suffix!r}")
+    return judge.scored(measure, label)
+
+
+def by_period(days: Mapping[str, Tally], period: str) -> dict[str, Tally]:
+    """The days added up to periods, in their order."""
+    parts: dict[str, list[Tally]] = {}
+    for day in sorted(days):
+        parts.setdefault(period_of(day, period), []).append(days[day])
+    return {name: part[0] if len(part) == 1 else Tally.merge(part) for name, part in parts.items()}
+
+
+def plain(found: Estimate) -> dict[str, Any]:
+    """An estimate as plain values."""
+    return {
+        "value": finite(float(found)),
+        "low": finite(found.low),
+        "high": finite(found.high),
+        "method": found.method or None,
+        "n": found.n,
+        "undefined": found.undefined,
+        "note": found.note,
+    }
+
+
+# -- alerts a day ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AlertsPerDay:
+    """Alerts a day: their mean and how far days differ.
+
+    ``sd`` divides by the number of days less one; it is nan for one day. Where days were alike but
+    for chance it would be about the square root of the mean.
+    """
+
+    days: int
+    mean: float
+    median: float
+    least: float
+    most: float
+    sd: float
+
+    @classmethod
+    def of(cls, days: Mapping[str, Tally]) -> AlertsPerDay:
+        """The alerts of the days of two classes."""
+        alerts = [day.confusion.columns[1] for day in days.values()]
+        return cls(
+            days=len(alerts),
+            mean=statistics.fmean(alerts),
+            median=float(statistics.median(alerts)),
+            least=min(alerts),
+            most=max(alerts),
+            sd=statistics.stdev(alerts) if len(alerts) > 1 else math.nan,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, ready for JSON."""
+        return {k: finite(v) if isinstance(v, float) else v for k, v in asdict(self).items()}
