@@ -38,6 +38,9 @@ NO_MEMORY = (
 _OPTIONS = {
     **{name: name for name in ("positive", "negative", "labels", "threshold", "volume", "level")},
     "base_rate": "base-rate",
+    "period": "period",
+    "times": "time",
+    "top": "top",
     "interval": "interval",
     "y_true": "label",
     "y_score": "score",

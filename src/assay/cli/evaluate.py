@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from assay.evaluation import Evaluation
     from assay.sources.files import Request
 
+PERIODS = ("day", "week", "month")
 RESAMPLES = 1000
 RESAMPLING = ("bootstrap", "bca")
 INTERVALS = (
@@ -52,6 +53,10 @@ EXAMPLES = (
     (
         "named columns, families of attack, days, and rows that come in hosts",
         "assay evaluate predictions.csv --score score --family family --time time --cluster host",
+    ),
+    (
+        "how it decays month by month, and what the 50 highest scores of each day bring",
+        "assay evaluate predictions.csv --time time --period month --top 50",
     ),
     (
         "a page to open in a browser or to send on",
@@ -85,6 +90,18 @@ EXAMPLES = (
 @BASE_RATES
 @VOLUME
 @judging(
+    "--period",
+    type=click.Choice(PERIODS),
+    metavar="PERIOD",
+    help="Follow measures over the --time by day, week or month.  [default: day]",
+)
+@judging(
+    "--top",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Judge the K highest scores of each day; needs --time or --volume.",
+)
+@judging(
     "--interval",
     type=click.Choice(INTERVALS),
     metavar="METHOD",
@@ -111,6 +128,8 @@ def command(
     threshold: float | None,
     base_rate: tuple[float, ...],
     volume: float | None,
+    period: str | None,
+    top: int | None,
     interval: str | None,
     resamples: int | None,
     figures: Path | None,
@@ -125,6 +144,13 @@ def command(
     one_of_them(positive, negative)
     if threshold is not None and request.decision is not None:
         raise click.UsageError("--threshold decides by the score; leave out it or --decision")
+    if period is not None and request.time is None:
+        raise click.UsageError("--period groups rows by when they happened: name it, --time")
+    if top is not None and request.time is None and volume is None:
+        raise click.UsageError(
+            "--top reads the highest scores of each day: name the column of times, --time, or say "
+            "how many rows a day has, --volume"
+        )
     method = _method(interval, resamples, reporting)
     reporting.check()
     must_not_replace(reporting.out, files, request)
@@ -142,6 +168,8 @@ def command(
             threshold=threshold,
             base_rate=base_rate or None,
             volume=volume,
+            period=period,
+            top=top,
             level=reporting.level,
             interval=method,
             progress=progress,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.evaluation.deployment import daily
 from assay.evaluation.judge import DEFINED_ONLY, Judge
-from assay.evaluation.over_time import keys, of_key
+from assay.evaluation.over_time import OverTime
 from assay.evaluation.top import Top, at_top
 from assay.inference import Estimate
 from assay.measures import (
@@ -23,6 +23,7 @@ from assay.measures import (
     parse,
 )
 from assay.measures.shown import AT_BASE_RATES, AT_USUAL_BASE_RATES
+from assay.sources.times import TIME
 
 DEFAULT_BASE_RATES = (0.1, 0.01, 0.001, 0.0001)
 
@@ -45,14 +46,15 @@ def entries(
     volume: float | None = None,
     *,
     top: Top | None = None,
-    periods: Mapping[tuple[str, str], Judge] | None = None,
+    over_time: OverTime | None = None,
+    time: str = TIME,
 ) -> list[Entry]:
     """Every estimate that the tally allows; with a volume a day, the daily figures too.
 
-    ``periods`` are those of a column of times, which are slices with their own scores.
+    Periods are slices of the column ``time`` that have scores of their own.
     """
     measures = catalogue.CATALOGUE
-    sliced = [*_slices(judge, measures), *_periods(periods or {})]
+    sliced = [*_slices(judge, measures), *_periods(over_time, time)]
     if not judge.binary:
         return [*_of_many(judge, measures), *sliced]
     positive = judge.tally.positive
@@ -147,12 +149,13 @@ def _slices(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
             yield Entry(measure.name, judge.of_slice(measure, key), label=label, slice=key)
 
 
-def _periods(periods: Mapping[tuple[str, str], Judge]) -> Iterator[Entry]:
+def _periods(over_time: OverTime | None, column: str) -> Iterator[Entry]:
     """Each period: all measures of the positive, or for many classes the overall and macro ones."""
-    for where, judge in periods.items():
-        for key in keys(judge):
+    if over_time is None:
+        return
+    for i, name in enumerate(over_time.names):
+        for key in over_time:
             measure, average = parse(key)
-            one_sided = judge.binary and not measure.symmetric
-            label = judge.tally.positive if one_sided else None
-            found = of_key(judge, measure, average)
-            yield Entry(measure.name, found, label=label, average=average, slice=where)
+            label = over_time.label(measure, average)
+            found = over_time.estimates(key)[i]
+            yield Entry(measure.name, found, label, average, slice=(column, name))

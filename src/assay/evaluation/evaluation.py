@@ -114,8 +114,14 @@ class Evaluation(Mapping[str, Estimate]):
         self._by_key |= {_key(e, tally.positive): e.estimate for e in plain if e.average}
 
     def _entries(self, rates: Sequence[float] | None) -> list[Entry]:
-        periods = {(self.time or TIME, name): judge for name, judge in self._periods.items()}
-        return entries(self._judge, rates, self.volume, top=self.top, periods=periods)
+        return entries(
+            self._judge,
+            rates,
+            self.volume,
+            top=self.top,
+            over_time=self.over_time,
+            time=self.time or TIME,
+        )
 
     def _judged_periods(self) -> dict[str, Judge]:
         """One judge a period, which judges as that of all rows does."""

@@ -38,6 +38,7 @@ class Trend:
 
     key: str
     measure: Measure
+    label: str | None
     average: str | None
     periods: tuple[str, ...]
     estimates: tuple[Estimate, ...]
@@ -48,16 +49,20 @@ class Trend:
     scatter_p: float
     change: Estimate
 
+    def __repr__(self) -> str:
+        first, last = self.periods[0], self.periods[-1]
+        return f"Trend({self.key}, {first} to {last}: AUT {self.aut}, slope {self.slope})"
+
     def to_dict(self) -> dict[str, Any]:
         """What became of it as plain values; the estimates of periods stand among the others."""
-        measure, label = parse(self.key)
+        of_line = {"p": finite(self.p), "scatter_p": finite(self.scatter_p)}
         return {
-            "measure": measure.name,
-            "label": label if self.average is None else None,
+            "measure": self.measure.name,
+            "label": self.label,
             "average": self.average,
             "aut": plain(self.aut),
             "aut_defined": self.aut_defined and plain(self.aut_defined),
-            "slope": {**plain(self.slope), "p": finite(self.p), "scatter_p": finite(self.scatter_p)},
+            "slope": {**plain(self.slope), **of_line},
             "change": plain(self.change),
         }
 
@@ -66,7 +71,8 @@ class OverTime(Mapping[str, Trend]):
     """The course of each measure over the periods of one evaluation, by its name.
 
     ``over_time["f1"]``, ``over_time["f1.macro"]``, ``over_time["recall.normal"]``. ``names`` are
-    the periods that have rows, ``absent`` those between them that have none.
+    the periods that have rows, ``positions`` how many periods each lies after the first, and
+    ``absent`` those between them that have none.
     """
 
     def __init__(self, judges: Mapping[str, Judge], period: str) -> None:
@@ -74,7 +80,8 @@ class OverTime(Mapping[str, Trend]):
         self.names = tuple(judges)
         self.absent = absent(self.names, period)
         self._judges = dict(judges)
-        self._positions = positions(self.names, period)
+        self.positions = positions(self.names, period)
+        self._estimates: dict[str, tuple[Estimate, ...]] = {}
         self._trends: dict[str, Trend] = {}
         tables = [judge.tally.confusion for judge in judges.values()]
         self.rows = tuple(table.total for table in tables)
@@ -87,20 +94,35 @@ class OverTime(Mapping[str, Trend]):
         if not isinstance(name, str):
             raise UnknownMeasure(f"a trend is found by its measure's name; found {name!r}")
         measure, suffix = parse(name)
-        first = next(iter(self._judges.values()))
-        if suffix == first.tally.positive:
+        if suffix == self._first.tally.positive:
             suffix = None
         key = measure.name if suffix is None else f"{measure.name}.{suffix}"
         if key not in self._trends:
-            found = tuple(of_key(judge, measure, suffix) for judge in self._judges.values())
-            self._trends[key] = self._trend(key, measure, suffix, found)
+            self._trends[key] = self._trend(key, measure, suffix, self.estimates(key))
         return self._trends[key]
 
+    def estimates(self, key: str) -> tuple[Estimate, ...]:
+        """A measure in each period."""
+        if key not in self._estimates:
+            judges = self._judges.values()
+            self._estimates[key] = tuple(of_key(judge, *parse(key)) for judge in judges)
+        return self._estimates[key]
+
+    def label(self, measure: Measure, suffix: str | None) -> str | None:
+        """The label that a measure is of: the positive, or another; None for symmetric ones."""
+        if suffix is None and self._first.binary and not measure.symmetric:
+            return self._first.tally.positive
+        return None if suffix in (*AVERAGES, DEFINED_ONLY) else suffix
+
+    @property
+    def _first(self) -> Judge:
+        return next(iter(self._judges.values()))
+
     def __iter__(self) -> Iterator[str]:
-        return iter(keys(next(iter(self._judges.values()))))
+        return iter(keys(self._first))
 
     def __len__(self) -> int:
-        return len(keys(next(iter(self._judges.values()))))
+        return len(keys(self._first))
 
     def __repr__(self) -> str:
         return f"OverTime({len(self.names)} {self.period}s, {self.names[0]} to {self.names[-1]})"
@@ -111,7 +133,7 @@ class OverTime(Mapping[str, Trend]):
         fitted: list[Slope] = []
 
         def sloping(estimates: Sequence[Estimate]) -> Estimate:
-            fitted.append(slope(self._positions, estimates))
+            fitted.append(slope(self.positions, estimates))
             return fitted[0].estimate
 
         area = over_defined(self.names, found, area_under_time)
@@ -122,10 +144,12 @@ class OverTime(Mapping[str, Trend]):
             some = area_under_time(defined)
             some = some.changed(note=note if some.note is None else f"{note}; {some.note}")
         steep = over_defined(self.names, found, sloping)
+        average = suffix if suffix in (*AVERAGES, DEFINED_ONLY) else None
         return Trend(
             key=key,
             measure=measure,
-            average=suffix if suffix in (*AVERAGES, DEFINED_ONLY) else None,
+            label=self.label(measure, suffix),
+            average=average,
             periods=self.names,
             estimates=found,
             aut=area,

@@ -84,9 +84,7 @@ def _pooled(measure: Measure, clusters: ClusterTally, level: float) -> Estimate:
     if math.isnan(by_days) or clusters.size >= _ENOUGH_DAYS:
         return by_days
     by_rows = _counted(measure, clusters.confusion(), level)
-    return by_days.changed(
-        low=min(by_days.low, by_rows.low), high=max(by_days.high, by_rows.high)
-    )
+    return by_days.changed(low=min(by_days.low, by_rows.low), high=max(by_days.high, by_rows.high))
 
 
 def _of_one_class(tally: ScoreTally, k: float, level: float) -> TopAlerts:
@@ -118,8 +116,8 @@ def of_sample(tally: ScoreTally, share: float, base_rate: float, level: float) -
     wilson = Wilson(level)
     parts = []
     for rate, size in zip((hit, false), sizes, strict=True):
-        low, high = wilson(rate * size, size)
-        parts.append(Estimate(rate, float(low), float(high), n=size, level=level))
+        ends = wilson(rate * size, size)
+        parts.append(Estimate(rate, float(ends[0]), float(ends[1]), n=size, level=level))
     moved = combined([1 - border, -border * (1 - base_rate) / base_rate], parts)
     most = min(share / base_rate, 1.0)
     low = max(hit - (float(moved) - moved.low), 0.0)

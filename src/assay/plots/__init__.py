@@ -2,7 +2,7 @@
 
 from assay.plots.canvas import save
 from assay.plots.chosen import ChosenPoint, chosen
-from assay.plots.intervals import dots, forest
+from assay.plots.intervals import dots, forest, over_time
 from assay.plots.lines import Point, far_dr, precision_recall, roc, thresholds
 from assay.plots.matrix import confusion
 from assay.plots.shares import reliability, scores
@@ -15,6 +15,7 @@ __all__ = [
     "dots",
     "far_dr",
     "forest",
+    "over_time",
     "precision_recall",
     "reliability",
     "roc",

@@ -82,6 +82,11 @@ class Course(Table):
 
 
 @dataclass(frozen=True)
+class Periods(Course):
+    """A course over days, weeks or months; a page draws each measure by itself, with intervals."""
+
+
+@dataclass(frozen=True)
 class Matrix:
     """A confusion matrix; rows are the truth."""
 

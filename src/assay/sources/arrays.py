@@ -94,8 +94,10 @@ def from_arrays(
     score = None if y_score is None else scores_of(y_score, "y_score")
     table, names = (None, None) if y_proba is None else _probabilities(y_proba, truth.kind)
     amounts, weights = _amounts_of(counts, sample_weight)
-    cluster = None if clusters is None else names_of(clusters, "clusters")
-    days = None if times is None else day_names(times, "times")
+    grouped = {
+        "clusters": None if clusters is None else names_of(clusters, "clusters"),
+        "times": None if times is None else day_names(times, "times"),
+    }
     parts = {name: names_of(c, str(name)) for name, c in _sliced(slices).items()}
     _same_length(
         rows,
@@ -105,8 +107,7 @@ def from_arrays(
             "y_proba": table,
             "counts": amounts,
             "sample_weight": weights,
-            "clusters": cluster.codes if cluster else None,
-            "times": days.codes if days else None,
+            **{name: column.codes if column else None for name, column in grouped.items()},
             **{name: part.codes for name, part in parts.items()},
         },
     )
@@ -117,8 +118,7 @@ def from_arrays(
         table = None if table is None else table[kept]
         amounts = None if amounts is None else amounts[kept]
         weights = None if weights is None else weights[kept]
-        cluster = None if cluster is None else Named(cluster.codes[kept], cluster.names)
-        days = None if days is None else Named(days.codes[kept], days.names)
+        grouped = {n: c and Named(c.codes[kept], c.names) for n, c in grouped.items()}
         parts = {name: Named(part.codes[kept], part.names) for name, part in parts.items()}
     if decision is not None:
         truth, decision = unify(truth, decision)
@@ -167,8 +167,8 @@ def from_arrays(
         is_probability=is_probability,
         counts=amounts,
         weights=weights,
-        clusters=cluster,
-        days=days,
+        clusters=grouped["clusters"],
+        days=grouped["times"],
         slices=parts,
         notes=tuple(notes),
         rows=rows,

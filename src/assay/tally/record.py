@@ -168,7 +168,12 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
             raise ValueError(f"its {name} are of another kind")
     confusion = confusion_of(header["confusion"], {})
     slices = {(str(c), str(v)): confusion_of(table, {}) for c, v, table in header["slices"]}
-    labelled = [confusion, *slices.values(), *by_day.values(), *(p for p in parts.values() if hasattr(p, "labels"))]
+    labelled = [
+        confusion,
+        *slices.values(),
+        *by_day.values(),
+        *(p for p in parts.values() if hasattr(p, "labels")),
+    ]
     if any(list(part.labels) != header["labels"] for part in labelled):
         raise ValueError("the labels of its parts do not fit")
     if any(type(part) is not Tally or part.days is not None for part in by_day.values()):

@@ -102,10 +102,7 @@ class DayCheck:
         return read.days.dt.to_string("%Y-%m-%d"), problems
 
     def _unread(self, value: Any) -> str:
-        return (
-            f"column {self.column!r}: found {value_shown(value)}, expected "
-            f"{A_MOMENT}"
-        )
+        return f"column {self.column!r}: found {value_shown(value)}, expected {A_MOMENT}"
 
     def _mixed(self, value: Any) -> str:
         here, there = ("no time zone", "one") if self._aware else ("a time zone", "none")
