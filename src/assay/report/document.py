@@ -68,12 +68,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells; an estimate is written with its interval."""
+    """Rows of cells; an estimate is written with its interval.
+
+    A page draws a lone column of estimates, unless ``as_rows`` says that all are to be read.
+    """
 
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
+    as_rows: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from assay.evaluation import Evaluation
 from assay.evaluation.over_time import INDEPENDENT, OverTime, Trend
 from assay.evaluation.partly import alerts_only
-from assay.evaluation.words import some
+from assay.evaluation.words import listed, some
 from assay.inference.significance import p_text
 from assay.measures import LOWER, NEITHER
 from assay.measures.shown import OVER_TIME, SLICES_OF_ALERTS, of_scores
@@ -34,23 +34,26 @@ TOLD = 0.05
 
 
 def sections(evaluation: Evaluation) -> tuple[Section, ...]:
-    """The section of the periods; none where no times were given."""
+    """A section of measures over time, and one of the counts; none where no times were given."""
     found = evaluation.over_time
     if found is None:
         return ()
     trends = shown_trends(evaluation)
-    blocks: list[Block] = []
-    if evaluation.alerts_per_day is not None:
-        blocks.append(Prose(alerts_a_day(evaluation)))
-    if evaluation.decided:
-        blocks.append(_counts(evaluation, found))
+    blocks: list[Block] = [Prose(text) for text in _told(found, trends)]
     if trends:
         blocks.append(_courses(found, trends))
         if len(found.names) > 1:
-            blocks.append(_trends(found, trends))
-            blocks += [Prose(text) for text in _told(found, trends)]
-            blocks.append(Prose(INDEPENDENT))
-    return (Section("Over time", tuple(blocks), Tier.APPENDIX),)
+            blocks += [_trends(found, trends), Prose(INDEPENDENT)]
+    counts: list[Block] = []
+    if evaluation.alerts_per_day is not None:
+        counts.append(Prose(alerts_a_day(evaluation)))
+    if evaluation.decided:
+        counts.append(_counts(evaluation, found))
+    both = (
+        Section("Over time", tuple(blocks), Tier.ADVANCED),
+        Section(f"Each {found.period}", tuple(counts), Tier.APPENDIX),
+    )
+    return tuple(section for section in both if section.blocks)
 
 
 def shown_trends(evaluation: Evaluation) -> list[Trend]:
@@ -161,7 +164,7 @@ def _trends(found: OverTime, trends: Sequence[Trend]) -> Table:
         f"Over {count(len(found.names))} {found.period}s, {found.names[0]} to {found.names[-1]}; "
         f"p is that of no slope"
     )
-    return Table(caption, columns, tuple(rows), tuple(_reasons(trends)))
+    return Table(caption, columns, tuple(rows), tuple(_reasons(trends)), as_rows=True)
 
 
 def _reasons(trends: Sequence[Trend]) -> Iterator[str]:
@@ -177,22 +180,21 @@ def _reasons(trends: Sequence[Trend]) -> Iterator[str]:
 
 
 def _told(found: OverTime, trends: Sequence[Trend]) -> Iterator[str]:
-    """Courses that are not level, in words."""
+    """Courses that are not level, in words: the worse ones, the better ones, and others."""
+    told: dict[str, list[str]] = {}
     for trend in trends:
         if not trend.p < TOLD:
             continue
         rises = trend.slope > 0
-        size, interval = difference_parts(trend.slope)
-        said = (
-            f"The {called(trend)} {'rises' if rises else 'falls'} by {size.lstrip('+-')} a "
-            f"{found.period} {interval}, {p_text(trend.p)}"
-        )
+        which = "Not level"
         if trend.measure.better is not NEITHER:
             better = rises == (trend.measure.better is not LOWER)
-            said += ": it gets better." if better else ": the detector decays."
-        else:
-            said += "."
-        yield said
+            which = "Better" if better else "Worse"
+        size, interval = difference_parts(trend.slope)
+        told.setdefault(which, []).append(f"{called(trend)} {size} {interval} ({p_text(trend.p)})")
+    for which in ("Worse", "Better", "Not level"):
+        if which in told:
+            yield f"{which} with each {found.period}: {listed(told[which])}."
 
 
 def alerts_a_day(evaluation: Evaluation) -> str:

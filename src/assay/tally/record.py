@@ -178,6 +178,8 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
         raise ValueError("the labels of its parts do not fit")
     if any(type(part) is not Tally or part.days is not None for part in by_day.values()):
         raise ValueError("its days are of another kind")
+    if days is not None and list(days) != sorted(set(days)):
+        raise ValueError("its days are not in order")
     if header["kind"] not in _KINDS or header["positive"] not in (None, *header["labels"]):
         raise ValueError("its kind or positive label do not fit")
     threshold = header["threshold"]

@@ -28,7 +28,7 @@ def look(evaluation: Evaluation) -> str | None:
     top = evaluation.top
     if top is None:
         return None
-    if top.short_days:
+    if top.short_days and top.days is not None:
         which = f"{count(top.short_days)} of {count(top.days)} days, which have"
         if top.days == 1:
             which = "the only day, which has"

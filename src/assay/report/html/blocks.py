@@ -168,7 +168,7 @@ def _table(table: Table, limits: Limits) -> Rows | Lines:
     notes = [sentence(note, limits) for note in table.notes[: limits.lines]]
     if left > 0:
         notes.append(f"{count(left)} more rows are left out here; JSON and CSV hold them.")
-    drawn = _drawn(table)
+    drawn = None if table.as_rows else _drawn(table)
     if drawn is not None:
         lines = tuple(_line(table, row, drawn, limits) for row in table.rows[: limits.rows])
         ticks = Scale().ticks()

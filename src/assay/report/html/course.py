@@ -11,8 +11,10 @@ from assay.report.document import Course, Kind, Periods
 from assay.report.html.scales import Frame, Scale, around
 
 FRAME = Frame(width=640, height=260, left=52, right=628, top=12, bottom=214)
+# Several of these stand side by side.
+SMALL = Frame(width=420, height=230, left=52, right=408, top=12, bottom=180)
 # Names of periods are long, so that few of them fit below an axis.
-_NAMES = 6
+_NAMES = 5
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,10 @@ def _drawn_measure(course: Periods, column: int) -> Drawn | None:
     known = [(i, e) for i, e in enumerate(cells, 1) if isinstance(e, Estimate) and math.isfinite(e)]
     if len(known) < 2:
         return None
-    across = Scale(1, len(cells))
+    across = Scale(0.5, len(cells) + 0.5)
     ends = [end for _, e in known for end in (float(e), e.low, e.high)]
     up = around(ends, (-math.inf, math.inf))
-    places = [(FRAME.x(across.share(i)), e) for i, e in known]
+    places = [(SMALL.x(across.share(i)), e) for i, e in known]
     name = course.columns[column].name
     first, last = known[0][1], known[-1][1]
     return Drawn(
@@ -80,19 +82,19 @@ def _drawn_measure(course: Periods, column: int) -> Drawn | None:
         f"{course.columns[0].name}s",
         step=course.columns[0].name,
         name=name,
-        lines=(_path([_number(cell) for cell in cells], across, up),),
+        lines=(_path([_number(cell) for cell in cells], across, up, SMALL),),
         across=tuple(
-            (FRAME.x(across.share(i)), str(course.rows[i - 1][0]))
+            (SMALL.x(across.share(i)), str(course.rows[i - 1][0]))
             for i in _some(range(1, len(cells) + 1), _NAMES)
         ),
-        up=tuple((FRAME.y(up.share(number)), text) for number, text in up.marks()),
-        frame=FRAME,
+        up=tuple((SMALL.y(up.share(number)), text) for number, text in up.marks()),
+        frame=SMALL,
         bars=tuple(
-            f"M{x} {FRAME.y(up.share(e.low))}V{FRAME.y(up.share(e.high))}"
+            f"M{x} {SMALL.y(up.share(e.low))}V{SMALL.y(up.share(e.high))}"
             for x, e in places
             if math.isfinite(e.low) and math.isfinite(e.high)
         ),
-        dots=tuple((x, FRAME.y(up.share(float(e)))) for x, e in places),
+        dots=tuple((x, SMALL.y(up.share(float(e)))) for x, e in places),
     )
 
 
@@ -105,9 +107,9 @@ def _some(steps: Sequence[int], most: int = 10) -> Sequence[int]:
     return steps[:: max(1, math.ceil(len(steps) / most))]
 
 
-def _path(values: Sequence[float], across: Scale, up: Scale) -> str:
+def _path(values: Sequence[float], across: Scale, up: Scale, frame: Frame = FRAME) -> str:
     points = [
-        f"{FRAME.x(across.share(step))} {FRAME.y(up.share(value))}"
+        f"{frame.x(across.share(step))} {frame.y(up.share(value))}"
         for step, value in enumerate(values, 1)
         if math.isfinite(value)
     ]
