@@ -132,8 +132,7 @@ def _absent(found: OverTime) -> tuple[str, ...]:
 
 
 def _courses(found: OverTime, trends: Sequence[Trend]) -> Periods:
-    columns = [Column(found.period)]
-    columns += [Column(called(t), Kind.SHARE, optional=i > 1) for i, t in enumerate(trends)]
+    columns = [Column(found.period), *(Column(called(t), Kind.SHARE) for t in trends)]
     rows: list[tuple[Cell, ...]] = [
         (name, *(trend.estimates[i] for trend in trends)) for i, name in enumerate(found.names)
     ]
