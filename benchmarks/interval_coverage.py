@@ -15,14 +15,24 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from intervals import classes, clusters, losses, page, proportions, ranking, tables, weights
+from intervals import (
+    classes,
+    clusters,
+    losses,
+    page,
+    periods,
+    proportions,
+    ranking,
+    tables,
+    weights,
+)
 from intervals.scenario import PROMISE, Coverage, Scenario, run
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 PAGE = HERE.parent / "docs" / "coverage.rst"
 # The slowest first, so that no worker is left with them at the end.
-PARTS = (tables, classes, clusters, weights, ranking, losses)
+PARTS = (tables, classes, clusters, periods, weights, ranking, losses)
 
 
 def scenarios(*, quick: bool) -> list[Scenario]:
