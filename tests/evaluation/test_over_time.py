@@ -71,8 +71,8 @@ def test_a_period_without_attacks_leaves_the_others() -> None:
     days = ["2026-01-01"] * 2 + ["2026-01-02"] * 2 + ["2026-01-03"] * 2
     found = assay.evaluate(truth, y_pred=truth, times=days).over_time["recall"]
     assert found.aut.undefined.startswith("2026-01-02 has no value")
-    assert found.aut_defined.value == 1
-    assert "2 of 3 periods" in found.aut_defined.note
+    assert found.defined.periods == ("2026-01-01", "2026-01-03")
+    assert (found.defined.aut, found.defined.slope) == (1, 0)
     assert found.change == 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from assay.errors import UnknownMeasure
@@ -29,11 +29,11 @@ INDEPENDENT = (
 class Trend:
     """A measure in each period, and what became of it.
 
-    ``aut`` is the area under time, the mean height of the course (Pendlebury et al. 2019); where a
-    period has no value it is undefined, and ``aut_defined`` is that over the periods that have one.
+    ``aut`` is the area under time, the mean height of the course (Pendlebury et al. 2019).
     ``slope`` is the change a period of the straight line through the values, by least squares and
     unweighted, ``p`` that of no slope, and ``scatter_p`` that of no scatter around the line but
-    sampling error. ``change`` is the last value less the first.
+    sampling error. ``change`` is the last value less the first. Where a period has no value they
+    are undefined, and ``defined`` is the trend over the periods that have one.
     """
 
     key: str
@@ -43,11 +43,11 @@ class Trend:
     periods: tuple[str, ...]
     estimates: tuple[Estimate, ...]
     aut: Estimate
-    aut_defined: Estimate | None
     slope: Estimate
     p: float
     scatter_p: float
     change: Estimate
+    defined: Trend | None = None
 
     def __repr__(self) -> str:
         first, last = self.periods[0], self.periods[-1]
@@ -55,13 +55,19 @@ class Trend:
 
     def to_dict(self) -> dict[str, Any]:
         """What became of it as plain values; the estimates of periods stand among the others."""
-        of_line = {"p": finite(self.p), "scatter_p": finite(self.scatter_p)}
         return {
             "measure": self.measure.name,
             "label": self.label,
             "average": self.average,
+            **self._figures(),
+            "defined": self.defined
+            and {"periods": list(self.defined.periods), **self.defined._figures()},
+        }
+
+    def _figures(self) -> dict[str, Any]:
+        of_line = {"p": finite(self.p), "scatter_p": finite(self.scatter_p)}
+        return {
             "aut": plain(self.aut),
-            "aut_defined": self.aut_defined and plain(self.aut_defined),
             "slope": {**plain(self.slope), **of_line},
             "change": plain(self.change),
         }
@@ -98,7 +104,7 @@ class OverTime(Mapping[str, Trend]):
             suffix = None
         key = measure.name if suffix is None else f"{measure.name}.{suffix}"
         if key not in self._trends:
-            self._trends[key] = self._trend(key, measure, suffix, self.estimates(key))
+            self._trends[key] = self._trend(key, measure, suffix)
         return self._trends[key]
 
     def estimates(self, key: str) -> tuple[Estimate, ...]:
@@ -127,39 +133,38 @@ class OverTime(Mapping[str, Trend]):
     def __repr__(self) -> str:
         return f"OverTime({len(self.names)} {self.period}s, {self.names[0]} to {self.names[-1]})"
 
-    def _trend(
-        self, key: str, measure: Measure, suffix: str | None, found: tuple[Estimate, ...]
-    ) -> Trend:
+    def _trend(self, key: str, measure: Measure, suffix: str | None) -> Trend:
+        found = self.estimates(key)
+        places = [i for i, estimate in enumerate(found) if math.isfinite(estimate)]
+        trend = self._over(key, measure, suffix, range(len(found)))
+        if not 1 < len(places) < len(found):
+            return trend
+        return replace(trend, defined=self._over(key, measure, suffix, places))
+
+    def _over(self, key: str, measure: Measure, suffix: str | None, places: Sequence[int]) -> Trend:
+        """The trend over some of the periods."""
+        names = tuple(self.names[i] for i in places)
+        found = tuple(self.estimates(key)[i] for i in places)
         fitted: list[Slope] = []
 
         def sloping(estimates: Sequence[Estimate]) -> Estimate:
-            fitted.append(slope(self.positions, estimates))
+            fitted.append(slope([self.positions[i] for i in places], estimates))
             return fitted[0].estimate
 
-        area = over_defined(self.names, found, area_under_time)
-        defined = [estimate for estimate in found if math.isfinite(estimate)]
-        some = None
-        if math.isnan(area) and 1 < len(defined) < len(found):
-            note = f"over the {len(defined)} of {len(found)} periods that have a value"
-            some = area_under_time(defined)
-            some = some.changed(note=note if some.note is None else f"{note}; {some.note}")
-        steep = over_defined(self.names, found, sloping)
-        average = suffix if suffix in (*AVERAGES, DEFINED_ONLY) else None
+        steep = over_defined(names, found, sloping)
+        ends = over_defined([names[0], names[-1]], [found[0], found[-1]], change)
         return Trend(
             key=key,
             measure=measure,
             label=self.label(measure, suffix),
-            average=average,
-            periods=self.names,
+            average=suffix if suffix in (*AVERAGES, DEFINED_ONLY) else None,
+            periods=names,
             estimates=found,
-            aut=area,
-            aut_defined=some,
+            aut=over_defined(names, found, area_under_time),
             slope=steep,
             p=fitted[0].p if fitted else math.nan,
             scatter_p=fitted[0].scatter_p if fitted else math.nan,
-            change=over_defined([self.names[0], self.names[-1]], [found[0], found[-1]], change)
-            if len(found) > 1
-            else steep,
+            change=ends if len(found) > 1 else steep,
         )
 
     def to_dict(self, column: str) -> dict[str, Any]:

@@ -154,11 +154,10 @@ def _trends(found: OverTime, trends: Sequence[Trend]) -> Table:
         Column("method of the slope", optional=True),
     )
     rows: list[tuple[Cell, ...]] = []
-    for t in trends:
-        p = "" if math.isnan(t.p) else p_value(t.p)
-        rows.append((called(t), t.aut, t.slope, p, t.change, t.slope.method))
-        if t.aut_defined is not None:
-            rows.append((f"{called(t)}, where it has a value", t.aut_defined, None, "", None, ""))
+    for trend in trends:
+        rows.append(_row(called(trend), trend))
+        if trend.defined is not None:
+            rows.append(_row(f"{called(trend)}, where it has a value", trend.defined))
     caption = (
         f"Over {count(len(found.names))} {found.period}s, {found.names[0]} to {found.names[-1]}; "
         f"p is that of no slope"
@@ -166,22 +165,27 @@ def _trends(found: OverTime, trends: Sequence[Trend]) -> Table:
     return Table(caption, columns, tuple(rows), tuple(_reasons(trends)), as_rows=True)
 
 
+def _row(name: str, trend: Trend) -> tuple[Cell, ...]:
+    p = "" if math.isnan(trend.p) else p_value(trend.p)
+    return (name, trend.aut, trend.slope, p, trend.change, trend.slope.method)
+
+
 def _reasons(trends: Sequence[Trend]) -> Iterator[str]:
-    """Why figures have no value or no interval, each reason once."""
+    """Why areas have no value or no interval, each reason once."""
     reasons: dict[str, list[str]] = {}
     for trend in trends:
-        for found in (trend.aut, trend.change):
-            why = found.undefined if math.isnan(found) else found.note
-            if why is not None and called(trend) not in reasons.setdefault(why, []):
-                reasons[why].append(called(trend))
+        why = trend.aut.undefined if math.isnan(trend.aut) else trend.aut.note
+        if why is not None:
+            reasons.setdefault(why, []).append(called(trend))
     for why, names in reasons.items():
-        yield f"{', '.join(names)}: {why}."
+        yield f"{listed(names)}: {why}."
 
 
 def _told(found: OverTime, trends: Sequence[Trend]) -> Iterator[str]:
     """Courses that are not level, in words: the worse ones, the better ones, and others."""
     told: dict[str, list[str]] = {}
-    for trend in trends:
+    for each in trends:
+        trend = each.defined or each
         if not trend.p < TOLD:
             continue
         rises = trend.slope > 0
