@@ -22,6 +22,7 @@ from intervals import (
     losses,
     operating,
     page,
+    periods,
     proportions,
     ranking,
     tables,
@@ -33,7 +34,7 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 PAGE = HERE.parent / "docs" / "coverage.rst"
 # The slowest first, so that no worker is left with them at the end.
-PARTS = (tables, operating, classes, clusters, weights, bands, ranking, losses)
+PARTS = (tables, operating, classes, clusters, periods, weights, bands, ranking, losses)
 
 
 def scenarios(*, quick: bool, only: Sequence[str] = ()) -> list[Scenario]:

@@ -24,6 +24,8 @@ _TITLES = {
     "bands": "Bands of curves",
     "clusters": "Rows in clusters",
     "sampling weights": "Sampling weights",
+    "periods": "Over time",
+    "top alerts": "The top alerts of a day",
 }
 
 _PROMISES = {
@@ -62,6 +64,13 @@ _PROMISES = {
     "from 100.",
     "sampling weights": "Promised where each cell that the measure uses expects 10 effective rows, "
     "the sum of weights squared over the sum of squared weights.",
+    "periods": "Promised where each period expects ten rows in each cell that the measure uses, "
+    "and as many as there are periods; for the AUC, where min(P, N) (1 - AUC) is at least 5 in "
+    "each, and as much as there are periods. Where periods differ of themselves, here by a shift "
+    "of all scores, the slope is promised from eight periods on.",
+    "top alerts": "Over days, promised from five days on, where ten hits and ten false alarms are "
+    "expected in all. Of one sample, where ten rows of each class are expected above the "
+    "threshold.",
 }
 
 _INSTEAD = {
@@ -82,6 +91,10 @@ _INSTEAD = {
     "rows; more rows of the same hosts do not help, more hosts do.",
     "sampling weights": "Where a few rows carry most of the weight, what is known is what they "
     "tell, and the interval can't see how few they are: look at the heavy rows alone, unweighted.",
+    "periods": "With fewer rows use longer periods: a mean over many periods is surer of itself "
+    "than small periods are free of bias. With few periods that differ of themselves no "
+    "method can tell a decay from a bad month: quote each of them.",
+    "top alerts": "With fewer days quote the days one by one.",
 }
 
 _HEAD = """\

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shlex
 import sqlite3
 import sys
@@ -169,6 +170,42 @@ def test_counts_weights_clusters_and_times_are_read(cli: Cli, tmp_path: Path) ->
             assert estimate(document, "recall")["method"].startswith("cluster")
         if options[0] == "--time":
             assert document["alerts_per_day"]
+
+
+def test_measures_are_followed_by_period_and_the_top_of_each_day_is_judged(
+    cli: Cli, flows: Path
+) -> None:
+    options = ("--time", "time", "--period", "week", "--top", "5", "--cluster", "host")
+    found = cli("evaluate", flows, *options, "--format", "json")
+    assert found.code == 0, found.err
+    document = json.loads(found.out)
+    periods = document["periods"]
+    assert (periods["column"], periods["period"]) == ("time", "week")
+    assert all(re.fullmatch(r"\d{4}-W\d{2}", name) for name in periods["names"])
+    assert sum(periods["rows"]) == document["source"]["rows_used"]
+    assert 0 < estimate(document, "precision_at_top")["value"] <= 1
+    assert document["top"]["k"] == 5
+    week = {"column": "time", "value": periods["names"][0]}
+    assert estimate(document, "roc_auc", slice=week)["value"] is not None
+    told = cli("evaluate", flows, *options)
+    assert "Over time" in told.out
+    assert "Top alerts of a day" in told.out
+
+
+def test_a_bad_time_is_refused_with_its_row(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("label,score,at\nattack,0.9,2026-03-01\nnormal,0.1,soon\n")
+    found = cli("evaluate", path, "--time", "at", "--period", "month")
+    assert found.code == 3
+    assert "line 3: column 'at': found 'soon', expected a date" in found.err
+
+
+def test_a_top_of_decisions_says_what_it_needs(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("label,decision\nattack,attack\nnormal,normal\n")
+    found = cli("evaluate", path, "--top", "1", "--volume", "10")
+    assert found.code == 3
+    assert "--score" in found.err
 
 
 # -- bad rows and rows without a label -------------------------------------------------------------
@@ -361,6 +398,10 @@ def test_figures_without_their_extra_say_how_to_get_it(
         ("--probability a=p --probability a=q", "same label twice"),
         ("--base-rate 20", "between 0 and 1"),
         ("--volume 0", "not above 0"),
+        ("--period month", "name it, --time"),
+        ("--time t --period year", "'year' is not one of"),
+        ("--top 5", "--time, or say how many rows a day has, --volume"),
+        ("--top 0 --volume 9", "0 is not in the range"),
         ("--level 1", "between 0 and 1"),
         ("--seed -1", "-1 is not in the range"),
         ("--threshold nan", "not a finite number"),

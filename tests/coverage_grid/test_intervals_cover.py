@@ -20,7 +20,10 @@ from scipy.stats import binom
 import assay
 from assay import ClopperPearson, Estimate, Wald, Wilson
 from assay.formula import evaluate
+from assay.inference.top import over_days, read
+from assay.inference.trend import area_under_time, change, slope
 from assay.measures import find
+from assay.tally import ScoreTally
 
 LOW, HIGH = 0.93, 0.975
 LABELS = [False, True]
@@ -185,3 +188,65 @@ def test_auc_covers_at_least_as_promised_by_newcombe_where_errors_are_few(
     share, error, methods = simulated(auc, samples)
     assert share >= LOW - 3 * error
     assert methods["newcombe"] > 0.7 * methods.total()
+
+
+# -- over time -------------------------------------------------------------------------------------
+
+
+def shares_over_time(
+    shares: npt.NDArray[np.float64], rows: int, repetitions: int, seed: int
+) -> Iterable[list[Estimate]]:
+    """A share of so many rows in each period, with Wilson's interval."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.binomial(rows, shares, size=(repetitions, len(shares)))
+    lows, highs = Wilson(0.95)(drawn, np.full_like(drawn, rows))
+    for hits, low, high in zip(drawn, lows, highs, strict=True):
+        yield [Estimate(k / rows, a, b, n=rows) for k, a, b in zip(hits, low, high, strict=True)]
+
+
+@pytest.mark.parametrize("periods", [3, 12])
+def test_area_and_slope_over_time_cover_as_promised(periods: int) -> None:
+    shares = np.linspace(0.9, 0.7, periods)
+    drawn = list(shares_over_time(shares, 150, 1500, seed=6))
+    area = float(np.trapezoid(shares) / (periods - 1))
+    for truth, found in (
+        (area, [area_under_time(sample) for sample in drawn]),
+        (-0.2 / (periods - 1), [slope(range(periods), sample).estimate for sample in drawn]),
+        (-0.2, [change(sample) for sample in drawn]),
+    ):
+        share, error, _ = simulated(truth, ((1, estimate) for estimate in found))
+        assert LOW - 3 * error <= share <= HIGH + 3 * error
+
+
+def test_slope_over_periods_that_differ_covers_as_promised_by_their_scatter() -> None:
+    rng = np.random.default_rng(7)
+    samples = []
+    for _ in range(1000):
+        shares = np.linspace(0.7, 0.6, 10) + 0.08 * rng.normal(size=10)
+        sample = next(iter(shares_over_time(shares, 1000, 1, seed=int(rng.integers(2**32)))))
+        samples.append((1, slope(range(10), sample).estimate))
+    share, error, methods = simulated(-0.1 / 9, samples)
+    assert LOW - 3 * error <= share <= HIGH + 3 * error
+    assert methods["residual t"] > 0.9 * methods.total()
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize(("days", "k"), [(5, 20), (20, 10)])
+def test_top_alerts_of_days_cover_as_promised(days: int, k: int) -> None:
+    rng = np.random.default_rng(8)
+
+    def drawn(number: int) -> list[ScoreTally]:
+        truth = (rng.random((number, 200)) < 0.1).astype(np.uint8)
+        scores = rng.normal(size=truth.shape) + 2 * truth
+        rows = zip(scores, truth, strict=True)
+        return [ScoreTally.of_rows(("normal", "attack"), s, t) for s, t in rows]
+
+    many = drawn(5000)
+    hits = sum(read(day, k)[0] for day in many)
+    precise = hits / (k * len(many))
+    samples = (
+        (1, over_days({str(i): day for i, day in enumerate(drawn(days))}, k, 0.95).precision)
+        for _ in range(600)
+    )
+    share, error, _ = simulated(precise, samples)
+    assert LOW - 3 * error <= share <= HIGH + 3 * error

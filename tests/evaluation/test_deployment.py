@@ -108,25 +108,24 @@ def test_days_are_spread_as_they_are() -> None:
     truth = ["attack", "normal"] * 8
     score = [0.9, 0.8] * 4 + [0.9, 0.1] * 2 + [0.1, 0.2] * 2
     day = ["2024-01-01"] * 8 + ["2024-01-02"] * 4 + ["2024-01-03"] * 4
-    tally = assay.count(truth, y_score=score, slices={"when": day})
-    spread = assay.Evaluation(tally, days="when").spread
-    assert (spread.days, spread.mean, spread.median) == (3, pytest.approx(10 / 3), 2)
-    assert (spread.least, spread.most) == (0, 8)
-    assert spread.sd == pytest.approx(
+    alerts = assay.evaluate(truth, y_score=score, times=day, period="month").alerts_per_day
+    assert (alerts.days, alerts.mean, alerts.median) == (3, pytest.approx(10 / 3), 2)
+    assert (alerts.least, alerts.most) == (0, 8)
+    assert alerts.sd == pytest.approx(
         math.sqrt((14 / 3) ** 2 + (4 / 3) ** 2 + (10 / 3) ** 2) / 2**0.5
     )
 
 
 def test_one_day_has_no_spread() -> None:
-    tally = assay.count(["attack", "normal"], y_score=[0.9, 0.1], slices={"when": ["a", "a"]})
-    evaluation = assay.Evaluation(tally, days="when")
-    assert math.isnan(evaluation.spread.sd)
+    days = ["2024-03-01"] * 2
+    evaluation = assay.evaluate(["attack", "normal"], y_score=[0.9, 0.1], times=days)
+    assert math.isnan(evaluation.alerts_per_day.sd)
     assert evaluation.to_dict()["alerts_per_day"]["sd"] is None
 
 
-def test_days_that_were_not_sliced_are_refused() -> None:
-    with pytest.raises(AssayError, match="none of the sliced columns"):
-        counted(days="when")
+def test_periods_of_rows_without_times_are_refused() -> None:
+    with pytest.raises(AssayError, match="give times="):
+        counted(period="week")
 
 
 def test_another_column_may_be_the_family() -> None:

@@ -264,14 +264,16 @@ def test_scores_outside_of_0_and_1_of_rows_without_a_label_need_a_threshold(tmp_
         assay.evaluate_files(str(path), assay.Request(unlabelled=True))
 
 
-def test_days_become_slices(tmp_path) -> None:
+def test_days_become_periods(tmp_path) -> None:
     path = tmp_path / "rows.csv"
     times = ["2024-03-01T10:00:00Z", "2024-03-01T23:59:59Z", "2024-03-02T00:00:00Z"]
     rows = [f"{label},{score},{when}" for when in times for label, score in ((1, 0.9), (0, 0.6))]
     path.write_text("\n".join(["label,score,seen", *rows]) + "\n")
     evaluation = assay.evaluate_files(str(path), assay.Request(time="seen"))
-    assert evaluation.days == "seen"
-    assert (evaluation.spread.least, evaluation.spread.most) == (2, 4)
+    assert (evaluation.time, evaluation.period) == ("seen", "day")
+    assert (evaluation.alerts_per_day.least, evaluation.alerts_per_day.most) == (2, 4)
+    assert evaluation.over_time.names == ("2024-03-01", "2024-03-02")
+    assert evaluation.of_slice("seen", "2024-03-01")["recall"] == 1
 
 
 def test_the_probability_of_one_class_is_a_score_for_it(tmp_path) -> None:

@@ -54,10 +54,14 @@ def test_all_other_measures_say_why_they_are_not_known() -> None:
 
 
 def test_days_have_no_spread_where_rows_without_a_label_are_not_counted_by_day() -> None:
-    tally = assay.count(["attack", "normal"], y_pred=["attack"] * 2, slices={"day": ["a", "b"]})
-    assert assay.Evaluation(tally, days="day").spread.days == 2
-    evaluation = assay.Evaluation(tally, days="day", unlabelled=Unlabelled(3, 9))
-    assert evaluation.spread is None
+    days = ["2024-03-01", "2024-03-02"]
+    tally = assay.count(["attack", "normal"], y_pred=["attack"] * 2, times=days)
+    assert assay.Evaluation(tally).alerts_per_day.days == 2
+    evaluation = assay.Evaluation(tally, unlabelled=Unlabelled(3, 9))
+    assert evaluation.alerts_per_day is None
+    assert evaluation.over_time["precision"].estimates == (1, 0)
+    assert "not labelled" in evaluation.over_time["recall"].aut.undefined
+    assert "by slice" in evaluation.over_time["alert_rate"].aut.undefined
     assert evaluation.to_dict()["alerts_per_day"] is None
 
 

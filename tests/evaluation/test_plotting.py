@@ -200,8 +200,7 @@ def test_slices_that_are_not_there_are_refused() -> None:
 def test_days_stay_in_order() -> None:
     truth, scores = rows()
     days = np.array([f"2024-01-0{1 + i % 4}" for i in range(600)])
-    tally = evaluate(truth, y_score=scores, slices={"day": days}).tally
-    ax = Evaluation(tally, days="day").plot.slices("day")
+    ax = evaluate(truth, y_score=scores, times=days).plot.slices("time")
     shown = [label.get_text()[:10] for label in ax.get_yticklabels()]
     assert shown == ["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-04"]
 

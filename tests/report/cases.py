@@ -34,16 +34,21 @@ def _columns() -> dict[str, list]:
 
 def binary() -> Evaluation:
     columns = _columns()
-    slices = {name: columns[name] for name in ("family", "os", "day")}
+    slices = {name: columns[name] for name in ("family", "os")}
     tally = count(
-        columns["y_true"], y_score=columns["y_score"], slices=slices, labels=["normal", "attack"]
+        columns["y_true"],
+        y_score=columns["y_score"],
+        slices=slices,
+        times=columns["day"],
+        labels=["normal", "attack"],
     )
     return Evaluation(
         tally,
         base_rate=[0.001, 0.01],
         volume=1_000_000,
         family="family",
-        days="day",
+        time="day",
+        top=20,
         source={"name": "flows.csv", "rows_read": ROWS},
     )
 

@@ -155,7 +155,7 @@ def test_tiers_follow_each_other() -> None:
         assert name in main
     for name in ("Cohen's kappa", "MCC", "ROC AUC", "average precision", "base rate"):
         assert name in advanced
-    for name in ("Confusion matrix", "Per class", "Further rates", "Tests", "Families", "Days"):
+    for name in ("Confusion matrix", "Per class", "Further rates", "Tests", "Families", "Each day"):
         assert name in appendix
 
 

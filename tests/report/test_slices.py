@@ -1,12 +1,10 @@
-"""Families, slices and days."""
+"""Families and slices."""
 
 import math
 
-import pytest
-
 from assay import Evaluation, Unlabelled, count, evaluate
 from assay.inference import Estimate
-from assay.report.document import Dots, Prose, Section, Table
+from assay.report.document import Dots, Section
 from assay.report.slices import MOST, TOO_FEW, of_all, sections
 
 from .cases import classes, evaluation
@@ -126,87 +124,3 @@ def test_undefined_slice_says_why_and_comes_last() -> None:
     undefined = Estimate(math.nan, undefined="rows without a label are not counted by slice")
     assert of_all(3, 4, undefined, "detected") == "rows without a label are not counted by slice"
     assert of_all(3, 4, Estimate(0.75), "detected") == "3 of 4 detected"
-
-
-# -- days ------------------------------------------------------------------------------------------
-
-
-def by_day(alerts: list[int], harmless: int = 50) -> Evaluation:
-    truth, said, day = [], [], []
-    for i, flagged in enumerate(alerts):
-        truth += ["attack"] * flagged + ["normal"] * harmless
-        said += ["attack"] * flagged + ["normal"] * harmless
-        day += [f"2024-01-{i + 1:02}"] * (flagged + harmless)
-    tally = count(truth, y_pred=said, slices={"day": day}, labels=["normal", "attack"])
-    return Evaluation(tally, days="day")
-
-
-def test_days_are_told_with_their_spread() -> None:
-    (section,) = sections(by_day([10, 12, 8, 11, 9]))
-    prose, table = section.blocks
-    assert isinstance(prose, Prose)
-    assert prose.text == (
-        "Over 5 days with rows (UTC) there were 10.0 alerts a day: at least 8, in the median 10, "
-        "at most 12. Their standard deviation is 1.6; days that differ by chance alone (Poisson) "
-        "would show about 3.2."
-    )
-    assert isinstance(table, Table)
-    assert [row[0] for row in table.rows] == [f"2024-01-{i:02}" for i in range(1, 6)]
-    assert [row[2] for row in table.rows] == [10, 12, 8, 11, 9]
-
-
-def test_bursts_are_said_to_be_bursts() -> None:
-    prose = sections(by_day([1, 1, 1, 90]))[0].blocks[0]
-    assert prose.text.endswith("Alerts come in bursts: plan for 90 a day, not for the mean.")
-
-
-def test_one_day_has_no_spread() -> None:
-    prose = sections(by_day([4]))[0].blocks[0]
-    assert prose.text.startswith("Over 1 day with rows (UTC) there were 4.0 alerts a day")
-    assert "standard deviation" not in prose.text
-
-
-def test_days_of_the_table_add_up_to_the_whole() -> None:
-    found = evaluation("binary")
-    table = sections(found)[-1].blocks[1]
-    assert sum(row[1] for row in table.rows) == found.confusion.total
-    assert sum(row[2] for row in table.rows) == found.confusion.columns[1]
-
-
-@pytest.mark.parametrize("days", [MOST, MOST + 3])
-def test_many_days_show_those_with_most_alerts(days: int) -> None:
-    truth = ["attack"] * days * 2
-    names = [f"{i:04}" for i in range(days)]
-    said = ["normal"] * 3 + ["attack"] * (2 * days - 3)
-    tally = count(truth, y_pred=said, slices={"day": names * 2}, labels=["normal", "attack"])
-    table = sections(Evaluation(tally, days="day"))[0].blocks[1]
-    assert len(table.rows) == MOST
-    shown = [row[0] for row in table.rows]
-    assert shown == sorted(shown)
-    if days > MOST:
-        assert table.notes == ("3 days with fewer alerts are not shown.",)
-        assert not {"0000", "0001", "0002"} & set(shown)
-    else:
-        assert table.notes == ()
-
-
-def test_days_where_only_alerts_were_labelled_say_nothing_of_the_rest() -> None:
-    truth, said = ["attack", "attack", "normal"], ["attack"] * 3
-    tally = count(truth, y_pred=said, slices={"day": ["a", "b", "b"]}, labels=["normal", "attack"])
-    (section,) = sections(Evaluation(tally, days="day", unlabelled=Unlabelled(3, 90)))
-    (table,) = section.blocks
-    assert [column.name for column in table.columns] == [
-        "day",
-        "alerts",
-        "false alarms",
-        "precision",
-    ]
-    assert table.rows == (("a", 1, 0, 1.0), ("b", 2, 1, 0.5))
-
-
-def test_days_of_classes_show_accuracy() -> None:
-    found = classes()
-    (section,) = sections(Evaluation(found.tally, days="site"))
-    (table,) = section.blocks
-    assert [column.name for column in table.columns] == ["day", "rows", "accuracy"]
-    assert sum(row[1] for row in table.rows) == 60

@@ -112,6 +112,7 @@ def _record(rows: Sequence[Row], counts: Counts) -> Tally:
             threshold=0.5,
             clusters=[rows[i][2] for i in kept],
             slices={"site": [rows[i][3] for i in kept]},
+            times=[rows[i][4] for i in kept],
             counts=None if counts is None else [int(counts[i]) for i in kept],
         )
     )
@@ -128,6 +129,7 @@ def no_record() -> Tally:
             threshold=0.5,
             clusters=["alpha"],
             slices={"site": ["x"]},
+            times=["2026-11-16"],
         )
     )
     return one.zero()
@@ -191,6 +193,7 @@ KINDS = (
             st.one_of(probabilities, st.floats(-3, 3)),
             hosts,
             st.sampled_from(["x", "y"]),
+            st.sampled_from(["2026-11-16", "2026-11-17", "2027-01-01"]),
         ),
         _record,
         no_record,

@@ -40,7 +40,10 @@ def _rows(name: str) -> list[tuple[Any, ...]]:
         "sample": lambda: (rng.randrange(2), rng.random(), rng.random()),
         "clustered sample": lambda: (rng.randrange(2), rng.random(), rng.choice(["alpha", "beta"])),
         "losses over classes": lambda: (rng.randrange(3), *(rng.randint(1, 9) for _ in range(3))),
-        "record": lambda: (rng.randrange(2), rng.random(), rng.choice(["alpha", "beta"]), "x"),
+        "record": lambda: (
+            *(rng.randrange(2), rng.random(), rng.choice(["alpha", "beta"]), "x"),
+            rng.choice(["2026-11-16", "2026-11-17"]),
+        ),
     }.get(name, lambda: (rng.randrange(2), rng.random()))
     return [make() for _ in range(5)]
 
@@ -345,6 +348,14 @@ DAMAGED = {
     "record whose losses are a confusion": _record_bytes({"losses": EXAMPLES["confusion"]}),
     "record whose scores are losses": _record_bytes({"scores 0": LossSums()}, scores=1),
     "record with a part of no name": _record_bytes({"other": LossSums()}),
+    "record whose day is a confusion": _record_bytes(
+        {"day 2026-11-16": EXAMPLES["confusion"]}, days=["2026-11-16"]
+    ),
+    "record that lacks a day": _record_bytes(days=["2026-11-16"]),
+    "record of a day that it does not name": _record_bytes(
+        {"day 2026-11-16": Tally.of_confusion(EXAMPLES["confusion"])}
+    ),
+    "record of days that are none": _record_bytes(days=7),
     "record of too few scores": _record_bytes(scores=1, kind="score"),
     "record of a number of scores": _record_bytes(scores="x"),
     "record of minus one score": _record_bytes(scores=-1),

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from assay.evaluation import Evaluation
     from assay.sources.files import Request
 
+PERIODS = ("day", "week", "month")
 RESAMPLES = 1000
 RESAMPLING = ("bootstrap", "bca")
 INTERVALS = (
@@ -66,6 +67,10 @@ EXAMPLES = (
     (
         "what errors cost where a missed attack is as bad as 50 false alarms",
         "assay evaluate predictions.csv --cost-fp 1 --cost-fn 50 --base-rate 1/1000",
+    ),
+    (
+        "how it decays month by month, and what the 50 highest scores of each day bring",
+        "assay evaluate predictions.csv --time time --period month --top 50",
     ),
     (
         "a page to open in a browser or to send on",
@@ -112,6 +117,18 @@ EXAMPLES = (
 @COST_FP
 @COST_FN
 @judging(
+    "--period",
+    type=click.Choice(PERIODS),
+    metavar="PERIOD",
+    help="Follow measures over the --time by day, week or month.  [default: day]",
+)
+@judging(
+    "--top",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Judge the K highest scores of each day; needs --time or --volume.",
+)
+@judging(
     "--interval",
     type=click.Choice(INTERVALS),
     metavar="METHOD",
@@ -143,6 +160,8 @@ def command(
     volume: float | None,
     cost_fp: float | None,
     cost_fn: float | None,
+    period: str | None,
+    top: int | None,
     interval: str | None,
     resamples: int | None,
     figures: Path | None,
@@ -160,6 +179,13 @@ def command(
     counts = given_counts(context, files, cells=cells, matrix=matrix, orientation=orientation)
     if threshold is not None and request.decision is not None:
         raise click.UsageError("--threshold decides by the score; leave out it or --decision")
+    if period is not None and request.time is None:
+        raise click.UsageError("--period groups rows by when they happened: name it, --time")
+    if top is not None and request.time is None and volume is None:
+        raise click.UsageError(
+            "--top reads the highest scores of each day: name the column of times, --time, or say "
+            "how many rows a day has, --volume"
+        )
     method = _method(interval, resamples, reporting)
     reporting.check()
     inputs = files if counts is None else counts.files
@@ -188,6 +214,8 @@ def command(
                 negative=negative,
                 labels=labels,
                 threshold=threshold,
+                period=period,
+                top=top,
                 progress=progress,
                 **judged,
             )

@@ -65,7 +65,7 @@ _OPTIONS: dict[str, Decorator] = {
         "--slice", "slices", multiple=True, help="Judge each value of it; may be repeated."
     ),
     "family": _column("--family", help="The kind of attack: detection rate of each."),
-    "time": _column("--time", help="When it happened: judged by day."),
+    "time": _column("--time", help="When it happened: judged over time."),
     "count": _column("--count", help="How many equal rows a row stands for (a whole number)."),
     "weight": _column("--weight", help="Sampling weight of a row."),
     "cluster": _column("--cluster", help="Rows of one host or campaign are not independent."),

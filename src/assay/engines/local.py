@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.sources import Batch
+from assay.sources import Batch, Named
 from assay.tally import ClusterTally, Confusion, LossSums, Sample, ScoreTally, Tally
 
 MODEL = "model"
@@ -78,6 +79,7 @@ def count(batch: Batch) -> Tally:
         clusters=clusters,
         sample=sample,
         slices={} if decision is None else _slices(batch, decision),
+        days=None if batch.days is None else _days(batch),
     )
 
 
@@ -131,16 +133,48 @@ def _losses(batch: Batch) -> LossSums | None:
     return None
 
 
+def _days(batch: Batch) -> dict[str, Tally]:
+    """One tally of everything but slices a day."""
+    assert batch.days is not None  # noqa: S101 - checked by the caller
+    return {
+        day: count(_some(batch, rows)) for day, rows in sorted(_rows_by_name(batch.days).items())
+    }
+
+
+def _some(batch: Batch, rows: npt.NDArray[Any]) -> Batch:
+    """Some rows of a batch, without its slices and days."""
+
+    def kept(column: Any) -> Any:
+        return None if column is None else column[rows]
+
+    clusters = batch.clusters
+    return replace(
+        batch,
+        truth=batch.truth[rows],
+        decision=kept(batch.decision),
+        score=kept(batch.score),
+        probabilities=kept(batch.probabilities),
+        counts=kept(batch.counts),
+        weights=kept(batch.weights),
+        clusters=None if clusters is None else replace(clusters, codes=clusters.codes[rows]),
+        days=None,
+        slices={},
+    )
+
+
+def _rows_by_name(column: Named) -> dict[str, npt.NDArray[Any]]:
+    """Which rows have each name that occurs."""
+    order = np.argsort(column.codes, kind="stable")
+    edges = np.searchsorted(column.codes[order], np.arange(len(column.names) + 1))
+    found = {name: order[edges[i] : edges[i + 1]] for i, name in enumerate(column.names)}
+    return {name: rows for name, rows in found.items() if len(rows)}
+
+
 def _slices(batch: Batch, decision: npt.NDArray[Any]) -> dict[tuple[str, str], Confusion]:
     """One confusion matrix a value of each sliced column."""
     found: dict[tuple[str, str], Confusion] = {}
     for column, part in batch.slices.items():
-        order = np.argsort(part.codes, kind="stable")
-        edges = np.searchsorted(part.codes[order], np.arange(len(part.names) + 1))
-        for i, name in enumerate(part.names):
-            rows = order[edges[i] : edges[i + 1]]
-            if not len(rows):
-                continue
+        for name, rows in _rows_by_name(part).items():
             found[column, name] = Confusion.of_codes(
                 batch.labels,
                 batch.truth[rows],

@@ -8,9 +8,22 @@ from dataclasses import dataclass
 
 from assay.evaluation.deployment import daily
 from assay.evaluation.judge import DEFINED_ONLY, Judge
+from assay.evaluation.over_time import OverTime
+from assay.evaluation.top import Top, at_top
 from assay.inference import Estimate
-from assay.measures import AVERAGES, Binned, MeanLoss, Measure, OverPairs, Ranked, catalogue, find
+from assay.measures import (
+    AVERAGES,
+    Binned,
+    MeanLoss,
+    Measure,
+    OverPairs,
+    Ranked,
+    catalogue,
+    find,
+    parse,
+)
 from assay.measures.shown import AT_BASE_RATES, AT_USUAL_BASE_RATES, RANKED_AT_BASE_RATES
+from assay.sources.times import TIME
 
 DEFAULT_BASE_RATES = (0.1, 0.01, 0.001, 0.0001)
 
@@ -28,16 +41,28 @@ class Entry:
 
 
 def entries(
-    judge: Judge, base_rates: Sequence[float] | None, volume: float | None = None
+    judge: Judge,
+    base_rates: Sequence[float] | None,
+    volume: float | None = None,
+    *,
+    top: Top | None = None,
+    over_time: OverTime | None = None,
+    time: str = TIME,
 ) -> list[Entry]:
-    """Every estimate that the tally allows; with a volume a day, the daily figures too."""
+    """Every estimate that the tally allows; with a volume a day, the daily figures too.
+
+    Periods are slices of the column ``time`` that have scores of their own.
+    """
     measures = catalogue.CATALOGUE
+    sliced = [*_slices(judge, measures), *_periods(over_time, time)]
     if not judge.binary:
-        return [*_of_many(judge, measures), *_slices(judge, measures)]
+        return [*_of_many(judge, measures), *sliced]
     positive = judge.tally.positive
     found = list(_of_two(judge, measures))
     if volume is not None:
         found += [Entry(name, e, label=positive) for name, e in daily(judge, volume, None)]
+    if top is not None:
+        found += [Entry(name, e, label=positive) for name, e in at_top(judge, top, None)]
     names = AT_BASE_RATES if base_rates else AT_USUAL_BASE_RATES
     if base_rates and judge.tally.scores is not None:
         names += RANKED_AT_BASE_RATES
@@ -55,7 +80,12 @@ def entries(
                 Entry(name, e, label=positive, base_rate=rate)
                 for name, e in daily(judge, volume, rate)
             ]
-    return [*found, *_slices(judge, measures)]
+        if top is not None and base_rates:
+            found += [
+                Entry(name, e, label=positive, base_rate=rate)
+                for name, e in at_top(judge, top, rate)
+            ]
+    return [*found, *sliced]
 
 
 def _of_two(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
@@ -121,3 +151,15 @@ def _slices(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
             one_sided = judge.binary and not measure.symmetric
             label = judge.tally.positive if one_sided else None
             yield Entry(measure.name, judge.of_slice(measure, key), label=label, slice=key)
+
+
+def _periods(over_time: OverTime | None, column: str) -> Iterator[Entry]:
+    """Each period: all measures of the positive, or for many classes the overall and macro ones."""
+    if over_time is None:
+        return
+    for i, name in enumerate(over_time.names):
+        for key in over_time:
+            measure, average = parse(key)
+            label = over_time.label(measure, average)
+            found = over_time.estimates(key)[i]
+            yield Entry(measure.name, found, label, average, slice=(column, name))

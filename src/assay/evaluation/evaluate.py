@@ -29,6 +29,9 @@ def evaluate(
     sample_weight: Any = None,
     slices: Mapping[str, Any] | None = None,
     clusters: Any = None,
+    times: Any = None,
+    period: str | None = None,
+    top: int | None = None,
     base_rate: float | Sequence[float] | None = None,
     volume: float | None = None,
     cost_fp: float | None = None,
@@ -50,8 +53,12 @@ def evaluate(
     frequencies, ``sample_weight`` sampling weights. ``slices`` maps a name to a column;
     ``family`` is the name of the one that is the kind of attack (``"family"`` if there is one so
     called). ``clusters`` is a column such as the host, within which rows are not independent.
+    ``times`` is when each row happened (dates, moments, ISO text or numbers since 1970, by the day
+    in UTC), and ``period``, ``"day"``, ``"week"`` or ``"month"``, what ``evaluation.over_time``
+    follows each measure by.
     ``base_rate`` is the share of positives in deployment, ``volume`` how many rows there are a day,
-    ``cost_fp`` and ``cost_fn`` what a false alarm and a missed attack cost.
+    ``top`` how many alerts of a day are read, ``cost_fp`` and ``cost_fn`` what a false alarm and a
+    missed attack cost.
 
     >>> truth = ["attack", "normal", "attack", "normal"]
     >>> evaluation = evaluate(truth, y_score=[0.9, 0.2, 0.7, 0.6])
@@ -71,6 +78,7 @@ def evaluate(
         sample_weight=sample_weight,
         slices=slices,
         clusters=clusters,
+        times=times,
     )
     return Evaluation(
         engine.count(batch),
@@ -79,6 +87,8 @@ def evaluate(
         base_rate=base_rate,
         volume=volume,
         costs=costs_of(cost_fp, cost_fn),
+        period=period,
+        top=top,
         family=family,
         source={"name": "arrays", "rows_read": batch.rows},
         notes=batch.notes,
@@ -201,7 +211,7 @@ class RunningTally:
         return self._parts[0]
 
     def evaluate(self, **options: Any) -> Evaluation:
-        """Evaluate what was counted so far; takes level, interval and base_rate."""
+        """Evaluate what was counted so far; takes level, interval, base_rate, period and more."""
         source = {"name": "batches", "rows_read": self._rows}
         return Evaluation(self.tally, source=source, notes=self._notes, **options)
 

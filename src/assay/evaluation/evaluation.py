@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, MethodError, UnknownMeasure
 from assay.evaluation import display
-from assay.evaluation.days import Spread, spread
 from assay.evaluation.deployment import LowRate, Reach, low_rates, mostly_false, reach, reading
 from assay.evaluation.entries import DEFAULT_BASE_RATES, Entry, entries
 from assay.evaluation.findings import Finding, findings_of
 from assay.evaluation.judge import Judge
+from assay.evaluation.over_time import AlertsPerDay, OverTime, by_period
+from assay.evaluation.over_time import plain as plain_estimate
 from assay.evaluation.partly import Unlabelled, alerts_only
 from assay.evaluation.plotting import Plots
+from assay.evaluation.top import top_of
 from assay.evaluation.undecided import NO_DECISIONS
 from assay.evaluation.views import ByMeasure, Curves
 from assay.inference import Bootstrap, Delta, Estimate, Method, method_of
 from assay.inference.significance import finite
 from assay.measures import Costs, Measure, catalogue, parse
 from assay.sources import FAMILY, label_text
+from assay.sources.times import DAY, TIME, checked_period
 from assay.tally import Confusion, Tally
 
 if TYPE_CHECKING:
@@ -72,8 +75,10 @@ class Evaluation(Mapping[str, Estimate]):
         base_rate: float | Sequence[float] | None = None,
         volume: float | None = None,
         family: str | None = None,
-        days: str | None = None,
         costs: Costs | None = None,
+        time: str | None = None,
+        period: str | None = None,
+        top: int | None = None,
         unlabelled: Unlabelled | None = None,
         source: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
@@ -97,7 +102,6 @@ class Evaluation(Mapping[str, Estimate]):
         self.volume = _volume(volume)
         self.costs = costs
         self.family = _sliced(tally, family) or _sliced(tally, None, FAMILY)
-        self.days = _sliced(tally, days)
         self.unlabelled = unlabelled
         self._judge = Judge(
             tally,
@@ -108,12 +112,35 @@ class Evaluation(Mapping[str, Estimate]):
             unlabelled=unlabelled,
         )
         self._measures = {measure.name: measure for measure in catalogue.CATALOGUE}
+        self.period = _period(tally, period)
+        self.time = None if self.period is None else _time(tally, time)
+        self.top = None if top is None else top_of(tally, top, self.volume)
+        if self.top is not None and rates and volume is None:
+            self.notes = (*self.notes, "at a base rate the top alerts need volume=, rows a day")
         self.source = dict(source or {"name": "tally", "rows_read": tally.confusion.total})
-        self.entries: tuple[Entry, ...] = tuple(entries(self._judge, rates, self.volume))
+        self._periods = self._judged_periods()
+        self.entries: tuple[Entry, ...] = tuple(self._entries(rates))
         plain = [e for e in self.entries if e.slice is None and e.base_rate is None]
         self._by_key = {_key(entry, tally.positive): entry.estimate for entry in plain}
         # A class may be called macro; the average of that name wins.
         self._by_key |= {_key(e, tally.positive): e.estimate for e in plain if e.average}
+
+    def _entries(self, rates: Sequence[float] | None) -> list[Entry]:
+        return entries(
+            self._judge,
+            rates,
+            self.volume,
+            top=self.top,
+            over_time=self.over_time,
+            time=self.time or TIME,
+        )
+
+    def _judged_periods(self) -> dict[str, Judge]:
+        """One judge a period, which judges as that of all rows does."""
+        if self.period is None or self.tally.days is None:
+            return {}
+        periods = by_period(self.tally.days, self.period)
+        return {name: replace(self._judge, tally=tally) for name, tally in periods.items()}
 
     # -- the mapping -------------------------------------------------------------------------------
 
@@ -153,17 +180,25 @@ class Evaluation(Mapping[str, Estimate]):
             raise MethodError(NO_BASE_RATE)
         found = {e.measure: e.estimate for e in self.entries if e.base_rate == base_rate}
         if not found:
-            anew = entries(self._judge, _base_rates(base_rate), self.volume)
+            anew = entries(self._judge, _base_rates(base_rate), self.volume, top=self.top)
             found = {e.measure: e.estimate for e in anew if e.base_rate == base_rate}
         return ByMeasure(found)
 
     def of_slice(self, column: str, value: Any) -> ByMeasure:
-        """The estimates of one slice, by measure."""
+        """The estimates of one slice, or of one period of the times, by measure."""
         key = (column, value if isinstance(value, str) else label_text(value))
-        if key not in self.tally.slices:
-            known = sorted(v for c, v in self.tally.slices if c == column)
+        if key not in self.slices:
+            known = sorted(v for c, v in self.slices if c == column)
             raise InputError(f"there is no slice {column}={value!r}; there are {known}")
-        return ByMeasure({e.measure: e.estimate for e in self.entries if e.slice == key})
+        overall = (e for e in self.entries if e.slice == key and e.average is None)
+        return ByMeasure({e.measure: e.estimate for e in overall})
+
+    @cached_property
+    def slices(self) -> dict[tuple[str, str], Confusion]:
+        """The confusion matrix of each (column, value): of slices, and of periods of the times."""
+        periods = self._periods.items()
+        of_periods = {(self.time or TIME, name): judge.tally.confusion for name, judge in periods}
+        return {**self.tally.slices, **of_periods}
 
     # -- what stands behind it ---------------------------------------------------------------------
 
@@ -223,14 +258,22 @@ class Evaluation(Mapping[str, Estimate]):
         return low_rates(self._judge)
 
     @cached_property
-    def spread(self) -> Spread | None:
-        """How many alerts the days brought; None without days or one positive label.
+    def over_time(self) -> OverTime | None:
+        """The course of each measure over the periods; None where no times were given."""
+        if self.period is None or not self._periods:
+            return None
+        return OverTime(self._periods, self.period)
+
+    @cached_property
+    def alerts_per_day(self) -> AlertsPerDay | None:
+        """How many alerts the days brought; None without times or one positive label.
 
         None too where only alerts were labelled: rows without a label are not counted by day.
         """
-        if self.days is None or self.positive is None or not self.decided or alerts_only(self):
+        unknown = self.positive is None or not self.decided or alerts_only(self)
+        if not self.tally.days or unknown:
             return None
-        return spread(self.tally, self.days)
+        return AlertsPerDay.of(self.tally.days)
 
     # -- other shapes ------------------------------------------------------------------------------
 
@@ -254,7 +297,9 @@ class Evaluation(Mapping[str, Estimate]):
             "costs": self.costs and {"fp": float(self.costs[0]), "fn": float(self.costs[1])},
             "deployment": [asdict(each) for each in self.deployment],
             "low_rates": [asdict(each) for each in self.low_rates],
-            "alerts_per_day": self.spread and _finite(asdict(self.spread)),
+            "alerts_per_day": self.alerts_per_day and self.alerts_per_day.to_dict(),
+            "periods": self.over_time and self.over_time.to_dict(self.time or TIME),
+            "top": self.top and asdict(self.top),
             "unlabelled": self.unlabelled and asdict(self.unlabelled),
             "notes": list(self.notes),
             "findings": [asdict(finding) for finding in self.findings],
@@ -271,13 +316,7 @@ class Evaluation(Mapping[str, Estimate]):
             "average": entry.average,
             "slice": where,
             "base_rate": entry.base_rate,
-            "value": finite(float(found)),
-            "low": finite(found.low),
-            "high": finite(found.high),
-            "method": found.method or None,
-            "n": found.n,
-            "undefined": found.undefined,
-            "note": found.note,
+            **plain_estimate(found),
             "reading": self._reading(entry),
             "parts": {name: finite(part) for name, part in found.parts.items()} or None,
         }
@@ -371,8 +410,22 @@ def _sliced(tally: Tally, column: str | None, otherwise: str | None = None) -> s
     return column or (otherwise if otherwise in known else None)
 
 
-def _finite(record: dict[str, Any]) -> dict[str, Any]:
-    return {name: finite(v) if isinstance(v, float) else v for name, v in record.items()}
+def _period(tally: Tally, period: Any) -> str | None:
+    if tally.days is not None:
+        return DAY if period is None else checked_period(period)
+    if period is not None:
+        raise InputError("period= groups rows by when they happened: give times= with it")
+    return None
+
+
+def _time(tally: Tally, column: str | None) -> str:
+    """What the column of times is called, which no slice may be called too."""
+    name = column or TIME
+    if any(name == sliced for sliced, _ in tally.slices):
+        raise InputError(
+            f"slices= has a column {name!r}, which is what times= is called; give it another name"
+        )
+    return name
 
 
 def _base_rates(base_rate: Any) -> tuple[float, ...] | None:

@@ -31,7 +31,14 @@ from assay.measures import (
     ROC_AUC,
     find,
 )
-from assay.measures.shown import OVER_THRESHOLDS, SLICES, SLICES_OF_ALERTS, SLICES_OF_ATTACKS
+from assay.measures.shown import (
+    OVER_THRESHOLDS,
+    OVER_TIME,
+    SLICES,
+    SLICES_OF_ALERTS,
+    SLICES_OF_ATTACKS,
+)
+from assay.plots.names import full_title
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -216,7 +223,7 @@ class Plots:
         return plots.confusion(self.evaluation.confusion, ax=ax)
 
     def slices(self, column: str, measure: str | None = None, *, ax: Axes | None = None) -> Axes:
-        """A measure of each value of a sliced column, worst first; days in their order.
+        """A measure of each value of a sliced column, worst first; periods in their order.
 
         The detection rate if nothing else is said, for more than two classes the accuracy.
         """
@@ -227,7 +234,26 @@ class Plots:
             self._sliced(column, measure),
             find(measure),
             whole=evaluation[measure],
-            ordered=column == evaluation.days,
+            ordered=column == evaluation.time,
+            ax=ax,
+        )
+
+    def over_time(self, *names: str, ax: Axes | None = None) -> Axes:
+        """Measures of each period, with intervals; the detection rate if nothing else is said.
+
+        For more than two classes the accuracy.
+        """
+        found = self.evaluation.over_time
+        if found is None:
+            raise MethodError("a course over time needs times: give times=, when each row happened")
+        binary = self.evaluation.positive is not None
+        chosen = [found[name] for name in names or OVER_TIME.of(binary=binary)[:1]]
+        titles = [full_title(t.measure) + (f", {t.average}" if t.average else "") for t in chosen]
+        return plots.over_time(
+            found.names,
+            found.positions,
+            [(title, trend.estimates) for title, trend in zip(titles, chosen, strict=True)],
+            period=found.period,
             ax=ax,
         )
 
@@ -240,9 +266,9 @@ class Plots:
         return plots.dots(list(rows.items()), found, ax=ax)
 
     def _sliced(self, column: str, measure: str) -> list[tuple[str, Estimate]]:
-        keys = [key for key in self.evaluation.tally.slices if key[0] == column]
+        keys = [key for key in self.evaluation.slices if key[0] == column]
         if not keys:
-            known = sorted({name for name, _ in self.evaluation.tally.slices})
+            known = sorted({name for name, _ in self.evaluation.slices})
             raise InputError(f"there are no slices by {column!r}; there are {known}")
         return [(key[1], self.evaluation.of_slice(*key)[measure]) for key in keys]
 
@@ -271,6 +297,8 @@ class Plots:
                 yield "confusion", self.confusion
             if tally.positive is None:
                 yield "classes", self.classes
+        if self.evaluation.over_time is not None and len(self.evaluation.over_time.names) > 1:
+            yield from self._figures_over_time()
         taken: set[str] = set()
         for column in dict.fromkeys(column for column, _ in tally.slices):
             file = _file_name(column, taken)
@@ -279,6 +307,15 @@ class Plots:
                 found = [e for _, e in self._sliced(column, measure) if not math.isnan(e)]
                 if len(found) > 1:
                     yield f"slices-{file}-{measure}", partial(self.slices, column, measure)
+
+    def _figures_over_time(self) -> Iterator[tuple[str, Callable[[], Axes]]]:
+        """The measures that reports show, in one figure; those of one scale that have a value."""
+        found = self.evaluation.over_time
+        assert found is not None  # noqa: S101 - checked by the caller
+        keys = OVER_TIME.of(binary=self.evaluation.positive is not None)
+        defined = [key for key in keys if any(map(math.isfinite, found[key].estimates))]
+        if defined:
+            yield "over_time", partial(self.over_time, *defined)
 
     def _figures_of_scores(self) -> Iterator[tuple[str, Callable[[], Axes]]]:
         negatives, positives = self.evaluation.tally.confusion.rows

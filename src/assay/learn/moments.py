@@ -1,4 +1,4 @@
-"""Moments in UTC, to the microsecond; what may be read is said in :mod:`assay.sources.files.days`.
+"""Moments in UTC, to the microsecond; what may be read is said in :mod:`assay.sources.times`.
 
 A moment without a zone is taken as it stands.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.errors import InputError
 from assay.sources.files.checks import Place, Problem, plain, value_shown, whole_column
-from assay.sources.files.days import Days, days_of
+from assay.sources.times import Days, days_of
 
 if TYPE_CHECKING:
     import polars as pl

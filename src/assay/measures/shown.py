@@ -84,6 +84,11 @@ OVER_THRESHOLDS = _names("precision recall")
 SLICES = Shown(two=_names("recall false_positive_rate"), many=_names("accuracy"))
 SLICES_OF_ATTACKS = _names("recall")
 SLICES_OF_ALERTS = _names("precision")
+# What is followed over days, weeks and months.
+OVER_TIME = Shown(
+    two=_names("recall false_positive_rate precision f1 roc_auc"),
+    many=_names("accuracy f1.macro balanced_accuracy roc_auc.macro"),
+)
 # What is computed at base rates: at the usual ones, and at those that were asked for.
 AT_USUAL_BASE_RATES = _names("precision false_discovery_rate")
 AT_BASE_RATES = _names(

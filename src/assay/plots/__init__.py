@@ -4,7 +4,7 @@ from assay.plots.canvas import save
 from assay.plots.chosen import ChosenPoint, chosen
 from assay.plots.costs import cost, decision, hull, hulls
 from assay.plots.det import det
-from assay.plots.intervals import dots, forest
+from assay.plots.intervals import dots, forest, over_time
 from assay.plots.lines import (
     Point,
     far_dr,
@@ -33,6 +33,7 @@ __all__ = [
     "hull",
     "hulls",
     "lift",
+    "over_time",
     "precision_recall",
     "precision_recall_gain",
     "reliability",

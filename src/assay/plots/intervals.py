@@ -1,4 +1,4 @@
-"""Estimates side by side, each a dot with its interval: slices, families, differences."""
+"""Estimates side by side, each a dot with its interval: slices, differences, periods."""
 
 from __future__ import annotations
 
@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, TypeAlias
 from assay.errors import MethodError
 from assay.inference import Estimate
 from assay.measures import Better, Measure
-from assay.plots.canvas import BLUE, COLUMN, GREY, LIGHT, PAGE, drawing, label, reach
+from assay.plots.canvas import (
+    BLUE,
+    COLOURS,
+    COLUMN,
+    DASHES,
+    GREY,
+    LIGHT,
+    PAGE,
+    drawing,
+    label,
+    reach,
+)
 from assay.plots.names import full_title, plain, size
 
 if TYPE_CHECKING:
@@ -19,6 +30,9 @@ Rows: TypeAlias = Sequence[tuple[str, Estimate]]
 
 MOST = 50
 _ROW, _REST = 0.17, 0.8  # inches
+_HIGH = 2.8
+_ASIDE = 0.08  # of a period
+_TICKS = 12
 _LONGEST = 32  # letters that leave room for the dots in a column
 
 
@@ -69,6 +83,42 @@ def forest(rows: Rows, *, pair: str, notes: Sequence[str] = (), ax: Axes | None 
         axes.axvline(0, color=GREY, lw=1, ls="--")
         _list(axes, names, known, filled=False)
         label(axes, _below(plain(pair, 60), known, *notes))
+    return axes
+
+
+def over_time(
+    names: Sequence[str],
+    positions: Sequence[int],
+    courses: Sequence[tuple[str, Sequence[Estimate]]],
+    *,
+    period: str,
+    ax: Axes | None = None,
+) -> Axes:
+    """Measures of each period in their order, with intervals; a gap where a period has no rows."""
+    _known([row for title, found in courses for row in zip(names, found, strict=True)])
+    with drawing(ax, _HIGH, PAGE) as axes:
+        for i, (title, estimates) in enumerate(courses):
+            known = [(x, e) for x, e in zip(positions, estimates, strict=True) if math.isfinite(e)]
+            colour = COLOURS[i % len(COLOURS)]
+            # A little aside, so that intervals of several measures do not hide each other.
+            places = [x + _ASIDE * (i - (len(courses) - 1) / 2) for x, _ in known]
+            axes.errorbar(
+                places,
+                [float(e) for _, e in known],
+                yerr=reach([e for _, e in known]),
+                fmt="o",
+                color=colour,
+                linestyle=DASHES[i % len(DASHES)],
+                elinewidth=1,
+                capsize=2,
+                label=title,
+            )
+        step = max(1, math.ceil(len(names) / _TICKS))
+        axes.set_xticks(list(positions)[::step], list(names)[::step], rotation=30, ha="right")
+        rows = [("", courses[0][1][0])]
+        label(axes, _below(period.capitalize(), rows), courses[0][0] if len(courses) == 1 else "")
+        if len(courses) > 1:
+            axes.legend()
     return axes
 
 

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from assay.evaluation import ByMeasure, Evaluation
 from assay.evaluation.deployment import PER_DAY, Reach
 from assay.evaluation.entries import DEFAULT_BASE_RATES
+from assay.evaluation.top import AT_TOP
 from assay.measures import FALSE_POSITIVE_RATE, PRECISION, PREVALENCE, catalogue
 from assay.measures.shown import AT_BASE_RATES, RANKED_AT_BASE_RATES
 from assay.report.document import Block, Cell, Column, Kind, Prose, Section, Table, Tier
 from assay.report.numbers import about, count, exact_percent, percent
-from assay.report.words import measure_name
+from assay.report.words import measure_name, plural
 
 # What is said of base rates where none was given.
 USUAL_BASE_RATE = 0.001
@@ -60,6 +61,51 @@ def _table(
         return Table(f"A day with {count(evaluation.volume)} rows", columns, tuple(rows))
     caption = "The same detection and false positive rates at other shares of positives"
     return Table(caption, columns, tuple(rows))
+
+
+def top_alerts(evaluation: Evaluation) -> tuple[Section, ...]:
+    """Precision and detection rate among the alerts that are read of a day."""
+    top = evaluation.top
+    if top is None:
+        return ()
+    deployed = {rate: evaluation.at(rate) for rate in evaluation.base_rates}
+    if top.days is None:
+        assert top.volume is not None  # noqa: S101 - without days it was asked for
+        here = f"test set ({about(evaluation[PREVALENCE])})"
+        caption = f"The top {count(top.k)} alerts of a day with {count(top.volume)} rows"
+        said = (
+            "Read are the highest scores: those from the threshold on at which so many alerts are "
+            "expected. Rows that are tied there count in proportion."
+        )
+    else:
+        days = f"{count(top.days)} {plural(top.days, 'day', 'days')}"
+        here = f"{days} of the test set"
+        caption = f"The top {count(top.k)} alerts of each day, {days}"
+        said = (
+            f"Read are the {count(top.k)} highest scores of each day, {count(top.alerts)} in all; "
+            f"rows that are tied at the border count in proportion. "
+        )
+        said += (
+            "Intervals are by the spread between days."
+            if top.days > 1
+            else "The interval takes the rows of the day as a sample."
+        )
+        if top.volume is not None and deployed:
+            said += f" At a base rate a day has {count(top.volume)} rows."
+    deployed = {rate: found for rate, found in deployed.items() if AT_TOP[0] in found}
+    columns = (
+        Column("measure"),
+        Column(here, Kind.SHARE),
+        *(Column(f"base rate {exact_percent(rate)}", Kind.SHARE) for rate in deployed),
+    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (measure_name(name), evaluation[name], *(found[name] for found in deployed.values()))
+        for name in AT_TOP
+    )
+    reasons = dict.fromkeys(evaluation[n].undefined or evaluation[n].note for n in AT_TOP)
+    notes = tuple(f"{why[0].upper()}{why[1:]}." for why in reasons if why)
+    table = Table(caption, columns, rows, notes)
+    return (Section("Top alerts of a day", (table, Prose(said)), Tier.ADVANCED),)
 
 
 def reverse(evaluation: Evaluation) -> list[str]:

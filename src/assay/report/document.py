@@ -72,17 +72,26 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells; an estimate is written with its interval."""
+    """Rows of cells; an estimate is written with its interval.
+
+    A page draws a lone column of estimates, unless ``as_rows`` says that all are to be read.
+    """
 
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
+    as_rows: bool = False
 
 
 @dataclass(frozen=True)
 class Course(Table):
     """A table over steps in their order, such as epochs; a page draws its shares as lines."""
+
+
+@dataclass(frozen=True)
+class Periods(Course):
+    """A course over days, weeks or months; a page draws each measure by itself, with intervals."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from assay.inference import Estimate, Significance
 from assay.measures import RECALL, catalogue, find, parse
 from assay.measures.measure import spoken
 from assay.measures.shown import ADVANCED, FURTHER, MAIN, OF_ALERTS, PER_CLASS, of_scores
-from assay.report import deployment, slices
+from assay.report import deployment, over_time, slices
 from assay.report.chance import own_tests
 from assay.report.document import (
     Cell,
@@ -75,7 +75,9 @@ def _of_decisions(evaluation: Evaluation) -> tuple[Section, ...]:
         *_measures(evaluation),
         *_low_rates(evaluation),
         *deployment.sections(evaluation),
+        *deployment.top_alerts(evaluation),
         *slices.sections(evaluation),
+        *over_time.sections(evaluation),
         *_classes(evaluation),
         *_rates(evaluation),
     )
@@ -85,7 +87,12 @@ def _of_ranks(evaluation: Evaluation) -> tuple[Section, ...]:
     """What scores without a threshold tell; why there is no more stands among the notes."""
     shown = tuple(key for key in of_scores() if not math.isnan(evaluation[key]))
     table = _table(evaluation, shown or of_scores()[:1])
-    return (Section("Main results", (table,), Tier.MAIN), *_low_rates(evaluation))
+    return (
+        Section("Main results", (table,), Tier.MAIN),
+        *_low_rates(evaluation),
+        *deployment.top_alerts(evaluation),
+        *over_time.sections(evaluation),
+    )
 
 
 # -- measures --------------------------------------------------------------------------------------

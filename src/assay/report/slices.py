@@ -1,4 +1,4 @@
-"""Families, slices and days: where a model does worse than its whole."""
+"""Families and slices: where a model does worse than its whole."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from assay.evaluation import Evaluation
 from assay.evaluation.partly import alerts_only
 from assay.inference import Estimate
 from assay.measures import ACCURACY, FALSE_POSITIVE_RATE, LOWER, PRECISION, RECALL, Measure
-from assay.report.document import Block, Cell, Column, Dot, Dots, Kind, Prose, Section, Table, Tier
-from assay.report.numbers import count, daily, percent
-from assay.report.words import measure_name, plural, positives, quoted
+from assay.report.document import Block, Dot, Dots, Section, Tier
+from assay.report.numbers import count, percent
+from assay.report.words import measure_name, positives, quoted
 from assay.tally import Confusion
 
 # The worst so many are shown of each column.
@@ -24,19 +24,16 @@ _Estimates = Mapping[tuple[str, str], Mapping[str, Estimate]]
 
 
 def sections(evaluation: Evaluation) -> tuple[Section, ...]:
-    """A section for families, one for each sliced column, and one for days."""
+    """A section for families, and one for each sliced column."""
     by_slice: dict[tuple[str, str], dict[str, Estimate]] = {}
     for entry in evaluation.entries:
         if entry.slice is not None:
             by_slice.setdefault(entry.slice, {})[entry.measure] = entry.estimate
     columns = list(dict.fromkeys(column for column, _ in evaluation.tally.slices))
-    family, days = evaluation.family, evaluation.days
+    family = evaluation.family
     first = [family] if family is not None else []
-    others = [column for column in columns if column not in (family, days)]
-    found = [_section(evaluation, column, by_slice) for column in [*first, *others]]
-    if days is not None:
-        found.append(_days(evaluation, days, by_slice))
-    return tuple(found)
+    others = [column for column in columns if column != family]
+    return tuple(_section(evaluation, column, by_slice) for column in [*first, *others])
 
 
 def _section(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
@@ -153,92 +150,3 @@ def of_all(k: float, n: float, found: Estimate, verb: str) -> str:
 def too_wide(found: Estimate) -> bool:
     """Whether a share has so few rows that nothing should be said of it."""
     return found.high - found.low > TOO_WIDE
-
-
-# -- days ------------------------------------------------------------------------------------------
-
-
-def _days(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
-    slices = {key[1]: t for key, t in evaluation.tally.slices.items() if key[0] == column}
-    if evaluation.positive is None:
-        columns: tuple[Column, ...] = (
-            Column("day"),
-            Column("rows", Kind.COUNT),
-            Column(ACCURACY.title, Kind.SHARE),
-        )
-        kept = sorted(slices)[-MOST:]
-        rows: tuple[tuple[Cell, ...], ...] = tuple(
-            (day, slices[day].total, found[column, day][ACCURACY.name]) for day in kept
-        )
-        table = Table("Accuracy by day (UTC)", columns, rows, _left_out(len(slices), "before them"))
-        return Section("Days", (table,), Tier.APPENDIX)
-    kept = sorted(sorted(slices, key=lambda day: (-slices[day].columns[1], day))[:MOST])
-    notes = _left_out(len(slices), "with fewer alerts")
-    if alerts_only(evaluation):
-        columns = (
-            Column("day"),
-            Column("alerts", Kind.COUNT),
-            Column("false alarms", Kind.COUNT),
-            Column(PRECISION.title, Kind.SHARE),
-        )
-        rows = tuple(
-            (day, table.columns[1], table.cells[0][1], found[column, day][PRECISION.name])
-            for day in kept
-            for table in [slices[day]]
-        )
-        table = Table("Labelled alerts by day", columns, rows, notes)
-        return Section("Days", (table,), Tier.APPENDIX)
-    columns = (
-        Column("day"),
-        Column("rows", Kind.COUNT),
-        Column("alerts", Kind.COUNT),
-        Column("false alarms", Kind.COUNT),
-        Column("missed", Kind.COUNT),
-        Column("detection rate", Kind.SHARE),
-        Column("false positive rate", Kind.SHARE),
-    )
-    days = tuple(_day(day, slices[day], found[column, day]) for day in kept)
-    blocks = (Prose(_spread(evaluation)), Table("Alerts by day (UTC)", columns, days, notes))
-    return Section("Days", blocks, Tier.APPENDIX)
-
-
-def _day(
-    day: str, table: Confusion, found: Mapping[str, Estimate]
-) -> tuple[str, float, float, float, float, Estimate, Estimate]:
-    (_, false), (missed, _) = table.cells
-    return (
-        day,
-        table.total,
-        table.columns[1],
-        false,
-        missed,
-        found[RECALL.name],
-        found[FALSE_POSITIVE_RATE.name],
-    )
-
-
-def _left_out(days: int, which: str) -> tuple[str, ...]:
-    left = days - MOST
-    if left <= 0:
-        return ()
-    return (f"{count(left)} {plural(left, 'day', 'days')} {which} are not shown.",)
-
-
-def _spread(evaluation: Evaluation) -> str:
-    found = evaluation.spread
-    assert found is not None  # noqa: S101 - checked by the caller
-    said = (
-        f"Over {count(found.days)} {plural(found.days, 'day', 'days')} with rows (UTC) there were "
-        f"{daily(found.mean)} alerts a day: at least {count(found.least)}, in the median "
-        f"{count(found.median)}, at most {count(found.most)}."
-    )
-    if math.isnan(found.sd):
-        return said
-    expected = math.sqrt(found.mean)
-    said += (
-        f" Their standard deviation is {daily(found.sd)}; days that differ by chance alone "
-        f"(Poisson) would show about {daily(expected)}."
-    )
-    if expected and found.sd > 2 * expected:
-        said += f" Alerts come in bursts: plan for {count(found.most)} a day, not for the mean."
-    return said

@@ -10,6 +10,8 @@ _DAILY = {
     "alerts_per_day": "alerts a day",
     "false_alarms_per_day": "false alarms a day",
     "missed_per_day": "missed a day",
+    "precision_at_top": "precision among the top alerts",
+    "recall_at_top": "detection rate among the top alerts",
 }
 _AVERAGES = {
     "macro": "macro",

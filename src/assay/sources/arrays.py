@@ -31,6 +31,7 @@ from assay.sources.counts import counts_of
 from assay.sources.indexes import must_share_index
 from assay.sources.labelling import Labelling, lookalikes, resolve, unify
 from assay.sources.thresholds import USUAL, checked_threshold, undecided_note
+from assay.sources.times import day_names
 from assay.tally.scores import extremes
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -50,6 +51,7 @@ COLUMNS = (
     "sample_weight",
     "slices",
     "clusters",
+    "times",
 )
 
 
@@ -77,11 +79,13 @@ def from_arrays(
     sample_weight: Any = None,
     slices: Any = None,
     clusters: Any = None,
+    times: Any = None,
 ) -> Batch:
     """Check and code the columns of one model's rows."""
     must_share_index(
         {"y_true": y_true, "y_score": y_score, "y_pred": y_pred, "y_proba": y_proba}
         | {"counts": counts, "sample_weight": sample_weight, "clusters": clusters, "slices": slices}
+        | {"times": times}
     )
     truth = labels_of(y_true, "y_true")
     rows = _rows_in(truth)
@@ -90,7 +94,10 @@ def from_arrays(
     score = None if y_score is None else scores_of(y_score, "y_score")
     table, names = (None, None) if y_proba is None else _probabilities(y_proba, truth.kind)
     amounts, weights = _amounts_of(counts, sample_weight)
-    cluster = None if clusters is None else names_of(clusters, "clusters")
+    grouped = {
+        "clusters": None if clusters is None else names_of(clusters, "clusters"),
+        "times": None if times is None else day_names(times, "times"),
+    }
     parts = {name: names_of(c, str(name)) for name, c in _sliced(slices).items()}
     _same_length(
         rows,
@@ -100,7 +107,7 @@ def from_arrays(
             "y_proba": table,
             "counts": amounts,
             "sample_weight": weights,
-            "clusters": cluster.codes if cluster else None,
+            **{name: column.codes if column else None for name, column in grouped.items()},
             **{name: part.codes for name, part in parts.items()},
         },
     )
@@ -111,7 +118,7 @@ def from_arrays(
         table = None if table is None else table[kept]
         amounts = None if amounts is None else amounts[kept]
         weights = None if weights is None else weights[kept]
-        cluster = None if cluster is None else Named(cluster.codes[kept], cluster.names)
+        grouped = {n: c and Named(c.codes[kept], c.names) for n, c in grouped.items()}
         parts = {name: Named(part.codes[kept], part.names) for name, part in parts.items()}
     if decision is not None:
         truth, decision = unify(truth, decision)
@@ -160,7 +167,8 @@ def from_arrays(
         is_probability=is_probability,
         counts=amounts,
         weights=weights,
-        clusters=cluster,
+        clusters=grouped["clusters"],
+        days=grouped["times"],
         slices=parts,
         notes=tuple(notes),
         rows=rows,

@@ -26,8 +26,8 @@ class Batch:
 
     ``truth`` and ``decision`` are positions in ``labels``. A binary batch has a ``score`` or a
     ``decision`` or both, and then the decision decides and the score ranks; one of more classes has
-    ``probabilities`` (a column a label) or a ``decision``. ``notes`` tell what was inferred,
-    ``rows`` how many were given, those of count zero too.
+    ``probabilities`` (a column a label) or a ``decision``. ``days`` are ISO dates. ``notes`` tell
+    what was inferred, ``rows`` how many were given, those of count zero too.
     """
 
     labels: tuple[str, ...]
@@ -41,6 +41,7 @@ class Batch:
     counts: npt.NDArray[np.int64] | None = None
     weights: npt.NDArray[np.float64] | None = None
     clusters: Named | None = None
+    days: Named | None = None
     slices: Mapping[str, Named] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     rows: int = 0

@@ -33,7 +33,8 @@ class Tally:
     rows each label has, all of them under the negative.
     ``kind`` tells what the scores are: ``""`` (none), ``"score"``, ``"probability"``.
     ``scores`` holds one table for a binary tally, one a label for more classes. ``slices`` maps
-    (column, value) to the confusion matrix of those rows.
+    (column, value) to the confusion matrix of those rows. ``days`` maps a date such as
+    ``2026-11-16`` to the tally of its rows, from which weeks and months are added up.
 
     >>> a = Tally.of_confusion(Confusion(("no", "yes"), ((5, 1), (2, 9))), positive="yes")
     >>> (a + a).confusion.total
@@ -51,6 +52,7 @@ class Tally:
     clusters: ClusterTally | None = None
     sample: Sample | None = None
     slices: Mapping[tuple[str, str], Confusion] = field(default_factory=dict)
+    days: Mapping[str, Tally] | None = None
 
     @classmethod
     def of_confusion(cls, confusion: Confusion, *, positive: str | None = None) -> Tally:
@@ -81,15 +83,18 @@ class Tally:
         if first.scores is not None:
             each = [part.scores for part in parts if part.scores is not None]
             scores = tuple(ScoreTally.merge(column) for column in zip(*each, strict=True))
+        kind = min((part.kind for part in parts), key=_KINDS.index)
+        losses = _sum([part.losses for part in parts])
         return replace(
             first,
             confusion=_sum([part.confusion for part in parts]),
             scores=scores,
-            kind=min((part.kind for part in parts), key=_KINDS.index),
-            losses=_sum([part.losses for part in parts]),
+            kind=kind,
+            losses=losses,
             clusters=_sum([part.clusters for part in parts]),
             sample=_sum([part.sample for part in parts]),
             slices={key: slices[key] for key in sorted(slices)},
+            days=_merged_days(parts, kind, counted=losses is not None),
         )
 
     def zero(self) -> Tally:
@@ -102,6 +107,7 @@ class Tally:
             clusters=self.clusters and ClusterTally.zero(self.labels),
             sample=self.sample and Sample.zero(self.labels, self.sample.models),
             slices={},
+            days=None if self.days is None else {},
         )
 
     def __hash__(self) -> int:
@@ -116,7 +122,7 @@ class Tally:
                     f"tallies of unlike {name} can't be added: {mine!r} and {theirs!r}{advice}"
                 )
         parts = _PARTS if self.kind == other.kind else [p for p in _PARTS if p != "losses"]
-        for name in parts:
+        for name in (*parts, "days"):
             if (getattr(self, name) is None) != (getattr(other, name) is None):
                 raise TallyError(
                     f"tallies can't be added: one counted {name} and the other did not; "
@@ -138,6 +144,12 @@ class Tally:
             for name, part in parts.items()
             if part is not None
         }
+        if self.days is not None:
+            header["days"] = list(self.days)
+            arrays |= {
+                f"day {day}": np.frombuffer(part.to_bytes(), np.uint8)
+                for day, part in self.days.items()
+            }
         return codec.write("tally", header, arrays)
 
 
@@ -145,6 +157,8 @@ class Tally:
 def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
     """A tally from its header and the bytes of its parts."""
     parts = {name: codec.from_bytes(array.tobytes()) for name, array in arrays.items()}
+    days = header.get("days")
+    by_day = {day: parts.pop(f"day {day}") for day in days or ()}
     scores = header["scores"]
     tables = [name for name in parts if name.startswith("scores ")]
     if (scores or 0) != len(tables):
@@ -154,9 +168,18 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
             raise ValueError(f"its {name} are of another kind")
     confusion = confusion_of(header["confusion"], {})
     slices = {(str(c), str(v)): confusion_of(table, {}) for c, v, table in header["slices"]}
-    labelled = [confusion, *slices.values(), *(p for p in parts.values() if hasattr(p, "labels"))]
+    labelled = [
+        confusion,
+        *slices.values(),
+        *by_day.values(),
+        *(p for p in parts.values() if hasattr(p, "labels")),
+    ]
     if any(list(part.labels) != header["labels"] for part in labelled):
         raise ValueError("the labels of its parts do not fit")
+    if any(type(part) is not Tally or part.days is not None for part in by_day.values()):
+        raise ValueError("its days are of another kind")
+    if days is not None and list(days) != sorted(set(days)):
+        raise ValueError("its days are not in order")
     if header["kind"] not in _KINDS or header["positive"] not in (None, *header["labels"]):
         raise ValueError("its kind or positive label do not fit")
     threshold = header["threshold"]
@@ -174,7 +197,23 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
         clusters=parts.get("clusters"),
         sample=parts.get("sample"),
         slices=slices,
+        days=None if days is None else by_day,
     )
+
+
+def _merged_days(parts: Sequence[Tally], kind: str, *, counted: bool) -> dict[str, Tally] | None:
+    """The days of all parts; their scores are read as those of the whole are."""
+    if any(part.days is None for part in parts):
+        return None
+    days: dict[str, list[Tally]] = {}
+    for part in parts:
+        for day, tally in (part.days or {}).items():
+            days.setdefault(day, []).append(tally)
+    merged = {day: Tally.merge(days[day]) for day in sorted(days)}
+    return {
+        day: replace(tally, kind=kind, losses=tally.losses if counted else None)
+        for day, tally in merged.items()
+    }
 
 
 def _sum(parts: Sequence[Any]) -> Any:

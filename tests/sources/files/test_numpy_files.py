@@ -59,7 +59,7 @@ def test_times_become_days(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="row 2: column 'at': found nothing"):
         read([path], Request(time="at"))
     rows = read([path], Request(time="at", on_bad_row="skip"))
-    assert rows.columns["slices"]["at"].names == ("2024-03-01",)
+    assert rows.columns["times"].names == ("2024-03-01",)
 
 
 def test_arrays_that_are_not_asked_for_do_not_matter(tmp_path: Path) -> None:

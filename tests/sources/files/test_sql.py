@@ -225,13 +225,13 @@ def test_values_of_duckdb_keep_their_meaning(tmp_path: Path) -> None:
     rows = read([given], Request(slices=("id", "big", "list", "raw"), time="day"))
     assert (rows.columns["y_true"].kind, rows.columns["y_true"].names) == ("numbers", ("0", "1"))
     found = {name: part.names for name, part in rows.columns["slices"].items()}
-    assert found["day"] == ("2024-03-01", "2024-03-02")
+    assert rows.columns["times"].names == ("2024-03-01", "2024-03-02")
     assert found["big"] == ("0", "10000000000000000000")
     assert found["id"][1] == "00000000-0000-0000-0000-000000000001"
     assert found["list"] == ("[0]", "[1]")
     rows = read([given], Request(score="exact", time="moment"))
     assert rows.columns["y_score"].tolist() == [0.125, 1.125]
-    assert rows.columns["slices"]["moment"].names == ("2024-03-01",)
+    assert rows.columns["times"].names == ("2024-03-01",)
 
 
 def test_values_of_sqlite_are_of_any_type_in_any_column(tmp_path: Path) -> None:

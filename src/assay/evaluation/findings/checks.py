@@ -13,10 +13,12 @@ from assay.evaluation.findings import (
     miscalibration,
     not_better_than_majority,
     nothing_learned,
+    periods_differ,
     prevalence_far_from_base_rate,
     saturated_scores,
     threshold_on_tie,
     too_few_positives,
+    top_beyond_rows,
     unresolved_false_positive_rate,
     wrong_probability_column,
 )
@@ -41,6 +43,8 @@ CHECKS: tuple[Check, ...] = (
     class_never_predicted.CHECK,
     label_only_in_decisions.CHECK,
     wrong_probability_column.CHECK,
+    periods_differ.CHECK,
+    top_beyond_rows.CHECK,
 )
 
 

@@ -19,10 +19,11 @@ from assay.report.document import (
     Kind,
     Marked,
     Matrix,
+    Periods,
     Prose,
     Table,
 )
-from assay.report.html.course import Drawn, drawn_of
+from assay.report.html.course import Drawn, drawn_of, drawn_periods
 from assay.report.html.heat import Heat, heat_of
 from assay.report.html.limits import Limits
 from assay.report.html.scales import Scale, Strip, around
@@ -102,10 +103,11 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Steps:
-    """A course: its lines, and the table that they are of."""
+    """A course: its drawings, and the table that they are of."""
 
-    drawn: Drawn
+    drawings: tuple[Drawn, ...]
     table: Rows | Lines
+    summary: str = "Step by step"
     kind: str = "course"
 
 
@@ -115,10 +117,15 @@ View: TypeAlias = Rows | Lines | Differences | Heat | Sentences | Steps
 def block_of(block: Block, limits: Limits) -> View:
     """A block as the template wants it."""
     match block:
+        case Periods():
+            drawings = drawn_periods(block)
+            table = _table(block, limits)
+            period = block.columns[0].name
+            return Steps(drawings, table, f"Each {period}") if drawings else table
         case Course():
             drawn = drawn_of(block)
             table = _table(block, limits)
-            return table if drawn is None else Steps(drawn, table)
+            return table if drawn is None else Steps((drawn,), table)
         case Table():
             return _table(block, limits)
         case Dots():
@@ -161,7 +168,7 @@ def _table(table: Table, limits: Limits) -> Rows | Lines:
     notes = [sentence(note, limits) for note in table.notes[: limits.lines]]
     if left > 0:
         notes.append(f"{count(left)} more rows are left out here; JSON and CSV hold them.")
-    drawn = _drawn(table)
+    drawn = None if table.as_rows else _drawn(table)
     if drawn is not None:
         lines = tuple(_line(table, row, drawn, limits) for row in table.rows[: limits.rows])
         ticks = Scale().ticks()

@@ -1,4 +1,4 @@
-"""A course over steps, such as the loss of each epoch, as lines in a frame."""
+"""A course over steps, such as the loss of each epoch or a measure of each month, as lines."""
 
 from __future__ import annotations
 
@@ -6,15 +6,23 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.report.document import Course, Kind
+from assay.inference import Estimate
+from assay.report.document import Course, Kind, Periods
 from assay.report.html.scales import Frame, Scale, around
 
 FRAME = Frame(width=640, height=260, left=52, right=628, top=12, bottom=214)
+# Several of these stand side by side.
+SMALL = Frame(width=420, height=230, left=52, right=408, top=12, bottom=180)
+# Names of periods are long, so that few of them fit below an axis.
+_NAMES = 5
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Lines in units of the drawing: the first is the one to follow, the others are around it."""
+    """Lines in units of the drawing: the first is the one to follow, the others are around it.
+
+    ``bars`` are the intervals of the first, and ``dots`` its points.
+    """
 
     said: str
     step: str
@@ -23,6 +31,8 @@ class Drawn:
     across: tuple[tuple[str, str], ...]
     up: tuple[tuple[str, str], ...]
     frame: Frame
+    bars: tuple[str, ...] = ()
+    dots: tuple[tuple[str, str], ...] = ()
 
 
 def drawn_of(course: Course) -> Drawn | None:
@@ -49,18 +59,57 @@ def drawn_of(course: Course) -> Drawn | None:
     )
 
 
+def drawn_periods(course: Periods) -> tuple[Drawn, ...]:
+    """One drawing a measure, with its intervals; none where there are no two periods to join."""
+    shares = [i for i, column in enumerate(course.columns) if column.kind is Kind.SHARE]
+    drawings = (_drawn_measure(course, i) for i in shares)
+    return tuple(drawing for drawing in drawings if drawing is not None)
+
+
+def _drawn_measure(course: Periods, column: int) -> Drawn | None:
+    cells = [row[column] for row in course.rows]
+    known = [(i, e) for i, e in enumerate(cells, 1) if isinstance(e, Estimate) and math.isfinite(e)]
+    if len(known) < 2:
+        return None
+    across = Scale(0.5, len(cells) + 0.5)
+    ends = [end for _, e in known for end in (float(e), e.low, e.high)]
+    up = around(ends, (-math.inf, math.inf))
+    places = [(SMALL.x(across.share(i)), e) for i, e in known]
+    name = course.columns[column].name
+    first, last = known[0][1], known[-1][1]
+    return Drawn(
+        said=f"{name}: from {float(first):.3g} to {float(last):.3g} over {len(cells)} "
+        f"{course.columns[0].name}s",
+        step=course.columns[0].name,
+        name=name,
+        lines=(_path([_number(cell) for cell in cells], across, up, SMALL),),
+        across=tuple(
+            (SMALL.x(across.share(i)), str(course.rows[i - 1][0]))
+            for i in _some(range(1, len(cells) + 1), _NAMES)
+        ),
+        up=tuple((SMALL.y(up.share(number)), text) for number, text in up.marks()),
+        frame=SMALL,
+        bars=tuple(
+            f"M{x} {SMALL.y(up.share(e.low))}V{SMALL.y(up.share(e.high))}"
+            for x, e in places
+            if math.isfinite(e.low) and math.isfinite(e.high)
+        ),
+        dots=tuple((x, SMALL.y(up.share(float(e)))) for x, e in places),
+    )
+
+
 def _number(cell: object) -> float:
     return float(cell) if isinstance(cell, int | float) else math.nan
 
 
-def _some(steps: Sequence[int]) -> Sequence[int]:
-    """At most about ten of the steps, the first among them."""
-    return steps[:: max(1, math.ceil(len(steps) / 10))]
+def _some(steps: Sequence[int], most: int = 10) -> Sequence[int]:
+    """At most about so many of the steps, the first among them."""
+    return steps[:: max(1, math.ceil(len(steps) / most))]
 
 
-def _path(values: Sequence[float], across: Scale, up: Scale) -> str:
+def _path(values: Sequence[float], across: Scale, up: Scale, frame: Frame = FRAME) -> str:
     points = [
-        f"{FRAME.x(across.share(step))} {FRAME.y(up.share(value))}"
+        f"{frame.x(across.share(step))} {frame.y(up.share(value))}"
         for step, value in enumerate(values, 1)
         if math.isfinite(value)
     ]

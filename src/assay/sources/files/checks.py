@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
+from assay.sources.times import A_MOMENT, days_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,3 +75,38 @@ def check_names(values: pl.Series) -> tuple[pl.Series, list[Problem]]:
     if found.dtype.is_nested():
         return found, [whole_column(values, "one value a row", InputError)]
     return found, []
+
+
+class DayCheck:
+    """A moment a row, all of them with a zone or all without."""
+
+    def __init__(self, column: str) -> None:
+        self.column = column
+        self._aware: bool | None = None
+        self._first = ""
+
+    def check(self, values: pl.Series, place: Place) -> tuple[pl.Series, list[Problem]]:
+        """The days as text, and what is wrong."""
+        read = days_of(plain(values))
+        if read is None:
+            return values, [whole_column(values, "times", InputError)]
+        unread = read.days.is_null().to_numpy()
+        problems = [Problem(unread, lambda i: self._unread(values[i]))] if unread.any() else []
+        there = np.flatnonzero(~unread)
+        if len(there):
+            if self._aware is None:
+                self._aware, self._first = bool(read.aware[there[0]]), place(int(there[0]))
+            mixed = ~unread & (read.aware != self._aware)
+            if mixed.any():
+                problems.append(Problem(mixed, lambda i: self._mixed(values[i]), fatal=True))
+        return read.days.dt.to_string("%Y-%m-%d"), problems
+
+    def _unread(self, value: Any) -> str:
+        return f"column {self.column!r}: found {value_shown(value)}, expected {A_MOMENT}"
+
+    def _mixed(self, value: Any) -> str:
+        here, there = ("no time zone", "one") if self._aware else ("a time zone", "none")
+        return (
+            f"column {self.column!r}: {value_shown(value)} has {here} and {self._first} has "
+            f"{there}, so the day is not sure. Give all of them a zone, or none"
+        )

@@ -13,8 +13,7 @@ import numpy.typing as npt
 from assay.errors import EmptyInput, InputError, ScoreError
 from assay.sources.columns import TEXT, native
 from assay.sources.files.builders import LabelCodes, NameCodes, Numbers
-from assay.sources.files.checks import Problem, check_names
-from assay.sources.files.days import DayCheck
+from assay.sources.files.checks import DayCheck, Problem, check_names
 from assay.sources.files.ids import Texts, check_ids
 from assay.sources.files.label_check import LabelCheck
 from assay.sources.files.memory import Budget
@@ -28,12 +27,12 @@ from assay.sources.files.request import Refused, Request
 from assay.sources.files.roles import Roles
 from assay.sources.files.said import NUMBER, VALUE, Said, check_said, not_a_number
 from assay.sources.files.table import Piece, Table
+from assay.sources.times import MOST_DAYS
 
 Array: TypeAlias = npt.NDArray[Any]
 Builder: TypeAlias = LabelCodes | NameCodes | Numbers | Said | Texts
 
 MOST_NAMES = 1000
-MOST_DAYS = 10_000
 LISTED = 100
 _WIDTHS = {"score": 8, "count": 8, "weight": 8, "cluster": 4, "id": 32}
 ADVICE = "Correct the row, or leave such rows out with --on-bad-row skip"
@@ -76,7 +75,7 @@ class Store:
         for column in roles.slices:
             parts["slice", column] = NameCodes(column, MOST_NAMES, "slices")
         if roles.time is not None:
-            parts["slice", roles.time] = NameCodes(roles.time, MOST_DAYS, "days")
+            parts["time", ""] = NameCodes(roles.time, MOST_DAYS, "days")
         return parts
 
     @property
@@ -115,6 +114,7 @@ class Store:
             "count": "counts",
             "weight": "sample_weight",
             "cluster": "clusters",
+            "time": "times",
             "row": "rows",
             "id": "ids",
         }
@@ -251,7 +251,7 @@ class Collector:
             values["cluster", ""] = values["slice", roles.cluster]
         if self._days is not None:
             days, odd = self._days.check(frame[self._days.column], place)
-            values["slice", self._days.column] = days
+            values["time", ""] = days
             problems += odd
         if roles.models is not None:
             values["row", ""] = self._before + np.asarray(piece.rows, np.int64)

@@ -73,7 +73,7 @@ def read(
         notes=tuple(notes),
         unlabelled=rest.done(columns["y_true"].kind) if rest is not None and rest.rows else None,
         family=roles.family,
-        days=roles.time,
+        time=roles.time,
         doubtful={column: tuple(rows) for column, rows in collector.doubtful.items()},
     )
 

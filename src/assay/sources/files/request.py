@@ -80,11 +80,11 @@ class Rows:
 
     ``columns`` holds the labelled rows. ``unlabelled`` holds what the model said (``y_score``,
     ``y_pred`` or ``y_proba``) and the ``counts`` of rows without a label, where those are allowed.
-    ``chosen`` maps a role such as ``label`` to its
-    column; ``refused`` lists the first hundred of ``rows_refused``. ``days`` and ``family`` are the
-    slices that are days and families. Where several models were asked for, ``columns`` also has
-    ``models``, the ``rows`` (counted from 1, over all files) and the ``ids``; ``doubtful`` lists,
-    for each model's column, the first rows whose value is no finite number.
+    ``chosen`` maps a role such as ``label`` to its column; ``refused`` lists the first hundred of
+    ``rows_refused``. ``family`` is the slice that is the kind of attack, ``time`` the column of
+    moments, of which the days are kept as ``times``. Where several models were asked for,
+    ``columns`` also has ``models``, the ``rows`` (counted from 1, over all files) and the ``ids``;
+    ``doubtful`` lists, for each model's column, the first rows whose value is no finite number.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Rows:
     notes: tuple[str, ...] = ()
     unlabelled: Mapping[str, Any] | None = None
     family: str | None = None
-    days: str | None = None
+    time: str | None = None
     doubtful: Mapping[str, tuple[Refused, ...]] = field(default_factory=dict)
 
     @property

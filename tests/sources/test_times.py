@@ -1,4 +1,4 @@
-"""The day of a moment, in UTC."""
+"""The day of a moment, in UTC, and the periods that days are in."""
 
 import datetime as dt
 import io
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.sources.files import Request, Rows, read
-from assay.sources.files.days import days_of
+from assay.sources.times import days_of
 
 
 def day(text: str) -> dt.date | None:
@@ -92,10 +92,10 @@ MOMENT = dt.datetime(2024, 3, 1, 23, 30)  # noqa: DTZ001
         (pl.Series(["2024-03-01"], dtype=pl.Categorical), "2024-03-01"),
     ],
 )
-def test_columns_of_times_become_a_slice_of_days(column: pl.Series, expected: str) -> None:
+def test_columns_of_times_become_days(column: pl.Series, expected: str) -> None:
     rows = rows_of(column)
-    assert rows.days == "at"
-    assert rows.columns["slices"]["at"].names == (expected,)
+    assert rows.time == "at"
+    assert rows.columns["times"].names == (expected,)
 
 
 def test_a_column_of_something_else_is_no_time() -> None:

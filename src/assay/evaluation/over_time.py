@@ -1,0 +1,273 @@
+"""Any measure over days, weeks or months: its course, the area under it, and how it decays."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from assay.errors import UnknownMeasure
+from assay.evaluation.judge import DEFINED_ONLY, Judge
+from assay.evaluation.partly import BY_SLICE, alerts_only
+from assay.inference import Estimate
+from assay.inference.significance import finite
+from assay.inference.trend import Slope, area_under_time, change, over_defined, slope
+from assay.measures import ALERT_RATE, AVERAGES, Measure, OverPairs, Ranked, catalogue, parse
+from assay.sources.times import absent, period_of, positions
+from assay.tally import Tally
+
+INDEPENDENT = (
+    "Periods are taken as independent. Intervals of the area and of the change hold the sampling "
+    "error of these periods; that of the slope also how they scatter around the line, where that "
+    "is more than their rows explain."
+)
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A measure in each period, and what became of it.
+
+    ``aut`` is the area under time, the mean height of the course (Pendlebury et al. 2019).
+    ``slope`` is the change a period of the straight line through the values, by least squares and
+    unweighted, ``p`` that of no slope, and ``scatter_p`` that of no scatter around the line but
+    sampling error. ``change`` is the last value less the first. Where a period has no value they
+    are undefined, and ``defined`` is the trend over the periods that have one.
+    """
+
+    key: str
+    measure: Measure
+    label: str | None
+    average: str | None
+    periods: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    aut: Estimate
+    slope: Estimate
+    p: float
+    scatter_p: float
+    change: Estimate
+    defined: Trend | None = None
+
+    def __repr__(self) -> str:
+        first, last = self.periods[0], self.periods[-1]
+        return f"Trend({self.key}, {first} to {last}: AUT {self.aut}, slope {self.slope})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What became of it as plain values; the estimates of periods stand among the others."""
+        return {
+            "measure": self.measure.name,
+            "label": self.label,
+            "average": self.average,
+            **self._figures(),
+            "defined": self.defined
+            and {"periods": list(self.defined.periods), **self.defined._figures()},
+        }
+
+    def _figures(self) -> dict[str, Any]:
+        of_line = {"p": finite(self.p), "scatter_p": finite(self.scatter_p)}
+        return {
+            "aut": plain(self.aut),
+            "slope": {**plain(self.slope), **of_line},
+            "change": plain(self.change),
+        }
+
+
+class OverTime(Mapping[str, Trend]):
+    """The course of each measure over the periods of one evaluation, by its name.
+
+    ``over_time["f1"]``, ``over_time["f1.macro"]``, ``over_time["recall.normal"]``. ``names`` are
+    the periods that have rows, ``positions`` how many periods each lies after the first, and
+    ``absent`` those between them that have none.
+    """
+
+    def __init__(self, judges: Mapping[str, Judge], period: str) -> None:
+        self.period = period
+        self.names = tuple(judges)
+        self.absent = absent(self.names, period)
+        self._judges = dict(judges)
+        self.positions = positions(self.names, period)
+        self._estimates: dict[str, tuple[Estimate, ...]] = {}
+        self._trends: dict[str, Trend] = {}
+        tables = [judge.tally.confusion for judge in judges.values()]
+        self.rows = tuple(table.total for table in tables)
+        binary = all(judge.binary for judge in judges.values())
+        self.positives = tuple(table.rows[1] for table in tables) if binary else None
+
+    def __getitem__(self, name: str | Measure) -> Trend:
+        if isinstance(name, Measure):
+            name = name.name
+        if not isinstance(name, str):
+            raise UnknownMeasure(f"a trend is found by its measure's name; found {name!r}")
+        measure, suffix = parse(name)
+        if suffix == self._first.tally.positive:
+            suffix = None
+        key = measure.name if suffix is None else f"{measure.name}.{suffix}"
+        if key not in self._trends:
+            self._trends[key] = self._trend(key, measure, suffix)
+        return self._trends[key]
+
+    def estimates(self, key: str) -> tuple[Estimate, ...]:
+        """A measure in each period."""
+        if key not in self._estimates:
+            judges = self._judges.values()
+            self._estimates[key] = tuple(of_key(judge, *parse(key)) for judge in judges)
+        return self._estimates[key]
+
+    def label(self, measure: Measure, suffix: str | None) -> str | None:
+        """The label that a measure is of: the positive, or another; None for symmetric ones."""
+        if suffix is None and self._first.binary and not measure.symmetric:
+            return self._first.tally.positive
+        return None if suffix in (*AVERAGES, DEFINED_ONLY) else suffix
+
+    @property
+    def _first(self) -> Judge:
+        return next(iter(self._judges.values()))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(keys(self._first))
+
+    def __len__(self) -> int:
+        return len(keys(self._first))
+
+    def __repr__(self) -> str:
+        return f"OverTime({len(self.names)} {self.period}s, {self.names[0]} to {self.names[-1]})"
+
+    def _trend(self, key: str, measure: Measure, suffix: str | None) -> Trend:
+        found = self.estimates(key)
+        places = [i for i, estimate in enumerate(found) if math.isfinite(estimate)]
+        trend = self._over(key, measure, suffix, range(len(found)))
+        if not 1 < len(places) < len(found):
+            return trend
+        return replace(trend, defined=self._over(key, measure, suffix, places))
+
+    def _over(self, key: str, measure: Measure, suffix: str | None, places: Sequence[int]) -> Trend:
+        """The trend over some of the periods."""
+        names = tuple(self.names[i] for i in places)
+        found = tuple(self.estimates(key)[i] for i in places)
+        fitted: list[Slope] = []
+
+        def sloping(estimates: Sequence[Estimate]) -> Estimate:
+            fitted.append(slope([self.positions[i] for i in places], estimates))
+            return fitted[0].estimate
+
+        steep = over_defined(names, found, sloping)
+        ends = over_defined([names[0], names[-1]], [found[0], found[-1]], change)
+        return Trend(
+            key=key,
+            measure=measure,
+            label=self.label(measure, suffix),
+            average=suffix if suffix in (*AVERAGES, DEFINED_ONLY) else None,
+            periods=names,
+            estimates=found,
+            aut=over_defined(names, found, area_under_time),
+            slope=steep,
+            p=fitted[0].p if fitted else math.nan,
+            scatter_p=fitted[0].scatter_p if fitted else math.nan,
+            change=ends if len(found) > 1 else steep,
+        )
+
+    def to_dict(self, column: str) -> dict[str, Any]:
+        """The periods and trends as plain values, ready for JSON."""
+        return {
+            "column": column,
+            "period": self.period,
+            "names": list(self.names),
+            "rows": list(self.rows),
+            "positives": None if self.positives is None else list(self.positives),
+            "absent": list(self.absent),
+            "trends": [self[key].to_dict() for key in self],
+        }
+
+
+def keys(judge: Judge) -> list[str]:
+    """What is followed: of two classes each measure of the positive, of more the overall ones."""
+    measures = catalogue.CATALOGUE
+    if judge.binary:
+        return [m.name for m in measures if not isinstance(m.of_scores, OverPairs)]
+    overall = [m.name for m in measures if m.classes is not None or _of_all_scores(m)]
+    return [*overall, *(f"{m.name}.macro" for m in measures if m.averages)]
+
+
+def _of_all_scores(measure: Measure) -> bool:
+    return measure.of_scores is not None and not isinstance(measure.of_scores, Ranked)
+
+
+def of_key(judge: Judge, measure: Measure, suffix: str | None) -> Estimate:
+    """The estimate of a measure of the positive or of all classes, averaged, or of one label."""
+    counted = measure.formula is not None
+    if alerts_only(judge) and measure == ALERT_RATE:
+        return Estimate(math.nan, level=judge.level, undefined=BY_SLICE)
+    if suffix is None:
+        if not counted:
+            return judge.scored(measure)
+        return judge.of_label(measure, 1) if judge.binary else judge.of_classes(measure)
+    if suffix in (*AVERAGES, DEFINED_ONLY):
+        averaged = judge.averaged if counted else judge.averaged_scores
+        return averaged(measure, suffix)
+    if suffix not in judge.tally.labels:
+        known = ", ".join(judge.tally.labels)
+        raise UnknownMeasure(f"{measure.name}.{suffix}: {suffix!r} is none of the labels {known}")
+    label = judge.tally.labels.index(suffix)
+    if counted:
+        return judge.of_label(measure, label)
+    if judge.binary:
+        raise UnknownMeasure(f"{measure.name} is of the ranking as a whole, not of {suffix!r}")
+    return judge.scored(measure, label)
+
+
+def by_period(days: Mapping[str, Tally], period: str) -> dict[str, Tally]:
+    """The days added up to periods, in their order."""
+    parts: dict[str, list[Tally]] = {}
+    for day in sorted(days):
+        parts.setdefault(period_of(day, period), []).append(days[day])
+    return {name: part[0] if len(part) == 1 else Tally.merge(part) for name, part in parts.items()}
+
+
+def plain(found: Estimate) -> dict[str, Any]:
+    """An estimate as plain values."""
+    return {
+        "value": finite(float(found)),
+        "low": finite(found.low),
+        "high": finite(found.high),
+        "method": found.method or None,
+        "n": found.n,
+        "undefined": found.undefined,
+        "note": found.note,
+    }
+
+
+# -- alerts a day ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AlertsPerDay:
+    """Alerts a day: their mean and how far days differ.
+
+    ``sd`` divides by the number of days less one; it is nan for one day. Where days were alike but
+    for chance it would be about the square root of the mean.
+    """
+
+    days: int
+    mean: float
+    median: float
+    least: float
+    most: float
+    sd: float
+
+    @classmethod
+    def of(cls, days: Mapping[str, Tally]) -> AlertsPerDay:
+        """The alerts of the days of two classes."""
+        alerts = [day.confusion.columns[1] for day in days.values()]
+        return cls(
+            days=len(alerts),
+            mean=statistics.fmean(alerts),
+            median=float(statistics.median(alerts)),
+            least=min(alerts),
+            most=max(alerts),
+            sd=statistics.stdev(alerts) if len(alerts) > 1 else math.nan,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, ready for JSON."""
+        return {k: finite(v) if isinstance(v, float) else v for k, v in asdict(self).items()}

@@ -1,0 +1,100 @@
+"""The top alerts of a day: precision and detection rate among the k highest scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from assay.errors import InputError, MethodError
+from assay.evaluation.judge import Judge
+from assay.evaluation.partly import NOT_LABELLED, alerts_only
+from assay.inference import Estimate
+from assay.inference.top import TopAlerts, of_sample, over_days
+from assay.tally import ScoreTally, Tally
+
+AT_TOP = PRECISION_AT_TOP, RECALL_AT_TOP = "precision_at_top", "recall_at_top"
+
+
+@dataclass(frozen=True)
+class Top:
+    """How many alerts of a day are read, and of which rows.
+
+    ``days`` is how many days the rows come from; None where they stand for days of ``volume`` rows.
+    ``alerts`` is how many are read in all, a day where there are no days. ``short_days`` is how
+    many days have fewer than ``k`` rows.
+    """
+
+    k: int
+    days: int | None
+    volume: float | None
+    alerts: float
+    short_days: int
+
+
+def top_of(tally: Tally, k: Any, volume: float | None) -> Top:
+    """What is read of the rows of a tally, refused where that can't be told."""
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise InputError(f"top= is how many alerts a day are read, a whole number; found {k!r}")
+    if tally.positive is None:
+        raise MethodError("top= ranks rows for one positive label; there are more than two classes")
+    if tally.scores is None:
+        raise MethodError("top= ranks rows by scores, and there are only decisions: give y_score=")
+    if tally.days is None and volume is None:
+        raise InputError(
+            f"the top {k} alerts of a day need days: give times=, when each row happened, or "
+            f"volume=, how many rows there are a day"
+        )
+    if tally.days is None:
+        return Top(k, None, volume, min(float(k), volume or math.inf), 0)
+    sizes = [day.confusion.total for day in tally.days.values()]
+    read = sum(min(k, size) for size in sizes)
+    return Top(k, len(sizes), volume, read, sum(size < k for size in sizes))
+
+
+def at_top(judge: Judge, top: Top, base_rate: float | None) -> Iterator[tuple[str, Estimate]]:
+    """Precision and detection rate among the top alerts, on the rows or at a base rate.
+
+    At a base rate, and without days, it takes the threshold at which a day of ``volume`` rows is
+    expected to bring ``k`` alerts.
+    """
+    found = _at_top(judge, top, base_rate)
+    if found is not None:
+        yield PRECISION_AT_TOP, found.precision
+        yield RECALL_AT_TOP, found.recall
+
+
+def _at_top(judge: Judge, top: Top, base_rate: float | None) -> TopAlerts | None:
+    tally = judge.tally
+    if base_rate is None and tally.days is not None:
+        if alerts_only(judge):
+            return _undefined(judge, NOT_LABELLED)
+        return over_days({day: _table(t) for day, t in tally.days.items()}, top.k, judge.level)
+    if top.volume is None:
+        return None
+    table = _table(tally)
+    negatives, positives = (float(total) for total in table.totals())
+    why = None
+    if alerts_only(judge):
+        why = NOT_LABELLED
+    elif not positives or not negatives:
+        why = f"there are no {'negatives' if positives else 'positives'} to rank"
+    if why is not None:
+        return _undefined(judge, why)
+    rate = positives / (positives + negatives) if base_rate is None else base_rate
+    found = of_sample(table, min(top.k / top.volume, 1.0), rate, judge.level)
+    if tally.clusters is None:
+        return found
+    note = "rows are taken as independent, without clusters"
+    return TopAlerts(found.precision.changed(note=note), found.recall.changed(note=note))
+
+
+def _table(tally: Tally) -> ScoreTally:
+    assert tally.scores is not None  # noqa: S101 - checked when the top was asked for
+    return tally.scores[0]
+
+
+def _undefined(judge: Judge, why: str) -> TopAlerts:
+    found = Estimate(math.nan, level=judge.level, undefined=why)
+    return TopAlerts(found, found)

@@ -1,0 +1,149 @@
+"""Precision and detection rate among the top alerts of a day.
+
+Analysts read the k highest scores of a day. Where rows at the border are tied, those that are read
+are drawn from them by lot, so they count in proportion.
+
+Over several days the days are the unit: the k of a day depend on all of its rows, so the variance
+is that between days. Of one sample that stands for all days, the threshold is the one that raises
+k alerts among so many rows: T, the share of positives above it, and F, that of negatives, obey
+b T + (1 - b) F = k / rows for a base rate b. A sample moves the threshold too, so that the error of
+T at the top is (1 - m) dT - m (1 - b) / b dF, where m is the share of positives among rows at the
+border: a linear combination of two shares, which has its interval by MOVER from Wilson's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.inference.estimate import Estimate
+from assay.inference.estimation import estimate
+from assay.inference.proportions import Wilson
+from assay.inference.quantity import Quantity
+from assay.inference.trend import MOVER, combined
+from assay.measures import PRECISION, RECALL, Measure
+from assay.tally import ClusterTally, Confusion, ScoreTally
+
+# The border is looked at this far to either side, as a share of the alerts, and over so many rows.
+_BESIDE = 0.5
+_ROWS_BESIDE = 10
+# So few days may agree by accident; then the interval is at least that of independent rows.
+_ENOUGH_DAYS = 5
+
+
+@dataclass(frozen=True)
+class TopAlerts:
+    """The precision and the detection rate among the top alerts."""
+
+    precision: Estimate
+    recall: Estimate
+
+
+def read(tally: ScoreTally, k: float) -> tuple[float, float]:
+    """Positives and negatives among the ``k`` highest scores; ties count in proportion.
+
+    >>> scores, truth = np.array([0.9, 0.5, 0.5, 0.1]), np.array([1, 1, 0, 0])
+    >>> read(ScoreTally.of_rows(("benign", "attack"), scores, truth), 2)
+    (1.5, 0.5)
+    """
+    negative, positive = (np.cumsum(side[::-1], dtype=np.float64) for side in tally.counts)
+    every = np.concatenate(([0.0], negative + positive))
+    k = min(k, float(every[-1]))
+    return (
+        float(np.interp(k, every, np.concatenate(([0.0], positive)))),
+        float(np.interp(k, every, np.concatenate(([0.0], negative)))),
+    )
+
+
+def over_days(days: Mapping[str, ScoreTally], k: float, level: float) -> TopAlerts:
+    """Among the ``k`` highest scores of each day, all days pooled."""
+    if len(days) == 1:
+        (tally,) = days.values()
+        negatives, positives = (float(total) for total in tally.totals())
+        rows = negatives + positives
+        if not positives or not negatives:
+            return _of_one_class(tally, min(k, rows), level)
+        return of_sample(tally, min(k / rows, 1.0), positives / rows, level)
+    cells = []
+    for tally in days.values():
+        hits, false = read(tally, k)
+        negatives, positives = (float(total) for total in tally.totals())
+        cells.append([[negatives - false, false], [positives - hits, hits]])
+    labels = next(iter(days.values())).labels
+    clusters = ClusterTally(labels, tuple(days), np.array(cells))
+    return TopAlerts(*(_pooled(measure, clusters, level) for measure in (PRECISION, RECALL)))
+
+
+def _pooled(measure: Measure, clusters: ClusterTally, level: float) -> Estimate:
+    """A share of all days, by the spread between them; days that agree are no proof."""
+    by_days = _counted(measure, clusters.confusion(), level, clusters)
+    if math.isnan(by_days) or clusters.size >= _ENOUGH_DAYS:
+        return by_days
+    by_rows = _counted(measure, clusters.confusion(), level)
+    return by_days.changed(low=min(by_days.low, by_rows.low), high=max(by_days.high, by_rows.high))
+
+
+def _of_one_class(tally: ScoreTally, k: float, level: float) -> TopAlerts:
+    """A day without attacks, or with nothing else: a matter of counts."""
+    hits, false = read(tally, k)
+    negatives, positives = (float(total) for total in tally.totals())
+    table = Confusion(tally.labels, ((negatives - false, false), (positives - hits, hits)))
+    return TopAlerts(*(_counted(measure, table, level) for measure in (PRECISION, RECALL)))
+
+
+def _counted(
+    measure: Measure, table: Confusion, level: float, clusters: ClusterTally | None = None
+) -> Estimate:
+    assert measure.formula is not None  # noqa: S101 - both are shares of counts
+    quantity = Quantity(measure.formula, label=1)
+    return estimate(quantity, table, measure.range, level=level, clusters=clusters)
+
+
+def of_sample(tally: ScoreTally, share: float, base_rate: float, level: float) -> TopAlerts:
+    """Among the top ``share`` of the rows that a sample stands for, at a base rate."""
+    negative, positive = (np.cumsum(side[::-1], dtype=np.float64) for side in tally.counts)
+    detected = np.concatenate(([0.0], positive / positive[-1]))
+    alarmed = np.concatenate(([0.0], negative / negative[-1]))
+    flagged = base_rate * detected + (1 - base_rate) * alarmed
+    hit = float(np.interp(share, flagged, detected))
+    false = float(np.interp(share, flagged, alarmed))
+    sizes = [_effective(tally, side) for side in (1, 0)]
+    border = _border(flagged, detected, share, base_rate, sizes)
+    wilson = Wilson(level)
+    parts = []
+    for rate, size in zip((hit, false), sizes, strict=True):
+        ends = wilson(rate * size, size)
+        parts.append(Estimate(rate, float(ends[0]), float(ends[1]), n=size, level=level))
+    moved = combined([1 - border, -border * (1 - base_rate) / base_rate], parts)
+    most = min(share / base_rate, 1.0)
+    low = max(hit - (float(moved) - moved.low), 0.0)
+    high = min(hit + (moved.high - float(moved)), most)
+    scale = base_rate / share
+    recall = Estimate(hit, low, high, method=MOVER, n=sizes[0], level=level)
+    precision = recall.changed(hit * scale, low=low * scale, high=high * scale, n=sum(sizes))
+    return TopAlerts(precision, recall)
+
+
+def _border(
+    flagged: npt.NDArray[np.float64],
+    detected: npt.NDArray[np.float64],
+    share: float,
+    base_rate: float,
+    sizes: list[float],
+) -> float:
+    """The share of positives among the rows around the border."""
+    beside = max(_BESIDE * share, _ROWS_BESIDE / 2 / sum(sizes))
+    ends = np.clip([share - beside, share + beside], 0.0, 1.0)
+    below, above = np.interp(ends, flagged, detected)
+    return min(max(float(base_rate * (above - below) / (ends[1] - ends[0])), 0.0), 1.0)
+
+
+def _effective(tally: ScoreTally, side: int) -> float:
+    total = float(tally.counts[side].sum())
+    if tally.squares is None or not total:
+        return total
+    return total**2 / float(tally.squares[side].sum())

@@ -1,0 +1,246 @@
+"""When rows happened: the day of a moment, in UTC, and the week and the month of a day.
+
+Read are ISO 8601 dates and moments (``2024-03-01``, ``2024-03-01T23:30:00+02:00``, with a blank for
+the T, seconds and fractions optional), columns of dates and moments, and numbers since 1970. Of
+numbers the size tells the unit, for every moment from 1973 to 5138: up to 10^11 seconds, then
+milliseconds, microseconds and nanoseconds, each range a thousand times the last. Smaller numbers
+are refused: 20240301 would be a day in 1970.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import InputError
+from assay.sources.batch import Named
+from assay.sources.columns import array_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Array: TypeAlias = npt.NDArray[Any]
+
+TIME = "time"
+PERIODS = DAY, WEEK, MONTH = "day", "week", "month"
+A_MOMENT = "a date or a moment such as 2024-03-01T12:00:00Z, or seconds since 1970"
+MOST_DAYS = 10_000
+_MOMENT = (
+    r"^(?P<date>\d{4}-\d{2}-\d{2})"
+    r"(?:[T ](?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(?::(?:[0-5]\d|60)(?:[.,]\d+)?)?"
+    r" ?(?P<zone>[Zz]|(?P<sign>[+-])(?P<ahead>[01]\d|2[0-3])(?::?(?P<past>[0-5]\d))?)?)?$"
+)
+_SECONDS = 86_400
+_SMALLEST = 1e8
+# From which size on a number counts thousandths of the unit before.
+_UNITS = ((1e11, 1), (1e14, 10**3), (1e17, 10**6), (9.2e18, 10**9))
+
+
+@dataclass(frozen=True)
+class Days:
+    """The day of each row, null where there is none to be read, and which rows name a zone."""
+
+    days: pl.Series
+    aware: Array
+
+
+def days_of(values: pl.Series) -> Days | None:
+    """The days of a column, or None for a column that holds no times."""
+    import polars as pl
+
+    kind = values.dtype
+    if kind == pl.Null:
+        return Days(values.cast(pl.Date), np.zeros(len(values), bool))
+    if kind == pl.Date:
+        return Days(values, np.zeros(len(values), bool))
+    if isinstance(kind, pl.Datetime):
+        zoned = kind.time_zone is not None
+        moments = values.dt.convert_time_zone("UTC") if zoned else values
+        return Days(moments.dt.date(), np.full(len(values), zoned))
+    if kind.is_integer():
+        return _of_numbers(values.cast(pl.Int64, strict=False))
+    if kind.is_float():
+        return _of_numbers(values.cast(pl.Float64))
+    if kind == pl.String:
+        return _of_text(values)
+    return None
+
+
+def _of_numbers(values: pl.Series) -> Days:
+    """Numbers since 1970, which are in UTC whatever their unit."""
+    import polars as pl
+
+    number = pl.col("number")
+    days: Any = None
+    for bound, unit in reversed(_UNITS):
+        # Whole numbers stay whole: a float64 is too coarse for nanoseconds.
+        day = number.floordiv(unit * _SECONDS).cast(pl.Int32, strict=False)
+        days = pl.when(number < bound).then(day).otherwise(days)
+    days = pl.when(number >= _SMALLEST).then(days)
+    day_numbers = values.alias("number").to_frame().select(days)
+    return Days(day_numbers.to_series().cast(pl.Date), np.ones(len(values), bool))
+
+
+def _of_text(values: pl.Series) -> Days:
+    import polars as pl
+
+    text = values.alias("text").to_frame()
+    numbers = values.cast(pl.Float64, strict=False)
+    parts = text.select(pl.col("text").str.extract_groups(_MOMENT)).unnest("text")
+    signed = pl.when(pl.col("sign") == "-").then(-1).otherwise(1)
+    minutes = [
+        pl.col(name).cast(pl.Int32, strict=False).fill_null(0)
+        for name in ("hour", "minute", "ahead", "past")
+    ]
+    moment = minutes[0] * 60 + minutes[1] - signed * (minutes[2] * 60 + minutes[3])
+    date = pl.col("date").str.to_date("%Y-%m-%d", strict=False)
+    found = parts.select(
+        day=(date.cast(pl.Int32) + moment.floordiv(24 * 60)).cast(pl.Date),
+        aware=pl.col("zone").fill_null("") != "",
+    )
+    days, aware = found["day"], found["aware"].to_numpy().copy()
+    if numbers.null_count() < len(numbers):
+        counted = _of_numbers(numbers).days
+        aware |= counted.is_not_null().to_numpy()
+        days = days.zip_with(days.is_not_null(), counted)
+    return Days(days, aware)
+
+
+# -- columns of arrays -----------------------------------------------------------------------------
+
+
+def day_names(values: Any, name: str) -> Named:
+    """A column of moments as the days that they are of; a bad one is refused with its row."""
+    if isinstance(values, Named):
+        return values
+    column = _series(values, name)
+    read = days_of(column)
+    if read is None:
+        raise InputError(f"{name} must hold times; found {column.dtype}, expected {A_MOMENT}")
+    unread = np.flatnonzero(read.days.is_null().to_numpy())
+    if len(unread):
+        row = int(unread[0])
+        shown = "nothing" if column[row] is None else repr(column[row])
+        raise InputError(f"{name} must hold times; found {shown} in row {row}, expected {A_MOMENT}")
+    mixed = np.flatnonzero(read.aware != read.aware[:1])
+    if len(mixed):
+        row = int(mixed[0])
+        here, there = ("no time zone", "one") if read.aware[0] else ("a time zone", "none")
+        raise InputError(
+            f"{name}: {column[row]!r} in row {row} has {here} and row 0 has {there}, so the day is "
+            f"not sure. Give all of them a zone, or none"
+        )
+    distinct, codes = np.unique(read.days.to_physical().to_numpy(), return_inverse=True)
+    if len(distinct) > MOST_DAYS:
+        raise InputError(f"{name} has {len(distinct):,} days; at most {MOST_DAYS:,} are judged")
+    epoch = dt.date(1970, 1, 1)
+    days = (epoch + dt.timedelta(days=int(day)) for day in distinct)
+    return Named(codes, tuple(day.isoformat() for day in days))
+
+
+def _series(values: Any, name: str) -> pl.Series:
+    """Moments as a column of polars, of the type that they had."""
+    import polars as pl
+
+    if isinstance(values, pl.Series):
+        return values
+    if type(values).__module__.partition(".")[0] == "pyarrow":
+        return pl.Series(name, values)
+    array = array_of(values, name)
+    if array.dtype.kind == "M":
+        return pl.Series(name, array.astype("datetime64[us]"))
+    if array.dtype.kind in "iuf":
+        return pl.Series(name, array)
+    items = array.tolist()
+    moments = [item for item in items if isinstance(item, dt.date)]
+    if len(moments) == len(items) and len({_kind(item) for item in moments}) == 1:
+        return pl.Series(name, items)
+    # Dates beside moments, or moments with a zone beside some without, are told apart as text.
+    return _texts([i.isoformat() if isinstance(i, dt.date) else i for i in items], name)
+
+
+def _kind(moment: dt.date) -> tuple[bool, bool]:
+    """Whether it has an hour, and whether it names a zone."""
+    timed = isinstance(moment, dt.datetime)
+    return timed, isinstance(moment, dt.datetime) and moment.tzinfo is not None
+
+
+def _texts(items: Sequence[Any], name: str) -> pl.Series:
+    import polars as pl
+
+    texts = [None if item is None or item != item else str(item) for item in items]  # noqa: PLR0124
+    return pl.Series(name, texts, dtype=pl.String)
+
+
+# -- periods ---------------------------------------------------------------------------------------
+
+
+def period_of(day: str, period: str) -> str:
+    """The name of the period that a day is in; a week is that of ISO 8601 and starts on Monday.
+
+    >>> [period_of("2026-11-16", period) for period in PERIODS]
+    ['2026-11-16', '2026-W47', '2026-11']
+    >>> period_of("2027-01-01", WEEK)
+    '2026-W53'
+    """
+    if period == DAY:
+        return day
+    if period == MONTH:
+        return day[:7]
+    year, week, _ = dt.date.fromisoformat(day).isocalendar()
+    return f"{year:04}-W{week:02}"
+
+
+def positions(names: Iterable[str], period: str) -> list[int]:
+    """How many periods each one lies after the first of them.
+
+    >>> positions(["2026-11", "2027-02"], MONTH)
+    [0, 3]
+    """
+    numbers = [_number(name, period) for name in names]
+    return [number - numbers[0] for number in numbers]
+
+
+def absent(names: Sequence[str], period: str) -> tuple[str, ...]:
+    """The periods between the first and the last that are not among the names.
+
+    >>> absent(["2026-W52", "2027-W01"], WEEK)
+    ('2026-W53',)
+    """
+    if not names:
+        return ()
+    first, last = dt.date.fromisoformat(_first_day(names[0], period)), _number(names[-1], period)
+    everything: dict[str, None] = {}
+    step = dt.timedelta(days={DAY: 1, WEEK: 7, MONTH: 28}[period])
+    while _number(name := period_of(first.isoformat(), period), period) <= last:
+        everything[name] = None
+        first += step
+    return tuple(name for name in everything if name not in set(names))
+
+
+def checked_period(period: Any) -> str:
+    """A period by its name, refused where there is none of that name."""
+    if period not in PERIODS:
+        raise InputError(f"period= is {DAY}, {WEEK} or {MONTH}; found {period!r}")
+    return str(period)
+
+
+def _first_day(name: str, period: str) -> str:
+    if period == DAY:
+        return name
+    if period == MONTH:
+        return f"{name}-01"
+    return dt.date.fromisocalendar(int(name[:4]), int(name[6:]), 1).isoformat()
+
+
+def _number(name: str, period: str) -> int:
+    """Periods counted from one that is long past."""
+    if period == MONTH:
+        return 12 * int(name[:4]) + int(name[5:])
+    days = dt.date.fromisoformat(_first_day(name, period)).toordinal()
+    return days if period == DAY else (days - 1) // 7

@@ -1,0 +1,131 @@
+"""Precision and detection rate among the top alerts of a day."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.inference import top
+from assay.tally import ScoreTally
+
+LABELS = ("normal", "attack")
+rows = st.lists(
+    st.tuples(st.integers(0, 1), st.sampled_from([0.1, 0.3, 0.5, 0.7, 0.9])),
+    min_size=1,
+    max_size=30,
+)
+
+
+def table(drawn: list[tuple[int, float]]) -> ScoreTally:
+    truth, scores = zip(*drawn, strict=True)
+    return ScoreTally.of_rows(LABELS, np.array(scores), np.array(truth, np.uint8))
+
+
+def day(attacks: int, size: int, shift: float, seed: int) -> ScoreTally:
+    random = np.random.default_rng(seed)
+    truth = (np.arange(size) < attacks).astype(np.uint8)
+    return ScoreTally.of_rows(LABELS, random.normal(size=size) + shift * truth, truth)
+
+
+@given(rows, st.integers(1, 40))
+def test_the_top_is_the_mean_over_all_orders_of_ties(
+    drawn: list[tuple[int, float]], k: int
+) -> None:
+    hits, false = top.read(table(drawn), k)
+    above = 0.0
+    left = min(k, len(drawn))
+    for score in sorted({score for _, score in drawn}, reverse=True):
+        tied = [truth for truth, s in drawn if s == score]
+        taken = min(left, len(tied))
+        above += taken * sum(tied) / len(tied)
+        left -= taken
+    assert hits == pytest.approx(above)
+    assert hits + false == pytest.approx(min(k, len(drawn)))
+
+
+def test_days_are_pooled_and_are_the_unit() -> None:
+    days = {
+        "a": table([(1, 0.9), (1, 0.8), (0, 0.7), (0, 0.1)]),
+        "b": table([(0, 0.9), (1, 0.5), (0, 0.4)]),
+        "c": table([(1, 0.9), (0, 0.5), (1, 0.4)]),
+    }
+    found = top.over_days(days, 2, 0.95)
+    assert found.precision.value == pytest.approx(4 / 6)
+    assert found.recall.value == pytest.approx(4 / 5)
+    assert found.precision.method == "cluster delta"
+    assert found.precision.low < 4 / 6 < found.precision.high
+
+
+def test_the_interval_is_that_of_a_ratio_of_sums_over_days() -> None:
+    """Each day's residual against the ratio, on the logit scale, by Student's t."""
+    from scipy.stats import t
+
+    days = {str(i): day(10 + 3 * (i % 4), 100, 1.5, i) for i in range(12)}
+    hits, sizes = zip(*((top.read(d, 15)[0], 15) for d in days.values()), strict=True)
+    share = sum(hits) / sum(sizes)
+    residuals = np.array(hits) - share * np.array(sizes)
+    error = math.sqrt(float(residuals @ residuals) * 12 / 11) / sum(sizes)
+    reach = t.ppf(0.975, 11) * error / (share * (1 - share))
+    found = top.over_days(days, 15, 0.95).precision
+    odds = share / (1 - share)
+    assert found.value == pytest.approx(share)
+    assert found.low == pytest.approx(1 / (1 + math.exp(reach) / odds))
+    assert found.high == pytest.approx(1 / (1 + math.exp(-reach) / odds))
+
+
+def test_few_days_that_agree_are_no_proof() -> None:
+    one = table([(1, 0.9), (0, 0.8), (1, 0.3), (0, 0.1)])
+    found = top.over_days({"a": one, "b": one}, 2, 0.95).precision
+    assert found.value == 0.5
+    assert found.low < 0.2
+    assert found.high > 0.8
+
+
+def test_one_day_is_a_sample() -> None:
+    tally = day(100, 1000, 2.0, 3)
+    found = top.over_days({"a": tally}, 100, 0.95)
+    hits, _ = top.read(tally, 100)
+    assert found.precision.value == pytest.approx(hits / 100)
+    assert found.recall.value == pytest.approx(hits / 100)
+    assert found.precision.method == "mover"
+    assert found.precision.low < hits / 100 < found.precision.high
+
+
+def test_at_the_samples_own_share_of_attacks_it_is_the_top_of_its_rows() -> None:
+    tally = day(200, 2000, 1.0, 4)
+    found = top.of_sample(tally, 0.05, 0.1, 0.95)
+    hits, _ = top.read(tally, 100)
+    assert found.precision.value == pytest.approx(hits / 100)
+    assert found.recall.value == pytest.approx(hits / 200)
+
+
+@given(st.floats(0.001, 0.9), st.floats(0.001, 0.9))
+def test_alerts_are_as_many_as_are_read_at_any_base_rate(share: float, base_rate: float) -> None:
+    found = top.of_sample(day(200, 1000, 1.5, 5), share, base_rate, 0.95)
+    assert found.precision.value * share == pytest.approx(found.recall.value * base_rate)
+    assert 0 <= found.recall.low <= found.recall <= found.recall.high <= 1
+    assert 0 <= found.precision.low <= found.precision <= found.precision.high <= 1 + 1e-12
+
+
+def test_everything_that_is_read_finds_everything() -> None:
+    found = top.of_sample(day(20, 100, 1.0, 6), 1.0, 0.2, 0.95)
+    assert found.recall == 1
+    assert found.precision.value == pytest.approx(0.2)
+
+
+def test_a_day_without_attacks_has_no_detection_rate() -> None:
+    found = top.over_days({"a": table([(0, 0.9), (0, 0.1)])}, 1, 0.95)
+    assert found.precision == 0
+    assert math.isnan(found.recall)
+
+
+def test_weights_count_as_rows_and_are_no_more_sure_than_their_rows() -> None:
+    truth = np.array([1, 0] * 50, np.uint8)
+    scores = np.linspace(0, 1, 100)
+    heavy = np.where(np.arange(100) % 10 == 0, 50.0, 1.0)
+    tally = ScoreTally.of_rows(LABELS, scores, truth, weights=heavy)
+    even = ScoreTally.of_rows(LABELS, scores, truth, weights=np.ones(100))
+    found, plain = (top.of_sample(each, 0.3, 0.5, 0.95).recall for each in (tally, even))
+    assert found.high - found.low > plain.high - plain.low

@@ -1,0 +1,136 @@
+"""Area, slope and change over periods, each a combination of independent estimates."""
+
+import math
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import linregress
+
+from assay.inference import Estimate, Wilson
+from assay.inference.trend import (
+    MOVER,
+    ONE_PERIOD,
+    RESIDUAL_T,
+    area_under_time,
+    change,
+    combined,
+    over_defined,
+    slope,
+)
+
+shares = st.tuples(st.integers(0, 60), st.integers(0, 60)).filter(lambda cell: sum(cell) > 0)
+
+
+def share(hits: int, misses: int, level: float = 0.95) -> Estimate:
+    n = hits + misses
+    low, high = Wilson(level)(hits, n)
+    return Estimate(hits / n, float(low), float(high), method="wilson", n=n, level=level)
+
+
+def test_the_difference_of_two_shares_is_newcombes() -> None:
+    # Newcombe (1998), method 10: 56/70 against 48/80 is 0.2 [0.0524, 0.3339].
+    found = combined([1, -1], [share(56, 14), share(48, 32)])
+    assert found.value == pytest.approx(0.2)
+    assert (found.low, found.high) == (pytest.approx(0.0524, 5e-3), pytest.approx(0.3339, 5e-3))
+    assert (found.method, found.n) == (MOVER, 150)
+
+
+@given(st.lists(shares, min_size=2, max_size=9))
+def test_the_area_is_the_trapezoid_over_the_unit_interval(cells: list[tuple[int, int]]) -> None:
+    estimates = [share(*cell) for cell in cells]
+    area = area_under_time(estimates)
+    values = [float(e) for e in estimates]
+    assert area.value == pytest.approx(np.trapezoid(values, np.linspace(0, 1, len(values))))
+    assert min(e.low for e in estimates) - 1e-12 <= area.low <= area <= area.high
+    assert area.high <= max(e.high for e in estimates) + 1e-12
+
+
+def test_the_area_of_a_level_course_is_its_height_and_surer_than_one_period() -> None:
+    area = area_under_time([share(80, 20)] * 5)
+    assert area.value == pytest.approx(0.8)
+    assert area.high - area.low < share(80, 20).high - share(80, 20).low
+
+
+@given(st.lists(shares, min_size=3, max_size=9))
+def test_the_slope_is_that_of_least_squares(cells: list[tuple[int, int]]) -> None:
+    estimates = [share(*cell) for cell in cells]
+    found = slope(range(len(cells)), estimates).estimate
+    fitted = linregress(range(len(cells)), [float(e) for e in estimates])
+    assert found.value == pytest.approx(fitted.slope, abs=1e-12)
+    assert found.low <= found <= found.high
+
+
+def test_a_scatter_that_rows_do_not_explain_widens_the_interval_of_the_slope() -> None:
+    values = [0.9, 0.5, 0.85, 0.45, 0.8, 0.4]
+    estimates = [share(round(1000 * v), round(1000 * (1 - v))) for v in values]
+    found = slope(range(6), estimates)
+    line = sm.OLS(values, sm.add_constant(np.arange(6.0))).fit()
+    low, high = line.conf_int()[1]
+    assert found.estimate.method == RESIDUAL_T
+    assert (found.estimate.low, found.estimate.high) == (pytest.approx(low), pytest.approx(high))
+    assert found.p == pytest.approx(line.pvalues[1])
+    assert found.scatter_p < 1e-10
+    assert "more than their rows explain" in found.estimate.note
+
+
+def test_the_scatter_is_that_of_a_fixed_effect_meta_regression() -> None:
+    estimates = [share(80, 20), share(150, 50), share(60, 30), share(70, 20)]
+    z = 1.959963984540054
+    errors = np.array([(e.high - e.low) / (2 * z) for e in estimates])
+    values = np.array([float(e) for e in estimates])
+    line = sm.WLS(values, sm.add_constant(np.arange(4.0)), 1 / errors**2).fit()
+    statistic = float((np.square(line.resid) / errors**2).sum())
+    assert slope(range(4), estimates).scatter_p == pytest.approx(math.exp(-statistic / 2))
+
+
+def test_positions_tell_how_far_periods_are_apart() -> None:
+    estimates = [share(90, 10), share(80, 20)]
+    assert slope([0, 5], estimates).estimate.value == pytest.approx(-0.02)
+    assert math.isnan(slope([0, 5], estimates).scatter_p)
+
+
+@given(st.lists(shares, min_size=2, max_size=6))
+def test_p_is_below_one_in_twenty_where_the_interval_leaves_out_0(
+    cells: list[tuple[int, int]],
+) -> None:
+    found = slope(range(len(cells)), [share(*cell) for cell in cells])
+    out = found.estimate.low > 0 or found.estimate.high < 0
+    near = min(abs(found.estimate.low), abs(found.estimate.high)) < 1e-12
+    assert near or (found.p < 0.05) == out
+
+
+@given(shares, shares)
+def test_the_change_turns_its_sign_with_time(one: tuple[int, int], other: tuple[int, int]) -> None:
+    there, back = (change([share(*a), share(*b)]) for a, b in ((one, other), (other, one)))
+    assert there.value == -back.value
+    assert (there.low, there.high) == (pytest.approx(-back.high), pytest.approx(-back.low))
+
+
+def test_without_intervals_there_is_the_value_alone() -> None:
+    area = area_under_time([Estimate(0.5), Estimate(0.7)])
+    assert area.value == pytest.approx(0.6)
+    assert math.isnan(area.low)
+    assert area.note.startswith("no interval")
+    assert math.isnan(slope([0, 1], [Estimate(0.5), Estimate(0.7)]).p)
+
+
+def test_a_period_without_a_value_is_the_reason() -> None:
+    undefined = Estimate(math.nan, undefined="there are no positives")
+    found = over_defined(["2026-01", "2026-02"], [share(3, 1), undefined], area_under_time)
+    assert found.undefined == "2026-02 has no value: there are no positives"
+    assert over_defined(["2026-01"], [share(3, 1)], area_under_time).undefined == ONE_PERIOD
+    endless = over_defined(["a", "b"], [share(3, 1), Estimate(math.inf)], change)
+    assert endless.undefined == "b has no value: it is infinite"
+
+
+def test_an_infinite_end_is_kept_only_where_it_counts() -> None:
+    open_ended = Estimate(3.0, 1.0, math.inf)
+    assert combined([1, 0], [Estimate(1.0, 0.5, 2.0), open_ended]).high == 2
+    assert combined([1, 1], [Estimate(1.0, 0.5, 2.0), open_ended]).high == math.inf
+
+
+def test_no_slope_at_all_has_p_1() -> None:
+    assert slope(range(3), [share(50, 50)] * 3).p == 1
