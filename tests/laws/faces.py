@@ -81,8 +81,7 @@ class Face:
 
     @property
     def has_interval(self) -> bool:
-        averaged_ranks = self.kind is Kind.RANKED and self.how in AVERAGES
-        return not averaged_ranks and self.kind not in (Kind.BINNED, Kind.PAIRED)
+        return self.kind is not Kind.BINNED
 
     @property
     def scene(self) -> tuple[int, bool]:

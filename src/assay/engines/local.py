@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from assay.sources import Batch
 from assay.tally import ClusterTally, Confusion, LossSums, Sample, ScoreTally, Tally
+from assay.tally.record import MOST_PROBABILITIES, kept_rows
 
 MODEL = "model"
 
@@ -63,6 +64,8 @@ def count(batch: Batch) -> Tally:
                 clusters=batch.clusters.names,
                 counts=batch.counts,
             )
+    if batch.probabilities is not None and scores is not None:
+        sample = _class_rows(batch, max(part.size for part in scores))
     kind = "" if scores is None else "score"
     if batch.is_probability or batch.probabilities is not None:
         kind = "probability"
@@ -94,6 +97,28 @@ def _scores(batch: Batch) -> tuple[ScoreTally, ...] | None:
             batch.labels, column, batch.truth, counts=batch.counts, weights=batch.weights
         )
         for column in columns
+    )
+
+
+def _class_rows(batch: Batch, distinct: int) -> Sample | None:
+    """The rows with a probability a class, unless there are too many.
+
+    ``distinct`` is how many distinct rows there are at least.
+    """
+    assert batch.probabilities is not None  # noqa: S101 - checked by the caller
+    if distinct * len(batch.labels) > MOST_PROBABILITIES:
+        return None
+    clusters = batch.clusters
+    return kept_rows(
+        Sample.of_rows(
+            batch.labels,
+            batch.truth,
+            {MODEL: batch.probabilities},
+            cluster=None if clusters is None else clusters.codes,
+            clusters=() if clusters is None else clusters.names,
+            counts=batch.counts,
+            weights=batch.weights,
+        )
     )
 
 

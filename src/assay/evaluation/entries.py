@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from assay.evaluation.class_scores import DEFINED_ONLY
 from assay.evaluation.deployment import daily
-from assay.evaluation.judge import DEFINED_ONLY, Judge
+from assay.evaluation.judge import Judge
 from assay.inference import Estimate
 from assay.measures import AVERAGES, Binned, MeanLoss, Measure, OverPairs, Ranked, catalogue, find
 from assay.measures.shown import AT_BASE_RATES, AT_USUAL_BASE_RATES

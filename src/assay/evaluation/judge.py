@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
-import numpy as np
-
 from assay.errors import InputError, MethodError
-from assay.evaluation import partly, probabilities
+from assay.evaluation import class_scores, partly, probabilities
+from assay.evaluation.class_scores import DEFINED_ONLY, NOT_KEPT, TOO_FEW, rows
 from assay.evaluation.partly import Unlabelled
 from assay.evaluation.probabilities import NO_ROWS
 from assay.evaluation.undecided import NO_DECISIONS, needs_decisions
@@ -41,13 +40,12 @@ from assay.measures import (
     Ranked,
     Ranking,
     Reliability,
+    effective_rows,
     rank,
     reliability,
 )
 from assay.sources import FAMILY
-from assay.tally import ScoreTally, Tally
-
-DEFINED_ONLY = "macro_defined"
+from assay.tally import Sample, ScoreTally, Tally
 
 _at_base_rate = lru_cache(maxsize=1024)(at_base_rate)
 _of_classes = lru_cache(maxsize=256)(of_classes)
@@ -220,10 +218,9 @@ class Judge:
             case Binned() as declared:
                 return self._binned(declared)
             case OverPairs() as declared:
-                return self._over_pairs(declared)
+                return class_scores.over_pairs(self, declared, measure)
             case Ranked() as declared:
-                assert self.rankings is not None  # noqa: S101 - scores are there
-                return self._ranked(self._limited(declared), measure, self.rankings[label or 0])
+                return self._ranked(self._limited(declared), measure, label or 0)
 
     def _missing(self, measure: Measure) -> str | None:
         """What a measure needs and the tally does not have."""
@@ -250,19 +247,21 @@ class Judge:
             return declared
         return declared.up_to(self.max_fpr, corrected=self.corrected)
 
-    def _ranked(self, declared: Ranked, measure: Measure, ranking: Ranking) -> Estimate:
-        n = _rows(ranking.tally)
+    def _ranked(self, declared: Ranked, measure: Measure, label: int) -> Estimate:
+        assert self.rankings is not None  # noqa: S101 - scores are there
+        ranking = self.rankings[label]
+        n = rows(ranking.tally)
         if not declared.defined(ranking.positives, ranking.negatives):
             absent = "positives" if not ranking.positives else "negatives"
             why = f"there are no {absent}, so there is nothing to rank against"
             return self._undefined(why).changed(n=n)
         found, bounds = declared.of(ranking), declared.between or measure.range
-        sizes = _effective(ranking.tally, 1), _effective(ranking.tally, 0)
+        sizes = effective_rows(ranking.tally, 1), effective_rows(ranking.tally, 0)
         note = None
         if isinstance(self.method, Bootstrap):
-            ends, name, note = self.resampled(ranking.tally, declared.value)
+            ends, name, note = self.resampled(ranking.tally, declared.value, label)
         elif self.tally.clusters is not None:
-            ends, name, note = self._clustered(declared, found.value, bounds)
+            ends, name, note = self._clustered(declared, found.value, bounds, label)
         elif declared.interval is Interval.AUC and isinstance(self.method, DeLong | Newcombe):
             ends, name = self.method(found, *sizes), self.method.name
         else:
@@ -271,29 +270,36 @@ class Judge:
         return Estimate(found.value, low, high, method=name, n=n, level=self.level, note=note)
 
     def resampled(
-        self, tally: ScoreTally, measure: Callable[[ScoreTally], float]
+        self, tally: ScoreTally, measure: Callable[[ScoreTally], float], label: int = 0
     ) -> tuple[tuple[float, float], str, str | None]:
         """The bootstrap interval of a measure of scores: its ends, its name and a note."""
         assert isinstance(self.method, Bootstrap)  # noqa: S101 - checked by the caller
         if self.tally.clusters is None:
             drawn = resampling.score_interval(tally, measure, self.method)
             return (drawn.low, drawn.high), self.method.name, drawn.note
-        if self.tally.sample is None:
-            return (math.nan, math.nan), "", NO_ROWS
-        if len(self.tally.sample.clusters) < 2:
+        sample = self._sample(label)
+        if sample is None:
+            return (math.nan, math.nan), "", NO_ROWS if self.binary else NOT_KEPT
+        if len(sample.clusters) < 2:
             return (math.nan, math.nan), "", ONE_CLUSTER
-        drawn = resampling.clustered_score_interval(self.tally.sample, measure, self.method)
+        drawn = resampling.clustered_score_interval(sample, measure, self.method)
         return (drawn.low, drawn.high), f"cluster {self.method.name}", drawn.note
 
+    def _sample(self, label: int) -> Sample | None:
+        """The rows that are kept; of more than two classes, one label against the rest."""
+        sample = self.tally.sample
+        return sample if self.binary or sample is None else sample.one_versus_rest(label)
+
     def _clustered(
-        self, declared: Ranked, value: float, bounds: tuple[float, float]
+        self, declared: Ranked, value: float, bounds: tuple[float, float], label: int
     ) -> tuple[tuple[float, float], str, str | None]:
         none = (math.nan, math.nan)
-        if self.tally.sample is None:
-            return none, "", NO_ROWS
-        ends = clustered(self.tally.sample, declared, value, bounds, self.level)
+        sample = self._sample(label)
+        if sample is None:
+            return none, "", NO_ROWS if self.binary else NOT_KEPT
+        ends = clustered(sample, declared, value, bounds, self.level)
         if math.isnan(ends[0]):
-            return none, "", "no interval: too few clusters, or every pair is ranked alike"
+            return none, "", TOO_FEW
         return ends, "cluster delta", None
 
     def averaged_scores(self, measure: Measure, average: str) -> Estimate:
@@ -303,41 +309,7 @@ class Judge:
         missing = self._missing(measure)
         if missing is not None:
             return self._undefined(missing)
-        declared = self._limited(measure.of_scores)
-        assert self.rankings is not None  # noqa: S101 - scores are there
-        if average == "micro":
-            return self._undefined("a ranking has no micro average: each class has its own scores")
-        values, weights = [], []
-        for label, ranking in zip(self.tally.labels, self.rankings, strict=True):
-            found = declared.of(ranking).value
-            weight = float(ranking.positives) if average == "weighted" else 1.0
-            if math.isnan(found) and average == DEFINED_ONLY:
-                continue
-            if math.isnan(found) and weight:
-                why = f"class {label!r} has no value: it has no rows, or all rows are of it"
-                return self._undefined(why)
-            if weight:
-                values.append(found * weight)
-                weights.append(weight)
-        if not weights:
-            return self._undefined("no class has a value")
-        note = "no interval: the classes share their rows, which are not kept"
-        return Estimate(
-            math.fsum(values) / math.fsum(weights),
-            n=_rows(self.rankings[0].tally),
-            level=self.level,
-            note=note,
-        )
-
-    def _over_pairs(self, declared: OverPairs) -> Estimate:
-        assert self.tally.scores is not None  # noqa: S101 - scores are there
-        if self.binary:
-            return self._undefined("it is for more than two classes; for two it is roc_auc")
-        found = declared.value(self.tally.scores)
-        if math.isnan(found):
-            return self._undefined("a class has no rows, so it can't be told from the others")
-        note = "no interval: the classes share their rows, which are not kept"
-        return Estimate(found, n=_rows(self.tally.scores[0]), level=self.level, note=note)
+        return class_scores.averaged(self, self._limited(measure.of_scores), measure, average)
 
     def _binned(self, declared: Binned) -> Estimate:
         assert self.reliability is not None  # noqa: S101 - checked by the caller
@@ -345,7 +317,7 @@ class Judge:
         expected = declared.if_calibrated(self.reliability)
         return Estimate(
             declared.value(self.reliability),
-            n=_rows(self.tally.scores[0]),
+            n=rows(self.tally.scores[0]),
             level=self.level,
             note=f"no interval: a bootstrap of it does not cover; a calibrated model of this size "
             f"would show about {expected:.2g}",
@@ -357,17 +329,3 @@ def _formula(measure: Measure) -> Expression:
     if measure.formula is None:
         raise MethodError(f"{measure.name} is not a measure of decisions")
     return measure.formula
-
-
-def _rows(tally: ScoreTally) -> float:
-    if tally.squares is None:
-        return int(sum(tally.totals()))
-    return float(np.sum(tally.counts)) ** 2 / float(np.sum(tally.squares))
-
-
-def _effective(tally: ScoreTally, side: int) -> float:
-    """How many rows one side has; with sampling weights, effectively."""
-    total = float(tally.totals()[side])
-    if tally.squares is None or not total:
-        return total
-    return total**2 / float(tally.squares[side].sum())

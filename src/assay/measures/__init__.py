@@ -56,7 +56,7 @@ from assay.measures.probability import (
     ROC_AUC,
     ROC_AUC_OVO,
 )
-from assay.measures.ranking import Ranking, Smooth, hand_till, rank
+from assay.measures.ranking import Ranking, Smooth, rank
 from assay.measures.rates import (
     ACCURACY,
     ALERT_RATE,
@@ -77,7 +77,16 @@ from assay.measures.rates import (
     SPECIFICITY,
     f_beta,
 )
-from assay.measures.scores import Binned, MeanLoss, OverPairs, Ranked
+from assay.measures.scores import (
+    Binned,
+    ByRow,
+    ClassAverage,
+    MeanLoss,
+    OverPairs,
+    Ranked,
+    Share,
+    effective_rows,
+)
 
 __all__ = [
     "ACCURACY",
@@ -124,6 +133,8 @@ __all__ = [
     "Better",
     "Binned",
     "Bound",
+    "ByRow",
+    "ClassAverage",
     "Counts",
     "Definition",
     "Identity",
@@ -139,13 +150,14 @@ __all__ = [
     "Ranked",
     "Ranking",
     "Reliability",
+    "Share",
     "Smooth",
     "ap_influence",
     "auc_influence",
     "correct_partial",
+    "effective_rows",
     "f_beta",
     "find",
-    "hand_till",
     "mean_of",
     "names",
     "parse",

@@ -48,6 +48,7 @@ class Interval(Enum):
     PARTIAL = "delta method on the logit scale; Newcombe's method 5 where errors are few"
     MEAN = "normal on the log scale, by the spread over rows"
     INFLUENCE = "delta method on the logit scale, by each row's influence"
+    AVERAGED = "delta method on the logit scale, by each row's influence on every class"
     NONE = "none; its note says why"
 
 

@@ -28,7 +28,7 @@ from assay.measures.measure import (
     Measure,
     OfDecisions,
 )
-from assay.measures.ranking import Ranking, Smooth, hand_till
+from assay.measures.ranking import Ranking, Smooth
 from assay.measures.scores import Binned, MeanLoss, OverPairs, Ranked
 from assay.tally import Confusion, LossSums
 from assay.tally.sums import SMALLEST_PROBABILITY
@@ -60,6 +60,22 @@ def _log_loss(probability: Floats, truth: Any) -> Floats:
 
 def _squared_distance(probability: Floats, truth: Any) -> Floats:
     return np.asarray((probability - truth) ** 2)
+
+
+def _log_loss_of_classes(probabilities: Floats, truth: Any) -> Floats:
+    return _log_loss(_given(probabilities, truth), 1)
+
+
+def _squared_distance_of_classes(probabilities: Floats, truth: Any) -> Floats:
+    # The square of what the true class lacks takes the place of that of what it was given.
+    given = _given(probabilities, truth)
+    squares = np.square(probabilities).sum(axis=1) - given**2 + (1 - given) ** 2
+    return np.asarray(squares / 2)
+
+
+def _given(probabilities: Floats, truth: Any) -> Floats:
+    """The probability that each row gave to its true label."""
+    return np.asarray(probabilities[np.arange(len(truth)), truth])
 
 
 def _beside_log_loss(confusion: Confusion) -> dict[str, float]:
@@ -98,6 +114,13 @@ def _ascending(steps: int, hits: int, alarms: int) -> float:
     return max(steps - lost - error, 0.0)
 
 
+_AUC = Ranked(
+    influence=auc_influence,
+    fast=lambda ranking: ranking.auc,
+    unbiased=True,
+    interval=Interval.AUC,
+    invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE, Law.SCORE_MAP),
+)
 ROC_AUC = Measure(
     name="roc_auc",
     slug="auc",
@@ -106,13 +129,7 @@ ROC_AUC = Measure(
     aliases=("auc", "auroc"),
     better=HIGHER,
     range=(0, 1),
-    of_scores=Ranked(
-        influence=auc_influence,
-        fast=lambda ranking: ranking.auc,
-        unbiased=True,
-        interval=Interval.AUC,
-        invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE, Law.SCORE_MAP),
-    ),
+    of_scores=_AUC,
     definition=Definition(
         "mean over attacks i and harmless rows j of [s_i > s_j] + [s_i = s_j] / 2",
         r"\frac{1}{P N} \sum_{i \in P} \sum_{j \in N} "
@@ -155,7 +172,7 @@ ROC_AUC_OVO = Measure(
     better=HIGHER,
     range=(0, 1),
     averaged=False,
-    of_scores=OverPairs(hand_till, invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE)),
+    of_scores=OverPairs(_AUC, invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE)),
     definition=Definition(
         "mean over ordered pairs of classes i, j of A(i | j)",
         r"\frac{1}{K (K - 1)} \sum_{i \ne j} A(i \mid j)",
@@ -248,6 +265,7 @@ LOG_LOSS = Measure(
     of_scores=MeanLoss(
         loss=_log_loss,
         largest=-math.log(SMALLEST_PROBABILITY),
+        of_classes=_log_loss_of_classes,
         sums=LossSums.log_loss,
         beside=_beside_log_loss,
         clipped=lambda losses: losses.clipped,
@@ -275,6 +293,7 @@ BRIER = Measure(
     of_scores=MeanLoss(
         loss=_squared_distance,
         largest=1.0,
+        of_classes=_squared_distance_of_classes,
         sums=LossSums.brier_score,
         invariant_under=(Law.CLASS_SWAP,),
     ),

@@ -22,6 +22,8 @@ _DECIDING = ("threshold", "decided")
 _KINDS = ("", "score", "probability")
 _PARTS = ("scores", "losses", "clusters", "sample")
 _TYPES = {"scores": ScoreTally, "losses": LossSums, "clusters": ClusterTally, "sample": Sample}
+# Rows with a probability a class are kept up to so many probabilities.
+MOST_PROBABILITIES = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,9 @@ class Tally:
     ``decided`` is False where scores came without a threshold: then the matrix tells only how many
     rows each label has, all of them under the negative.
     ``kind`` tells what the scores are: ``""`` (none), ``"score"``, ``"probability"``.
-    ``scores`` holds one table for a binary tally, one a label for more classes. ``slices`` maps
-    (column, value) to the confusion matrix of those rows.
+    ``scores`` holds one table for a binary tally, one a label for more classes. ``sample`` holds
+    the rows: of a binary score those that come in clusters, of more classes all of them, unless
+    there are too many. ``slices`` maps (column, value) to the confusion matrix of those rows.
 
     >>> a = Tally.of_confusion(Confusion(("no", "yes"), ((5, 1), (2, 9))), positive="yes")
     >>> (a + a).confusion.total
@@ -88,7 +91,7 @@ class Tally:
             kind=min((part.kind for part in parts), key=_KINDS.index),
             losses=_sum([part.losses for part in parts]),
             clusters=_sum([part.clusters for part in parts]),
-            sample=_sum([part.sample for part in parts]),
+            sample=kept_rows(_sum([part.sample for part in parts])),
             slices={key: slices[key] for key in sorted(slices)},
         )
 
@@ -100,7 +103,7 @@ class Tally:
             scores=self.scores and tuple(ScoreTally.zero(self.labels) for _ in self.scores),
             losses=self.losses and LossSums(),
             clusters=self.clusters and ClusterTally.zero(self.labels),
-            sample=self.sample and Sample.zero(self.labels, self.sample.models),
+            sample=self.sample and Sample.zero(self.labels, self.sample.models, self.sample.width),
             slices={},
         )
 
@@ -116,7 +119,8 @@ class Tally:
                     f"tallies of unlike {name} can't be added: {mine!r} and {theirs!r}{advice}"
                 )
         parts = _PARTS if self.kind == other.kind else [p for p in _PARTS if p != "losses"]
-        for name in parts:
+        # Of many classes one part may have too many rows to keep; then their sum has too.
+        for name in [part for part in parts if part != "sample" or self.positive is not None]:
             if (getattr(self, name) is None) != (getattr(other, name) is None):
                 raise TallyError(
                     f"tallies can't be added: one counted {name} and the other did not; "
@@ -175,6 +179,13 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
         sample=parts.get("sample"),
         slices=slices,
     )
+
+
+def kept_rows(sample: Sample | None) -> Sample | None:
+    """The rows; None where they have too many probabilities to be kept."""
+    if sample is None or sample.width == 1 or sample.scores.size <= MOST_PROBABILITIES:
+        return sample
+    return None
 
 
 def _sum(parts: Sequence[Any]) -> Any:
