@@ -273,7 +273,7 @@ def test_weights_of_equal_rows_and_their_squares_are_added() -> None:
 
 def test_rows_of_many_classes_are_kept_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     one = count(from_arrays(list(THREE), y_proba=TABLE, labels=THREE))
-    other = count(from_arrays(list(THREE), y_proba=TABLE[::-1], labels=THREE))
+    other = count(from_arrays(list(THREE), y_proba=TABLE[:, ::-1], labels=THREE))
     whole = one + other
     assert whole.sample is not None
     assert whole.sample.counts.sum() == 6
