@@ -188,9 +188,7 @@ class ClassAverage:
     def parts(self, rankings: tuple[Ranking, ...]) -> list[Share]:
         """What is averaged."""
         shares = self.shares(np.array([float(r.positives) for r in rankings]))
-        return [
-            _share(weight, self.ranked, rankings[label]) for label, weight in shares.items()
-        ]
+        return [_share(weight, self.ranked, rankings[label]) for label, weight in shares.items()]
 
     def moves(self, sample: Sample, model: int) -> tuple[float, Floats]:
         """The value of one model, and by how much each row moves it.
@@ -248,9 +246,7 @@ class OverPairs:
         """What is averaged: ``tallies`` hold one table a class, of its probabilities."""
         pairs = list(permutations(range(len(tallies)), 2))
         found = [rank(tallies[i].pair(j, i)) for i, j in pairs]
-        return [
-            _share(1 / len(pairs), self.ranked, ranking) for ranking in found
-        ]
+        return [_share(1 / len(pairs), self.ranked, ranking) for ranking in found]
 
     def value(self, tallies: tuple[ScoreTally, ...]) -> float:
         """The mean; nan where a class has no rows."""

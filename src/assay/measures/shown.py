@@ -96,8 +96,9 @@ AT_THRESHOLD = _names(
 )
 AT_THRESHOLD_DEPLOYED = _names("precision false_discovery_rate alert_rate f1 mcc accuracy")
 SIDE_BY_SIDE = _names("recall false_positive_rate false_discovery_rate precision")
-# What models are compared by: the ranking where there are scores, else the share that is right.
-DECIDING = _names("roc_auc accuracy")
+# What models are compared by: the ranking where there are scores, of many classes that of each
+# against the rest, all classes alike; else the share that is right.
+DECIDING = _names("roc_auc roc_auc.macro accuracy")
 # Of a figure of differences: measures on one scale, so that they can stand on one axis.
 DIFFERENCES = _names(
     "roc_auc partial_auc average_precision accuracy balanced_accuracy precision recall "

@@ -243,6 +243,19 @@ def _probabilities(y_proba: Any, kind: str) -> tuple[Array, tuple[Any, ...] | No
     return table, None
 
 
+def probability_labels(tables: Mapping[str, Any], kind: str) -> list[Any] | None:
+    """The labels that the first table of probabilities with named columns names, sorted.
+
+    So tables without names, whose columns are in sorted order, fit beside it. ``kind`` is that of
+    the truth's labels.
+    """
+    for table in tables.values():
+        if isinstance(table, Mapping) or hasattr(table, "columns"):
+            names = _probabilities(table, kind)[1] or ()
+            return sorted(names, key=lambda n: (isinstance(n, str), n))
+    return None
+
+
 def _order(
     table: Array, truth: Labels, names: tuple[Any, ...] | None, found: Labelling
 ) -> list[str]:

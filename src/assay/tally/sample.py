@@ -72,7 +72,7 @@ class Sample:
             np.concatenate([np.empty((size, 0)), *columns], axis=1) + 0.0,
             np.zeros(size, np.int64) if cluster is None else cluster.astype(np.int64),
             amounts if weights is None else weights,
-            None if weights is None else np.square(weights),
+            squares=None if weights is None else np.square(weights),
         )
 
     def __add__(self, other: Sample) -> Sample:
@@ -99,7 +99,7 @@ class Sample:
             np.concatenate([self.scores, other.scores]),
             np.concatenate([self.cluster, other.cluster + len(self.clusters)]),
             np.concatenate([self.counts, other.counts]),
-            np.concatenate([self.amounts_squared, other.amounts_squared])
+            squares=np.concatenate([self.amounts_squared, other.amounts_squared])
             if self.weighted or other.weighted
             else None,
         )
@@ -225,7 +225,7 @@ def sample_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Sample:
         scores,
         cluster,
         counts,
-        squares,
+        squares=squares,
     )
 
 
@@ -237,6 +237,7 @@ def _canonical(
     scores: Array,
     cluster: Array,
     counts: Array,
+    *,
     squares: Array | None = None,
 ) -> Sample:
     """Rows sorted by cluster, label and scores; equal rows added; what is not used left out."""
