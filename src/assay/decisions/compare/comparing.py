@@ -79,14 +79,16 @@ def compare(
 
     Give ``scores`` (name to column), flagged from ``threshold`` on (one number, or one a model),
     ``decisions``, or ``probabilities`` of each class: an array with a column a label, in the order
-    of ``labels``, a dataframe, or a mapping from label to column; the largest decides. ``at`` is a rule that chooses the threshold of each model, such as
-    ``"max-far=0.1"``; then every resample chooses all thresholds anew, and the detection rate
-    decides which model is better. Differences are B less A: of count measures by the paired
-    bootstrap, of AUC by DeLong, of other score measures by each row's influence, or with
-    ``interval="bootstrap"`` by the paired bootstrap too. With ``clusters``, clusters take the place
-    of rows. There are 1,000 ``resamples``, or more where many pairs of models ask for it.
-    ``families`` and ``ids`` tell which rows flipped. The verdict calls a pair equivalent
-    when the whole interval lies within ``margin``.
+    of ``labels``, a dataframe, or a mapping from label to column; the largest decides. ``at`` is a
+    rule that chooses the threshold of each model, such as ``"max-far=0.1"``; then every resample
+    chooses all thresholds anew, and the detection rate decides which model is better.
+
+    Differences are B less A: of count measures by the paired bootstrap, of AUC by DeLong, of other
+    measures of scores by each row's influence, or with ``interval="bootstrap"`` by the paired
+    bootstrap too. With ``clusters``, clusters take the place of rows. There are 1,000
+    ``resamples``, or more where many pairs of models ask for it. ``families`` and ``ids`` tell
+    which rows flipped. The verdict calls a pair equivalent when the whole interval lies within
+    ``margin``.
 
     >>> truth = ["attack", "normal"] * 30
     >>> good, poor = [0.9, 0.1] * 30, [0.9, 0.1, 0.4, 0.6] * 15
