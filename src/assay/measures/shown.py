@@ -63,12 +63,17 @@ MAIN = Shown(
 ADVANCED = Shown(
     two=_names("balanced_accuracy kappa mcc"),
     many=_names(
-        "balanced_accuracy kappa mcc roc_auc.macro roc_auc.weighted roc_auc_ovo "
-        "average_precision.macro log_loss brier"
+        "balanced_accuracy kappa mcc jaccard error_rate roc_auc.macro roc_auc.weighted "
+        "roc_auc_ovo average_precision.macro average_precision.weighted log_loss brier"
     ),
     scores=True,
 )
+# What is told of each class, of each of many besides, and of each of several models; and what is
+# told in all of its averages.
 PER_CLASS = _names("precision recall f1")
+PER_CLASS_OF_MANY = _names("false_positive_rate specificity roc_auc average_precision")
+PER_CLASS_OF_MODELS = _names("precision recall f1 false_positive_rate")
+AVERAGED = _names("precision recall f1 specificity false_positive_rate")
 # What labelled alerts tell by themselves.
 OF_ALERTS = _names("precision false_discovery_rate alert_rate")
 # What figures show: against the threshold; of slices, of kinds of attack, and of alerts alone.
@@ -101,8 +106,10 @@ SIDE_BY_SIDE = _names("recall false_positive_rate false_discovery_rate precision
 DECIDING = _names("roc_auc roc_auc.macro accuracy")
 # Of a figure of differences: measures on one scale, so that they can stand on one axis.
 DIFFERENCES = _names(
-    "roc_auc partial_auc average_precision accuracy balanced_accuracy precision recall "
-    "false_positive_rate false_discovery_rate f1 precision.macro recall.macro f1.macro mcc kappa"
+    "roc_auc roc_auc.macro roc_auc.weighted roc_auc_ovo partial_auc average_precision "
+    "average_precision.macro accuracy balanced_accuracy precision recall false_positive_rate "
+    "false_discovery_rate f1 precision.macro recall.macro f1.macro precision.weighted "
+    "recall.weighted f1.weighted mcc kappa"
 )
 
 # -- learning --------------------------------------------------------------------------------------

@@ -165,6 +165,7 @@ def compare(
         margin=margin,
         thresholds=_thresholds(batches),
         estimates=models.estimates(),
+        per_class=models.per_class(),
         flips=tuple(flip for pair in pairs for flip in _flips(said_of_all, pair)),
         said=said_of_all,
     )

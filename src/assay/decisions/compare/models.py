@@ -33,7 +33,8 @@ from assay.inference import (
 )
 from assay.inference.chosen import Chosen
 from assay.inference.differences import differences_of_classes, has_difference, key_of
-from assay.measures import AVERAGES, Measure, Needs, Ranked, catalogue
+from assay.measures import AVERAGES, Measure, Needs, Ranked, catalogue, find
+from assay.measures.shown import PER_CLASS_OF_MODELS
 from assay.sources import Batch
 from assay.tally import ClusterTally, PairTally, Sample
 
@@ -126,9 +127,33 @@ class Models:
         """Every measure of every model on its own, with its interval."""
         return {name: dict(self._estimates(name)) for name in self.batches}
 
+    def per_class(self) -> dict[str, dict[tuple[str, str], Estimate]]:
+        """What each of many classes has of its own, model by model; nothing of two classes."""
+        if self.first.binary or not self.decided:
+            return {}
+        measures = [find(name) for name in PER_CLASS_OF_MODELS]
+        labels = self.first.labels
+        return {
+            name: {
+                (label, measure.name): self._judge(name).of_label(measure, i)
+                for i, label in enumerate(labels)
+                for measure in measures
+            }
+            for name in self.batches
+        }
+
+    def _judge(self, name: str) -> Judge:
+        if name not in self._judges:
+            tally = engines.count(replace(self.batches[name], slices={}))
+            self._judges[name] = Judge(tally, self.level, self.method if self.resample else None)
+        return self._judges[name]
+
+    @cached_property
+    def _judges(self) -> dict[str, Judge]:
+        return {}
+
     def _estimates(self, name: str) -> Iterator[tuple[str, Estimate]]:
-        batch = replace(self.batches[name], slices={})
-        judge = Judge(engines.count(batch), self.level, self.method if self.resample else None)
+        batch, judge = self.batches[name], self._judge(name)
         for measure, average, quantity in counted(binary=batch.binary) if self.decided else ():
             if average is not None:
                 found = judge.averaged(measure, average)
