@@ -14,19 +14,35 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from types import ModuleType
 
-from intervals import classes, clusters, losses, page, proportions, ranking, tables, weights
+from intervals import (
+    class_scores,
+    classes,
+    clusters,
+    losses,
+    page,
+    proportions,
+    ranking,
+    tables,
+    weights,
+)
 from intervals.scenario import PROMISE, Coverage, Scenario, run
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 PAGE = HERE.parent / "docs" / "coverage.rst"
 # The slowest first, so that no worker is left with them at the end.
-PARTS = (tables, classes, clusters, weights, ranking, losses)
+PARTS = (tables, classes, class_scores, clusters, weights, ranking, losses)
 
 
-def scenarios(*, quick: bool) -> list[Scenario]:
-    return [scenario for part in PARTS for scenario in part.scenarios(quick=quick)]
+def scenarios(*, quick: bool, only: str | None = None) -> list[Scenario]:
+    parts = [part for part in PARTS if only in (None, _name(part))]
+    return [scenario for part in parts for scenario in part.scenarios(quick=quick)]
+
+
+def _name(part: ModuleType) -> str:
+    return part.__name__.rpartition(".")[2]
 
 
 def simulate(
@@ -67,6 +83,7 @@ def summary(found: Sequence[Coverage]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a small grid, and no page")
+    parser.add_argument("--only", choices=[_name(p) for p in PARTS], help="one part, and no page")
     parser.add_argument("--repetitions", type=int, default=2000, help="samples a setting")
     parser.add_argument("--at-most", type=int, default=16_000, help="samples where it is close")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -79,15 +96,17 @@ def main() -> None:
     else:
         repetitions = min(asked.repetitions, 400) if asked.quick else asked.repetitions
         at_most = repetitions if asked.quick else asked.at_most
-        found = proportions.run(quick=asked.quick)
-        found += simulate(scenarios(quick=asked.quick), repetitions, at_most, asked.jobs)
+        found = [] if asked.only else proportions.run(quick=asked.quick)
+        todo = scenarios(quick=asked.quick, only=asked.only)
+        found += simulate(todo, repetitions, at_most, asked.jobs)
         name = "intervals-quick.json" if asked.quick else "intervals.json"
+        name = f"intervals-{asked.only}.json" if asked.only else name
         out = asked.out or RESULTS / name
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(json.dumps([row.plain() for row in found], indent=1) + "\n", "utf-8")
         print(f"Wrote {out}")
     summary(found)
-    target = asked.page or (None if asked.quick else PAGE)
+    target = asked.page or (None if asked.quick or asked.only else PAGE)
     if target is not None:
         target.write_text(page.render(found), "utf-8")
         print(f"Wrote {target}")

@@ -187,7 +187,7 @@ def averaged_interval(
     """The interval of an average over classes that share their rows, by each row's influence.
 
     A part with few errors has too little spread to be believed. By how much its own interval is
-    wider than its spread says is added to either end, as if all such parts erred together.
+    wider than its spread says is added to either end, as squares add.
     """
     ranked = declared.ranked
     value = math.fsum(part.weight * part.found.value for part in parts)
@@ -204,7 +204,8 @@ def averaged_interval(
         if errors < ENOUGH_ERRORS or not known:
             own = ranked_interval(ranked, found, (positives, negatives), bounds, level)[0]
             for side, end in enumerate(own):
-                short[side] += weight * math.sqrt(max((end - found.value) ** 2 - known, 0.0))
+                more = max((end - found.value) ** 2 - known, 0.0)
+                short[side] = math.hypot(short[side], weight * math.sqrt(more))
     low, high = (
         _farther(value, end, more, bound)
         for end, more, bound in zip(ends, short, bounds, strict=True)
