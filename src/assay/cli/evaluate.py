@@ -61,6 +61,10 @@ EXAMPLES = (
         "from a database, for other programs",
         "assay evaluate 'sqlite:flows.db?select label, score from flows' --format json",
     ),
+    (
+        "probabilities of several classes, and rows of one that was never learned",
+        "assay evaluate classes.csv --probabilities 'p_*' --unknown botnet",
+    ),
     ("from standard input", "cat predictions.csv | assay evaluate - --format markdown"),
 )
 
@@ -81,6 +85,11 @@ EXAMPLES = (
     type=values.number,
     metavar="T",
     help="Rows are flagged from this score on.  [default: 0.5 for scores in [0, 1]]",
+)
+@judging(
+    "--unknown",
+    metavar="LABEL",
+    help="A label that the model has no probability of: its rows are judged by how they rank.",
 )
 @BASE_RATES
 @VOLUME
@@ -109,6 +118,7 @@ def command(
     negative: str | None,
     labels: tuple[str, ...] | None,
     threshold: float | None,
+    unknown: str | None,
     base_rate: tuple[float, ...],
     volume: float | None,
     interval: str | None,
@@ -140,6 +150,7 @@ def command(
             negative=negative,
             labels=labels,
             threshold=threshold,
+            unknown=unknown,
             base_rate=base_rate or None,
             volume=volume,
             level=reporting.level,

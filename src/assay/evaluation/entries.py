@@ -10,7 +10,17 @@ from assay.evaluation.class_scores import DEFINED_ONLY
 from assay.evaluation.deployment import daily
 from assay.evaluation.judge import Judge
 from assay.inference import Estimate
-from assay.measures import AVERAGES, Binned, MeanLoss, Measure, OverPairs, Ranked, catalogue, find
+from assay.measures import (
+    AVERAGES,
+    Binned,
+    MeanLoss,
+    Measure,
+    OpenSet,
+    OverPairs,
+    Ranked,
+    catalogue,
+    find,
+)
 from assay.measures.shown import AT_BASE_RATES, AT_USUAL_BASE_RATES
 
 DEFAULT_BASE_RATES = (0.1, 0.01, 0.001, 0.0001)
@@ -62,10 +72,11 @@ def _of_two(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
         if not measure.symmetric:
             yield Entry(measure.name, judge.of_label(measure, 1), label=positive)
     for measure in measures:
-        if measure.formula is None and not measure.symmetric:
+        one_sided = measure.formula is None and not measure.symmetric
+        if one_sided and not isinstance(measure.of_scores, OpenSet):
             yield Entry(measure.name, judge.scored(measure), label=positive)
     for measure in measures:
-        if measure.symmetric and not isinstance(measure.of_scores, OverPairs):
+        if measure.symmetric and not isinstance(measure.of_scores, OverPairs | OpenSet):
             if measure.formula is None:
                 yield Entry(measure.name, judge.scored(measure))
             else:
@@ -83,7 +94,7 @@ def _of_many(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
     for measure in measures:
         if measure.classes is not None:
             yield Entry(measure.name, judge.of_classes(measure))
-        elif isinstance(measure.of_scores, MeanLoss | OverPairs | Binned):
+        elif isinstance(measure.of_scores, MeanLoss | OverPairs | Binned | OpenSet):
             yield Entry(measure.name, judge.scored(measure))
     for measure in measures:
         if measure.averages:

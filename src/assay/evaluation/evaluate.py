@@ -9,7 +9,7 @@ from assay import engines as engine
 from assay.errors import EmptyInput, InputError
 from assay.evaluation.evaluation import Evaluation
 from assay.inference import Method
-from assay.sources import checked_columns, columns_of, from_arrays
+from assay.sources import checked_columns, columns_of, open_arrays
 from assay.tally import Tally
 
 
@@ -27,6 +27,7 @@ def evaluate(
     sample_weight: Any = None,
     slices: Mapping[str, Any] | None = None,
     clusters: Any = None,
+    unknown: Any = None,
     base_rate: float | Sequence[float] | None = None,
     volume: float | None = None,
     family: str | None = None,
@@ -46,6 +47,8 @@ def evaluate(
     frequencies, ``sample_weight`` sampling weights. ``slices`` maps a name to a column;
     ``family`` is the name of the one that is the kind of attack (``"family"`` if there is one so
     called). ``clusters`` is a column such as the host, within which rows are not independent.
+    ``unknown`` is a label that ``y_proba`` has no column of: its rows are judged by how they rank
+    against the others, and all else is of the others alone.
     ``base_rate`` is the share of positives in deployment, ``volume`` how many rows there are a day.
 
     >>> truth = ["attack", "normal", "attack", "normal"]
@@ -53,7 +56,7 @@ def evaluate(
     >>> evaluation["recall"].value, evaluation["roc_auc"].value
     (1.0, 1.0)
     """
-    batch = from_arrays(
+    batch = open_arrays(
         y_true,
         y_score=y_score,
         y_pred=y_pred,
@@ -66,6 +69,7 @@ def evaluate(
         sample_weight=sample_weight,
         slices=slices,
         clusters=clusters,
+        unknown=unknown,
     )
     return Evaluation(
         engine.count(batch),
@@ -91,7 +95,7 @@ def count(y_true: Any, **columns: Any) -> Tally:
     >>> Evaluation(a + b)["accuracy"].value
     0.6666666666666666
     """
-    return engine.count(from_arrays(y_true, **checked_columns(columns)))
+    return engine.count(open_arrays(y_true, **checked_columns(columns)))
 
 
 class RunningTally:
@@ -120,7 +124,7 @@ class RunningTally:
             found = ", ".join(given) or "nothing"
             raise InputError(f"a batch needs a column y_true; found {found}")
         truth = given.pop("y_true")
-        rows = from_arrays(truth, **{**self._shared, **checked_columns(given)})
+        rows = open_arrays(truth, **{**self._shared, **checked_columns(given)})
         self._rows += rows.rows
         self._notes = tuple(dict.fromkeys([*self._notes, *rows.notes]))
         self._parts.append(engine.count(rows))

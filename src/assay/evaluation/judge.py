@@ -36,6 +36,7 @@ from assay.measures import (
     MeanLoss,
     Measure,
     Needs,
+    OpenSet,
     OverPairs,
     Ranked,
     Ranking,
@@ -220,7 +221,17 @@ class Judge:
             case OverPairs() as declared:
                 return class_scores.over_pairs(self, declared, measure)
             case Ranked() as declared:
-                return self._ranked(self._limited(declared), measure, label or 0)
+                assert self.rankings is not None  # noqa: S101 - scores are there
+                number = label or 0
+                limited = self._limited(declared)
+                return self._ranked(limited, measure, self.rankings[number], self._sample(number))
+            case OpenSet() as declared:
+                assert self.tally.open_set is not None  # noqa: S101 - it is not missing
+                sample = declared.binary(self.tally.open_set)
+                for side, rows_of in enumerate(("the unknown label", "a known label")):
+                    if not (sample.truth == side).any():
+                        return self._undefined(f"there are no rows of {rows_of}")
+                return self._ranked(declared.ranked, measure, rank(sample.score_tally(0)), sample)
 
     def _missing(self, measure: Measure) -> str | None:
         """What a measure needs and the tally does not have."""
@@ -228,6 +239,8 @@ class Judge:
             return partly.NOT_LABELLED
         if measure.needs is Needs.LOSSES and self.tally.losses is None:
             return "it needs probabilities" + self._have()
+        if measure.needs is Needs.OPEN_SET and self.tally.open_set is None:
+            return "it needs rows of a label that the model does not know: say unknown="
         if measure.needs is Needs.SCORES and self.tally.scores is None:
             return "it needs scores" + self._have()
         if isinstance(measure.of_scores, Binned) and self.reliability is None:
@@ -247,9 +260,9 @@ class Judge:
             return declared
         return declared.up_to(self.max_fpr, corrected=self.corrected)
 
-    def _ranked(self, declared: Ranked, measure: Measure, label: int) -> Estimate:
-        assert self.rankings is not None  # noqa: S101 - scores are there
-        ranking = self.rankings[label]
+    def _ranked(
+        self, declared: Ranked, measure: Measure, ranking: Ranking, sample: Sample | None
+    ) -> Estimate:
         n = rows(ranking.tally)
         if not declared.defined(ranking.positives, ranking.negatives):
             absent = "positives" if not ranking.positives else "negatives"
@@ -259,9 +272,9 @@ class Judge:
         sizes = effective_rows(ranking.tally, 1), effective_rows(ranking.tally, 0)
         note = None
         if isinstance(self.method, Bootstrap):
-            ends, name, note = self.resampled(ranking.tally, declared.value, label)
+            ends, name, note = self.resampled(ranking.tally, declared.value, sample)
         elif self.tally.clusters is not None:
-            ends, name, note = self._clustered(declared, found.value, bounds, label)
+            ends, name, note = self._clustered(declared, found.value, bounds, sample)
         elif declared.interval is Interval.AUC and isinstance(self.method, DeLong | Newcombe):
             ends, name = self.method(found, *sizes), self.method.name
         else:
@@ -270,14 +283,16 @@ class Judge:
         return Estimate(found.value, low, high, method=name, n=n, level=self.level, note=note)
 
     def resampled(
-        self, tally: ScoreTally, measure: Callable[[ScoreTally], float], label: int = 0
+        self,
+        tally: ScoreTally,
+        measure: Callable[[ScoreTally], float],
+        sample: Sample | None,
     ) -> tuple[tuple[float, float], str, str | None]:
         """The bootstrap interval of a measure of scores: its ends, its name and a note."""
         assert isinstance(self.method, Bootstrap)  # noqa: S101 - checked by the caller
         if self.tally.clusters is None:
             drawn = resampling.score_interval(tally, measure, self.method)
             return (drawn.low, drawn.high), self.method.name, drawn.note
-        sample = self._sample(label)
         if sample is None:
             return (math.nan, math.nan), "", NO_ROWS if self.binary else NOT_KEPT
         if len(sample.clusters) < 2:
@@ -291,10 +306,9 @@ class Judge:
         return sample if self.binary or sample is None else sample.one_versus_rest(label)
 
     def _clustered(
-        self, declared: Ranked, value: float, bounds: tuple[float, float], label: int
+        self, declared: Ranked, value: float, bounds: tuple[float, float], sample: Sample | None
     ) -> tuple[tuple[float, float], str, str | None]:
         none = (math.nan, math.nan)
-        sample = self._sample(label)
         if sample is None:
             return none, "", NO_ROWS if self.binary else NOT_KEPT
         ends = clustered(sample, declared, value, bounds, self.level)

@@ -30,10 +30,12 @@ def loss(judge: Judge, declared: MeanLoss) -> Estimate:
     else:
         why = "it is of the probability of one positive label, of two"
         return Estimate(math.nan, level=judge.level, undefined=why)
+    if not moments.weight:
+        return Estimate(math.nan, level=judge.level, undefined="there are no rows")
     name, note = "delta", None
     of_many = None if judge.binary or declared.of_classes is None else tally.sample
     if isinstance(judge.method, Bootstrap) and judge.binary:
-        ends, name, note = judge.resampled(tally.scores[0], declared.value)
+        ends, name, note = judge.resampled(tally.scores[0], declared.value, tally.sample)
     elif isinstance(judge.method, Bootstrap) and of_many is not None:
         bounds = 0.0, declared.largest
         ends, name, note = by_rows(judge, of_many, declared, moments.mean, bounds)

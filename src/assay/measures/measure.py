@@ -37,6 +37,7 @@ class Needs(Enum):
     CONFUSION = "decisions"
     SCORES = "scores"
     LOSSES = "probabilities"
+    OPEN_SET = "probabilities and unknown rows"
 
 
 class Interval(Enum):

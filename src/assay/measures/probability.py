@@ -29,7 +29,7 @@ from assay.measures.measure import (
     OfDecisions,
 )
 from assay.measures.ranking import Ranking, Smooth
-from assay.measures.scores import Binned, MeanLoss, OverPairs, Ranked
+from assay.measures.scores import Binned, MeanLoss, OpenSet, OverPairs, Ranked
 from assay.tally import Confusion, LossSums
 from assay.tally.sums import SMALLEST_PROBABILITY
 
@@ -181,6 +181,53 @@ ROC_AUC_OVO = Measure(
     reads="The mean over all pairs of classes of how well their probabilities tell them apart.",
     misleads="A pair of rare classes counts as much as the pair that makes up the traffic.",
     reference="Hand and Till 2001",
+)
+
+OSCR = Measure(
+    name="oscr",
+    title="open-set classification rate",
+    short="OSCR",
+    group="ranking",
+    better=HIGHER,
+    range=(0, 1),
+    averaged=False,
+    of_scores=OpenSet(_AUC, right_only=True),
+    definition=Definition(
+        "mean over known rows i and unknown rows j of [c_i] ([s_i > s_j] + [s_i = s_j] / 2)",
+        r"\frac{1}{\vert K \vert \vert U \vert} \sum_{i \in K} \sum_{j \in U} "
+        r"[c_i] \left( [s_i > s_j] + \frac{1}{2} [s_i = s_j] \right)",
+        "K are the rows of known labels, U those of the unknown one, s the largest probability of "
+        "a row, and c_i says that row i is decided right; a bracket is 1 where it holds.",
+    ),
+    reads="The chance that a row of a known label is both decided right and surer than a row of a "
+    "label that the model never learned: the area under the share decided right against the share "
+    "of unknown rows let in.",
+    misleads="It falls with the accuracy on known rows and with the ranking against unknown ones, "
+    "and does not say which; and unknown rows of another kind may look quite different.",
+    reference="Dhamija et al. 2018",
+)
+
+KNOWN_AUC = Measure(
+    name="known_auc",
+    title="ROC AUC of known against unknown",
+    short="known AUC",
+    group="ranking",
+    better=HIGHER,
+    range=(0, 1),
+    averaged=False,
+    of_scores=OpenSet(_AUC),
+    definition=Definition(
+        "mean over known rows i and unknown rows j of [s_i > s_j] + [s_i = s_j] / 2",
+        r"\frac{1}{\vert K \vert \vert U \vert} \sum_{i \in K} \sum_{j \in U} "
+        r"\left( [s_i > s_j] + \frac{1}{2} [s_i = s_j] \right)",
+        "K are the rows of known labels, U those of the unknown one, s the largest probability of "
+        "a row; a bracket is 1 where it holds.",
+    ),
+    reads="The chance that the model is surer of a row whose label it learned than of one whose "
+    "label it never saw, ties counted half.",
+    misleads="It asks only how sure the model is, not whether it is right about the rows that it "
+    "knows.",
+    reference="Hendrycks and Gimpel 2017",
 )
 
 PARTIAL_AUC = Measure(
@@ -336,6 +383,8 @@ EXPECTED_CALIBRATION_ERROR = Measure(
 SCORED = (
     ROC_AUC,
     ROC_AUC_OVO,
+    OSCR,
+    KNOWN_AUC,
     PARTIAL_AUC,
     AVERAGE_PRECISION,
     LOG_LOSS,

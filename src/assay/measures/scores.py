@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -279,6 +279,35 @@ class OverPairs:
         return math.fsum(values) / len(values)
 
 
+@dataclass(frozen=True)
+class OpenSet:
+    """How rows of known labels rank above those of a label that the model does not know.
+
+    The largest probability ranks. Where only those decided right count (``right_only``), a known
+    row that is decided wrong ranks below every unknown one.
+    """
+
+    ranked: Ranked
+    right_only: bool = False
+    invariant_under: tuple[Law, ...] = ()
+    needs: ClassVar[Needs] = Needs.OPEN_SET
+
+    @property
+    def interval(self) -> Interval:
+        """How its default interval is found."""
+        return self.ranked.interval
+
+    def binary(self, rows: Sample) -> Sample:
+        """Rows of an open set as a ranking of known, the positives, above unknown ones."""
+        unknown, wrong = 0, 1
+        scores = rows.scores
+        if self.right_only:
+            # Below every probability.
+            scores = np.where((rows.truth == wrong)[:, None], -1.0, scores)
+        truth = (rows.truth != unknown).astype(np.uint16)
+        return replace(rows, labels=("unknown", "known"), truth=truth, scores=scores)
+
+
 def effective_rows(tally: ScoreTally, side: int) -> float:
     """How many positives (1) or negatives (0) there are; with sampling weights, effectively."""
     total = float(tally.totals()[side])
@@ -298,4 +327,4 @@ def _sizes(sample: Sample, counts: npt.NDArray[Any]) -> Floats:
 
 
 ByRow: TypeAlias = Ranked | MeanLoss | ClassAverage | OverPairs
-OfScores: TypeAlias = Ranked | MeanLoss | Binned | OverPairs
+OfScores: TypeAlias = Ranked | MeanLoss | Binned | OverPairs | OpenSet

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from assay.measures import catalogue
-from assay.measures.scores import OverPairs
+from assay.measures.scores import OpenSet, OverPairs
 
 
 class Shown(NamedTuple):
@@ -31,7 +31,7 @@ class Shown(NamedTuple):
 def of_scores() -> tuple[str, ...]:
     """The measures of scores that two classes have."""
     found = [measure for measure in catalogue.CATALOGUE if measure.of_scores is not None]
-    return tuple(m.name for m in found if not isinstance(m.of_scores, OverPairs))
+    return tuple(m.name for m in found if not isinstance(m.of_scores, OverPairs | OpenSet))
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -64,7 +64,8 @@ ADVANCED = Shown(
     two=_names("balanced_accuracy kappa mcc"),
     many=_names(
         "balanced_accuracy kappa mcc jaccard error_rate roc_auc.macro roc_auc.weighted "
-        "roc_auc_ovo average_precision.macro average_precision.weighted log_loss brier"
+        "roc_auc_ovo average_precision.macro average_precision.weighted log_loss brier "
+        "oscr known_auc"
     ),
     scores=True,
 )

@@ -11,7 +11,7 @@ from assay.evaluation.partly import NOT_LABELLED, alerts_only
 from assay.evaluation.per_label import per_label
 from assay.evaluation.words import listed
 from assay.inference import Estimate, Significance
-from assay.measures import AVERAGES, RECALL, catalogue, find, parse
+from assay.measures import AVERAGES, RECALL, Needs, catalogue, find, parse
 from assay.measures.measure import spoken
 from assay.measures.shown import (
     ADVANCED,
@@ -128,6 +128,8 @@ def _measures(evaluation: Evaluation) -> tuple[Section, ...]:
     main, advanced = MAIN.of(binary=binary), ADVANCED.of(binary=binary)
     if evaluation.tally.scores is None:
         advanced = tuple(key for key in advanced if parse(key)[0].formula is not None)
+    if evaluation.tally.open_set is None:
+        advanced = tuple(key for key in advanced if parse(key)[0].needs is not Needs.OPEN_SET)
     return (
         Section("Main results", (_table(evaluation, main),), Tier.MAIN),
         Section("Advanced results", (_table(evaluation, advanced),), Tier.ADVANCED),

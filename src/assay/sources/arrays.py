@@ -50,6 +50,7 @@ COLUMNS = (
     "sample_weight",
     "slices",
     "clusters",
+    "unknown",
 )
 
 
@@ -88,7 +89,7 @@ def from_arrays(
     y_score, y_proba, threshold = _said(y_pred, y_score, y_proba, threshold)
     decision = None if y_pred is None else labels_of(y_pred, "y_pred")
     score = None if y_score is None else scores_of(y_score, "y_score")
-    table, names = (None, None) if y_proba is None else _probabilities(y_proba, truth.kind)
+    table, names = (None, None) if y_proba is None else probabilities_of(y_proba, truth.kind)
     amounts, weights = _amounts_of(counts, sample_weight)
     cluster = None if clusters is None else names_of(clusters, "clusters")
     parts = {name: names_of(c, str(name)) for name, c in _sliced(slices).items()}
@@ -220,7 +221,7 @@ def _must_be_shares(scores: Array) -> None:
             raise ScoreError(f"probabilities lie in [0, 1]; y_proba runs from {low:g} to {high:g}")
 
 
-def _probabilities(y_proba: Any, kind: str) -> tuple[Array, tuple[Any, ...] | None]:
+def probabilities_of(y_proba: Any, kind: str) -> tuple[Array, tuple[Any, ...] | None]:
     """Probabilities as an array with a column a label, and the labels where they are named."""
     columns: Mapping[Any, Any] | None = None
     if isinstance(y_proba, Mapping):
@@ -251,7 +252,7 @@ def probability_labels(tables: Mapping[str, Any], kind: str) -> list[Any] | None
     """
     for table in tables.values():
         if isinstance(table, Mapping) or hasattr(table, "columns"):
-            names = _probabilities(table, kind)[1] or ()
+            names = probabilities_of(table, kind)[1] or ()
             return sorted(names, key=lambda n: (isinstance(n, str), n))
     return None
 

@@ -20,8 +20,14 @@ from assay.tally.sums import LossSums
 _KEY = ("labels", "positive", "threshold")
 _DECIDING = ("threshold", "decided")
 _KINDS = ("", "score", "probability")
-_PARTS = ("scores", "losses", "clusters", "sample")
-_TYPES = {"scores": ScoreTally, "losses": LossSums, "clusters": ClusterTally, "sample": Sample}
+_PARTS = ("scores", "losses", "clusters", "sample", "open_set")
+_TYPES = {
+    "scores": ScoreTally,
+    "losses": LossSums,
+    "clusters": ClusterTally,
+    "sample": Sample,
+    "open_set": Sample,
+}
 # Rows with a probability a class are kept up to so many probabilities.
 MOST_PROBABILITIES = 20_000_000
 
@@ -36,7 +42,9 @@ class Tally:
     ``kind`` tells what the scores are: ``""`` (none), ``"score"``, ``"probability"``.
     ``scores`` holds one table for a binary tally, one a label for more classes. ``sample`` holds
     the rows: of a binary score those that come in clusters, of more classes all of them, unless
-    there are too many. ``slices`` maps (column, value) to the confusion matrix of those rows.
+    there are too many. ``open_set`` holds, where there are rows of a label that the model does not
+    know, the largest probability of every row: of those, of known ones decided wrong, and right.
+    ``slices`` maps (column, value) to the confusion matrix of those rows.
 
     >>> a = Tally.of_confusion(Confusion(("no", "yes"), ((5, 1), (2, 9))), positive="yes")
     >>> (a + a).confusion.total
@@ -54,6 +62,7 @@ class Tally:
     clusters: ClusterTally | None = None
     sample: Sample | None = None
     slices: Mapping[tuple[str, str], Confusion] = field(default_factory=dict)
+    open_set: Sample | None = None
 
     @classmethod
     def of_confusion(cls, confusion: Confusion, *, positive: str | None = None) -> Tally:
@@ -93,6 +102,7 @@ class Tally:
             clusters=_sum([part.clusters for part in parts]),
             sample=kept_rows(_sum([part.sample for part in parts])),
             slices={key: slices[key] for key in sorted(slices)},
+            open_set=_sum([part.open_set for part in parts]),
         )
 
     def zero(self) -> Tally:
@@ -105,6 +115,7 @@ class Tally:
             clusters=self.clusters and ClusterTally.zero(self.labels),
             sample=self.sample and Sample.zero(self.labels, self.sample.models, self.sample.width),
             slices={},
+            open_set=self.open_set and Sample.zero(self.open_set.labels, self.open_set.models),
         )
 
     def __hash__(self) -> int:
@@ -158,7 +169,8 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
             raise ValueError(f"its {name} are of another kind")
     confusion = confusion_of(header["confusion"], {})
     slices = {(str(c), str(v)): confusion_of(table, {}) for c, v, table in header["slices"]}
-    labelled = [confusion, *slices.values(), *(p for p in parts.values() if hasattr(p, "labels"))]
+    own = [part for name, part in parts.items() if name != "open_set" and hasattr(part, "labels")]
+    labelled = [confusion, *slices.values(), *own]
     if any(list(part.labels) != header["labels"] for part in labelled):
         raise ValueError("the labels of its parts do not fit")
     if header["kind"] not in _KINDS or header["positive"] not in (None, *header["labels"]):
@@ -178,6 +190,7 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
         clusters=parts.get("clusters"),
         sample=parts.get("sample"),
         slices=slices,
+        open_set=parts.get("open_set"),
     )
 
 
