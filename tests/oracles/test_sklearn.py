@@ -29,6 +29,9 @@ SHARES = (0.6, 0.2, 0.12, 0.06, 0.02)
 
 BINARY = ("balanced", "imbalanced", "tied", "counted", "weighted")
 MULTI = ("classes", "classes counted", "classes weighted")
+# Every eighth row is of a class that the model does not know.
+OPEN = ("open", "open counted", "open weighted")
+UNKNOWN = "new"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +76,7 @@ def _classes(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 @cache
 def data(kind: str, seed: int) -> Data:
     rng = np.random.default_rng([seed, *kind.encode()])
-    several = kind in MULTI
+    several = kind in MULTI + OPEN
     if several:
         codes, said = _classes(rng)
         truth = np.array(CLASSES)[codes]
@@ -82,6 +85,9 @@ def data(kind: str, seed: int) -> Data:
         wild = rng.random(len(truth)) < 0.1
         decision[wild] = rng.choice(CLASSES, wild.sum())
         columns = {"y_proba": said, "y_pred": decision}
+        if kind in OPEN:
+            truth = np.where(np.arange(len(truth)) % 8 == 7, UNKNOWN, truth)
+            columns |= {"unknown": UNKNOWN, "labels": CLASSES}
     else:
         is_positive, said = _binary(kind, rng)
         truth = np.where(is_positive, POSITIVE, NEGATIVE)
@@ -263,6 +269,18 @@ def _half_brier(d: Data) -> float:
     return d(sk.brier_score_loss, "score", scale_by_half=True)
 
 
+def _known(*, right_only: bool) -> Theirs:
+    """Known against unknown rows by the largest probability; wrong decisions may come last."""
+
+    def theirs(d: Data) -> float:
+        known, largest = d.truth != UNKNOWN, d.score.max(axis=1)
+        if right_only:
+            largest = np.where(known & (d.decision != d.truth), -1.0, largest)
+        return sk.roc_auc_score(known, largest, sample_weight=d.weight)
+
+    return theirs
+
+
 def _calibration_error(d: Data) -> float:
     observed, predicted = calibration_curve(d.is_positive, d.score, n_bins=15)
     rows, _ = np.histogram(d.score, np.linspace(0, 1, 16))
@@ -333,6 +351,8 @@ TABLE = (
         _of_probabilities(sk.roc_auc_score, multi_class="ovo"),
         ("classes", "classes counted"),
     ),
+    Row("known_auc", _known(right_only=False), OPEN),
+    Row("oscr", _known(right_only=True), OPEN),
     # Its calibration curve takes no weights, and puts a score on an edge into the lower bin.
     Row("expected_calibration_error", _calibration_error, ("balanced", "imbalanced", "counted")),
 )
@@ -361,8 +381,7 @@ def test_no_estimate_of_an_evaluation_is_forgotten(kind: str) -> None:
         # The next test has them.
         *(f"{name}.{NEGATIVE}" for name in PAIRS),
         # See the table.
-        "expected_calibration_error",
-        "roc_auc_ovo",
+        *("expected_calibration_error", "roc_auc_ovo", "known_auc", "oscr"),
     }
     assert left_out <= without_oracle
 
