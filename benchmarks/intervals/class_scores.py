@@ -1,9 +1,9 @@
-"""Probabilities of more than two classes: averages over classes of AUC and average precision."""
+"""Probabilities of more than two classes: averages over classes, and rows of an unknown class."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -13,6 +13,7 @@ from assay.engines import count
 from assay.evaluation import Judge
 from assay.measures import AVERAGE_PRECISION, ROC_AUC, parse
 from assay.sources import Batch
+from assay.sources.batch import UnknownRows
 
 # Of each class: rows for an AUC and for average precision, and errors of either.
 ENOUGH_ROWS, ENOUGH_ROWS_OF_AP, ENOUGH_ERRORS = 30, 50, 5
@@ -20,6 +21,7 @@ MEASURES = (
     *("roc_auc.macro", "roc_auc.weighted", "roc_auc_ovo"),
     *("average_precision.macro", "average_precision.weighted"),
 )
+OPEN = ("oscr", "known_auc")
 _POPULATION = 400_000
 
 
@@ -102,8 +104,55 @@ POPULATIONS = (
 )
 
 
-def scenarios(*, quick: bool) -> list[ClassScores]:
+@dataclass(frozen=True)
+class OpenSet:
+    """Rows of three known classes, told apart by ``gap``, and of one that no evidence speaks for."""
+
+    unknown: float
+    gap: float
+    rows: int
+    group = "unknown rows"
+
+    @property
+    def setting(self) -> str:
+        """The setting in words."""
+        return f"{self.unknown:g} unknown, others told apart by {self.gap:g}, {self.rows:,} rows"
+
+    def judge(self, rng: np.random.Generator, rows: int) -> Judge:
+        """Rows with a probability of each known class."""
+        outside = int(rng.binomial(rows, self.unknown))
+        inside = ClassScores((0.5, 0.3, 0.2), (self.gap,) * 3, rows)
+        odds = np.exp(rng.standard_normal((outside, 3)))
+        largest = (odds / odds.sum(axis=1, keepdims=True)).max(axis=1)
+        batch = inside.batch(rng, rows - outside)
+        return Judge(count(replace(batch, unknown=UnknownRows("unknown", largest))))
+
+    def truths(self) -> Mapping[str, float]:
+        """The values on so many rows that their own error does not matter."""
+        judge = self.judge(np.random.default_rng(1), _POPULATION)
+        return {measure: float(_estimate(judge, measure)) for measure in OPEN}
+
+    def inside(self, measure: str) -> bool:
+        """Enough rows of the smaller side, and errors, are expected."""
+        smaller = self.rows * min(self.unknown, 1 - self.unknown)
+        errors = smaller * (1 - self.truths()[measure])
+        return smaller >= ENOUGH_ROWS and errors >= ENOUGH_ERRORS
+
+    def draw(
+        self, rng: np.random.Generator, repetitions: int, measures: Sequence[str]
+    ) -> Iterator[tuple[int, Mapping[str, Estimate]]]:
+        """Samples of independent rows."""
+        for _ in range(repetitions):
+            judge = self.judge(rng, self.rows)
+            yield 1, {measure: _estimate(judge, measure) for measure in measures}
+
+
+def scenarios(*, quick: bool) -> list[ClassScores | OpenSet]:
     """Even and lopsided classes, well told apart and not, from a few rows to many."""
     populations = POPULATIONS[::3] if quick else POPULATIONS
     sizes = (200, 1000) if quick else (100, 300, 1000, 3000)
-    return [ClassScores(shares, gaps, rows) for shares, gaps in populations for rows in sizes]
+    found = [ClassScores(shares, gaps, rows) for shares, gaps in populations for rows in sizes]
+    settings = (
+        ((0.3, 1.5), (0.1, 3.0)) if quick else ((0.3, 1.5), (0.3, 3.0), (0.1, 1.5), (0.1, 3.0))
+    )
+    return [*found, *(OpenSet(unknown, gap, rows) for unknown, gap in settings for rows in sizes)]
