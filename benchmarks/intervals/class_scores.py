@@ -40,7 +40,7 @@ class ClassScores:
     @property
     def setting(self) -> str:
         """The setting in words."""
-        shares = " to ".join(f"{share:g}" for share in self.shares)
+        shares = " to ".join(f"{share:.2g}" for share in self.shares)
         gaps = ", ".join(f"{gap:g}" for gap in self.gaps)
         return f"classes {shares}, told apart by {gaps}, {self.rows:,} rows"
 
@@ -106,7 +106,7 @@ POPULATIONS = (
 
 @dataclass(frozen=True)
 class OpenSet:
-    """Rows of three known classes, told apart by ``gap``, and of one that no evidence speaks for."""
+    """Rows of three known classes, told apart by ``gap``, and of one without any evidence."""
 
     unknown: float
     gap: float

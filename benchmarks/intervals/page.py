@@ -38,9 +38,9 @@ _PROMISES = {
     "the rest, and Hand and Till's over pairs. Promised where each class expects at least 30 rows, "
     "for average precision 50, and each ranking of a class 5 errors, its rows times how far its "
     "AUC falls short of 1.",
-    "unknown rows": "Three known classes and an unknown one. Promised where the smaller side, of known "
-    "or of unknown rows, expects at least 30 rows and 5 errors, its rows times how far the measure "
-    "falls short of 1.",
+    "unknown rows": "Three known classes and an unknown one. Promised where the smaller side, of "
+    "known or of unknown rows, expects at least 30 rows and 5 errors, its rows times how far the "
+    "measure falls short of 1.",
     "scores": "With P positives and N negatives, AUC is promised where min(P, N) (1 - AUC) is at "
     "least 5; average precision where, besides, min(P, N) is at least 50. For the partial AUC it "
     "is what lies left of the limit that counts: promised where min(P, 0.1 N) s is at least 10 and "
