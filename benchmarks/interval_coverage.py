@@ -17,6 +17,7 @@ from pathlib import Path
 
 from intervals import (
     bands,
+    class_scores,
     classes,
     clusters,
     losses,
@@ -34,7 +35,18 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 PAGE = HERE.parent / "docs" / "coverage.rst"
 # The slowest first, so that no worker is left with them at the end.
-PARTS = (tables, operating, classes, clusters, periods, weights, bands, ranking, losses)
+PARTS = (
+    tables,
+    operating,
+    classes,
+    class_scores,
+    clusters,
+    periods,
+    weights,
+    bands,
+    ranking,
+    losses,
+)
 
 
 def scenarios(*, quick: bool, only: Sequence[str] = ()) -> list[Scenario]:
@@ -100,6 +112,7 @@ def main() -> None:
         todo = scenarios(quick=asked.quick, only=asked.only or ())
         found += simulate(todo, repetitions, at_most, asked.jobs)
         name = "intervals-quick.json" if asked.quick else "intervals.json"
+        name = f"intervals-{'-'.join(asked.only)}.json" if asked.only else name
         out = asked.out or RESULTS / name
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(json.dumps([row.plain() for row in found], indent=1) + "\n", "utf-8")

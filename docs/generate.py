@@ -25,6 +25,7 @@ from assay.measures import (
     MeanLoss,
     Measure,
     Needs,
+    OpenSet,
     OverPairs,
     Ranked,
     catalogue,
@@ -55,6 +56,8 @@ CLASS_PROBABILITY = {
     "normal": [0.2, 0.1, 0.3, 0.2, 0.8, 0.6],
     "probe": [0.1, 0.5, 0.4, 0.7, 0.1, 0.2],
 }
+UNKNOWN = "worm"
+UNKNOWN_PROBABILITY = {"dos": [0.5, 0.2], "normal": [0.3, 0.6], "probe": [0.2, 0.2]}
 
 
 def pages() -> dict[str, str]:
@@ -218,7 +221,7 @@ def _many(measure: Measure) -> str:
     said = []
     if measure.classes is not None:
         said.append("one number of all classes, by the second formula")
-    elif isinstance(measure.of_scores, MeanLoss | OverPairs):
+    elif isinstance(measure.of_scores, MeanLoss | OverPairs | OpenSet):
         said.append("one number of all classes")
     one_sided = not (measure.symmetric and measure.classes is not None)
     if (counted and one_sided) or (isinstance(measure.of_scores, Ranked) and measure.averages):
@@ -367,12 +370,18 @@ def _scored_example(measure: Measure) -> tuple[list[str], Estimate]:
     if not math.isnan(found):
         lines = [f"y_true = {_listed(TRUTH)}", f"y_score = {SCORE}"]
         return [*lines, f"assay.{measure.name}(y_true, y_score)"], found
-    columns = [f"{name}={column}" for name, column in CLASS_PROBABILITY.items()]
-    lines = [f"y_true = {_listed(CLASS_TRUTH)}", "y_proba = dict("]
+    truth, table, more = list(CLASS_TRUTH), dict(CLASS_PROBABILITY), {}
+    if measure.needs is Needs.OPEN_SET:
+        truth += [UNKNOWN, UNKNOWN]
+        table = {name: [*column, *UNKNOWN_PROBABILITY[name]] for name, column in table.items()}
+        more = {"unknown": UNKNOWN}
+    columns = [f"{name}={column}" for name, column in table.items()]
+    lines = [f"y_true = {_listed(truth)}", "y_proba = dict("]
     start = "\n   ...     "
     lines[1] += start + f",{start}".join(columns) + ",\n   ... )"
-    found = function(CLASS_TRUTH, CLASS_PROBABILITY)
-    return [*lines, f"assay.{measure.name}(y_true, y_proba)"], found
+    found = function(truth, table, **more)
+    asked = "".join(f', {name}="{value}"' for name, value in more.items())
+    return [*lines, f"assay.{measure.name}(y_true, y_proba{asked})"], found
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -16,6 +16,8 @@ _TITLES = {
     "decisions": "Two classes: measures of decisions",
     "3 classes": "Three classes",
     "5 classes": "Five classes",
+    "class probabilities": "Probabilities of three and of five classes",
+    "unknown rows": "Rows of a label that the model does not know",
     "scores": "Rankings",
     "operating points": "What is read off a curve",
     "low false positive rates": "Detection rates at low false positive rates",
@@ -38,6 +40,13 @@ _PROMISES = {
     "alarms.",
     "5 classes": "Promised where each class expects at least 10 hits, 10 misses and 10 false "
     "alarms.",
+    "class probabilities": "Averages over classes of AUC and average precision, each class against "
+    "the rest, and Hand and Till's over pairs. Promised where each class expects at least 30 rows, "
+    "for average precision 50, and each ranking of a class 5 errors, its rows times how far its "
+    "AUC falls short of 1.",
+    "unknown rows": "Three known classes and an unknown one. Promised where the smaller side, of "
+    "known or of unknown rows, expects at least 30 rows and 5 errors, its rows times how far the "
+    "measure falls short of 1.",
     "scores": "With P positives and N negatives, AUC is promised where min(P, N) (1 - AUC) is at "
     "least 5; average precision where, besides, min(P, N) is at least 50. For the partial AUC it "
     "is what lies left of the limit that counts: promised where min(P, 0.1 N) s is at least 10 and "
@@ -81,6 +90,8 @@ _INSTEAD = {
     "3 classes": "Where a class has few rows, quote its own detection rate and precision: a macro "
     "average is as unsure as its smallest class.",
     "5 classes": "The same holds here.",
+    "class probabilities": "With fewer errors an interval is made wider by what that of the class "
+    "alone says, and covers too often rather than too rarely.",
     "scores": "With fewer errors than that no method is sure of the shape of the scores: count "
     "errors at one threshold instead, as a share of rows.",
     "probabilities": "With fewer attacks the largest losses have not been seen yet, and no "

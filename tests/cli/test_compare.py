@@ -56,7 +56,26 @@ def some(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "flow", "label", score="old_score"
     ).write_parquet(folder / "old.parquet")
     (folder / "folds.csv").write_text(FOLDS)
+    write_classes(folder)
     return folder
+
+
+def write_classes(folder: Path) -> None:
+    """Rows of three classes with the probabilities of two models; those of one apart too."""
+    random = np.random.default_rng(2)
+    truth = random.choice(3, 300, p=(0.5, 0.3, 0.2))
+    labels = ("benign", "dos", "probe")
+    columns = {"flow": np.arange(300), "label": np.array(labels)[truth]}
+    for model, gap in (("bayes", 0.8), ("forest", 2.0)):
+        evidence = random.normal(size=(300, 3))
+        evidence[np.arange(300), truth] += gap
+        odds = np.exp(evidence)
+        table = odds / odds.sum(axis=1, keepdims=True)
+        columns |= {f"p_{model}_{label}": table[:, i] for i, label in enumerate(labels)}
+    frame = pl.DataFrame(columns)
+    frame.write_csv(folder / "classes.csv")
+    frame.select(pl.exclude("^p_bayes_.*$")).write_csv(folder / "forest.csv")
+    frame.select("flow", pl.col("^p_bayes_.*$")).reverse().write_parquet(folder / "bayes.parquet")
 
 
 @pytest.fixture
@@ -91,6 +110,53 @@ def test_json_is_one_valid_document(cli: Cli, here: Path) -> None:
     assert document["headline"] == [verdict["text"] for verdict in document["verdicts"]]
     families = {flip["family"] for flip in document["flips"]}
     assert {"dos", "scan"} <= families
+
+
+CLASSES = ("--model", "bayes=p_bayes_*", "--model", "forest=p_forest_*")
+
+
+def test_a_star_names_the_probability_of_each_class(cli: Cli, here: Path) -> None:
+    found = cli("compare", "classes.csv", *CLASSES, *QUICK, "--format", "json")
+    assert found.code == 0, found.err
+    document = json.loads(found.out)
+    assert [e.message for e in VALIDATOR.iter_errors(document)] == []
+    measures = {difference["measure"] for difference in document["differences"]}
+    assert {"roc_auc.macro", "roc_auc_ovo", "f1.weighted", "log_loss"} <= measures
+    assert document["verdicts"][0]["measure"] == "roc_auc.macro"
+    # In a file of its own, in another order, it is the same comparison.
+    apart = ("--model", "bayes=bayes.parquet:p_bayes_*", "--model", "forest=p_forest_*")
+    joined = cli(*("compare", "forest.csv", *apart, "--id", "flow", *QUICK, "--format", "json"))
+    assert joined.code == 0, joined.err
+    assert json.loads(joined.out)["differences"] == document["differences"]
+
+
+@pytest.mark.parametrize(
+    ("models", "said"),
+    [
+        (("bayes=p_bayes_*", "forest=p_trees_*"), "no column matches 'p_trees_*'"),
+        (("bayes=p_bayes_*", "forest=p_*_*"), "a pattern with one star"),
+        (("bayes=p_bayes_*", "forest=p_forest_dos"), "'bayes' holds a probability a class"),
+        (
+            ("bayes=p_b*", "forest=p_forest_*"),
+            "model 'bayes' has no probability of 'benign', 'dos', 'probe'",
+        ),
+    ],
+)
+def test_patterns_that_do_not_fit_are_refused(
+    cli: Cli, here: Path, models: tuple[str, str], said: str
+) -> None:
+    named = [part for model in models for part in ("--model", model)]
+    found = cli("compare", "classes.csv", *named, *QUICK)
+    assert found.code == 3
+    assert said in found.err
+
+
+def test_a_row_whose_probabilities_do_not_sum_to_one_is_refused(cli: Cli, here: Path) -> None:
+    frame = pl.read_csv("classes.csv").with_columns(p_forest_dos=pl.col("p_forest_dos") / 2)
+    frame.write_csv("off.csv")
+    found = cli("compare", "off.csv", *CLASSES, *QUICK)
+    assert found.code == 3
+    assert "the probabilities sum to" in found.err
 
 
 @pytest.mark.parametrize("face", ["csv", "markdown", "latex", "html"])

@@ -230,6 +230,35 @@ def test_rows_without_a_label_are_allowed_on_request(cli: Cli, tmp_path: Path) -
     assert estimate(found, "recall")["value"] is None
 
 
+# -- rows of a label that the model does not know --------------------------------------------------
+
+OPEN = "label,p_dos,p_normal,p_probe\n" + "".join(
+    f"{label},{shares}\n"
+    for label, shares in (
+        *(("dos", "0.75,0.125,0.125"), ("normal", "0.25,0.5,0.25"), ("probe", "0.5,0.25,0.25")),
+        *(("normal", "0,0.875,0.125"), ("botnet", "0.25,0.25,0.5"), ("botnet", "0.625,0.25,0.125")),
+    )
+)
+
+
+def test_an_unknown_label_opens_the_set(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "classes.csv"
+    path.write_text(OPEN)
+    asked = ("evaluate", path, "--probabilities", "p_*")
+    found = cli(*asked, "--unknown", "botnet", "--format", "json")
+    assert found.code == 0, found.err
+    document = json.loads(found.out)
+    assert document["labels"] == ["dos", "normal", "probe"]
+    # Surer than both: two rows; tied with one: two. The third row is taken for another class.
+    assert estimate(document, "known_auc")["value"] == pytest.approx((2 + 2 + 0.5 + 0.5) / 8)
+    assert estimate(document, "oscr")["value"] == pytest.approx((2 + 2 + 0.5) / 8)
+    assert "2 rows are labelled 'botnet', which the model does not know" in found.err
+    for label, said in (("worm", "--unknown 'worm' does not occur"), ("dos", "the model knows it")):
+        refused = cli(*asked, "--unknown", label)
+        assert refused.code == 3
+        assert said in refused.err
+
+
 # -- where rows come from --------------------------------------------------------------------------
 
 
@@ -428,6 +457,7 @@ def test_the_examples_of_the_help_run(
     cli: Cli, flows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     (tmp_path / "predictions.csv").symlink_to(flows)
+    (tmp_path / "classes.csv").write_text(OPEN)
     if "sqlite:" in line:
         connection = sqlite3.connect(tmp_path / "flows.db")
         connection.execute("create table flows (label text, score real)")

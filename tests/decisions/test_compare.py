@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from assay import Comparison, compare, delong_test, evaluate, holm, mcnemar
-from assay.errors import InputError, LabelError, LengthMismatch, MethodError
+from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
 from assay.measures import CATALOGUE
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -548,13 +548,107 @@ def test_positive_and_negative_may_be_told() -> None:
     assert compare(truth, decisions=said, negative=1).difference("recall").value_b == 0.0
 
 
+# -- probabilities of several classes --------------------------------------------------------------
+
+CLASSES = ("benign", "dos", "probe")
+OF_CLASSES = [
+    *("roc_auc.macro", "roc_auc.weighted", "roc_auc_ovo", "average_precision.macro"),
+    *("average_precision.weighted", "log_loss", "brier"),
+]
+
+
+def class_rows(size: int = 300) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Labels of three classes, and the probabilities of a poor and a good model."""
+    generator = np.random.default_rng(8)
+    truth = generator.choice(3, size, p=(0.5, 0.3, 0.2))
+    tables = {}
+    for name, gap in (("poor", 0.8), ("good", 2.5)):
+        evidence = generator.normal(size=(size, 3))
+        evidence[np.arange(size), truth] += gap
+        odds = np.exp(evidence)
+        tables[name] = odds / odds.sum(axis=1, keepdims=True)
+    return np.array(CLASSES)[truth], tables
+
+
+def test_class_probabilities_are_compared_by_every_measure_of_them() -> None:
+    truth, tables = class_rows()
+    found = compare(truth, probabilities=tables)
+    for name in (*OF_CLASSES, "f1.weighted", "f1.micro", "precision.weighted", "recall.weighted"):
+        each = [evaluate(truth, y_proba=table)[name] for table in tables.values()]
+        difference = found.difference(name)
+        assert (difference.value_a, difference.value_b) == pytest.approx([float(e) for e in each])
+        gap = difference.difference
+        assert gap.low < gap < gap.high
+        assert found.estimates["poor"][name].low == each[0].low
+    assert found.verdicts[0].measure == "roc_auc.macro"
+    assert verdict(found).startswith("good is better than poor: roc_auc.macro is higher by")
+    assert [test.test for test in found.tests] == ["mcnemar"]
+
+
+@pytest.mark.parametrize("clusters", [None, np.arange(300) % 60])
+def test_influence_and_bootstrap_agree_on_class_probabilities(clusters: Any) -> None:
+    """Both ends within a sixth of the width, by 300 resamples."""
+    truth, tables = class_rows()
+    given = {"probabilities": tables, "clusters": clusters, "resamples": 300}
+    by_influence, drawn = (compare(truth, interval=i, **given) for i in (None, "bootstrap"))
+    unit = "" if clusters is None else "cluster "
+    for name in OF_CLASSES:
+        one, other = (found.difference(name).difference for found in (by_influence, drawn))
+        assert (one.method, other.method) == (f"{unit}delta", f"{unit}bootstrap")
+        near = pytest.approx([one.low, one.high], abs=(one.high - one.low) / 6)
+        assert [other.low, other.high] == near, name
+
+
+def test_tables_may_name_their_columns_in_any_order() -> None:
+    truth, tables = class_rows()
+    array = compare(truth, probabilities=tables)
+    turned = {"dos": 1, "probe": 2, "benign": 0}
+    named = {label: tables["good"][:, i] for label, i in turned.items()}
+    frame = pl.DataFrame({label: tables["poor"][:, i] for label, i in turned.items()})
+    for given in ({"poor": tables["poor"], "good": named}, {"poor": frame, "good": named}):
+        assert compare(truth, probabilities=given).to_dict() == array.to_dict()
+
+
+def test_a_class_without_rows_leaves_the_weighted_average() -> None:
+    truth, tables = class_rows()
+    kept = truth != "probe"
+    given = {name: table[kept] for name, table in tables.items()}
+    found = compare(truth[kept], probabilities=given, labels=CLASSES)
+    assert math.isnan(found.difference("roc_auc.macro").difference)
+    assert math.isnan(found.difference("roc_auc_ovo").difference)
+    assert found.difference("roc_auc.weighted").difference > 0
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_a_bad_table_of_probabilities_is_refused_with_its_model() -> None:
+    truth, tables = class_rows()
+    off = tables["good"] * 1.1
+    with pytest.raises(ScoreError, match="model 'off': "):
+        compare(truth, probabilities={"poor": tables["poor"], "off": off})
+    with pytest.raises(ScoreError, match="model 'short': y_proba has 2 columns"):
+        compare(truth, probabilities={"poor": tables["poor"], "short": off[:, :2]})
+
+
+def test_a_threshold_says_nothing_of_several_classes() -> None:
+    truth, tables = class_rows()
+    for given in ({"threshold": 0.5}, {"at": "max-far=0.1"}):
+        with pytest.raises(ScoreError, match="the largest probability decides"):
+            compare(truth, probabilities=tables, **given)
+
+
+def test_probabilities_of_two_classes_are_scores() -> None:
+    truth, scores = rows()
+    tables = {name: {"normal": 1 - s, "attack": s} for name, s in scores.items()}
+    assert compare(truth, probabilities=tables).to_dict() == compare(truth, scores=scores).to_dict()
+
+
 # -- what is refused -------------------------------------------------------------------------------
 
 
 def test_scores_or_decisions_must_be_given_and_not_both() -> None:
     truth, scores = rows()
     for given in ({}, {"scores": scores, "decisions": scores}):
-        with pytest.raises(InputError, match="give scores= or decisions="):
+        with pytest.raises(InputError, match="give one of scores=, decisions= and probabilities="):
             compare(truth, **given)
 
 

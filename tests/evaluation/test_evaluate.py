@@ -331,14 +331,15 @@ def test_clusters_are_resampled_whole_for_every_kind_of_measure(method: str) -> 
 
 
 @pytest.mark.parametrize("interval", [None, Bootstrap(resamples=20)])
-def test_scores_of_many_classes_in_clusters_have_no_interval_and_say_so(interval) -> None:
+def test_scores_of_many_classes_in_clusters_have_an_interval_or_say_why_not(interval) -> None:
     evaluation = evaluate(CLASSES, y_proba=TABLE, clusters=list("xyxyxy"), interval=interval)
     assert evaluation["accuracy"].method.startswith("cluster")
-    for name in ("roc_auc.a", "average_precision.b", "log_loss"):
+    for name in ("roc_auc.a", "average_precision.b", "log_loss", "roc_auc.macro", "roc_auc_ovo"):
         found = evaluation[name]
-        assert math.isnan(found.low) or found.method.startswith("cluster")
-        assert found.note is None or found.note.startswith("no interval")
-    assert math.isnan(evaluation["roc_auc.a"].low)
+        if math.isnan(found.low):
+            assert found.note.startswith("no interval")
+        else:
+            assert found.method == f"cluster {'delta' if interval is None else 'bootstrap'}"
 
 
 def test_weighted_scores_in_clusters_have_no_interval_and_say_so() -> None:

@@ -17,6 +17,7 @@ from assay.measures import (
     Costs,
     MeanLoss,
     Measure,
+    OpenSet,
     OverPairs,
     Ranked,
     catalogue,
@@ -40,12 +41,14 @@ class Kind(Enum):
     LOST = "the mean loss of probabilities"
     BINNED = "probabilities of one positive, in bins"
     PAIRED = "pairs of more than two classes"
+    OPEN = "rows of known labels against those of an unknown one"
 
 
 _KINDS = {
     type(None): Kind.COUNTED,
     Ranked: Kind.RANKED,
     OverPairs: Kind.PAIRED,
+    OpenSet: Kind.OPEN,
     MeanLoss: Kind.LOST,
     Binned: Kind.BINNED,
 }
@@ -61,7 +64,8 @@ class Face:
     """A measure read in one way.
 
     ``how`` is ``positive`` or ``negative`` (of two labels), ``overall`` or ``label`` (of three
-    classes: all together, or the second against the rest) or an average over three classes.
+    classes: all together, or the second against the rest), ``open`` (of three classes and rows of
+    an unknown one) or an average over three classes.
     """
 
     measure: Measure
@@ -97,12 +101,13 @@ class Face:
 
     @property
     def has_interval(self) -> bool:
-        averaged_ranks = self.kind is Kind.RANKED and self.how in AVERAGES
-        return not averaged_ranks and self.kind not in (Kind.BINNED, Kind.PAIRED)
+        return self.kind is not Kind.BINNED
 
     @property
     def scene(self) -> tuple[int, bool]:
         """How many labels its rows have, and whether they are scored."""
+        if self.how == "open":
+            return 4, True
         return 2 if self.how in ("positive", "negative") else 3, not self.counted
 
     def fixed(self) -> dict[str, Rows]:
@@ -139,9 +144,11 @@ def _found(face: Face, rows: Rows, level: float) -> Estimate:
 def faces(measure: Measure) -> list[Face]:
     """All ways to read a measure."""
     kind = kind_of(measure)
-    ways = [] if kind is Kind.PAIRED else ["positive"]
+    ways = [] if kind in (Kind.PAIRED, Kind.OPEN) else ["positive"]
     if measure.of_costs is not None:
         return [Face(measure, "positive")]
+    if kind is Kind.OPEN:
+        ways.append("open")
     if kind is Kind.COUNTED:
         if not measure.symmetric:
             ways.append("negative")

@@ -14,6 +14,7 @@ from assay.tally import Tally
 
 BINARY = ("normal", "attack")
 THREE = ("a", "b", "c")
+OPEN = (*THREE, "x")  # the last is unknown to the model
 THRESHOLD = 0.5
 STEPS = 16  # scores are multiples of 1/16, so that ties are many and 1 - score is exact
 
@@ -36,12 +37,19 @@ class Rows:
         return len(self.truth)
 
     @property
+    def known(self) -> tuple[str, ...]:
+        """The labels that the model knows; of an open set all but the last."""
+        return self.labels[:-1] if len(self.labels) == len(OPEN) else self.labels
+
+    @property
     def binary(self) -> bool:
         return len(self.labels) == 2
 
     def shared(self) -> dict[str, Any]:
         """What all shards of the rows have in common."""
-        found: dict[str, Any] = {"labels": list(self.labels)}
+        found: dict[str, Any] = {"labels": list(self.known)}
+        if self.known != self.labels:
+            found["unknown"] = self.labels[-1]
         if self.binary:
             found["positive"] = self.labels[1]
             if self.scored:
@@ -57,7 +65,7 @@ class Rows:
             found["y_score"] = list(self.said)
         else:
             found["y_proba"] = {
-                label: [row[i] for row in self.said] for i, label in enumerate(self.labels)
+                label: [row[i] for row in self.said] for i, label in enumerate(self.known)
             }
         return found
 
@@ -95,8 +103,8 @@ class Rows:
 
     def swapped(self) -> Rows:
         """The classes change places; of three, each takes the place of the next."""
-        size = len(self.labels)
-        truth = tuple((i + 1) % size for i in self.truth)
+        size = len(self.known)
+        truth = tuple((i + 1) % size if i < size else i for i in self.truth)
         if not self.scored:
             return replace(self, truth=truth, said=tuple((i + 1) % size for i in self.said))
         if self.binary:
@@ -159,6 +167,10 @@ DRAWN: dict[tuple[int, bool], st.SearchStrategy[Rows]] = {
     (2, True): _drawn(BINARY, st.integers(0, STEPS).map(lambda k: k / STEPS), scored=True),
     (3, False): _drawn(THREE, st.integers(0, 2), scored=False),
     (3, True): _drawn(THREE, st.sampled_from(_SHARES), scored=True),
+    # There must be a row of the unknown label, and one of another.
+    (4, True): _drawn(OPEN, st.sampled_from(_SHARES), scored=True).filter(
+        lambda rows: min(rows.truth) < len(THREE) == max(rows.truth)
+    ),
 }
 
 
@@ -183,10 +195,10 @@ def of_scores(positives: Sequence[int], negatives: Sequence[int]) -> Rows:
     return Rows((1,) * len(positives) + (0,) * len(negatives), said, scored=True)
 
 
-def of_shares(*rows: tuple[int, int, int]) -> Rows:
+def of_shares(*rows: tuple[int, int, int], labels: tuple[str, ...] = THREE) -> Rows:
     """Three classes: the truth, and the first two probabilities in sixteenths."""
     said = tuple((a / STEPS, b / STEPS, (STEPS - a - b) / STEPS) for _, a, b in rows)
-    return Rows(tuple(truth for truth, _, _ in rows), said, THREE, scored=True)
+    return Rows(tuple(truth for truth, _, _ in rows), said, labels, scored=True)
 
 
 _MIXED_SHARES = of_shares(
@@ -247,5 +259,18 @@ FIXED: dict[tuple[int, bool], dict[str, Rows]] = {
         ),
         "a class without rows": of_shares((0, 9, 4), (0, 5, 8), (2, 4, 4), (2, 8, 3)),
         "one class": of_shares((1, 9, 4), (1, 5, 8)),
+    },
+    (4, True): {
+        "a usual detector": of_shares(
+            *((0, 9, 4), (0, 12, 1), (0, 3, 9), (1, 5, 8), (1, 2, 13), (2, 1, 2), (2, 9, 3)),
+            *((3, 6, 6), (3, 8, 4), (3, 5, 6), (3, 2, 11)),
+            labels=OPEN,
+        ),
+        "no errors": of_shares(
+            (0, 14, 1), (1, 1, 13), (2, 1, 1), (3, 6, 6), (3, 7, 5), labels=OPEN
+        ),
+        "only errors": of_shares((0, 3, 9), (1, 9, 3), (3, 15, 1), (3, 1, 1), labels=OPEN),
+        "all tied": of_shares((0, 8, 4), (1, 4, 8), (3, 8, 4), (3, 4, 8), labels=OPEN),
+        "one of each": of_shares((2, 3, 4), (3, 4, 7), labels=OPEN),
     },
 }

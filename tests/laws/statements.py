@@ -202,7 +202,7 @@ def one_answer_everywhere(face: Face) -> None:
             if entry["measure"] == face.measure.name
             and entry["slice"] is None
             and entry["base_rate"] is None
-            and face.how in (entry["average"], "positive", "negative", "overall", "label")
+            and face.how in (entry["average"], "positive", "negative", "overall", "label", "open")
         ]
         values = [math.nan if e["value"] is None else e["value"] for e in entries]
         assert any(same(found, evaluation[face.key]) for found in values)

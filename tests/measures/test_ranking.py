@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from assay.measures import (
     MAX_FPR,
+    ROC_AUC_OVO,
     ap_influence,
     auc_influence,
     correct_partial,
-    hand_till,
     partial_influence,
     rank,
     ranking,
@@ -431,7 +431,7 @@ def test_hand_and_till_is_the_mean_over_pairs(rows: list[tuple[int, int, int, in
     table = np.array([row[1:] for row in rows], float)
     labels = ("a", "b", "c")
     tallies = tuple(ScoreTally.of_rows(labels, table[:, k], truth) for k in range(3))
-    found = hand_till(tallies)
+    found = ROC_AUC_OVO.of_scores.value(tallies)
     if len(set(truth.tolist())) < 3:
         assert math.isnan(found)
         return
@@ -447,4 +447,4 @@ def test_hand_and_till_is_the_mean_over_pairs(rows: list[tuple[int, int, int, in
 
 
 def test_hand_and_till_needs_classes() -> None:
-    assert math.isnan(hand_till(()))
+    assert math.isnan(ROC_AUC_OVO.of_scores.value(()))

@@ -33,6 +33,9 @@ BINARY = ("balanced", "imbalanced", "tied", "counted", "weighted")
 MULTI = ("classes", "classes counted", "classes weighted")
 # What one false alarm and one missed attack cost.
 COST_FP, COST_FN = 1.5, 20.0
+# Every eighth row is of a class that the model does not know.
+OPEN = ("open", "open counted", "open weighted")
+UNKNOWN = "new"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +80,7 @@ def _classes(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 @cache
 def data(kind: str, seed: int) -> Data:
     rng = np.random.default_rng([seed, *kind.encode()])
-    several = kind in MULTI
+    several = kind in MULTI + OPEN
     if several:
         codes, said = _classes(rng)
         truth = np.array(CLASSES)[codes]
@@ -86,6 +89,9 @@ def data(kind: str, seed: int) -> Data:
         wild = rng.random(len(truth)) < 0.1
         decision[wild] = rng.choice(CLASSES, wild.sum())
         columns = {"y_proba": said, "y_pred": decision}
+        if kind in OPEN:
+            truth = np.where(np.arange(len(truth)) % 8 == 7, UNKNOWN, truth)
+            columns |= {"unknown": UNKNOWN, "labels": CLASSES}
     else:
         is_positive, said = _binary(kind, rng)
         truth = np.where(is_positive, POSITIVE, NEGATIVE)
@@ -281,6 +287,18 @@ def _one_hot_average_precision(average: str) -> Theirs:
 def _half_brier(d: Data) -> float:
     """For K classes scikit-learn's ranges up to 2 unless it is halved."""
     return d(sk.brier_score_loss, "score", scale_by_half=True)
+
+
+def _known(*, right_only: bool) -> Theirs:
+    """Known against unknown rows by the largest probability; wrong decisions may come last."""
+
+    def theirs(d: Data) -> float:
+        known, largest = d.truth != UNKNOWN, d.score.max(axis=1)
+        if right_only:
+            largest = np.where(known & (d.decision != d.truth), -1.0, largest)
+        return sk.roc_auc_score(known, largest, sample_weight=d.weight)
+
+    return theirs
 
 
 def _calibration_error(d: Data) -> float:
@@ -528,6 +546,8 @@ TABLE = (
         _of_probabilities(sk.roc_auc_score, multi_class="ovo"),
         ("classes", "classes counted"),
     ),
+    Row("known_auc", _known(right_only=False), OPEN),
+    Row("oscr", _known(right_only=True), OPEN),
     # Its calibration curve takes no weights, and puts a score on an edge into the lower bin.
     Row("expected_calibration_error", _calibration_error, ("balanced", "imbalanced", "counted")),
 )
@@ -557,8 +577,7 @@ def test_no_estimate_of_an_evaluation_is_forgotten(kind: str) -> None:
         # The next test has them.
         *(f"{name}.{NEGATIVE}" for name in PAIRS),
         # See the table.
-        "expected_calibration_error",
-        "roc_auc_ovo",
+        *("expected_calibration_error", "roc_auc_ovo", "known_auc", "oscr"),
         "brier_reliability",
         "calibration_slope",
         "calibration_intercept",

@@ -15,6 +15,11 @@ def table(found: Document, title: str) -> Table:
     return next(block for block in blocks if isinstance(block, Table))
 
 
+def blocks(found: Document, title: str) -> tuple[Table, ...]:
+    (section,) = (s for s in found.sections if s.title == title)
+    return section.blocks
+
+
 def named(found: Table) -> dict[str, tuple]:
     return {row[0]: row[1:] for row in found.rows}
 
@@ -59,6 +64,22 @@ def test_advanced_results_need_scores_for_rankings() -> None:
         "Cohen's kappa",
         "MCC",
     ]
+
+
+def test_many_classes_have_all_averages_and_the_rates_of_each_class() -> None:
+    found = document("classes")
+    (averages,) = blocks(found, "Averages")
+    assert [column.name for column in averages.columns] == ["measure", "macro", "micro", "weighted"]
+    assert [row[0] for row in averages.rows][:3] == ["precision", "recall", "F1"]
+    assert "Jaccard index" in named(table(found, "Advanced results"))
+    assert "error rate" in named(table(found, "Advanced results"))
+    first, second = blocks(found, "Per class")
+    assert [column.name for column in second.columns] == [
+        *("class", "FPR", "specificity", "AUC", "AP"),
+    ]
+    assert [row[0] for row in first.rows] == [row[0] for row in second.rows]
+    counted = blocks(document("worked_example"), "Per class")[1]
+    assert [column.name for column in counted.columns] == ["class", "FPR", "specificity"]
 
 
 def test_bands_are_read_out() -> None:

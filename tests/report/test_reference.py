@@ -108,8 +108,6 @@ def test_example_of_scores_shows_them() -> None:
 
 
 def test_measure_without_an_interval_says_why() -> None:
-    told = cells(measure_document(find("roc_auc_ovo")))
-    assert "none: the classes share their rows, which are not kept" in told
     told = cells(measure_document(find("expected_calibration_error")))
     assert "none: a bootstrap of it does not cover" in told
 

@@ -85,6 +85,12 @@ def _clustered_sample(rows: Sequence[Row], counts: Counts) -> Sample:
     return Sample.of_rows(TWO, truth, {"a": a}, cluster=host, clusters=HOSTS, counts=counts)
 
 
+def _class_sample(rows: Sequence[Row], counts: Counts) -> Sample:
+    truth, *columns = _columns(rows, (np.uint8, *[np.float64] * 3))
+    tables = {"a": np.stack(columns, axis=1), "b": np.stack(columns[::-1], axis=1)}
+    return Sample.of_rows(THREE, truth, tables, counts=counts)
+
+
 def _losses(rows: Sequence[Row], counts: Counts) -> LossSums:
     truth, probability = _columns(rows, (np.uint8, np.float64))
     return LossSums.of_binary(truth, probability, counts=counts)
@@ -178,6 +184,12 @@ KINDS = (
         st.tuples(binary, scores, hosts),
         _clustered_sample,
         lambda: Sample.zero(TWO, ("a",)),
+    ),
+    Kind(
+        "sample of three labels",
+        st.tuples(ternary, scores, scores, scores),
+        _class_sample,
+        lambda: Sample.zero(THREE, ("a", "b"), 3),
     ),
     Kind("losses", st.tuples(binary, probabilities), _losses, LossSums),
     Kind(

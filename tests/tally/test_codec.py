@@ -39,6 +39,7 @@ def _rows(name: str) -> list[tuple[Any, ...]]:
         "clusters": lambda: (rng.randrange(3), rng.randrange(3), rng.choice(["alpha", "beta"])),
         "sample": lambda: (rng.randrange(2), rng.random(), rng.random()),
         "clustered sample": lambda: (rng.randrange(2), rng.random(), rng.choice(["alpha", "beta"])),
+        "sample of three labels": lambda: (rng.randrange(3), *(rng.random() for _ in range(3))),
         "losses over classes": lambda: (rng.randrange(3), *(rng.randint(1, 9) for _ in range(3))),
         "record": lambda: (
             *(rng.randrange(2), rng.random(), rng.choice(["alpha", "beta"]), "x"),
@@ -51,6 +52,9 @@ def _rows(name: str) -> list[tuple[Any, ...]]:
 EXAMPLES = {kind.name: kind.count(_rows(kind.name), None) for kind in KINDS}
 EXAMPLES["weighted scores"] = ScoreTally.of_rows(
     TWO, np.array([0.5, 0.25, 0.5]), np.array([0, 1, 1]), weights=np.array([0.5, 1.5, 2.0])
+)
+EXAMPLES["weighted sample"] = Sample.of_rows(
+    TWO, np.array([0, 1]), {"a": np.array([0.5, 0.25])}, weights=np.array([0.5, 1.5])
 )
 EXAMPLES["weighted losses"] = LossSums.of_binary(
     np.array([0, 1]), np.array([0.5, 0.25]), weights=np.array([0.5, 1.5])

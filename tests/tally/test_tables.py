@@ -7,8 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.engines import count
 from assay.errors import TallyError
-from assay.tally import ClusterTally, Confusion, PairTally, Sample, ScoreTally, Tally
+from assay.sources import from_arrays
+from assay.tally import (
+    ClusterTally,
+    Confusion,
+    PairTally,
+    Sample,
+    ScoreTally,
+    Tally,
+    from_bytes,
+    record,
+)
 
 from .kinds import HOSTS, THREE, TWO
 
@@ -225,6 +236,52 @@ def test_a_sample_of_no_models_keeps_its_labels() -> None:
     assert Sample.zero(TWO, ()).scores.shape == (0, 0)
     sample = Sample.of_rows(TWO, np.array([0, 1, 1]), {})
     assert sample.counts.tolist() == [1, 2]
+
+
+TABLE = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.5, 0.25, 0.25]])
+
+
+def test_a_sample_has_one_column_or_one_a_label() -> None:
+    sample = Sample.of_rows(THREE, np.array([0, 1, 2]), {"a": TABLE, "b": TABLE[:, ::-1]})
+    assert (sample.width, sample.models) == (3, ("a", "b"))
+    assert sample.of_model(1).tolist() == TABLE[:, ::-1].tolist()
+    against = sample.one_versus_rest(1)
+    assert against.labels == ("rest", THREE[1])
+    assert against.truth.tolist() == [0, 1, 0]
+    assert against.scores.tolist() == [[0.25], [0.5], [0.25]]
+    tallies = sample.class_tallies(0)
+    assert tallies[1] == ScoreTally.of_rows(THREE, TABLE[:, 1], np.array([0, 1, 2]))
+
+
+def test_samples_of_unlike_width_or_weights_are_not_added() -> None:
+    truth = np.array([0, 1, 2])
+    wide = Sample.of_rows(THREE, truth, {"a": TABLE})
+    with pytest.raises(TallyError, match="3 and with 1 columns a model"):
+        wide + Sample.of_rows(THREE, truth, {"a": TABLE[:, 0]})
+    with pytest.raises(TallyError, match="with and without sampling weights"):
+        wide + Sample.of_rows(THREE, truth, {"a": TABLE}, weights=np.ones(3))
+
+
+def test_weights_of_equal_rows_and_their_squares_are_added() -> None:
+    weights = np.array([0.5, 2.0, 1.5])
+    sample = Sample.of_rows(THREE, np.array([0, 1, 0]), {"a": TABLE}, weights=weights)
+    assert sample.counts.tolist() == [2.0, 2.0]
+    assert sample.amounts_squared.tolist() == [2.5, 4.0]
+    assert from_bytes(sample.to_bytes()) == sample
+    assert (sample + Sample.zero(THREE, ("a",), 3)) == sample
+
+
+def test_rows_of_many_classes_are_kept_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = count(from_arrays(list(THREE), y_proba=TABLE, labels=THREE))
+    other = count(from_arrays(list(THREE), y_proba=TABLE[:, ::-1], labels=THREE))
+    whole = one + other
+    assert whole.sample is not None
+    assert whole.sample.counts.sum() == 6
+    monkeypatch.setattr(record, "MOST_PROBABILITIES", 11)
+    assert (one + other).sample is None
+    # Rows that were let go stay gone, in whatever order parts are added.
+    assert ((one + other) + one).sample is (one + (other + one)).sample is None
+    assert (one + other).confusion == whole.confusion
 
 
 # -- the record ------------------------------------------------------------------------------------

@@ -37,6 +37,10 @@ EXAMPLES = (
         "a model in a file of its own, matched by id",
         "assay compare new.csv --model new=score --model old=old.parquet:score --id flow",
     ),
+    (
+        "probabilities of several classes, in columns such as p_forest_dos",
+        "assay compare classes.csv --model forest='p_forest_*' --model bayes='p_bayes_*'",
+    ),
     ("results of cross-validation", "assay compare --folds folds.csv"),
 )
 
@@ -62,7 +66,8 @@ _column = partial(click.option, cls=Option, section="Columns")
     type=values.model,
     multiple=True,
     metavar="NAME=COL",
-    help="What a model said: scores or decisions; NAME=FILE:COL in another file. Twice or more.",
+    help="What a model said: scores, decisions, or with a star for the label, as p_*, the "
+    "probability of each class; NAME=FILE:COL in another file. Twice or more.",
 )
 @_column("--id", "id_column", metavar="COL", help="Names the rows: matches files, names flips.")
 @reading_only(
@@ -142,7 +147,8 @@ def command(
 ) -> None:
     """Tell whether one model is really better than another on the same rows.
 
-    Each --model names a model and the column of what it said: scores, or decisions. Every
+    Each --model names a model and the column of what it said: scores, or decisions, or with a
+    star for the label the probability of each class, of which the largest decides. Every
     difference comes with its paired interval, and each pair with a verdict.
     """
     one_of_them(positive, negative)
@@ -268,7 +274,10 @@ def _read(
 
 def _thresholds(given: Sequence[tuple[str | None, float]], matched: Matched) -> Any:
     if given and not matched.scores:
-        raise click.UsageError("--threshold decides by scores; these models hold decisions")
+        held = (
+            "probabilities, the largest of which decides" if matched.probabilities else "decisions"
+        )
+        raise click.UsageError(f"--threshold decides by scores; these models hold {held}")
     if not given:
         return None
     if given[0][0] is None:

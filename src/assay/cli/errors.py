@@ -37,6 +37,7 @@ NO_MEMORY = (
 # Messages of the library name its arguments; at the command line they are options.
 _OPTIONS = {
     **{name: name for name in ("positive", "negative", "labels", "threshold", "volume", "level")},
+    "unknown": "unknown",
     "base_rate": "base-rate",
     "cost_fp": "cost-fp",
     "cost_fn": "cost-fn",

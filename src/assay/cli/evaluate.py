@@ -80,6 +80,10 @@ EXAMPLES = (
         "from a database, for other programs",
         "assay evaluate 'sqlite:flows.db?select label, score from flows' --format json",
     ),
+    (
+        "probabilities of several classes, and rows of one that was never learned",
+        "assay evaluate classes.csv --probabilities 'p_*' --unknown botnet",
+    ),
     ("from standard input", "cat predictions.csv | assay evaluate - --format markdown"),
     (
         "from the four counts of a paper",
@@ -111,6 +115,11 @@ EXAMPLES = (
     type=values.number,
     metavar="T",
     help="Rows are flagged from this score on.  [default: 0.5 for scores in [0, 1]]",
+)
+@judging(
+    "--unknown",
+    metavar="LABEL",
+    help="A label that the model has no probability of: its rows are judged by how they rank.",
 )
 @BASE_RATES
 @VOLUME
@@ -156,6 +165,7 @@ def command(
     negative: str | None,
     labels: tuple[str, ...] | None,
     threshold: float | None,
+    unknown: str | None,
     base_rate: tuple[float, ...],
     volume: float | None,
     cost_fp: float | None,
@@ -214,6 +224,7 @@ def command(
                 negative=negative,
                 labels=labels,
                 threshold=threshold,
+                unknown=unknown,
                 period=period,
                 top=top,
                 progress=progress,

@@ -111,6 +111,8 @@ def label_and_column(text: str) -> tuple[str, str]:
 def model(text: str) -> tuple[str, str]:
     """A model and the column of what it said, written NAME=COL or NAME=FILE:COL.
 
+    A star in the column stands for the label, as in NAME=p_*.
+
     >>> model("new=score"), model("old=before.csv:p=1")
     (('new', 'score'), ('old', 'before.csv:p=1'))
     """

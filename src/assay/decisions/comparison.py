@@ -90,8 +90,9 @@ class Comparison:
     """Differences, tests, and a sentence of verdict for each pair of models.
 
     ``at`` is the rule that chose the thresholds, ``thresholds`` where each model flags from (None:
-    it flags nothing), ``estimates`` every measure of every model, ``flips`` how many rows two
-    models decide differently, ``optimal`` for which costs each model is the best, if there are two
+    it flags nothing), ``estimates`` every measure of every model, ``per_class`` what each of many
+    classes has of its own, by model, then label and measure, ``flips`` how many rows two models
+    decide differently, ``optimal`` for which costs each model is the best, if there are two
     classes.
     """
 
@@ -105,6 +106,7 @@ class Comparison:
     margin: float = 0.01
     thresholds: Mapping[str, float | None] = field(default_factory=dict)
     estimates: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
+    per_class: Mapping[str, Mapping[tuple[str, str], Estimate]] = field(default_factory=dict)
     flips: tuple[Flip, ...] = ()
     said: Said | None = field(default=None, repr=False, compare=False)
     optimal: Optimal | None = None
@@ -165,9 +167,16 @@ class Comparison:
             "margin": self.margin,
             "thresholds": dict(self.thresholds),
             "estimates": [
-                _estimate(model, measure, found)
-                for model, measures in self.estimates.items()
-                for measure, found in measures.items()
+                *(
+                    _estimate(model, measure, None, found)
+                    for model, measures in self.estimates.items()
+                    for measure, found in measures.items()
+                ),
+                *(
+                    _estimate(model, measure, label, found)
+                    for model, measures in self.per_class.items()
+                    for (label, measure), found in measures.items()
+                ),
             ],
             "differences": [found.to_dict() for found in self.differences],
             "tests": [found.to_dict() for found in self.tests],
@@ -191,10 +200,11 @@ class Comparison:
         return "\n".join([title, "", *rows, "", *tests, "", *verdicts])
 
 
-def _estimate(model: str, measure: str, found: Estimate) -> dict[str, Any]:
+def _estimate(model: str, measure: str, label: str | None, found: Estimate) -> dict[str, Any]:
     return {
         "model": model,
         "measure": measure,
+        "label": label,
         "value": finite(float(found)),
         "low": finite(found.low),
         "high": finite(found.high),

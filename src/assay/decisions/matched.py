@@ -10,6 +10,8 @@ from assay.decisions.compare import compare
 from assay.decisions.comparison import Comparison
 from assay.inference.chosen import Progress
 from assay.inference.operating import Rule
+from assay.sources import label_text
+from assay.sources.columns import native
 from assay.sources.files import Matched, typed
 
 
@@ -35,6 +37,7 @@ def compare_matched(
         truth,
         scores=matched.scores or None,
         decisions=matched.decisions or None,
+        probabilities=_typed_tables(matched) or None,
         **typed(truth.kind, positive=positive, negative=negative, labels=labels),
         threshold=threshold,
         at=at,
@@ -46,3 +49,12 @@ def compare_matched(
         **options,
     )
     return replace(found, notes=(*matched.notes, *found.notes))
+
+
+def _typed_tables(matched: Matched) -> dict[str, dict[Any, Any]]:
+    """The columns of probabilities by label, as the truth writes labels."""
+    kind = matched.columns["y_true"].kind
+    return {
+        name: {native(label_text(label), kind): column for label, column in table.items()}
+        for name, table in matched.probabilities.items()
+    }

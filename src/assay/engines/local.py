@@ -10,8 +10,11 @@ import numpy.typing as npt
 
 from assay.sources import Batch, Named
 from assay.tally import ClusterTally, Confusion, LossSums, Sample, ScoreTally, Tally
+from assay.tally.record import MOST_PROBABILITIES, kept_rows
 
 MODEL = "model"
+# The labels of known rows in an open set.
+DECIDED = ("wrong", "right")
 
 
 def decide(batch: Batch) -> npt.NDArray[Any]:
@@ -64,6 +67,8 @@ def count(batch: Batch) -> Tally:
                 clusters=batch.clusters.names,
                 counts=batch.counts,
             )
+    if batch.probabilities is not None and scores is not None:
+        sample = _class_rows(batch, max(part.size for part in scores))
     kind = "" if scores is None else "score"
     if batch.is_probability or batch.probabilities is not None:
         kind = "probability"
@@ -80,6 +85,7 @@ def count(batch: Batch) -> Tally:
         sample=sample,
         slices={} if decision is None else _slices(batch, decision),
         days=None if batch.days is None else _days(batch),
+        open_set=None if decision is None else _open_set(batch, decision),
     )
 
 
@@ -96,6 +102,51 @@ def _scores(batch: Batch) -> tuple[ScoreTally, ...] | None:
             batch.labels, column, batch.truth, counts=batch.counts, weights=batch.weights
         )
         for column in columns
+    )
+
+
+def _class_rows(batch: Batch, distinct: int) -> Sample | None:
+    """The rows with a probability a class, unless there are too many.
+
+    ``distinct`` is how many distinct rows there are at least.
+    """
+    assert batch.probabilities is not None  # noqa: S101 - checked by the caller
+    if distinct * len(batch.labels) > MOST_PROBABILITIES:
+        return None
+    clusters = batch.clusters
+    return kept_rows(
+        Sample.of_rows(
+            batch.labels,
+            batch.truth,
+            {MODEL: batch.probabilities},
+            cluster=None if clusters is None else clusters.codes,
+            clusters=() if clusters is None else clusters.names,
+            counts=batch.counts,
+            weights=batch.weights,
+        )
+    )
+
+
+def _open_set(batch: Batch, decision: npt.NDArray[Any]) -> Sample | None:
+    """The largest probability of every row, those of a label unknown to the model first."""
+    outside = batch.unknown
+    if outside is None or batch.probabilities is None:
+        return None
+    clusters = batch.clusters
+    codes = [None, None] if clusters is None else [outside.clusters, clusters.codes]
+
+    def both(first: Any, second: Any) -> Any:
+        return None if first is None or second is None else np.concatenate([first, second])
+
+    right = np.asarray(decision == batch.truth)
+    return Sample.of_rows(
+        (outside.label, *DECIDED),
+        np.concatenate([np.zeros(len(outside.largest), np.uint16), 1 + right]),
+        {MODEL: both(outside.largest, batch.probabilities.max(axis=1))},
+        cluster=both(*codes),
+        clusters=() if clusters is None else clusters.names,
+        counts=both(outside.counts, batch.counts),
+        weights=both(outside.weights, batch.weights),
     )
 
 

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from assay.evaluation.class_scores import DEFINED_ONLY
 from assay.evaluation.deployment import daily
-from assay.evaluation.judge import DEFINED_ONLY, Judge
+from assay.evaluation.judge import Judge
 from assay.evaluation.over_time import OverTime
 from assay.evaluation.top import Top, at_top
 from assay.inference import Estimate
@@ -16,6 +17,7 @@ from assay.measures import (
     Binned,
     MeanLoss,
     Measure,
+    OpenSet,
     OverPairs,
     Ranked,
     catalogue,
@@ -95,10 +97,11 @@ def _of_two(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
         if not measure.symmetric:
             yield Entry(measure.name, judge.of_label(measure, 1), label=positive)
     for measure in measures:
-        if measure.of_scores is not None and not measure.symmetric:
+        one_sided = measure.of_scores is not None and not measure.symmetric
+        if one_sided and not isinstance(measure.of_scores, OpenSet):
             yield Entry(measure.name, judge.scored(measure), label=positive)
     for measure in measures:
-        if measure.symmetric and not isinstance(measure.of_scores, OverPairs):
+        if measure.symmetric and not isinstance(measure.of_scores, OverPairs | OpenSet):
             if measure.of_scores is not None:
                 yield Entry(measure.name, judge.scored(measure))
             else:
@@ -116,7 +119,7 @@ def _of_many(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:
     for measure in measures:
         if measure.classes is not None:
             yield Entry(measure.name, judge.of_classes(measure))
-        elif isinstance(measure.of_scores, MeanLoss | OverPairs | Binned):
+        elif isinstance(measure.of_scores, MeanLoss | OverPairs | Binned | OpenSet):
             yield Entry(measure.name, judge.scored(measure))
     for measure in measures:
         if measure.averages:

@@ -11,7 +11,7 @@ from assay.evaluation.counts import counts_tally
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
 from assay.inference import Method
-from assay.sources import checked_columns, columns_of, from_arrays
+from assay.sources import checked_columns, columns_of, open_arrays
 from assay.tally import Tally
 
 
@@ -32,6 +32,7 @@ def evaluate(
     times: Any = None,
     period: str | None = None,
     top: int | None = None,
+    unknown: Any = None,
     base_rate: float | Sequence[float] | None = None,
     volume: float | None = None,
     cost_fp: float | None = None,
@@ -53,6 +54,8 @@ def evaluate(
     frequencies, ``sample_weight`` sampling weights. ``slices`` maps a name to a column;
     ``family`` is the name of the one that is the kind of attack (``"family"`` if there is one so
     called). ``clusters`` is a column such as the host, within which rows are not independent.
+    ``unknown`` is a label that ``y_proba`` has no column of: its rows are judged by how they rank
+    against the others, and all else is of the others alone.
     ``times`` is when each row happened (dates, moments, ISO text or numbers since 1970, by the day
     in UTC), and ``period``, ``"day"``, ``"week"`` or ``"month"``, what ``evaluation.over_time``
     follows each measure by.
@@ -65,7 +68,7 @@ def evaluate(
     >>> evaluation["recall"].value, evaluation["roc_auc"].value
     (1.0, 1.0)
     """
-    batch = from_arrays(
+    batch = open_arrays(
         y_true,
         y_score=y_score,
         y_pred=y_pred,
@@ -79,6 +82,7 @@ def evaluate(
         slices=slices,
         clusters=clusters,
         times=times,
+        unknown=unknown,
     )
     return Evaluation(
         engine.count(batch),
@@ -154,7 +158,7 @@ def count(y_true: Any, **columns: Any) -> Tally:
     >>> Evaluation(a + b)["accuracy"].value
     0.6666666666666666
     """
-    return engine.count(from_arrays(y_true, **checked_columns(columns)))
+    return engine.count(open_arrays(y_true, **checked_columns(columns)))
 
 
 class RunningTally:
@@ -183,7 +187,7 @@ class RunningTally:
             found = ", ".join(given) or "nothing"
             raise InputError(f"a batch needs a column y_true; found {found}")
         truth = given.pop("y_true")
-        rows = from_arrays(truth, **{**self._shared, **checked_columns(given)})
+        rows = open_arrays(truth, **{**self._shared, **checked_columns(given)})
         self._rows += rows.rows
         self._notes = tuple(dict.fromkeys([*self._notes, *rows.notes]))
         self._parts.append(engine.count(rows))

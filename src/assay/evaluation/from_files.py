@@ -15,7 +15,7 @@ from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
 from assay.evaluation.partly import Unlabelled
 from assay.inference import Method
-from assay.sources import Batch, from_arrays, label_text
+from assay.sources import Batch, label_text, open_arrays
 from assay.sources.columns import BOOLEAN, Labels
 from assay.sources.files import Name, Progress, Request, given_names, labelled, read, silent
 from assay.tally.scores import extremes
@@ -29,6 +29,7 @@ def evaluate_files(
     negative: Any = None,
     labels: Sequence[Any] | None = None,
     threshold: float | None = None,
+    unknown: Any = None,
     base_rate: float | Sequence[float] | None = None,
     volume: float | None = None,
     cost_fp: float | None = None,
@@ -43,7 +44,8 @@ def evaluate_files(
 
     ``inputs`` are paths, ``-`` for standard input, or ``sqlite:FILE?QUERY``. ``request`` says which
     columns to read and how; those that it does not name are recognised by well-known names.
-    Labels may be given as text, whatever the file holds.
+    Labels may be given as text, whatever the file holds; ``unknown`` is one that the model has no
+    probability of.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -54,8 +56,8 @@ def evaluate_files(
     """
     request = replace(request or Request(), by_threshold=threshold is not None)
     rows = read(given_names(inputs), request, progress)
-    columns = labelled(rows, positive=positive, negative=negative, labels=labels)
-    batch = from_arrays(**columns, threshold=threshold)
+    columns = labelled(rows, positive=positive, negative=negative, labels=labels, unknown=unknown)
+    batch = open_arrays(**columns, threshold=threshold)
     unlabelled = None
     if rows.unlabelled is not None:
         unlabelled = _unlabelled(rows.unlabelled, batch, threshold, one_negative=negative)

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
-import numpy as np
-
 from assay.errors import InputError, MethodError
-from assay.evaluation import partly, probabilities
+from assay.evaluation import class_scores, partly, probabilities
+from assay.evaluation.class_scores import DEFINED_ONLY, NOT_KEPT, TOO_FEW, rows
 from assay.evaluation.partly import Unlabelled
 from assay.evaluation.probabilities import NO_ROWS
 from assay.evaluation.undecided import NO_DECISIONS, needs_decisions
@@ -38,6 +37,7 @@ from assay.measures import (
     MeanLoss,
     Measure,
     Needs,
+    OpenSet,
     OverPairs,
     Ranked,
     Ranking,
@@ -46,9 +46,8 @@ from assay.measures import (
     reliability,
 )
 from assay.sources import FAMILY
-from assay.tally import Confusion, ScoreTally, Tally
+from assay.tally import Confusion, Sample, ScoreTally, Tally
 
-DEFINED_ONLY = "macro_defined"
 NO_COSTS = "it needs what errors cost; say cost_fp= and cost_fn="
 AT_THE_EDGE = "no interval: no row is ranked wrong, so its spread can't be told"
 # Costs of one ratio in two units.
@@ -269,13 +268,20 @@ class Judge:
             case Binned() as declared:
                 return self._binned(declared)
             case OverPairs() as declared:
-                return self._over_pairs(declared)
+                return class_scores.over_pairs(self, declared, measure)
             case Ranked() as declared:
                 assert self.rankings is not None  # noqa: S101 - scores are there
-                declared = self._limited(declared)
+                number, declared = label or 0, self._limited(declared)
                 if base_rate is not None:
                     declared = declared.at_base_rate(base_rate)
-                return self._ranked(declared, measure, self.rankings[label or 0])
+                return self._ranked(declared, measure, self.rankings[number], self._sample(number))
+            case OpenSet() as declared:
+                assert self.tally.open_set is not None  # noqa: S101 - it is not missing
+                sample = declared.binary(self.tally.open_set)
+                for side, rows_of in enumerate(("the unknown label", "a known label")):
+                    if not (sample.truth == side).any():
+                        return self._undefined(f"there are no rows of {rows_of}")
+                return self._ranked(declared.ranked, measure, rank(sample.score_tally(0)), sample)
 
     def _missing(self, measure: Measure) -> str | None:
         """What a measure needs and the tally does not have."""
@@ -283,6 +289,8 @@ class Judge:
             return partly.NOT_LABELLED
         if measure.needs is Needs.LOSSES and self.tally.losses is None:
             return "it needs probabilities" + self._have()
+        if measure.needs is Needs.OPEN_SET and self.tally.open_set is None:
+            return "it needs rows of a label that the model does not know: say unknown="
         if measure.needs is Needs.SCORES and self.tally.scores is None:
             return "it needs scores" + self._have()
         if isinstance(measure.of_scores, Binned) and self.reliability is None:
@@ -302,8 +310,10 @@ class Judge:
             return declared
         return declared.up_to(self.max_fpr, corrected=self.corrected)
 
-    def _ranked(self, declared: Ranked, measure: Measure, ranking: Ranking) -> Estimate:
-        n = _rows(ranking.tally)
+    def _ranked(
+        self, declared: Ranked, measure: Measure, ranking: Ranking, sample: Sample | None
+    ) -> Estimate:
+        n = rows(ranking.tally)
         negatives, positives = ranking.tally.effective()
         why = declared.missing(positives, negatives)
         if why is not None:
@@ -313,13 +323,14 @@ class Judge:
             return self._undefined(declared.undefined).changed(n=n)
         note = None
         if isinstance(self.method, Bootstrap):
-            ends, name, note = self.resampled(ranking.tally, declared.value)
+            ends, name, note = self.resampled(ranking.tally, declared.value, sample)
         elif self.tally.clusters is not None:
-            ends, name, note = self._clustered(declared, found.value, bounds)
+            ends, name, note = self._clustered(declared, found.value, bounds, sample)
         elif declared.interval is Interval.AUC and isinstance(self.method, DeLong | Newcombe):
             ends, name = self.method(found, positives, negatives), self.method.name
         else:
-            ends, name = ranked_interval(declared, found, ranking.tally, bounds, self.level)
+            sizes = positives, negatives
+            ends, name = ranked_interval(declared, found, sizes, bounds, self.level, ranking.tally)
             if math.isnan(ends[0]):
                 name, note = "", AT_THE_EDGE
         clipped = 0 if declared.clipped is None else declared.clipped(ranking.tally)
@@ -330,29 +341,37 @@ class Judge:
         return Estimate(found.value, low, high, method=name, n=n, level=self.level, note=note)
 
     def resampled(
-        self, tally: ScoreTally, measure: Callable[[ScoreTally], float]
+        self,
+        tally: ScoreTally,
+        measure: Callable[[ScoreTally], float],
+        sample: Sample | None,
     ) -> tuple[tuple[float, float], str, str | None]:
         """The bootstrap interval of a measure of scores: its ends, its name and a note."""
         assert isinstance(self.method, Bootstrap)  # noqa: S101 - checked by the caller
         if self.tally.clusters is None:
             drawn = resampling.score_interval(tally, measure, self.method)
             return (drawn.low, drawn.high), self.method.name, drawn.note
-        if self.tally.sample is None:
-            return (math.nan, math.nan), "", NO_ROWS
-        if len(self.tally.sample.clusters) < 2:
+        if sample is None:
+            return (math.nan, math.nan), "", NO_ROWS if self.binary else NOT_KEPT
+        if len(sample.clusters) < 2:
             return (math.nan, math.nan), "", ONE_CLUSTER
-        drawn = resampling.clustered_score_interval(self.tally.sample, measure, self.method)
+        drawn = resampling.clustered_score_interval(sample, measure, self.method)
         return (drawn.low, drawn.high), f"cluster {self.method.name}", drawn.note
 
+    def _sample(self, label: int) -> Sample | None:
+        """The rows that are kept; of more than two classes, one label against the rest."""
+        sample = self.tally.sample
+        return sample if self.binary or sample is None else sample.one_versus_rest(label)
+
     def _clustered(
-        self, declared: Ranked, value: float, bounds: tuple[float, float]
+        self, declared: Ranked, value: float, bounds: tuple[float, float], sample: Sample | None
     ) -> tuple[tuple[float, float], str, str | None]:
         none = (math.nan, math.nan)
-        if self.tally.sample is None:
-            return none, "", NO_ROWS
-        ends = clustered(self.tally.sample, declared, value, bounds, self.level)
+        if sample is None:
+            return none, "", NO_ROWS if self.binary else NOT_KEPT
+        ends = clustered(sample, declared, value, bounds, self.level)
         if math.isnan(ends[0]):
-            return none, "", "no interval: too few clusters, or every pair is ranked alike"
+            return none, "", TOO_FEW
         return ends, "cluster delta", None
 
     def averaged_scores(self, measure: Measure, average: str) -> Estimate:
@@ -362,41 +381,7 @@ class Judge:
         missing = self._missing(measure)
         if missing is not None:
             return self._undefined(missing)
-        declared = self._limited(measure.of_scores)
-        assert self.rankings is not None  # noqa: S101 - scores are there
-        if average == "micro":
-            return self._undefined("a ranking has no micro average: each class has its own scores")
-        values, weights = [], []
-        for label, ranking in zip(self.tally.labels, self.rankings, strict=True):
-            found = declared.of(ranking).value
-            weight = float(ranking.positives) if average == "weighted" else 1.0
-            if math.isnan(found) and average == DEFINED_ONLY:
-                continue
-            if math.isnan(found) and weight:
-                why = f"class {label!r} has no value: it has no rows, or all rows are of it"
-                return self._undefined(why)
-            if weight:
-                values.append(found * weight)
-                weights.append(weight)
-        if not weights:
-            return self._undefined("no class has a value")
-        note = "no interval: the classes share their rows, which are not kept"
-        return Estimate(
-            math.fsum(values) / math.fsum(weights),
-            n=_rows(self.rankings[0].tally),
-            level=self.level,
-            note=note,
-        )
-
-    def _over_pairs(self, declared: OverPairs) -> Estimate:
-        assert self.tally.scores is not None  # noqa: S101 - scores are there
-        if self.binary:
-            return self._undefined("it is for more than two classes; for two it is roc_auc")
-        found = declared.value(self.tally.scores)
-        if math.isnan(found):
-            return self._undefined("a class has no rows, so it can't be told from the others")
-        note = "no interval: the classes share their rows, which are not kept"
-        return Estimate(found, n=_rows(self.tally.scores[0]), level=self.level, note=note)
+        return class_scores.averaged(self, self._limited(measure.of_scores), measure, average)
 
     def _binned(self, declared: Binned) -> Estimate:
         assert self.reliability is not None  # noqa: S101 - checked by the caller
@@ -404,7 +389,7 @@ class Judge:
         expected = declared.if_calibrated(self.reliability)
         return Estimate(
             declared.value(self.reliability),
-            n=_rows(self.tally.scores[0]),
+            n=rows(self.tally.scores[0]),
             level=self.level,
             note=f"no interval: a bootstrap of it does not cover; a calibrated model of this size "
             f"would show about {expected:.2g}",
@@ -424,9 +409,3 @@ def _formula(measure: Measure) -> Expression:
     if measure.formula is None:
         raise MethodError(f"{measure.name} is not a measure of decisions")
     return measure.formula
-
-
-def _rows(tally: ScoreTally) -> float:
-    if tally.squares is None:
-        return int(sum(tally.totals()))
-    return float(np.sum(tally.counts)) ** 2 / float(np.sum(tally.squares))

@@ -9,12 +9,22 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from assay.errors import UnknownMeasure
-from assay.evaluation.judge import DEFINED_ONLY, Judge
+from assay.evaluation.class_scores import DEFINED_ONLY
+from assay.evaluation.judge import Judge
 from assay.evaluation.partly import BY_SLICE, alerts_only
 from assay.inference import Estimate
 from assay.inference.significance import finite
 from assay.inference.trend import Slope, area_under_time, change, over_defined, slope
-from assay.measures import ALERT_RATE, AVERAGES, Measure, OverPairs, Ranked, catalogue, parse
+from assay.measures import (
+    ALERT_RATE,
+    AVERAGES,
+    Measure,
+    OpenSet,
+    OverPairs,
+    Ranked,
+    catalogue,
+    parse,
+)
 from assay.sources.times import absent, period_of, positions
 from assay.tally import Tally
 
@@ -184,18 +194,18 @@ def keys(judge: Judge) -> list[str]:
     """What is followed: of two classes each measure of the positive, of more the overall ones."""
     measures = catalogue.CATALOGUE
     if judge.binary:
-        return [m.name for m in measures if not isinstance(m.of_scores, OverPairs)]
+        return [m.name for m in measures if not isinstance(m.of_scores, OverPairs | OpenSet)]
     overall = [m.name for m in measures if m.classes is not None or _of_all_scores(m)]
     return [*overall, *(f"{m.name}.macro" for m in measures if m.averages)]
 
 
 def _of_all_scores(measure: Measure) -> bool:
-    return measure.of_scores is not None and not isinstance(measure.of_scores, Ranked)
+    return measure.of_scores is not None and not isinstance(measure.of_scores, Ranked | OpenSet)
 
 
 def of_key(judge: Judge, measure: Measure, suffix: str | None) -> Estimate:
     """The estimate of a measure of the positive or of all classes, averaged, or of one label."""
-    counted = measure.formula is not None
+    counted = measure.of_scores is None
     if alerts_only(judge) and measure == ALERT_RATE:
         return Estimate(math.nan, level=judge.level, undefined=BY_SLICE)
     if suffix is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from assay.evaluation.class_scores import NOT_KEPT, by_rows
 from assay.inference import Estimate
 from assay.inference.bootstrap import Bootstrap
 from assay.inference.scored import clustered, mean_interval
@@ -29,9 +30,15 @@ def loss(judge: Judge, declared: MeanLoss) -> Estimate:
     else:
         why = "it is of the probability of one positive label, of two"
         return Estimate(math.nan, level=judge.level, undefined=why)
+    if not moments.weight:
+        return Estimate(math.nan, level=judge.level, undefined="there are no rows")
     name, note = "delta", None
+    of_many = None if judge.binary or declared.of_classes is None else tally.sample
     if isinstance(judge.method, Bootstrap) and judge.binary:
-        ends, name, note = judge.resampled(tally.scores[0], declared.value)
+        ends, name, note = judge.resampled(tally.scores[0], declared.value, tally.sample)
+    elif isinstance(judge.method, Bootstrap) and of_many is not None:
+        bounds = 0.0, declared.largest
+        ends, name, note = by_rows(judge, of_many, declared, moments.mean, bounds)
     elif tally.clusters is not None:
         ends, name, note = _clustered(judge, declared, moments.mean)
     else:
@@ -56,8 +63,8 @@ def _clustered(
     judge: Judge, declared: MeanLoss, mean: float
 ) -> tuple[tuple[float, float], str, str | None]:
     sample = judge.tally.sample
-    if sample is None:
-        return (math.nan, math.nan), "", NO_ROWS
+    if sample is None or not (judge.binary or declared.of_classes is not None):
+        return (math.nan, math.nan), "", NO_ROWS if judge.binary else NOT_KEPT
     low, high = clustered(sample, declared, mean, (0, math.inf), judge.level)
     if math.isnan(low):
         none = "no interval: there are too few clusters, or no row has a loss"

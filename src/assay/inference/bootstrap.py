@@ -224,6 +224,38 @@ def clustered_score_interval(
     return method.ends(values, of(np.ones(count, np.int64)), slopes)
 
 
+def row_interval(
+    sample: Sample,
+    measure: Callable[[npt.NDArray[Any]], float],
+    moves: Floats,
+    method: Bootstrap,
+) -> Interval:
+    """The bootstrap interval of any measure of rows, or of clusters of them.
+
+    ``measure`` is given how often each row occurs; ``moves`` are by how much each row moves it.
+    """
+    if sample.weighted:
+        raise MethodError("rows with sampling weights can't be resampled; use the default")
+    generator = np.random.default_rng(method.seed)
+    values = np.array([measure(redrawn(sample, generator)) for _ in range(method.resamples)])
+    estimate = measure(sample.counts)
+    without = Slopes(np.subtract(estimate, moves), sample.counts.astype(np.float64))
+    if sample.clusters:
+        sums = np.bincount(sample.cluster, moves * sample.counts, len(sample.clusters))
+        without = Slopes(np.subtract(estimate, sums), np.ones(len(sums)))
+    return method.ends(values, estimate, without)
+
+
+def redrawn(sample: Sample, generator: np.random.Generator) -> npt.NDArray[np.int64]:
+    """How often each row occurs in a resample, of clusters where there are any."""
+    if sample.clusters:
+        count = len(sample.clusters)
+        often = generator.multinomial(count, np.full(count, 1 / count))
+        return np.asarray(sample.counts * often[sample.cluster])
+    total = int(sample.counts.sum())
+    return np.asarray(generator.multinomial(total, sample.counts / total))
+
+
 def _redrawn(tally: ScoreTally, counts: npt.NDArray[Any]) -> ScoreTally:
     kept = counts.any(axis=0)
     return ScoreTally(tally.labels, tally.scores[kept], counts[:, kept])

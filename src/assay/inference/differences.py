@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
-from assay.inference.bootstrap import BCa, Bootstrap
+from assay.inference.bootstrap import BCa, Bootstrap, redrawn
 from assay.inference.delong import delong_of
 from assay.inference.estimate import Estimate, decimal
 from assay.inference.quantiles import normal, normal_p, student, student_p
 from assay.inference.quantity import Quantity
 from assay.inference.significance import Significance, p_text
-from assay.measures import ROC_AUC, MeanLoss, Measure, Ranked
+from assay.measures import ROC_AUC, ByRow, ClassAverage, MeanLoss, Measure, OverPairs, Ranked
 from assay.tally import ClusterTally, PairTally, Sample
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -86,10 +86,15 @@ def paired_bootstrap(
 # -- scores ----------------------------------------------------------------------------------------
 
 
-def paired_influence(sample: Sample, measure: Measure, *, level: float = 0.95) -> Significance:
-    """The difference B less A of a measure of scores, by how much each row moves it."""
+def paired_influence(
+    sample: Sample, measure: Measure, *, average: str | None = None, level: float = 0.95
+) -> Significance:
+    """The difference B less A of a measure of scores, by how much each row moves it.
+
+    ``average`` is macro or weighted, of a ranking of more than two classes.
+    """
     values, moves = [], []
-    declared = _by_row(measure)
+    declared = _by_row(measure, average, sample)
     for model in (0, 1):
         value, move = declared.moves(sample, model)
         values.append(value)
@@ -117,15 +122,19 @@ def paired_influence(sample: Sample, measure: Measure, *, level: float = 0.95) -
         method=how,
         n=int(sample.counts.sum()),
         level=level,
+        undefined="undefined for one of the models" if math.isnan(difference) else None,
     )
-    return _result(values, effect, p, sample.models, measure.name, {"standard_error": error})
+    name = key_of(measure, average)
+    return _result(values, effect, p, sample.models, name, {"standard_error": error})
 
 
-def paired_scores(sample: Sample, measure: Measure, *, level: float = 0.95) -> Significance:
+def paired_scores(
+    sample: Sample, measure: Measure, *, average: str | None = None, level: float = 0.95
+) -> Significance:
     """The difference of a measure of scores: DeLong's of the AUC of rows, else by influence."""
-    if measure == ROC_AUC and not sample.clusters:
+    if measure == ROC_AUC and not sample.clusters and sample.width == 1:
         return delong_of(sample, level=level)
-    return paired_influence(sample, measure, level=level)
+    return paired_influence(sample, measure, average=average, level=level)
 
 
 def has_difference(measure: Measure) -> bool:
@@ -133,45 +142,70 @@ def has_difference(measure: Measure) -> bool:
     return isinstance(measure.of_scores, Ranked | MeanLoss)
 
 
-def _by_row(measure: Measure) -> Ranked | MeanLoss:
-    if not isinstance(measure.of_scores, Ranked | MeanLoss):
-        raise MethodError(
-            f"{measure.name} does not say how a row moves it, so how sure a difference of it is "
-            f"can't be told"
-        )
-    return measure.of_scores
+def differences_of_classes(measure: Measure) -> tuple[str | None, ...]:
+    """The averages of a measure of class probabilities whose differences are sure.
+
+    None stands for the measure itself, where that is of all classes.
+    """
+    match measure.of_scores:
+        case Ranked() if measure.averages:
+            return "macro", "weighted"
+        case OverPairs():
+            return (None,)
+        case MeanLoss(of_classes=of_classes) if of_classes is not None:
+            return (None,)
+    return ()
+
+
+def key_of(measure: Measure, average: str | None) -> str:
+    """The name of a measure, with its average where there is one."""
+    return measure.name if average is None else f"{measure.name}.{average}"
+
+
+def _by_row(measure: Measure, average: str | None, sample: Sample) -> ByRow:
+    """What says how a row moves a measure: of one score, or of a probability a class."""
+    classes = sample.width > 1
+    match measure.of_scores:
+        case Ranked() as ranked if classes and average is not None:
+            return ClassAverage(ranked, weighted=average == "weighted")
+        case Ranked() as declared if not classes:
+            return declared
+        case MeanLoss() as declared if not classes or declared.of_classes is not None:
+            return declared
+        case OverPairs() as declared if classes:
+            return declared
+    raise MethodError(
+        f"{measure.name} does not say how a row moves it, so how sure a difference of it is "
+        f"can't be told"
+    )
 
 
 def paired_score_bootstrap(
-    sample: Sample, measure: Measure, *, method: Bootstrap | None = None
+    sample: Sample,
+    measure: Measure,
+    *,
+    average: str | None = None,
+    method: Bootstrap | None = None,
 ) -> Significance:
     """The difference B less A of a measure of scores, by resampling rows, or clusters."""
     method = method or Bootstrap()
-    declared = _by_row(measure)
+    declared = _by_row(measure, average, sample)
     _must_spread(sample)
     generator = np.random.default_rng(method.seed)
     draws = []
     for _ in range(method.resamples):
-        counts = _redrawn(sample, generator)
+        counts = redrawn(sample, generator)
         values = [declared.resampled(sample, model, counts) for model in (0, 1)]
         draws.append(values[1] - values[0])
     a, b = (declared.resampled(sample, model, sample.counts) for model in (0, 1))
     total = int(sample.counts.sum())
-    return _resampled(a, b, np.array(draws), method, sample.models, measure.name, total)
+    name = key_of(measure, average)
+    return _resampled(a, b, np.array(draws), method, sample.models, name, total)
 
 
 def _must_spread(sample: Sample) -> None:
     if len(sample.clusters) == 1:
         raise MethodError("one cluster tells nothing about the spread between clusters")
-
-
-def _redrawn(sample: Sample, generator: np.random.Generator) -> npt.NDArray[np.int64]:
-    if sample.clusters:
-        count = len(sample.clusters)
-        often = generator.multinomial(count, np.full(count, 1 / count))
-        return np.asarray(sample.counts * often[sample.cluster])
-    total = int(sample.counts.sum())
-    return np.asarray(generator.multinomial(total, sample.counts / total))
 
 
 # -- results ---------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
@@ -13,7 +14,17 @@ from assay.errors import MethodError
 from assay.inference.delta import on_scale
 from assay.inference.proportions import ClopperPearson, Wilson
 from assay.inference.quantiles import check_level, normal, student
-from assay.measures import Interval, MeanLoss, Points, Ranked, Smooth, last_within
+from assay.measures import (
+    ByRow,
+    ClassAverage,
+    Interval,
+    OverPairs,
+    Points,
+    Ranked,
+    Share,
+    Smooth,
+    last_within,
+)
 from assay.tally import Sample, ScoreTally
 from assay.tally.sums import Moments
 
@@ -276,27 +287,87 @@ def chosen_interval(
 def ranked_interval(
     declared: Ranked,
     found: Smooth,
-    tally: ScoreTally,
+    sizes: tuple[float, float],
     bounds: tuple[float, float],
     level: float,
+    tally: ScoreTally | None = None,
 ) -> tuple[tuple[float, float], str]:
-    """The default interval of a measure of a score, and its name."""
-    negatives, positives = tally.effective()
+    """The default interval of a measure of a score, and its name; ``sizes`` are P and N.
+
+    What is read off single points needs their ``tally``, and has the plain interval without it.
+    """
+    positives, negatives = sizes
+    unweighted = tally is not None and not tally.weighted
     match declared.interval:
         case Interval.AUC:
             return auc_interval(found, positives, negatives, level)
         case Interval.PARTIAL:
             inside = max(declared.reach * negatives, 1.0)
             return partial_interval(found, positives, inside, bounds, level), "delta"
-        case Interval.AT_RATE if not tally.weighted:
+        case Interval.AT_RATE if tally is not None and unweighted:
             return rate_interval(tally, declared.reach, level), "order statistics"
-        case Interval.CHOSEN if not tally.weighted:
+        case Interval.CHOSEN if tally is not None and unweighted:
             smaller = min(positives, negatives)
             return chosen_interval(declared, found, tally, smaller, bounds, level), "delta"
         case Interval.INFLUENCE | Interval.AT_RATE | Interval.CHOSEN:
             smaller = min(positives, negatives) or positives
             return influence_interval(found, smaller, bounds, level), "delta"
     raise MethodError(f"a measure of a ranking has no interval {declared.interval.name}")
+
+
+def averaged_interval(
+    sample: Sample,
+    declared: ClassAverage | OverPairs,
+    parts: Sequence[Share],
+    bounds: tuple[float, float],
+    level: float,
+) -> tuple[float, float]:
+    """The interval of an average over classes that share their rows, by each row's influence.
+
+    A part with few errors has too little spread to be believed. By how much its own interval is
+    wider than its spread says is added to either end, as squares add.
+    """
+    ranked = declared.ranked
+    value = math.fsum(part.weight * part.found.value for part in parts)
+    spread = _class_spread(sample, declared)
+    smallest = min(min(part.positives, part.negatives) for part in parts)
+    by_auc = ranked.interval is Interval.AUC
+    reach = normal(level) if by_auc else student(level, max(smallest - 1, 1))
+    ends = on_scale(value, spread, bounds, reach) if spread > 0 else (value, value)
+    short = [0.0, 0.0]
+    for weight, found, positives, negatives in parts:
+        share = (found.value - bounds[0]) / (bounds[1] - bounds[0])
+        errors = min(positives, negatives) * min(share, 1 - share)
+        known = reach**2 * found.variance if found.variance > 0 else 0.0
+        if errors < ENOUGH_ERRORS or not known:
+            own = ranked_interval(ranked, found, (positives, negatives), bounds, level)[0]
+            for side, end in enumerate(own):
+                more = max((end - found.value) ** 2 - known, 0.0)
+                short[side] = math.hypot(short[side], weight * math.sqrt(more))
+    low, high = (
+        _farther(value, end, more, bound)
+        for end, more, bound in zip(ends, short, bounds, strict=True)
+    )
+    return low, high
+
+
+def _farther(value: float, end: float, more: float, bound: float) -> float:
+    """An end moved out by independent error, as squares add, but never beyond the bound."""
+    room = abs(bound - value)
+    if not room:
+        return value
+    a, b = abs(end - value) / room, min(more / room, 1.0)
+    return value + (bound - value) * math.sqrt(a**2 + b**2 - (a * b) ** 2)
+
+
+def _class_spread(sample: Sample, declared: ClassAverage | OverPairs) -> float:
+    """The variance of an average over classes, rows independent."""
+    squares = sample.amounts_squared * declared.moves(sample, 0)[1] ** 2
+    by_class: Any = np.bincount(sample.truth, squares, minlength=len(sample.labels))
+    if declared.unbiased and not sample.weighted:
+        sizes = np.bincount(sample.truth, sample.counts, minlength=len(sample.labels))
+        by_class = by_class * sizes / np.maximum(sizes - 1, 1)
+    return math.fsum(by_class)
 
 
 def mean_interval(moments: Moments, largest: float, level: float) -> tuple[float, float]:
@@ -317,7 +388,7 @@ def mean_interval(moments: Moments, largest: float, level: float) -> tuple[float
 
 def clustered(
     sample: Sample,
-    declared: Ranked | MeanLoss,
+    declared: ByRow,
     value: float,
     bounds: tuple[float, float],
     level: float,

@@ -77,7 +77,7 @@ from assay.measures.ranked import (
     ROC_AUC_OVO,
     TOP_DECILE_LIFT,
 )
-from assay.measures.ranking import Ranking, Smooth, hand_till, rank
+from assay.measures.ranking import Ranking, Smooth, rank
 from assay.measures.rates import (
     ACCURACY,
     ALERT_RATE,
@@ -98,7 +98,16 @@ from assay.measures.rates import (
     SPECIFICITY,
     f_beta,
 )
-from assay.measures.scores import Binned, MeanLoss, OverPairs, Ranked
+from assay.measures.scores import (
+    Binned,
+    ByRow,
+    ClassAverage,
+    MeanLoss,
+    OpenSet,
+    OverPairs,
+    Ranked,
+    Share,
+)
 
 __all__ = [
     "ACCURACY",
@@ -162,6 +171,8 @@ __all__ = [
     "Better",
     "Binned",
     "Bound",
+    "ByRow",
+    "ClassAverage",
     "Costs",
     "Counts",
     "Definition",
@@ -174,18 +185,19 @@ __all__ = [
     "Measure",
     "Needs",
     "OfDecisions",
+    "OpenSet",
     "OverPairs",
     "Points",
     "Ranked",
     "Ranking",
     "Reliability",
+    "Share",
     "Smooth",
     "ap_influence",
     "auc_influence",
     "correct_partial",
     "f_beta",
     "find",
-    "hand_till",
     "last_within",
     "mean_of",
     "names",

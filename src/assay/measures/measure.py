@@ -38,6 +38,7 @@ class Needs(Enum):
     COSTS = "decisions and the costs of errors"
     SCORES = "scores"
     LOSSES = "probabilities"
+    OPEN_SET = "probabilities and unknown rows"
 
 
 class Interval(Enum):
@@ -58,6 +59,7 @@ class Interval(Enum):
     )
     MEAN = "normal on the log scale, by the spread over rows"
     INFLUENCE = "delta method on the logit scale, by each row's influence"
+    AVERAGED = "delta method on the logit scale, by each row's influence on every class"
     NONE = "none; its note says why"
 
 

@@ -40,6 +40,22 @@ def _squared_distance(probability: Floats, truth: Any) -> Floats:
     return np.asarray((probability - truth) ** 2)
 
 
+def _log_loss_of_classes(probabilities: Floats, truth: Any) -> Floats:
+    return _log_loss(_given(probabilities, truth), 1)
+
+
+def _squared_distance_of_classes(probabilities: Floats, truth: Any) -> Floats:
+    # The square of what the true class lacks takes the place of that of what it was given.
+    given = _given(probabilities, truth)
+    squares = np.square(probabilities).sum(axis=1) - given**2 + (1 - given) ** 2
+    return np.asarray(squares / 2)
+
+
+def _given(probabilities: Floats, truth: Any) -> Floats:
+    """The probability that each row gave to its true label."""
+    return np.asarray(probabilities[np.arange(len(truth)), truth])
+
+
 def _beside_brier(confusion: Confusion) -> dict[str, float]:
     """Murphy's uncertainty: the score of always saying how frequent each class is."""
     total = float(confusion.total)
@@ -63,6 +79,7 @@ LOG_LOSS = Measure(
     of_scores=MeanLoss(
         loss=_log_loss,
         largest=-math.log(SMALLEST_PROBABILITY),
+        of_classes=_log_loss_of_classes,
         sums=LossSums.log_loss,
         beside=_beside_log_loss,
         clipped=lambda losses: losses.clipped,
@@ -90,6 +107,7 @@ BRIER = Measure(
     of_scores=MeanLoss(
         loss=_squared_distance,
         largest=1.0,
+        of_classes=_squared_distance_of_classes,
         sums=LossSums.brier_score,
         beside=_beside_brier,
         invariant_under=(Law.CLASS_SWAP,),

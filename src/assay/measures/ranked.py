@@ -36,8 +36,8 @@ from assay.measures.operating import (
     symmetric_costs,
     top_lift,
 )
-from assay.measures.ranking import Ranking, Smooth, hand_till
-from assay.measures.scores import OverPairs, Ranked, read_off
+from assay.measures.ranking import Ranking, Smooth
+from assay.measures.scores import OpenSet, OverPairs, Ranked, read_off
 
 GROUP = "ranking"
 
@@ -87,6 +87,13 @@ def _ascending(steps: int, hits: int, alarms: int) -> float:
     return max(steps - lost - error, 0.0)
 
 
+_AUC = Ranked(
+    influence=auc_influence,
+    fast=lambda ranking: ranking.auc,
+    unbiased=True,
+    interval=Interval.AUC,
+    invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE, Law.SCORE_MAP),
+)
 ROC_AUC = Measure(
     name="roc_auc",
     slug="auc",
@@ -95,13 +102,7 @@ ROC_AUC = Measure(
     aliases=("auc", "auroc"),
     better=HIGHER,
     range=(0, 1),
-    of_scores=Ranked(
-        influence=auc_influence,
-        fast=lambda ranking: ranking.auc,
-        unbiased=True,
-        interval=Interval.AUC,
-        invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE, Law.SCORE_MAP),
-    ),
+    of_scores=_AUC,
     definition=Definition(
         "mean over attacks i and harmless rows j of [s_i > s_j] + [s_i = s_j] / 2",
         r"\frac{1}{P N} \sum_{i \in P} \sum_{j \in N} "
@@ -144,7 +145,7 @@ ROC_AUC_OVO = Measure(
     better=HIGHER,
     range=(0, 1),
     averaged=False,
-    of_scores=OverPairs(hand_till, invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE)),
+    of_scores=OverPairs(_AUC, invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE)),
     definition=Definition(
         "mean over ordered pairs of classes i, j of A(i | j)",
         r"\frac{1}{K (K - 1)} \sum_{i \ne j} A(i \mid j)",
@@ -153,6 +154,53 @@ ROC_AUC_OVO = Measure(
     reads="The mean over all pairs of classes of how well their probabilities tell them apart.",
     misleads="A pair of rare classes counts as much as the pair that makes up the traffic.",
     reference="Hand and Till 2001",
+)
+
+OSCR = Measure(
+    name="oscr",
+    title="open-set classification rate",
+    short="OSCR",
+    group=GROUP,
+    better=HIGHER,
+    range=(0, 1),
+    averaged=False,
+    of_scores=OpenSet(_AUC, right_only=True),
+    definition=Definition(
+        "mean over known rows i and unknown rows j of [c_i] ([s_i > s_j] + [s_i = s_j] / 2)",
+        r"\frac{1}{\vert K \vert \vert U \vert} \sum_{i \in K} \sum_{j \in U} "
+        r"[c_i] \left( [s_i > s_j] + \frac{1}{2} [s_i = s_j] \right)",
+        "K are the rows of known labels, U those of the unknown one, s the largest probability of "
+        "a row, and c_i says that row i is decided right; a bracket is 1 where it holds.",
+    ),
+    reads="The chance that a row of a known label is both decided right and surer than a row of a "
+    "label that the model never learned: the area under the share decided right against the share "
+    "of unknown rows let in.",
+    misleads="It falls with the accuracy on known rows and with the ranking against unknown ones, "
+    "and does not say which; and unknown rows of another kind may look quite different.",
+    reference="Dhamija et al. 2018",
+)
+
+KNOWN_AUC = Measure(
+    name="known_auc",
+    title="ROC AUC of known against unknown",
+    short="known AUC",
+    group=GROUP,
+    better=HIGHER,
+    range=(0, 1),
+    averaged=False,
+    of_scores=OpenSet(_AUC),
+    definition=Definition(
+        "mean over known rows i and unknown rows j of [s_i > s_j] + [s_i = s_j] / 2",
+        r"\frac{1}{\vert K \vert \vert U \vert} \sum_{i \in K} \sum_{j \in U} "
+        r"\left( [s_i > s_j] + \frac{1}{2} [s_i = s_j] \right)",
+        "K are the rows of known labels, U those of the unknown one, s the largest probability of "
+        "a row; a bracket is 1 where it holds.",
+    ),
+    reads="The chance that the model is surer of a row whose label it learned than of one whose "
+    "label it never saw, ties counted half.",
+    misleads="It asks only how sure the model is, not whether it is right about the rows that it "
+    "knows.",
+    reference="Hendrycks and Gimpel 2017",
 )
 
 PARTIAL_AUC = Measure(
@@ -459,6 +507,8 @@ PRECISION_RECALL_GAIN = Measure(
 RANKED = (
     ROC_AUC,
     ROC_AUC_OVO,
+    OSCR,
+    KNOWN_AUC,
     PARTIAL_AUC,
     AVERAGE_PRECISION,
     PRECISION_RECALL_GAIN,

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import permutations
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -355,12 +354,3 @@ def _rank_weighted(tally: ScoreTally, positives: float, negatives: float) -> Ran
         Smooth(auc.value, auc.variance(tally)),
         Smooth(ap.value, ap.variance(tally)),
     )
-
-
-def hand_till(tallies: tuple[ScoreTally, ...]) -> float:
-    """Hand and Till's mean AUC over all pairs of classes; nan where a class has no rows.
-
-    ``tallies`` hold one table a class, of the probabilities given to it.
-    """
-    found = [rank(tallies[i].pair(j, i)).auc.value for i, j in permutations(range(len(tallies)), 2)]
-    return math.fsum(found) / len(found) if found else math.nan

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeAlias
+from itertools import permutations
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -105,14 +106,8 @@ class Ranked:
 
     def resampled(self, sample: Sample, model: int, counts: npt.NDArray[np.int64]) -> float:
         """The value of one model on rows that are counted anew."""
-        kept = counts > 0
-        truth = sample.truth[kept]
-        if truth.min() == truth.max():
-            return math.nan
-        scores = sample.scores[kept, model]
-        return self._influence(
-            ScoreTally.of_rows(sample.labels, scores, truth, counts=counts[kept])
-        ).value
+        tally = sample.score_tally(model, counts)
+        return self._influence(tally).value if all(tally.totals()) else math.nan
 
     def at_base_rate(self, base_rate: float) -> Ranked:
         """The same where another share of rows is positive, the scores of each class kept."""
@@ -156,13 +151,15 @@ def read_off(read: Callable[[Points], Reading], **facts: Any) -> Ranked:
 class MeanLoss:
     """The mean over rows of a loss of the probability that was said and the truth, 0 or 1.
 
-    ``sums`` are those that were added up while rows were counted; for more than two classes there
-    are no others. ``largest`` is the most that a row can lose. ``beside`` are values to compare
+    ``of_classes`` is the loss of a row of more than two classes, of its probabilities and the
+    position of the true one; without it there is none. ``sums`` are those that were added up while
+    rows were counted. ``largest`` is the most that a row can lose. ``beside`` are values to compare
     with, and ``clipped`` says of how many rows the loss was cut.
     """
 
     loss: Callable[[Floats, Any], Floats]
     largest: float
+    of_classes: Callable[[Floats, Any], Floats] | None = None
     sums: Callable[[LossSums], Moments] | None = None
     beside: Callable[[Confusion], Mapping[str, float]] | None = None
     clipped: Callable[[LossSums], int] | None = None
@@ -192,12 +189,16 @@ class MeanLoss:
 
     def of_rows(self, sample: Sample, model: int) -> Floats:
         """The loss of each row."""
-        return np.asarray(self.loss(sample.scores[:, model], sample.truth))
+        said = sample.of_model(model)
+        if sample.width == 1:
+            return np.asarray(self.loss(said[:, 0], sample.truth))
+        assert self.of_classes is not None  # noqa: S101 - checked by the caller
+        return np.asarray(self.of_classes(said, sample.truth))
 
     def moves(self, sample: Sample, model: int) -> tuple[float, Floats]:
         """The value of one model, and by how much each row moves it."""
         loss = self.of_rows(sample, model)
-        total = int(sample.counts.sum())
+        total = float(sample.counts.sum())
         mean = float((loss * sample.counts).sum()) / total
         return mean, (loss - mean) / total
 
@@ -220,14 +221,170 @@ class Binned:
     interval: ClassVar[Interval] = Interval.NONE
 
 
+# -- more than two classes -------------------------------------------------------------------------
+
+
+class Share(NamedTuple):
+    """One of the rankings that an average is made of: its weight, and how many rows it ranks."""
+
+    weight: float
+    found: Smooth
+    positives: float
+    negatives: float
+
+
+@dataclass(frozen=True)
+class ClassAverage:
+    """A measure of a ranking averaged over classes, each against the rest, on the same rows.
+
+    Each class counts alike or, where it is ``weighted``, by its rows; ``classes`` are the
+    positions of those that count, all by default.
+    """
+
+    ranked: Ranked
+    weighted: bool = False
+    classes: tuple[int, ...] | None = None
+
+    def shares(self, sizes: Floats) -> dict[int, float]:
+        """The weight of each class that counts; ``sizes`` are how many rows each has."""
+        held = range(len(sizes)) if self.classes is None else self.classes
+        if not self.weighted:
+            return {label: 1 / len(held) for label in held}
+        total = float(sum(sizes[label] for label in held))
+        return {label: float(sizes[label]) / total for label in held if sizes[label]}
+
+    def parts(self, rankings: tuple[Ranking, ...]) -> list[Share]:
+        """What is averaged."""
+        shares = self.shares(np.array([float(r.positives) for r in rankings]))
+        return [_share(weight, self.ranked, rankings[label]) for label, weight in shares.items()]
+
+    def moves(self, sample: Sample, model: int) -> tuple[float, Floats]:
+        """The value of one model, and by how much each row moves it.
+
+        A further row of a class also gives that class more weight.
+        """
+        sizes = _sizes(sample, sample.counts)
+        shares, total = self.shares(sizes), float(sizes.sum())
+        moved, values = np.zeros(sample.size), np.zeros(len(sizes))
+        for label, share in shares.items():
+            if self.ranked.missing(sizes[label], total - sizes[label]) is not None:
+                return math.nan, moved
+            values[label], one = self.ranked.moves(sample.one_versus_rest(label, model), 0)
+            moved += share * one
+        value = math.fsum(share * values[label] for label, share in shares.items())
+        if self.weighted:
+            rows = np.isin(sample.truth, list(shares))
+            held = float(sum(sizes[label] for label in shares))
+            moved += np.where(rows, (values[sample.truth] - value) / held, 0.0)
+        return value, moved
+
+    def resampled(self, sample: Sample, model: int, counts: npt.NDArray[np.int64]) -> float:
+        """The value of one model on rows that are counted anew."""
+        sizes = _sizes(sample, counts)
+        shares, tables = self.shares(sizes), sample.class_tallies(model, counts)
+        if not all(0 < sizes[label] < sizes.sum() for label in shares):
+            return math.nan
+        values = {k: self.ranked.influence(tables[k].one_versus_rest(k)).value for k in shares}
+        return math.fsum(share * values[label] for label, share in shares.items())
+
+    @property
+    def unbiased(self) -> bool:
+        """Whether its variance divides by one row less of each class."""
+        return self.ranked.unbiased
+
+
 @dataclass(frozen=True)
 class OverPairs:
-    """A measure of more than two classes, from one table of probabilities a class."""
+    """The mean, over ordered pairs of classes, of a measure of the ranking of their rows alone.
 
-    value: Callable[[tuple[ScoreTally, ...]], float]
+    The first of a pair is the positive, and its probability ranks.
+    """
+
+    ranked: Ranked
     invariant_under: tuple[Law, ...] = ()
     needs: ClassVar[Needs] = Needs.SCORES
-    interval: ClassVar[Interval] = Interval.NONE
+    interval: ClassVar[Interval] = Interval.AVERAGED
+
+    @property
+    def unbiased(self) -> bool:
+        """Whether its variance divides by one row less of each class."""
+        return self.ranked.unbiased
+
+    def parts(self, tallies: tuple[ScoreTally, ...]) -> list[Share]:
+        """What is averaged: ``tallies`` hold one table a class, of its probabilities."""
+        pairs = list(permutations(range(len(tallies)), 2))
+        found = [rank(tallies[i].pair(j, i)) for i, j in pairs]
+        return [_share(1 / len(pairs), self.ranked, ranking) for ranking in found]
+
+    def value(self, tallies: tuple[ScoreTally, ...]) -> float:
+        """The mean; nan where a class has no rows."""
+        parts = self.parts(tallies)
+        return math.fsum(p.found.value for p in parts) / len(parts) if parts else math.nan
+
+    def moves(self, sample: Sample, model: int) -> tuple[float, Floats]:
+        """The value of one model, and by how much each row moves it."""
+        moved, values = np.zeros(sample.size), []
+        if not _sizes(sample, sample.counts).all():
+            return math.nan, moved
+        pairs = list(permutations(range(len(sample.labels)), 2))
+        for i, j in pairs:
+            kept = (sample.truth == i) | (sample.truth == j)
+            pair = sample.of_rows_where(kept).one_versus_rest(i, model)
+            value, one = self.ranked.moves(pair, 0)
+            values.append(value)
+            moved[kept] += one / len(pairs)
+        return math.fsum(values) / len(pairs), moved
+
+    def resampled(self, sample: Sample, model: int, counts: npt.NDArray[np.int64]) -> float:
+        """The value of one model on rows that are counted anew."""
+        tables = sample.class_tallies(model, counts)
+        if not all(tables[0].totals()):
+            return math.nan
+        values = [
+            self.ranked.influence(tables[i].pair(j, i)).value
+            for i, j in permutations(range(len(tables)), 2)
+        ]
+        return math.fsum(values) / len(values)
 
 
-OfScores: TypeAlias = Ranked | MeanLoss | Binned | OverPairs
+@dataclass(frozen=True)
+class OpenSet:
+    """How rows of known labels rank above those of a label that the model does not know.
+
+    The largest probability ranks. Where only those decided right count (``right_only``), a known
+    row that is decided wrong ranks below every unknown one.
+    """
+
+    ranked: Ranked
+    right_only: bool = False
+    invariant_under: tuple[Law, ...] = ()
+    needs: ClassVar[Needs] = Needs.OPEN_SET
+
+    @property
+    def interval(self) -> Interval:
+        """How its default interval is found."""
+        return self.ranked.interval
+
+    def binary(self, rows: Sample) -> Sample:
+        """Rows of an open set as a ranking of known, the positives, above unknown ones."""
+        unknown, wrong = 0, 1
+        scores = rows.scores
+        if self.right_only:
+            # Below every probability.
+            scores = np.where((rows.truth == wrong)[:, None], -1.0, scores)
+        truth = (rows.truth != unknown).astype(np.uint16)
+        return replace(rows, labels=("unknown", "known"), truth=truth, scores=scores)
+
+
+def _share(weight: float, ranked: Ranked, ranking: Ranking) -> Share:
+    negatives, positives = ranking.tally.effective()
+    return Share(weight, ranked.of(ranking), positives, negatives)
+
+
+def _sizes(sample: Sample, counts: npt.NDArray[Any]) -> Floats:
+    """How many rows each label has."""
+    return np.bincount(sample.truth, counts, minlength=len(sample.labels)).astype(np.float64)
+
+
+ByRow: TypeAlias = Ranked | MeanLoss | ClassAverage | OverPairs
+OfScores: TypeAlias = Ranked | MeanLoss | Binned | OverPairs | OpenSet

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from assay.measures import catalogue
-from assay.measures.scores import OverPairs
+from assay.measures.scores import OpenSet, OverPairs
 
 
 class Shown(NamedTuple):
@@ -33,7 +33,9 @@ def of_scores() -> tuple[str, ...]:
     found = [measure for measure in catalogue.CATALOGUE if measure.of_scores is not None]
     apart = {*LOW_RATES, *FURTHER}
     return tuple(
-        m.name for m in found if not isinstance(m.of_scores, OverPairs) and m.name not in apart
+        m.name
+        for m in found
+        if not isinstance(m.of_scores, OverPairs | OpenSet) and m.name not in apart
     )
 
 
@@ -71,12 +73,18 @@ MAIN = Shown(
 ADVANCED = Shown(
     two=_names("balanced_accuracy kappa mcc"),
     many=_names(
-        "balanced_accuracy kappa mcc roc_auc.macro roc_auc.weighted roc_auc_ovo "
-        "average_precision.macro log_loss brier"
+        "balanced_accuracy kappa mcc jaccard error_rate roc_auc.macro roc_auc.weighted "
+        "roc_auc_ovo average_precision.macro average_precision.weighted log_loss brier "
+        "oscr known_auc"
     ),
     scores=True,
 )
+# What is told of each class, of each of many besides, and of each of several models; and what is
+# told in all of its averages.
 PER_CLASS = _names("precision recall f1")
+PER_CLASS_OF_MANY = _names("false_positive_rate specificity roc_auc average_precision")
+PER_CLASS_OF_MODELS = _names("precision recall f1 false_positive_rate")
+AVERAGED = _names("precision recall f1 specificity false_positive_rate")
 # What labelled alerts tell by themselves.
 OF_ALERTS = _names("precision false_discovery_rate alert_rate")
 # What figures show: against the threshold; of slices, of kinds of attack, and of alerts alone.
@@ -110,12 +118,15 @@ AT_THRESHOLD = _names(
 )
 AT_THRESHOLD_DEPLOYED = _names("precision false_discovery_rate alert_rate f1 mcc accuracy")
 SIDE_BY_SIDE = _names("recall false_positive_rate false_discovery_rate precision")
-# What models are compared by: the ranking where there are scores, else the share that is right.
-DECIDING = _names("roc_auc accuracy")
+# What models are compared by: the ranking where there are scores, of many classes that of each
+# against the rest, all classes alike; else the share that is right.
+DECIDING = _names("roc_auc roc_auc.macro accuracy")
 # Of a figure of differences: measures on one scale, so that they can stand on one axis.
 DIFFERENCES = _names(
-    "roc_auc partial_auc average_precision accuracy balanced_accuracy precision recall "
-    "false_positive_rate false_discovery_rate f1 precision.macro recall.macro f1.macro mcc kappa"
+    "roc_auc roc_auc.macro roc_auc.weighted roc_auc_ovo partial_auc average_precision "
+    "average_precision.macro accuracy balanced_accuracy precision recall false_positive_rate "
+    "false_discovery_rate f1 precision.macro recall.macro f1.macro precision.weighted "
+    "recall.weighted f1.weighted mcc kappa"
 )
 
 # -- learning --------------------------------------------------------------------------------------

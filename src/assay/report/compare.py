@@ -12,7 +12,8 @@ from assay.errors import UnknownMeasure
 from assay.evaluation.words import listed
 from assay.inference import Significance
 from assay.inference.operating import AtThreshold
-from assay.measures import Better, parse
+from assay.measures import Better, find, parse
+from assay.measures.measure import spoken
 from assay.measures.shown import DIFFERENCES
 from assay.report.document import (
     Cell,
@@ -29,10 +30,10 @@ from assay.report.document import (
     Tier,
 )
 from assay.report.names import name
-from assay.report.numbers import p_value, plain_number
+from assay.report.numbers import count, p_value, plain_number
 from assay.report.optimal import where_optimal
 from assay.report.refused import refused_rows
-from assay.report.words import measure_name, quoted
+from assay.report.words import measure_name, plural, quoted
 
 TESTS = {
     "mcnemar": "McNemar",
@@ -48,6 +49,7 @@ TESTS = {
 MARKED = "Marked: significantly better than every other model, with Holm's correction."
 # So many verdicts stand on top, and so many pairs get a plot of their own.
 _FIRST, _PAIRS = 6, 3
+_CLASSES = 50
 
 
 def comparison_document(
@@ -66,6 +68,7 @@ def comparison_document(
             *_side_by_side(comparison),
             *_differences(comparison),
             *_tests(comparison),
+            *_per_class(comparison),
             *where_optimal(comparison.optimal),
             *_flips(comparison),
             *_thresholds(comparison),
@@ -247,6 +250,34 @@ def _all_differences(comparison: Comparison) -> Table:
 
 def _p_cell(p: float | None) -> str:
     return "" if p is None or math.isnan(p) else p_value(p)
+
+
+def _per_class(comparison: Comparison) -> Iterator[Section]:
+    """Each class of each model against the rest, class by class."""
+    if not comparison.per_class:
+        return
+    first = next(iter(comparison.per_class.values()))
+    labels = list(dict.fromkeys(label for label, _ in first))
+    measures = list(dict.fromkeys(measure for _, measure in first))
+    columns = (
+        Column("class"),
+        Column("model"),
+        *(Column(_short(measure), Kind.SHARE) for measure in measures),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (label, name(model), *(found[label, measure] for measure in measures))
+        for label in labels[:_CLASSES]
+        for model, found in comparison.per_class.items()
+    ]
+    left = max(len(labels) - _CLASSES, 0)
+    notes = (f"{count(left)} more {plural(left, 'class', 'classes')} are not shown.",) * bool(left)
+    percent = f"{100 * comparison.level:.10g}% intervals"
+    table = Table(f"Each class against the rest, {percent}", columns, tuple(rows), notes)
+    yield Section("Per class", (table,), Tier.APPENDIX, detail=True)
+
+
+def _short(measure: str) -> str:
+    return min(spoken(measure), find(measure).short, key=len)
 
 
 # -- tests, flips, thresholds ----------------------------------------------------------------------

@@ -11,9 +11,18 @@ from assay.evaluation.partly import NOT_LABELLED, alerts_only
 from assay.evaluation.per_label import per_label
 from assay.evaluation.words import listed
 from assay.inference import Estimate, Significance
-from assay.measures import RECALL, catalogue, find, parse
+from assay.measures import AVERAGES, RECALL, Needs, catalogue, find, parse
 from assay.measures.measure import spoken
-from assay.measures.shown import ADVANCED, FURTHER, MAIN, OF_ALERTS, PER_CLASS, of_scores
+from assay.measures.shown import (
+    ADVANCED,
+    AVERAGED,
+    FURTHER,
+    MAIN,
+    OF_ALERTS,
+    PER_CLASS,
+    PER_CLASS_OF_MANY,
+    of_scores,
+)
 from assay.report import deployment, over_time, slices
 from assay.report.chance import own_tests
 from assay.report.document import (
@@ -128,6 +137,8 @@ def _measures(evaluation: Evaluation) -> tuple[Section, ...]:
     main, advanced = MAIN.of(binary=binary), ADVANCED.of(binary=binary)
     if evaluation.tally.scores is None:
         advanced = tuple(key for key in advanced if parse(key)[0].of_scores is None)
+    if evaluation.tally.open_set is None:
+        advanced = tuple(key for key in advanced if parse(key)[0].needs is not Needs.OPEN_SET)
     return (
         Section("Main results", (_table(evaluation, main),), Tier.MAIN),
         Section("Advanced results", (_table(evaluation, advanced),), Tier.ADVANCED),
@@ -233,8 +244,39 @@ def _classes(evaluation: Evaluation) -> tuple[Section, ...]:
     notes = (f"{count(left)} more {plural(left, 'class', 'classes')} are not shown.",) * bool(left)
     kept = tuple(rows[i] for i in ranks[:_CLASSES])
     table = Table("Each class against the rest, worst recall first", columns, kept, notes)
-    binary = evaluation.positive is not None
-    return (Section("Per class", (table,), Tier.APPENDIX, detail=binary),)
+    if evaluation.positive is not None:
+        return (Section("Per class", (table,), Tier.APPENDIX, detail=True),)
+    tables = (table, _rates_of_classes(evaluation, ranks[:_CLASSES]))
+    return (_averages(evaluation), Section("Per class", tables, Tier.APPENDIX))
+
+
+def _rates_of_classes(evaluation: Evaluation, order: list[int]) -> Table:
+    """What else is told of each class against the rest, in the same order."""
+    shown = {find(measure): per_label(evaluation, find(measure)) for measure in PER_CLASS_OF_MANY}
+    # Without probabilities there is no ranking.
+    shown = {measure: found for measure, found in shown.items() if _known(found)}
+    columns = (Column("class"), *(Column(m.short, Kind.SHARE) for m in shown))
+    labels = [evaluation.labels[i] for i in order]
+    rows: list[tuple[Cell, ...]] = [
+        (label, *(found[label] for found in shown.values())) for label in labels
+    ]
+    caption = f"Rates of each class against the rest, {100 * evaluation.level:.10g}% intervals"
+    return Table(caption, columns, tuple(rows))
+
+
+def _known(found: Mapping[str, Estimate]) -> bool:
+    return any(not math.isnan(estimate) for estimate in found.values())
+
+
+def _averages(evaluation: Evaluation) -> Section:
+    """Each measure of a class in all of its averages, side by side."""
+    columns = (Column("measure"), *(Column(average, Kind.SHARE) for average in AVERAGES))
+    rows: list[tuple[Cell, ...]] = [
+        (spoken(key), *(evaluation[f"{key}.{average}"] for average in AVERAGES)) for key in AVERAGED
+    ]
+    caption = f"Averages over the classes, {100 * evaluation.level:.10g}% intervals"
+    note = "Micro precision, recall and F1 are the accuracy: each row is decided once."
+    return Section("Averages", (Table(caption, columns, tuple(rows), (note,)),), Tier.APPENDIX)
 
 
 def _rates(evaluation: Evaluation) -> tuple[Section, ...]:

@@ -14,7 +14,7 @@ from assay.evaluation.words import listed
 from assay.inference import Estimate
 from assay.inference.estimation import DEFAULT_LEVEL
 from assay.inference.significance import finite
-from assay.measures import Band, Counts, Interval, Measure, Ranked, catalogue
+from assay.measures import Band, Counts, Interval, Measure, Needs, Ranked, catalogue
 from assay.report.definitions import classes_formula_of, formula_of, symbols_of
 from assay.report.document import (
     Block,
@@ -43,6 +43,9 @@ _CLASS_SCORES = {
     "normal": (0.2, 0.1, 0.3, 0.2, 0.8, 0.6),
     "probe": (0.1, 0.5, 0.4, 0.7, 0.1, 0.2),
 }
+# Rows of a label that the model does not know, beside those.
+_UNKNOWN = "worm"
+_UNKNOWN_SCORES = {"dos": (0.5, 0.2), "normal": (0.3, 0.6), "probe": (0.2, 0.2)}
 
 
 # How costs are written in formulas.
@@ -206,9 +209,15 @@ def _example(measure: Measure, level: float) -> tuple[dict[str, Any], Estimate]:
     found = function(list(_TRUTH), list(_SCORES), level=level)
     if not math.isnan(found):
         return scores, found
-    probabilities = {label: list(column) for label, column in _CLASS_SCORES.items()}
-    found = function(list(_CLASS_TRUTH), probabilities, level=level)
-    return {"y_true": list(_CLASS_TRUTH), "y_proba": probabilities}, found
+    truth = list(_CLASS_TRUTH)
+    given: dict[str, Any] = {"y_true": truth}
+    given["y_proba"] = {label: list(column) for label, column in _CLASS_SCORES.items()}
+    if measure.needs is Needs.OPEN_SET:
+        truth += [_UNKNOWN] * len(next(iter(_UNKNOWN_SCORES.values())))
+        for label, more in _UNKNOWN_SCORES.items():
+            given["y_proba"][label] += more
+        given["unknown"] = _UNKNOWN
+    return given, function(**given, level=level)
 
 
 def _worked(measure: Measure, level: float) -> tuple[Block, ...]:
@@ -242,8 +251,13 @@ def _filled_in(formula: Formula, cells: Mapping[str, int]) -> Formula:
 
 
 def _by_label(given: dict[str, Any]) -> dict[str, list[float]]:
-    """The scores of each label; of several classes, the probability of the true one."""
+    """The scores of each label; of several classes, the probability of the true one.
+
+    Of an open set, the largest of each row.
+    """
     scores = given.get("y_score")
+    if "unknown" in given:
+        scores = [max(row) for row in zip(*given["y_proba"].values(), strict=True)]
     if scores is None:
         truth = given["y_true"]
         scores = [given["y_proba"][label][i] for i, label in enumerate(truth)]

@@ -1,10 +1,11 @@
 """Where rows come from: arrays and dataframe columns, checked and coded into a batch."""
 
-from assay.sources.arrays import FAMILY, checked_columns, from_arrays
+from assay.sources.arrays import FAMILY, checked_columns, from_arrays, probability_labels
 from assay.sources.batch import Batch, Named
 from assay.sources.columns import columns_of, common_labels, label_text
 from assay.sources.indexes import must_share_index
 from assay.sources.labelling import infer
+from assay.sources.open_set import open_arrays
 
 __all__ = [
     "FAMILY",
@@ -17,4 +18,6 @@ __all__ = [
     "infer",
     "label_text",
     "must_share_index",
+    "open_arrays",
+    "probability_labels",
 ]

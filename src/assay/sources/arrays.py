@@ -52,6 +52,7 @@ COLUMNS = (
     "slices",
     "clusters",
     "times",
+    "unknown",
 )
 
 
@@ -92,7 +93,7 @@ def from_arrays(
     y_score, y_proba, threshold = _said(y_pred, y_score, y_proba, threshold)
     decision = None if y_pred is None else labels_of(y_pred, "y_pred")
     score = None if y_score is None else scores_of(y_score, "y_score")
-    table, names = (None, None) if y_proba is None else _probabilities(y_proba, truth.kind)
+    table, names = (None, None) if y_proba is None else probabilities_of(y_proba, truth.kind)
     amounts, weights = _amounts_of(counts, sample_weight)
     grouped = {
         "clusters": None if clusters is None else names_of(clusters, "clusters"),
@@ -228,7 +229,7 @@ def _must_be_shares(scores: Array) -> None:
             raise ScoreError(f"probabilities lie in [0, 1]; y_proba runs from {low:g} to {high:g}")
 
 
-def _probabilities(y_proba: Any, kind: str) -> tuple[Array, tuple[Any, ...] | None]:
+def probabilities_of(y_proba: Any, kind: str) -> tuple[Array, tuple[Any, ...] | None]:
     """Probabilities as an array with a column a label, and the labels where they are named."""
     columns: Mapping[Any, Any] | None = None
     if isinstance(y_proba, Mapping):
@@ -249,6 +250,19 @@ def _probabilities(y_proba: Any, kind: str) -> tuple[Array, tuple[Any, ...] | No
     if table.ndim != 2 or table.shape[1] < 2:
         raise ScoreError(f"y_proba must have a column a label; found shape {table.shape}")
     return table, None
+
+
+def probability_labels(tables: Mapping[str, Any], kind: str) -> list[Any] | None:
+    """The labels that the first table of probabilities with named columns names, sorted.
+
+    So tables without names, whose columns are in sorted order, fit beside it. ``kind`` is that of
+    the truth's labels.
+    """
+    for table in tables.values():
+        if isinstance(table, Mapping) or hasattr(table, "columns"):
+            names = probabilities_of(table, kind)[1] or ()
+            return sorted(names, key=lambda n: (isinstance(n, str), n))
+    return None
 
 
 def _order(

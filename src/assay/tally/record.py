@@ -20,8 +20,16 @@ from assay.tally.sums import LossSums
 _KEY = ("labels", "positive", "threshold")
 _DECIDING = ("threshold", "decided")
 _KINDS = ("", "score", "probability")
-_PARTS = ("scores", "losses", "clusters", "sample")
-_TYPES = {"scores": ScoreTally, "losses": LossSums, "clusters": ClusterTally, "sample": Sample}
+_PARTS = ("scores", "losses", "clusters", "sample", "open_set")
+_TYPES = {
+    "scores": ScoreTally,
+    "losses": LossSums,
+    "clusters": ClusterTally,
+    "sample": Sample,
+    "open_set": Sample,
+}
+# Rows with a probability a class are kept up to so many probabilities.
+MOST_PROBABILITIES = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -32,9 +40,13 @@ class Tally:
     ``decided`` is False where scores came without a threshold: then the matrix tells only how many
     rows each label has, all of them under the negative.
     ``kind`` tells what the scores are: ``""`` (none), ``"score"``, ``"probability"``.
-    ``scores`` holds one table for a binary tally, one a label for more classes. ``slices`` maps
-    (column, value) to the confusion matrix of those rows. ``days`` maps a date such as
-    ``2026-11-16`` to the tally of its rows, from which weeks and months are added up.
+    ``scores`` holds one table for a binary tally, one a label for more classes. ``sample`` holds
+    the rows: of a binary score those that come in clusters, of more classes all of them, unless
+    there are too many. ``open_set`` holds, where there are rows of a label that the model does not
+    know, the largest probability of every row: of those, of known ones decided wrong, and right.
+    ``slices`` maps (column, value) to the confusion matrix of those rows. ``days``
+    maps a date such as ``2026-11-16`` to the tally of its rows, from which weeks and months are
+    added up.
 
     >>> a = Tally.of_confusion(Confusion(("no", "yes"), ((5, 1), (2, 9))), positive="yes")
     >>> (a + a).confusion.total
@@ -53,6 +65,7 @@ class Tally:
     sample: Sample | None = None
     slices: Mapping[tuple[str, str], Confusion] = field(default_factory=dict)
     days: Mapping[str, Tally] | None = None
+    open_set: Sample | None = None
 
     @classmethod
     def of_confusion(cls, confusion: Confusion, *, positive: str | None = None) -> Tally:
@@ -92,9 +105,10 @@ class Tally:
             kind=kind,
             losses=losses,
             clusters=_sum([part.clusters for part in parts]),
-            sample=_sum([part.sample for part in parts]),
+            sample=kept_rows(_sum([part.sample for part in parts])),
             slices={key: slices[key] for key in sorted(slices)},
             days=_merged_days(parts, kind, counted=losses is not None),
+            open_set=_sum([part.open_set for part in parts]),
         )
 
     def zero(self) -> Tally:
@@ -105,9 +119,10 @@ class Tally:
             scores=self.scores and tuple(ScoreTally.zero(self.labels) for _ in self.scores),
             losses=self.losses and LossSums(),
             clusters=self.clusters and ClusterTally.zero(self.labels),
-            sample=self.sample and Sample.zero(self.labels, self.sample.models),
+            sample=self.sample and Sample.zero(self.labels, self.sample.models, self.sample.width),
             slices={},
             days=None if self.days is None else {},
+            open_set=self.open_set and Sample.zero(self.open_set.labels, self.open_set.models),
         )
 
     def __hash__(self) -> int:
@@ -122,7 +137,9 @@ class Tally:
                     f"tallies of unlike {name} can't be added: {mine!r} and {theirs!r}{advice}"
                 )
         parts = _PARTS if self.kind == other.kind else [p for p in _PARTS if p != "losses"]
-        for name in (*parts, "days"):
+        # Of many classes one part may have too many rows to keep; then their sum has too.
+        compared = [part for part in parts if part != "sample" or self.positive is not None]
+        for name in (*compared, "days"):
             if (getattr(self, name) is None) != (getattr(other, name) is None):
                 raise TallyError(
                     f"tallies can't be added: one counted {name} and the other did not; "
@@ -168,12 +185,8 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
             raise ValueError(f"its {name} are of another kind")
     confusion = confusion_of(header["confusion"], {})
     slices = {(str(c), str(v)): confusion_of(table, {}) for c, v, table in header["slices"]}
-    labelled = [
-        confusion,
-        *slices.values(),
-        *by_day.values(),
-        *(p for p in parts.values() if hasattr(p, "labels")),
-    ]
+    own = [part for name, part in parts.items() if name != "open_set" and hasattr(part, "labels")]
+    labelled = [confusion, *slices.values(), *by_day.values(), *own]
     if any(list(part.labels) != header["labels"] for part in labelled):
         raise ValueError("the labels of its parts do not fit")
     if any(type(part) is not Tally or part.days is not None for part in by_day.values()):
@@ -198,7 +211,15 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
         sample=parts.get("sample"),
         slices=slices,
         days=None if days is None else by_day,
+        open_set=parts.get("open_set"),
     )
+
+
+def kept_rows(sample: Sample | None) -> Sample | None:
+    """The rows; None where they have too many probabilities to be kept."""
+    if sample is None or sample.width == 1 or sample.scores.size <= MOST_PROBABILITIES:
+        return sample
+    return None
 
 
 def _merged_days(parts: Sequence[Tally], kind: str, *, counted: bool) -> dict[str, Tally] | None:

@@ -15,14 +15,22 @@ from assay.decisions.compare.verdicts import MARGIN, Size, checked_margin, verdi
 from assay.decisions.comparison import Comparison, Difference
 from assay.decisions.flips import Flip, Said, flips
 from assay.decisions.optimal import optimal
-from assay.errors import InputError, LengthMismatch, MethodError
+from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
 from assay.inference import BCa, Bootstrap, Significance, holm, method_of
 from assay.inference.chosen import Chosen, Progress, ScoredRows, choose_anew
 from assay.inference.operating import AtThreshold, Rule, parse_rule
-from assay.measures import ACCURACY, RECALL, find
+from assay.measures import ACCURACY, RECALL, parse
 from assay.measures.shown import DECIDING
-from assay.sources import FAMILY, Batch, common_labels, from_arrays, must_share_index
-from assay.sources.columns import array_of, labels_of, names_of
+from assay.sources import (
+    FAMILY,
+    Batch,
+    common_labels,
+    from_arrays,
+    label_text,
+    must_share_index,
+    probability_labels,
+)
+from assay.sources.columns import Labels, array_of, labels_of, names_of
 from assay.sources.thresholds import undecided_note
 from assay.tally.scores import extremes
 
@@ -51,6 +59,7 @@ def compare(
     *,
     scores: Mapping[str, Any] | None = None,
     decisions: Mapping[str, Any] | None = None,
+    probabilities: Mapping[str, Any] | None = None,
     positive: Any = None,
     negative: Any = None,
     labels: Sequence[Any] | None = None,
@@ -69,28 +78,31 @@ def compare(
 ) -> Comparison:
     """Compare models on the same rows.
 
-    Give ``scores`` (name to column), flagged from ``threshold`` on (one number, or one a model), or
-    ``decisions``. ``at`` is a rule that chooses the threshold of each model, such as
-    ``"max-far=0.1"``; then every resample chooses all thresholds anew, and the detection rate
-    decides which model is better. Differences are B less A: of count measures by the paired
-    bootstrap, of AUC by DeLong, of other score measures by each row's influence, or with
-    ``interval="bootstrap"`` by the paired bootstrap too. With ``clusters``, clusters take the place
-    of rows. There are 1,000 ``resamples``, or more where many pairs of models ask for it.
-    ``families`` and ``ids`` tell which rows flipped. The verdict calls a pair equivalent
-    when the whole interval lies within ``margin``.
+    Give ``scores`` (name to column), flagged from ``threshold`` on (one number, or one a model),
+    ``decisions``, or ``probabilities`` of each class: an array with a column a label, in the order
+    of ``labels``, a dataframe, or a mapping from label to column; the largest decides. ``at`` is a
+    rule that chooses the threshold of each model, such as ``"max-far=0.1"``; then every resample
+    chooses all thresholds anew, and the detection rate decides which model is better.
+
+    Differences are B less A: of count measures by the paired bootstrap, of AUC by DeLong, of other
+    measures of scores by each row's influence, or with ``interval="bootstrap"`` by the paired
+    bootstrap too. With ``clusters``, clusters take the place of rows. There are 1,000
+    ``resamples``, or more where many pairs of models ask for it. ``families`` and ``ids`` tell
+    which rows flipped. The verdict calls a pair equivalent when the whole interval lies within
+    ``margin``.
 
     >>> truth = ["attack", "normal"] * 30
     >>> good, poor = [0.9, 0.1] * 30, [0.9, 0.1, 0.4, 0.6] * 15
     >>> compare(truth, scores={"poor": poor, "good": good}).verdicts[0].text
     'good is better than poor: roc_auc is higher by 0.250 [0.121, 0.379].'
     """
-    columns = _columns(scores, decisions)
+    columns = _columns(scores, decisions, probabilities)
     must_share_index(
         {"y_true": y_true, "scores": scores, "decisions": decisions, "counts": counts}
         | {"clusters": clusters, "families": families, "ids": ids}
     )
     rule = parse_rule(at) if isinstance(at, str) else at
-    _must_be_scores(rule, scores, threshold)
+    _must_be_scores(rule, decisions, threshold)
     method, level = method_of(interval or "bootstrap", level)
     if not isinstance(method, Bootstrap) or isinstance(method, BCa):
         raise MethodError(f"differences are resampled by bootstrap; found {interval!r}")
@@ -102,6 +114,9 @@ def compare(
         labels = common_labels(y_true, decisions)
     # Coded once, not once a model.
     truth = labels_of(y_true, "y_true")
+    if probabilities is not None:
+        _must_have_labels(probabilities, truth)
+        labels = labels or probability_labels(probabilities, truth.kind)
     shared = {
         "counts": counts,
         "clusters": None if clusters is None else names_of(clusters, "clusters"),
@@ -110,14 +125,19 @@ def compare(
     batches = {}
     for name, column in columns.items():
         said = {"y_pred": column}
-        if scores is not None:
-            said = {"y_score": column, "threshold": _threshold(name, threshold, rule)}
+        if decisions is None:
+            of = "y_proba" if scores is None else "y_score"
+            said = {of: column, "threshold": _threshold(name, threshold, rule)}
         try:
             batches[name] = from_arrays(
                 truth, positive=positive, negative=negative, labels=labels, **shared, **said
             )
         except LengthMismatch as mismatch:
             raise LengthMismatch(f"model {name!r}: {mismatch}") from mismatch
+        except ScoreError as odd:
+            if probabilities is None:
+                raise
+            raise ScoreError(f"model {name!r}: {odd}") from odd
     first = next(iter(batches.values()))
     if first.clusters is not None and len(np.unique(first.clusters.codes)) < 2:
         raise MethodError("one cluster tells nothing about the spread between clusters")
@@ -130,7 +150,7 @@ def compare(
     differences = _adjusted([found for pair in pairs for found in pair.differences()])
     tests = [found for pair in pairs for found in pair.tests()] + list(models.tests_of_all())
     deciding = _deciding(differences, rule)
-    size = Size(models.units, models.unit, models.resting(find(deciding)))
+    size = Size(models.units, models.unit, models.resting(parse(deciding)[0]))
     return Comparison(
         models=tuple(columns),
         differences=tuple(differences),
@@ -146,6 +166,7 @@ def compare(
         margin=margin,
         thresholds=_thresholds(batches),
         estimates=models.estimates(),
+        per_class=models.per_class(),
         flips=tuple(flip for pair in pairs for flip in _flips(said_of_all, pair)),
         said=said_of_all,
         optimal=optimal(batches),
@@ -177,11 +198,15 @@ def _too_few(resamples: int, pairs: int, level: float) -> Iterator[str]:
 
 
 def _columns(
-    scores: Mapping[str, Any] | None, decisions: Mapping[str, Any] | None
+    *given_by_kind: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    if (scores is None) == (decisions is None):
-        raise InputError("give scores= or decisions=, a mapping from model name to column")
-    given = scores if scores is not None else decisions
+    kinds = [kind for kind in given_by_kind if kind is not None]
+    if len(kinds) != 1:
+        raise InputError(
+            "give one of scores=, decisions= and probabilities=, a mapping from model name to "
+            "column"
+        )
+    (given,) = kinds
     if not isinstance(given, Mapping):
         raise InputError("models are a mapping from name to column, such as {'old': a, 'new': b}")
     if len(given) < 2:
@@ -189,10 +214,24 @@ def _columns(
     return dict(given)
 
 
-def _must_be_scores(rule: Rule | None, scores: Any, threshold: Any) -> None:
+def _must_have_labels(tables: Mapping[str, Any], truth: Labels) -> None:
+    """Refuse named probabilities that lack a label which rows have."""
+    for model, table in tables.items():
+        named = probability_labels({model: table}, truth.kind)
+        columns = [label_text(label) for label in named or ()]
+        absent = [label for label in truth.names if label not in columns]
+        if named is not None and absent:
+            raise LabelError(
+                f"model {model!r} has no probability of {', '.join(map(repr, absent))}, which rows "
+                f"are labelled; its columns are of {', '.join(map(repr, columns))}. Give a column "
+                f"a label"
+            )
+
+
+def _must_be_scores(rule: Rule | None, decisions: Any, threshold: Any) -> None:
     if rule is None:
         return
-    if scores is None:
+    if decisions is not None:
         raise InputError(f"{rule} needs scores; there are only decisions, which are taken as given")
     if threshold is not None:
         raise InputError(f"give threshold= or at=, not both; found {threshold!r} and {rule}")
@@ -282,8 +321,8 @@ def _notes(batches: Mapping[str, Batch], rule: Rule | None) -> Iterator[str]:
 def _deciding(differences: Sequence[Difference], rule: Rule | None) -> str:
     """The measure that verdicts are about.
 
-    Where a rule holds false alarms down, the detection rate; without one the ranking, or of plain
-    decisions the share that is right.
+    Where a rule holds false alarms down, the detection rate; without one the ranking, of many
+    classes that of each class alike, or of plain decisions the share that is right.
     """
     if rule is not None:
         return (ACCURACY if isinstance(rule, AtThreshold) else RECALL).name

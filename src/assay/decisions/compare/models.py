@@ -32,8 +32,9 @@ from assay.inference import (
     resampled_pairs,
 )
 from assay.inference.chosen import Chosen
-from assay.inference.differences import has_difference
-from assay.measures import Measure, Needs, Ranked, catalogue
+from assay.inference.differences import differences_of_classes, has_difference, key_of
+from assay.measures import AVERAGES, Measure, Needs, Ranked, catalogue, find
+from assay.measures.shown import PER_CLASS_OF_MODELS
 from assay.sources import Batch
 from assay.tally import ClusterTally, PairTally, Sample
 
@@ -86,7 +87,7 @@ class Models:
         ranked = isinstance(measure.of_scores, Ranked)
         if self.first.clusters is not None or not (ranked or of in (_POSITIVES, _NEGATIVES)):
             return self.units
-        sides = np.bincount(self.first.truth, self.first.counts, minlength=2)
+        sides = np.bincount(self.first.truth, self.first.counts, minlength=len(self.first.labels))
         return int(sides.min() if ranked else sides[int(of == _POSITIVES)])
 
     @property
@@ -126,19 +127,45 @@ class Models:
         """Every measure of every model on its own, with its interval."""
         return {name: dict(self._estimates(name)) for name in self.batches}
 
+    def per_class(self) -> dict[str, dict[tuple[str, str], Estimate]]:
+        """What each of many classes has of its own, model by model; nothing of two classes."""
+        if self.first.binary or not self.decided:
+            return {}
+        measures = [find(name) for name in PER_CLASS_OF_MODELS]
+        labels = self.first.labels
+        return {
+            name: {
+                (label, measure.name): self._judge(name).of_label(measure, i)
+                for i, label in enumerate(labels)
+                for measure in measures
+            }
+            for name in self.batches
+        }
+
+    def _judge(self, name: str) -> Judge:
+        if name not in self._judges:
+            tally = engines.count(replace(self.batches[name], slices={}))
+            self._judges[name] = Judge(tally, self.level, self.method if self.resample else None)
+        return self._judges[name]
+
+    @cached_property
+    def _judges(self) -> dict[str, Judge]:
+        return {}
+
     def _estimates(self, name: str) -> Iterator[tuple[str, Estimate]]:
-        batch = replace(self.batches[name], slices={})
-        judge = Judge(engines.count(batch), self.level, self.method if self.resample else None)
-        for key, measure, quantity in counted(binary=batch.binary) if self.decided else ():
-            if batch.binary:
-                found = judge.of_label(measure, 1)
-            elif measure.classes is not None:
-                found = judge.of_classes(measure)
+        batch, judge = self.batches[name], self._judge(name)
+        for measure, average, quantity in counted(binary=batch.binary) if self.decided else ():
+            if average is not None:
+                found = judge.averaged(measure, average)
             else:
-                found = judge.averaged(measure, "macro")
-            yield key, self._anew(found, quantity, name) if name in self.chosen else found
-        for measure in scored([batch]):
-            yield measure.name, judge.scored(measure)
+                found = judge.of_label(measure, 1) if batch.binary else judge.of_classes(measure)
+            found = self._anew(found, quantity, name) if name in self.chosen else found
+            yield key_of(measure, average), found
+        for measure, average in scored([batch]):
+            if average is None:
+                yield measure.name, judge.scored(measure)
+            else:
+                yield key_of(measure, average), judge.averaged_scores(measure, average)
 
     def _anew(self, found: Estimate, quantity: Quantity, name: str) -> Estimate:
         """The estimate with the interval that carries the choice of the threshold."""
@@ -173,12 +200,13 @@ class Pair:
 
     @cached_property
     def sample(self) -> Sample | None:
-        """The rows with both scores, where both classes have some."""
+        """The rows with the scores or probabilities of both, where two classes have some."""
         first = self._batches[0]
-        if first.score is None or first.truth.min() == first.truth.max():
+        tables = [b.score if b.probabilities is None else b.probabilities for b in self._batches]
+        if tables[0] is None or first.truth.min() == first.truth.max():
             return None
         clusters = first.clusters
-        scores = zip((self.a, self.b), (batch.score for batch in self._batches), strict=True)
+        scores = zip((self.a, self.b), tables, strict=True)
         return Sample.of_rows(
             first.labels,
             first.truth,
@@ -194,17 +222,21 @@ class Pair:
             yield from self._differences_of_decisions()
         if self.sample is None:
             return
-        for measure in scored(self._batches):
+        for measure, average in scored(self._batches):
+            name, method = key_of(measure, average), self.models.method
             if self.models.resample:
-                found = paired_score_bootstrap(self.sample, measure, method=self.models.method)
-                yield _difference(measure.name, found, self.models.resampled)
+                found = paired_score_bootstrap(self.sample, measure, average=average, method=method)
+                yield _difference(name, found, self.models.resampled)
             else:
-                found = paired_scores(self.sample, measure, level=self.models.level)
-                yield _difference(measure.name, found)
+                found = paired_scores(
+                    self.sample, measure, average=average, level=self.models.level
+                )
+                yield _difference(name, found)
 
     def _differences_of_decisions(self) -> Iterator[Difference]:
         tables = self._tables()
-        for name, _, quantity in counted(binary=self.models.first.binary):
+        for measure, average, quantity in counted(binary=self.models.first.binary):
+            name = key_of(measure, average)
             found = paired_bootstrap(
                 self.tally, quantity, name=name, method=self.models.method, tables=tables
             )
@@ -232,7 +264,7 @@ class Pair:
 
     @cached_property
     def _delong(self) -> Significance | None:
-        if self.sample is None or self.sample.clusters:
+        if self.sample is None or self.sample.clusters or self.sample.width > 1:
             return None
         return delong_of(self.sample, level=self.models.level)
 
@@ -253,28 +285,34 @@ class Pair:
             yield self._delong
 
 
-def counted(*, binary: bool) -> Iterator[tuple[str, Measure, Quantity]]:
-    """Measures of decisions: the name, the measure, and what is read of a table."""
+def counted(*, binary: bool) -> Iterator[tuple[Measure, str | None, Quantity]]:
+    """Measures of decisions: the measure, its average, and what is read of a table."""
     for measure in catalogue.CATALOGUE:
         if measure.formula is None:
             continue
         if binary:
-            yield measure.name, measure, Quantity(measure.formula, label=1)
+            yield measure, None, Quantity(measure.formula, label=1)
         elif measure.classes is not None:
-            yield measure.name, measure, Quantity(measure.classes)
+            yield measure, None, Quantity(measure.classes)
         elif measure.averages:
-            averaged = of_classes(measure.formula, "macro")
-            yield f"{measure.name}.macro", measure, Quantity(averaged)
+            for average in AVERAGES:
+                yield measure, average, Quantity(of_classes(measure.formula, average))
 
 
-def scored(batches: tuple[Batch, ...] | list[Batch]) -> list[Measure]:
-    """Measures of scores that all of these models have, and whose rows tell how sure they are."""
+def scored(batches: tuple[Batch, ...] | list[Batch]) -> list[tuple[Measure, str | None]]:
+    """Measures of scores that all of these models have, and whose rows tell how sure they are.
+
+    Those of rankings of more than two classes come with an average.
+    """
+    if all(batch.probabilities is not None for batch in batches):
+        measures = catalogue.CATALOGUE
+        return [(m, average) for m in measures for average in differences_of_classes(m)]
     if any(batch.score is None for batch in batches):
         return []
     said = {Needs.SCORES}
     if all(batch.is_probability for batch in batches):
         said.add(Needs.LOSSES)
-    return [m for m in catalogue.CATALOGUE if m.needs in said and has_difference(m)]
+    return [(m, None) for m in catalogue.CATALOGUE if m.needs in said and has_difference(m)]
 
 
 def _difference(name: str, found: Significance, method: str | None = None) -> Difference:

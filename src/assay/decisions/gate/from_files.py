@@ -9,6 +9,7 @@ from typing import Any
 from assay.decisions.gate.gate import gate
 from assay.decisions.gate.result import Gate
 from assay.decisions.gate.rule import NEW, OLD, Rule
+from assay.errors import InputError
 from assay.inference.bootstrap import SEED
 from assay.sources import FAMILY
 from assay.sources.files import Model, Progress, Request, read_models, silent, typed
@@ -58,6 +59,11 @@ def gate_files(
         labels=[str(label) for label in labels or ()],
         progress=progress,
     )
+    if found.probabilities:
+        raise InputError(
+            f"a gate judges one score or decision a row; {score!r} names a probability a class. "
+            f"Name the column of the positive label"
+        )
     columns = dict(found.columns)
     sliced = columns.get("slices", {})
     family = found.family or FAMILY

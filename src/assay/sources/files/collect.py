@@ -60,6 +60,9 @@ class Store:
             parts["row", ""] = Numbers(np.int64)
             for column in roles.models:
                 parts["model", column] = Said(column, MOST_NAMES)
+            for pattern, by_label in roles.model_classes.items():
+                parts |= {(pattern, label): Numbers(np.float64) for label in by_label}
+        self._patterns = tuple(roles.model_classes)
         if roles.id is not None:
             parts["id", ""] = Texts()
         self._parts = parts
@@ -129,6 +132,12 @@ class Store:
                 found = {native(label, kind): column for label, column in found.items()}
             if found:
                 columns[name] = found
+        for pattern in self._patterns:
+            found = {
+                key: part.done() for (role, key), part in self._parts.items() if role == pattern
+            }
+            by_label = {native(label, kind): column for label, column in found.items()}
+            columns["models"] = {**columns.get("models", {}), pattern: by_label}
         return columns
 
 
@@ -167,6 +176,7 @@ class Collector:
         width = 1 + len(roles.slices) + 8 * len(roles.probabilities)
         width += (roles.decision is not None) + (roles.time is not None)
         width += 8 * (len(roles.models) + 1) if roles.models is not None else 0
+        width += 8 * sum(map(len, roles.model_classes.values()))
         for role, column in roles.chosen.items():
             width += 4 if role == "score" and column in table.narrow else _WIDTHS.get(role, 0)
         return width
@@ -257,6 +267,10 @@ class Collector:
             values["row", ""] = self._before + np.asarray(piece.rows, np.int64)
             for column in roles.models:
                 values["model", column], odd = check_said(frame[column])
+                problems += odd
+            for pattern, by_label in roles.model_classes.items():
+                numbers, odd = check_probabilities(frame, by_label)
+                values |= {(pattern, label): column for label, column in numbers.items()}
                 problems += odd
         if roles.id is not None:
             values["id", ""], odd = check_ids(frame[roles.id])

@@ -16,6 +16,7 @@ def typed(
     positive: Any = None,
     negative: Any = None,
     labels: Sequence[Any] | None = None,
+    unknown: Any = None,
 ) -> dict[str, Any]:
     """What was said of labels; text becomes what the data hold.
 
@@ -26,11 +27,12 @@ def typed(
     def one(label: Any) -> Any:
         return native(label, kind) if isinstance(label, str) else label
 
-    return {
+    found = {
         "positive": one(positive),
         "negative": one(negative),
         "labels": None if labels is None else [one(label) for label in labels],
     }
+    return found if unknown is None else {**found, "unknown": one(unknown)}
 
 
 def labelled(rows: Rows, **said: Any) -> dict[str, Any]:

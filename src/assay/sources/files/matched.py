@@ -33,7 +33,8 @@ class NeedsId(InputError):
 class Model:
     """A model by name, and the column of what it said; without a file, in the main one.
 
-    A column written FILE:COL is in that file, unless the main one has a column of that very name.
+    A column with a star in place of the label, as ``p_*``, names one probability a class. A column
+    written FILE:COL is in that file, unless the main one has a column of that very name.
     """
 
     name: str
@@ -46,7 +47,8 @@ class Matched:
     """The rows that all models judged.
 
     ``columns`` are the label and what else was asked for, for :func:`assay.sources.from_arrays`;
-    the models are in ``scores`` or in ``decisions``. ``rows`` are the numbers of the rows, counted
+    the models are in ``scores``, in ``decisions`` or, as columns by label, in ``probabilities``.
+    ``rows`` are the numbers of the rows, counted
     from 1 over all inputs. ``rows_read`` and ``rows_refused`` are those of the main file; ``files``
     are the others.
     """
@@ -64,6 +66,7 @@ class Matched:
     notes: tuple[str, ...] = ()
     family: str | None = None
     files: tuple[str, ...] = ()
+    probabilities: Mapping[str, Mapping[Any, Array]] = field(default_factory=dict)
 
 
 def read_models(
@@ -107,9 +110,10 @@ def read_models(
     by_file: dict[str | None, Part] = {None: main}
     by_file |= zip(files, parts, strict=True)
     said = {model.name: by_file[model.file].said[model.column] for model in placed}
-    scores = {name: found for name, found in said.items() if not isinstance(found, Labels)}
     decisions = {name: found for name, found in said.items() if isinstance(found, Labels)}
-    _must_be_of_one_kind(placed, scores, decisions, truth)
+    tables = {name: found for name, found in said.items() if isinstance(found, Mapping)}
+    scores = {n: f for n, f in said.items() if not isinstance(f, Labels | Mapping)}
+    _must_be_of_one_kind(placed, scores, decisions, tables, truth)
     return Matched(
         name=rows.name,
         columns=main.columns,
@@ -124,6 +128,7 @@ def read_models(
         notes=(*rows.notes, *notes, *more),
         family=rows.family,
         files=files,
+        probabilities=tables,
     )
 
 
@@ -281,11 +286,19 @@ def _must_be_of_one_kind(
     models: Sequence[Model],
     scores: Mapping[str, Array],
     decisions: Mapping[str, Labels],
+    tables: Mapping[str, Mapping[Any, Array]],
     truth: Labels,
 ) -> None:
+    columns = {model.name: model.column for model in models}
+    if tables and (scores or decisions):
+        one, other = next(iter(tables)), next(iter({**scores, **decisions}))
+        raise InputError(
+            f"model {one!r} holds a probability a class (columns {columns[one]!r}) and model "
+            f"{other!r} one column ({columns[other]!r}). Name the probabilities of every model, or "
+            f"one column of each"
+        )
     if not scores or not decisions:
         return
-    columns = {model.name: model.column for model in models}
     one, other = next(iter(decisions)), next(iter(scores))
     raise InputError(
         f"model {one!r} holds decisions (all values of column {columns[one]!r} are labels, as "

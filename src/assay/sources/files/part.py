@@ -20,17 +20,21 @@ if TYPE_CHECKING:
     import polars as pl
 
 Array: TypeAlias = npt.NDArray[Any]
+Said: TypeAlias = Labels | Array | Mapping[Any, Array]
 
 SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Rows of one file: its columns, scores or decisions by column, numbers and ids of the rows."""
+    """Rows of one file: its columns, what models said by column, numbers and ids of the rows.
+
+    A model said scores, decisions, or probabilities by label.
+    """
 
     name: str
     columns: Mapping[str, Any]
-    said: Mapping[str, Labels | Array]
+    said: Mapping[str, Said]
     rows: Array
     ids: pl.Series | None
     rows_read: int
@@ -45,10 +49,13 @@ class Part:
         """
         columns = dict(read.columns)
         spoken = columns.pop("models", {})
-        said: dict[str, Labels | Array] = {}
+        said: dict[str, Said] = {}
         odd: Array = np.zeros(len(columns["rows"]), bool)
         reasons: list[Refused] = []
         for column, found in spoken.items():
+            if isinstance(found, Mapping):
+                said[column] = found
+                continue
             decisions = decisions_of(found, truth, known)
             said[column] = found.numbers if decisions is None else decisions
             if decisions is None:

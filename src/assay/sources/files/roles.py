@@ -25,7 +25,8 @@ class Roles:
     """The columns to read, by what they are.
 
     ``probabilities`` maps a label, as text, to its column. ``slices`` has the family in it.
-    ``models`` are columns of what several models said, None where one model is judged.
+    ``models`` are columns of what several models said, None where one model is judged;
+    ``model_classes`` maps a pattern that names a model's probabilities to columns, by label.
     """
 
     label: str | None
@@ -40,6 +41,7 @@ class Roles:
     cluster: str | None = None
     models: tuple[str, ...] | None = None
     id: str | None = None
+    model_classes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
@@ -47,6 +49,9 @@ class Roles:
         single = [self.label, self.score, self.decision, *self.probabilities.values()]
         single += [*self.slices, self.time, self.count, self.weight, self.cluster]
         single += [*(self.models or ()), self.id]
+        single += [
+            column for by_label in self.model_classes.values() for column in by_label.values()
+        ]
         return list(dict.fromkeys(column for column in single if column is not None))
 
     @property
@@ -73,7 +78,7 @@ def roles_of(table: Table, request: Request) -> Roles:
     named = [request.label, request.score, request.decision, request.count, request.weight]
     named += request.probabilities.values()
     grouping = [*request.slices, request.family, request.time, request.cluster]
-    models = None if request.models is None else _models(table, request.models)
+    models, patterns = _models(table, request.models)
     named += [*(models or ()), request.id]
     for column in (*named, *grouping):
         if column is not None and not (column == request.label and request.label_if_there):
@@ -93,6 +98,8 @@ def roles_of(table: Table, request: Request) -> Roles:
             **_matching(table, request.probability_pattern, claimed | {label}),
             **probabilities,
         }
+    taken = claimed | grouped | {label}
+    classes = {pattern: _matching(table, pattern, taken) for pattern in patterns}
     score, decision = request.score, request.decision
     if score is None and decision is None and not probabilities and models is None:
         score = _recognised(table, SCORE, claimed | {label}, grouped)
@@ -131,21 +138,31 @@ def roles_of(table: Table, request: Request) -> Roles:
         cluster=request.cluster,
         models=models,
         id=request.id,
+        model_classes=classes,
     )
 
 
-def _models(table: Table, wanted: Sequence[str]) -> tuple[str, ...]:
-    """The columns of models that a table has; others must say in which file they are."""
+def _models(
+    table: Table, wanted: Sequence[str] | None
+) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+    """The columns of models that a table has, and the patterns that name several at once.
+
+    Others must say in which file they are.
+    """
+    if wanted is None:
+        return None, ()
     found: dict[str, None] = {}
     for column in wanted:
         file, _, rest = column.rpartition(":")
         if column in table.columns or not file:
-            must_have(table, column)
             found[column] = None
         elif is_named(table.name, file):
-            must_have(table, rest)
             found[rest] = None
-    return tuple(found)
+    patterns = [name for name in found if name not in table.columns and "*" in name]
+    columns = [name for name in found if name not in patterns]
+    for column in columns:
+        must_have(table, column)
+    return tuple(columns), tuple(patterns)
 
 
 def must_have(table: Table, column: str) -> None:
@@ -188,7 +205,7 @@ def _matching(table: Table, pattern: str, claimed: set[str | None]) -> dict[str,
     """The columns that a pattern such as p_* names, by what the star stands for."""
     before, star, after = pattern.partition("*")
     if not star or "*" in after:
-        raise InputError(f"--probabilities is a pattern with one star, such as 'p_*': {pattern!r}")
+        raise InputError(f"probabilities are a pattern with one star, such as 'p_*': {pattern!r}")
     fixed = len(before) + len(after)
     found = {
         column[len(before) : len(column) - len(after)]: column

@@ -1,0 +1,135 @@
+"""Measures of the probabilities of more than two classes, and how sure they are.
+
+The classes share their rows, so an average over them is as sure as the rows themselves tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.inference import Estimate
+from assay.inference import bootstrap as resampling
+from assay.inference.bootstrap import Bootstrap
+from assay.inference.estimation import ONE_CLUSTER
+from assay.inference.scored import averaged_interval, clustered
+from assay.measures import ByRow, ClassAverage, Measure, OverPairs, Ranked, Share
+from assay.tally import Sample, ScoreTally
+from assay.tally.record import MOST_PROBABILITIES
+
+if TYPE_CHECKING:
+    from assay.evaluation.judge import Judge
+
+DEFINED_ONLY = "macro_defined"
+NOT_KEPT = (
+    f"no interval: the classes share their rows, which are kept up to {MOST_PROBABILITIES:,} "
+    f"probabilities"
+)
+TOO_FEW = "no interval: too few clusters, or every pair is ranked alike"
+NO_MICRO = "a ranking has no micro average: each class has its own scores"
+ABSENT_CLASS = "a class has no rows, so it can't be told from the others"
+
+Ends = tuple[tuple[float, float], str, str | None]
+_NONE = (math.nan, math.nan)
+
+
+def averaged(judge: Judge, ranked: Ranked, measure: Measure, average: str) -> Estimate:
+    """A measure of a ranking averaged over classes, one against the rest."""
+    rankings = judge.rankings
+    assert rankings is not None  # noqa: S101 - scores are there
+    if average == "micro":
+        return Estimate(math.nan, level=judge.level, undefined=NO_MICRO)
+    values = [ranked.of(ranking).value for ranking in rankings]
+    held = tuple(range(len(values)))
+    if average == DEFINED_ONLY:
+        held = tuple(i for i in held if not math.isnan(values[i]))
+    elif average == "weighted":
+        held = tuple(i for i in held if rankings[i].positives)
+    unknown = [i for i in held if math.isnan(values[i])]
+    if unknown or not held:
+        why = "no class has a value"
+        if unknown:
+            label = judge.tally.labels[unknown[0]]
+            why = f"class {label!r} has no value: it has no rows, or all rows are of it"
+        return Estimate(math.nan, level=judge.level, undefined=why)
+    declared = ClassAverage(ranked, weighted=average == "weighted", classes=held)
+    weights = [float(rankings[i].positives) if declared.weighted else 1.0 for i in held]
+    value = math.fsum(w * values[i] for w, i in zip(weights, held, strict=True))
+    return _estimate(
+        judge, declared, declared.parts(rankings), value / math.fsum(weights), measure.range
+    )
+
+
+def over_pairs(judge: Judge, declared: OverPairs, measure: Measure) -> Estimate:
+    """A mean over pairs of classes."""
+    tally = judge.tally
+    assert tally.scores is not None  # noqa: S101 - scores are there
+    if judge.binary:
+        why = "it is for more than two classes; for two it is roc_auc"
+        return Estimate(math.nan, level=judge.level, undefined=why)
+    value = declared.value(tally.scores)
+    if math.isnan(value):
+        return Estimate(math.nan, level=judge.level, undefined=ABSENT_CLASS)
+    return _estimate(judge, declared, declared.parts(tally.scores), value, measure.range)
+
+
+def _estimate(
+    judge: Judge,
+    declared: ClassAverage | OverPairs,
+    parts: Sequence[Share],
+    value: float,
+    bounds: tuple[float, float],
+) -> Estimate:
+    sample = judge.tally.sample
+    assert judge.tally.scores is not None  # noqa: S101 - checked by the caller
+    ends, name, note = _no_rows()
+    if sample is not None:
+        resampled = isinstance(judge.method, Bootstrap)
+        if resampled or judge.tally.clusters is not None:
+            ends, name, note = by_rows(judge, sample, declared, value, bounds)
+        else:
+            ends = averaged_interval(sample, declared, parts, bounds, judge.level)
+            name, note = "delta", None
+    return Estimate(
+        value,
+        min(ends[0], value),
+        max(ends[1], value),
+        method=name,
+        n=rows(judge.tally.scores[0]),
+        level=judge.level,
+        note=note,
+    )
+
+
+def _no_rows() -> Ends:
+    return _NONE, "", NOT_KEPT
+
+
+def by_rows(
+    judge: Judge, sample: Sample, declared: ByRow, value: float, bounds: tuple[float, float]
+) -> Ends:
+    """The interval by resampling rows, or by clusters of them: its ends, its name and a note."""
+    in_clusters = judge.tally.clusters is not None
+    if in_clusters and len(sample.clusters) < 2:
+        return _NONE, "", ONE_CLUSTER
+    if isinstance(judge.method, Bootstrap):
+        drawn = resampling.row_interval(
+            sample,
+            lambda counts: declared.resampled(sample, 0, counts),
+            declared.moves(sample, 0)[1],
+            judge.method,
+        )
+        name = f"cluster {judge.method.name}" if in_clusters else judge.method.name
+        return (drawn.low, drawn.high), name, drawn.note
+    ends = clustered(sample, declared, value, bounds, judge.level)
+    return (_NONE, "", TOO_FEW) if math.isnan(ends[0]) else (ends, "cluster delta", None)
+
+
+def rows(tally: ScoreTally) -> float:
+    """How many rows there are; with sampling weights, effectively."""
+    if tally.squares is None:
+        return int(sum(tally.totals()))
+    return float(np.sum(tally.counts)) ** 2 / float(np.sum(tally.squares))
