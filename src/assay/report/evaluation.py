@@ -165,8 +165,12 @@ def _low_rates(evaluation: Evaluation) -> tuple[Section, ...]:
     ranked = evaluation.tally.scores
     assert ranked is not None  # noqa: S101 - low rates are of scores
     negatives = ranked[0].effective()[0]
-    said = f"{count(negatives)} negatives resolve false positive rates down to {1 / negatives:.2g}"
-    caption = f"{100 * evaluation.level:.10g}% intervals; {said}" if negatives else "no negatives"
+    caption = "no negatives"
+    if negatives:
+        caption = (
+            f"{100 * evaluation.level:.10g}% intervals; {count(negatives)} negatives resolve false "
+            f"positive rates down to {1 / negatives:.2g}"
+        )
     table = Table(caption, columns, tuple(rows))
     return (Section("At low false positive rates", (table,), Tier.ADVANCED),)
 
