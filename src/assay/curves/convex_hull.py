@@ -49,9 +49,9 @@ def vertices(tally: ScoreTally) -> Sweep:
         position = j - 1 - kept
         return position, flagged[:, position - i]
 
-    found = map_blocks(tally.size, lambda: work)[::-1]
-    positions = np.concatenate([np.array([-1]), *(part for part, _ in found)])
-    points = np.concatenate([np.zeros((2, 1), kind), *(part for _, part in found)], axis=1)
+    blocks = map_blocks(tally.size, lambda: work)[::-1]
+    positions = np.concatenate([np.array([-1]), *(part for part, _ in blocks)])
+    points = np.concatenate([np.zeros((2, 1), kind), *(part for _, part in blocks)], axis=1)
     kept = convex(points[0], points[1])
     threshold = np.append(tally.scores.astype(np.float64), np.inf)[positions[kept]]
     fp, tp = points[:, kept].astype(np.float64)
