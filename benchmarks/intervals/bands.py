@@ -148,16 +148,16 @@ def scenarios(*, quick: bool) -> list[Flagged | Normal]:
     """Rare and frequent attacks, good and poor detectors, few and many rows."""
     detectors = ((0.8, 0.1, 0.25), (0.95, 0.02, 0.5), (0.6, 0.01, 0.1))
     sizes = (300, 3000) if quick else (100, 300, 1000, 3000, 10_000)
-    found: list[Flagged | Normal] = [
+    settings: list[Flagged | Normal] = [
         Flagged(rows, prevalence, *detector)
         for rows in sizes
         for prevalence in (0.02, 0.1, 0.3)
         for detector in detectors
     ]
     classes = ((30, 300), (100, 1000), (1000, 1000))
-    found += [
+    settings += [
         Normal(positives, negatives, 2.0, pc)
         for positives, negatives in (classes[1:] if quick else classes)
         for pc in (0.1, 0.5)
     ]
-    return found
+    return settings

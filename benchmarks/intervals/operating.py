@@ -27,7 +27,7 @@ CURVE = (
     "ks",
     "h_measure",
     "h_measure_symmetric",
-    "precision_recall_gain",
+    "precision_recall_gain_area",
     "top_decile_lift",
     *AT_BASE_RATE,
 )

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
 from assay.curves import convex_hull, hull, probability_cost, sweep, sweeping, vertices
-from assay.curves.convex_hull import convex
 from assay.errors import MethodError
+from assay.measures import upper_hull
 from assay.tally import ScoreTally
 from assay.tally.blocks import map_blocks
 
@@ -147,7 +147,7 @@ def test_pruning_many_points_at_once_leaves_the_same_vertices(seed: int, size: i
                 break
             chain.pop()
         chain.append(i)
-    assert convex(x, y).tolist() == chain
+    assert upper_hull(x, y).tolist() == chain
 
 
 def test_products_beyond_64_bits_are_exact() -> None:
@@ -158,7 +158,7 @@ def test_products_beyond_64_bits_are_exact() -> None:
     n, p = 2 * big + 1, 2 * big + 3
     points = [(0, 0), (big, 2), (big + 1, big + 2), (n, p)]
     across, up = (np.array(part, object) for part in zip(*points, strict=True))
-    expected = [points[i] for i in convex(across, up)]
+    expected = [points[i] for i in upper_hull(across, up)]
     assert list(zip(map(int, found.fp), map(int, found.tp), strict=True)) == expected
     assert n * p > 2**63
 

@@ -529,7 +529,7 @@ TABLE = (
     Row("equal_error_rate", _equal_error_rate),
     Row("ks", _farthest),
     Row("top_decile_lift", _top_decile_lift),
-    Row("precision_recall_gain", _gain_area),
+    Row("precision_recall_gain_area", _gain_area),
     Row("h_measure", _h(lambda share: (2, 1 + (1 - share) / share))),
     Row("h_measure_symmetric", _h(lambda share: (2, 2))),
     # Of costs.

@@ -10,7 +10,6 @@ the ROC plane (Provost and Fawcett 2001).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,12 +18,10 @@ import numpy.typing as npt
 from assay.curves.sweeping import Floats, Sweep, below_blocks
 from assay.curves.traced import Curve
 from assay.errors import MethodError
-from assay.measures import FALSE_POSITIVE_RATE, RECALL
+from assay.measures import FALSE_POSITIVE_RATE, RECALL, upper_hull
 from assay.tally import ScoreTally
 from assay.tally.blocks import BLOCK, map_blocks
 
-# Fewer points than this are gone through one by one.
-_FEW = 512
 # Products of counts below this have no overflow in 64 bits.
 _SAFE = 1 << 61
 
@@ -45,47 +42,17 @@ def vertices(tally: ScoreTally) -> Sweep:
         unflagged = np.cumsum(counts, axis=1, dtype=below.dtype)
         unflagged += below[i // BLOCK][:, None] - counts
         flagged = np.array([[negatives], [positives]], kind) - unflagged.astype(kind)
-        kept = convex(flagged[0, ::-1], flagged[1, ::-1])
+        kept = upper_hull(flagged[0, ::-1], flagged[1, ::-1])
         position = j - 1 - kept
         return position, flagged[:, position - i]
 
-    found = map_blocks(tally.size, lambda: work)[::-1]
-    positions = np.concatenate([np.array([-1]), *(part for part, _ in found)])
-    points = np.concatenate([np.zeros((2, 1), kind), *(part for _, part in found)], axis=1)
-    kept = convex(points[0], points[1])
+    blocks = map_blocks(tally.size, lambda: work)[::-1]
+    positions = np.concatenate([np.array([-1]), *(part for part, _ in blocks)])
+    points = np.concatenate([np.zeros((2, 1), kind), *(part for _, part in blocks)], axis=1)
+    kept = upper_hull(points[0], points[1])
     threshold = np.append(tally.scores.astype(np.float64), np.inf)[positions[kept]]
     fp, tp = points[:, kept].astype(np.float64)
     return Sweep(threshold, tp, fp, positives, negatives, tally.weighted)
-
-
-def convex(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Positions of the vertices of the upper hull of points; neither coordinate ever falls.
-
-    >>> convex(np.array([0, 0, 1, 2, 3]), np.array([0, 2, 3, 3, 4])).tolist()
-    [0, 1, 2, 4]
-    """
-    kept = np.flatnonzero(np.append(True, (np.diff(x) != 0) | (np.diff(y) != 0)))
-    # A point on or below the line between two others is no vertex, so all such can go at once.
-    while len(kept) > _FEW:
-        a, b = x[kept], y[kept]
-        turn = (a[2:] - a[:-2]) * (b[1:-1] - b[:-2]) - (b[2:] - b[:-2]) * (a[1:-1] - a[:-2])
-        above = np.concatenate(([True], (turn > 0).astype(bool), [True]))
-        if above.sum() > 0.9 * len(kept):
-            break
-        kept = kept[above]
-    return kept[_chain(x[kept].tolist(), y[kept].tolist())]
-
-
-def _chain(xs: Sequence[Any], ys: Sequence[Any]) -> list[int]:
-    chain: list[int] = []
-    for i, (x, y) in enumerate(zip(xs, ys, strict=True)):
-        while len(chain) > 1:
-            a, b = chain[-2], chain[-1]
-            if (x - xs[a]) * (ys[b] - ys[a]) > (y - ys[a]) * (xs[b] - xs[a]):
-                break
-            chain.pop()
-        chain.append(i)
-    return chain
 
 
 def hull(swept: Sweep) -> Curve:

@@ -81,12 +81,12 @@ def _thresholds(given: Sequence[float] | None, keep: float | None) -> Floats:
     if given is None:
         kept = [] if keep is None or not 0 <= keep < 1 else [keep]
         return np.unique(np.append(PROBABILITIES, kept))
-    found = np.unique(np.asarray(given, np.float64))
-    if not len(found) or not (found[0] >= 0 and found[-1] < 1):
+    thresholds = np.unique(np.asarray(given, np.float64))
+    if not len(thresholds) or not (thresholds[0] >= 0 and thresholds[-1] < 1):
         raise MethodError(
             f"threshold probabilities lie from 0 to below 1, such as [0.01, 0.05]; found {given!r}"
         )
-    return found
+    return thresholds
 
 
 def cost(tally: ScoreTally, *, in_use: tuple[float, float] | None = None) -> Curve:

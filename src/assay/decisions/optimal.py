@@ -18,8 +18,8 @@ import numpy as np
 
 from assay import engines
 from assay.curves import Curve, Sweep, hull, vertices
-from assay.curves.convex_hull import convex
 from assay.inference.significance import finite
+from assay.measures import upper_hull
 from assay.sources import Batch
 from assay.tally import ScoreTally
 
@@ -62,7 +62,7 @@ class BestOf:
     @property
     def share(self) -> float:
         """The share of the axis of probability costs."""
-        return sum(found.high - found.low for found in self.ranges)
+        return sum(part.high - part.low for part in self.ranges)
 
     @property
     def never(self) -> bool:
@@ -74,7 +74,7 @@ class BestOf:
         return {
             "model": self.model,
             "share": self.share,
-            "ranges": [found.to_dict() for found in self.ranges],
+            "ranges": [part.to_dict() for part in self.ranges],
             "ties": list(self.ties),
         }
 
@@ -93,29 +93,29 @@ class Optimal:
     hulls: Mapping[str, Curve] = field(default_factory=dict, repr=False, compare=False)
 
     def __getitem__(self, model: str) -> BestOf:
-        return next(found for found in self.models if found.model == model)
+        return next(best for best in self.models if best.model == model)
 
     def to_dict(self) -> dict[str, Any]:
         """The ranges as plain values, ready for JSON."""
         return {
             "nothing": self.nothing,
             "everything": self.everything,
-            "models": [found.to_dict() for found in self.models],
+            "models": [best.to_dict() for best in self.models],
         }
 
 
 def optimal(batches: Mapping[str, Batch]) -> Optimal | None:
     """Where each model is the best; None for several classes, or where one of both has no rows."""
-    found = {name: _own(batch) for name, batch in batches.items() if batch.binary}
-    if len(found) < len(batches):
+    hulls = {name: _own(batch) for name, batch in batches.items() if batch.binary}
+    if len(hulls) < len(batches):
         return None
-    first = next(iter(found.values()))
+    first = next(iter(hulls.values()))
     if not (first.positives and first.negatives):
         return None
-    own = {name: _corners(swept) for name, swept in found.items()}
+    own = {name: _corners(swept) for name, swept in hulls.items()}
     corners = sorted({corner for each in own.values() for corner in each})
     fp, tp = (np.array(part, object) for part in zip(*corners, strict=True))
-    joint = [corners[i] for i in convex(fp, tp)]
+    joint = [corners[i] for i in upper_hull(fp, tp)]
     breaks = _breaks(joint, int(first.positives), int(first.negatives))
     owners = [tuple(name for name, each in own.items() if corner in each) for corner in joint]
     return Optimal(
@@ -125,7 +125,7 @@ def optimal(batches: Mapping[str, Batch]) -> Optimal | None:
         ),
         breaks[1],
         breaks[-2],
-        {name: hull(swept) for name, swept in found.items()},
+        {name: hull(swept) for name, swept in hulls.items()},
     )
 
 
@@ -136,9 +136,13 @@ def _own(batch: Batch) -> Sweep:
             ScoreTally.of_rows(batch.labels, batch.score, batch.truth, counts=batch.counts)
         )
     flagged = (engines.decide(batch) == 1).astype(np.float64)
-    found = vertices(ScoreTally.of_rows(batch.labels, flagged, batch.truth, counts=batch.counts))
+    corners = vertices(ScoreTally.of_rows(batch.labels, flagged, batch.truth, counts=batch.counts))
     return Sweep(
-        np.full(len(found.tp), math.nan), found.tp, found.fp, found.positives, found.negatives
+        np.full(len(corners.tp), math.nan),
+        corners.tp,
+        corners.fp,
+        corners.positives,
+        corners.negatives,
     )
 
 
@@ -159,16 +163,16 @@ def _ranges(
     name: str, owners: Sequence[tuple[str, ...]], breaks: Sequence[float]
 ) -> tuple[BestRange, ...]:
     """The ranges of one model; the first and last corner flag nothing and everything."""
-    found: list[BestRange] = []
+    ranges: list[BestRange] = []
     for i in range(1, len(owners) - 1):
         if name not in owners[i]:
             continue
         others = tuple(owner for owner in owners[i] if owner != name)
-        if found and (found[-1].high, found[-1].tied_with) == (breaks[i], others):
-            found[-1] = BestRange(found[-1].low, breaks[i + 1], others)
+        if ranges and (ranges[-1].high, ranges[-1].tied_with) == (breaks[i], others):
+            ranges[-1] = BestRange(ranges[-1].low, breaks[i + 1], others)
         else:
-            found.append(BestRange(breaks[i], breaks[i + 1], others))
-    return tuple(found)
+            ranges.append(BestRange(breaks[i], breaks[i + 1], others))
+    return tuple(ranges)
 
 
 def _ties(
@@ -178,15 +182,15 @@ def _ties(
 
     At the costs 0 and 1 flagging nothing and everything are as good as any model.
     """
-    found = set()
+    ties = set()
     across = [fp for fp, _ in joint]
     for fp, tp in own:
         i = bisect_left(across, fp)
         if 0 < i < len(joint) and across[i - 1] < fp < across[i]:
             (ax, ay), (bx, by), pc = joint[i - 1], joint[i], breaks[i]
             if (bx - ax) * (tp - ay) == (by - ay) * (fp - ax) and 0 < pc < 1:
-                found.add(pc)
-    return tuple(sorted(found))
+                ties.add(pc)
+    return tuple(sorted(ties))
 
 
 def _slope(pc: float) -> float:

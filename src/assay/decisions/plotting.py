@@ -54,12 +54,14 @@ class ComparisonPlots:
 
     def hulls(self, ax: Axes | None = None) -> Axes:
         """The ROC hulls of all models, and on how much of PC each is the best; see ``optimal``."""
-        found = self.comparison.optimal
-        if found is None:
+        optimal = self.comparison.optimal
+        if optimal is None:
             raise MethodError(
                 "ROC hulls are of two classes that both have rows; this comparison has none"
             )
-        return plots.hulls(found.hulls, {best.model: best.share for best in found.models}, ax=ax)
+        return plots.hulls(
+            optimal.hulls, {best.model: best.share for best in optimal.models}, ax=ax
+        )
 
     def save(
         self, folder: str | os.PathLike[str], formats: Sequence[str] = ("pdf", "svg")
@@ -81,9 +83,9 @@ class ComparisonPlots:
 
     @property
     def _scored(self) -> bool:
-        found = self.comparison.optimal
-        return found is not None and any(
-            np.isfinite(hull["threshold"]).any() for hull in found.hulls.values()
+        optimal = self.comparison.optimal
+        return optimal is not None and any(
+            np.isfinite(hull["threshold"]).any() for hull in optimal.hulls.values()
         )
 
     def _rows(self, wanted: Sequence[str]) -> Iterator[tuple[str, Estimate]]:

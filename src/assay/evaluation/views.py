@@ -140,10 +140,10 @@ class Curves:
                 "a decision curve needs probabilities: its threshold is the probability from "
                 "which on a row is flagged, and these scores are none"
             )
-        found = curves.decision(
+        curve = curves.decision(
             scores, base_rate=base_rate, thresholds=thresholds, keep=tally.threshold
         )
-        return self._banded(found, band)
+        return self._banded(curve, band)
 
     def cost(self, *, band: float | None = None) -> curves.Curve:
         """Normalised expected cost against the probability cost, at the best threshold of each.

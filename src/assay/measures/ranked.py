@@ -482,7 +482,7 @@ TOP_DECILE_LIFT = Measure(
 )
 
 PRECISION_RECALL_GAIN = Measure(
-    name="precision_recall_gain",
+    name="precision_recall_gain_area",
     title="area under the precision-recall-gain curve",
     short="AUPRG",
     group=GROUP,

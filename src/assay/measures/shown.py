@@ -48,7 +48,8 @@ def _names(text: str) -> tuple[str, ...]:
 # Measures of scores with a table of their own, and those that stand in the appendix alone.
 LOW_RATES = _names("recall_at_fpr_1e2 recall_at_fpr_1e3 recall_at_fpr_1e4 recall_at_fpr_1e5")
 FURTHER = _names(
-    "precision_recall_gain h_measure_symmetric top_decile_lift brier_reliability brier_resolution"
+    "precision_recall_gain_area h_measure_symmetric top_decile_lift "
+    "brier_reliability brier_resolution"
 )
 # What an evaluation prints of itself.
 PRINTED = Shown(

@@ -100,8 +100,8 @@ def hulls(
         axes.plot((0, 1), (0, 1), color=GREY, ls=(0, (1, 2)), lw=1, label="guessing")
         for i, (name, curve) in enumerate(corners.items()):
             share = shares[name]
-            said = f"best on {100 * share:.3g}% of PC" if share else "never the best"
-            _edges(axes, curve, f"{plain(name)}: {said}", i)
+            where = f"best on {100 * share:.3g}% of PC" if share else "never the best"
+            _edges(axes, curve, f"{plain(name)}: {where}", i)
         first = next(iter(corners.values()))
         assert first.x is not None  # noqa: S101 - a curve of two measures
         label(axes, full_title(first.x), full_title(first.y))
@@ -124,13 +124,13 @@ def _line(ax: Axes, curve: Curve, x: str, name: str, number: int) -> str:
     if "low" in columns:
         ends = (np.asarray(columns["low"]), np.asarray(columns["high"]))
         ax.fill_between(columns[x], *ends, color=colour, alpha=0.2, lw=0)
-    said = legible(plain(name) if name else "detector")
-    (line,) = ax.plot(columns[x], columns[curve.y.name], color=colour, ls=dashes, label=said)
+    text = legible(plain(name) if name else "detector")
+    (line,) = ax.plot(columns[x], columns[curve.y.name], color=colour, ls=dashes, label=text)
     line.set_gid("curve")
     return colour
 
 
-def _edges(ax: Axes, corners: Curve, said: str, number: int) -> None:
+def _edges(ax: Axes, corners: Curve, text: str, number: int) -> None:
     """A hull: straight lines, since a coin toss between two thresholds reaches them."""
     columns = drawn(corners)
     assert corners.x is not None  # noqa: S101 - a curve of two measures
@@ -142,5 +142,5 @@ def _edges(ax: Axes, corners: Curve, said: str, number: int) -> None:
         lw=1,
         marker="o",
         ms=2,
-        label=legible(said),
+        label=legible(text),
     )

@@ -58,9 +58,9 @@ def det(
         shown = legible(plain(name) if name else "detector")
         axes.step(x, y, where="post", color=colour, ls=dashes, label=shown)
         if 0 < equal < 1:
-            said = f"equal errors: {100 * equal:.3g}%"
+            text = f"equal errors: {100 * equal:.3g}%"
             at = float(ndtri(equal))
-            axes.plot([at], [at], "D", color=colour, mfc="white", zorder=3, label=said)
+            axes.plot([at], [at], "D", color=colour, mfc="white", zorder=3, label=text)
         if point is not None:
             _mark(axes, point, rows, "black" if not number else colour)
         _ticks(axes)
@@ -97,8 +97,8 @@ def _deviates(rates: Floats, rows: float) -> Floats:
     """Normal deviates, with what has none at half a row."""
     from scipy.special import ndtri
 
-    found: Floats = ndtri(np.clip(rates, _least(rows), 1 - _least(rows)))
-    return found
+    deviates: Floats = ndtri(np.clip(rates, _least(rows), 1 - _least(rows)))
+    return deviates
 
 
 def _mark(ax: Axes, point: Point, rows: Any, colour: str) -> None:
@@ -107,9 +107,9 @@ def _mark(ax: Axes, point: Point, rows: Any, colour: str) -> None:
         return
     places: list[float] = []
     reaches: list[Any] = []
-    for found, total in zip((point.x, point.y), rows.values(), strict=True):
-        ends = (found.low, found.high) if isinstance(found, Estimate) else (math.nan, math.nan)
-        at, low, high = _deviates(np.array([float(found), *ends]), total)
+    for rate, total in zip((point.x, point.y), rows.values(), strict=True):
+        ends = (rate.low, rate.high) if isinstance(rate, Estimate) else (math.nan, math.nan)
+        at, low, high = _deviates(np.array([float(rate), *ends]), total)
         places.append(float(at))
         reaches.append(np.nan_to_num([[at - low], [high - at]]))
     ax.errorbar(

@@ -223,9 +223,9 @@ def step(
     return colour
 
 
-def legible(said: str) -> str:
+def legible(text: str) -> str:
     """A label that starts with an underscore would be kept out of the legend."""
-    return "\u200b" + said if said.startswith("_") else said
+    return "\u200b" + text if text.startswith("_") else text
 
 
 def stepped(ax: Axes) -> int:

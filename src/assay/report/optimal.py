@@ -24,20 +24,20 @@ _NO_INTERVAL = (
 _RANGES = 4
 
 
-def where_optimal(found: Optimal | None) -> Iterator[Section]:
+def where_optimal(optimal: Optimal | None) -> Iterator[Section]:
     """For which costs each model is the best; nothing for more than two classes."""
-    if found is None:
+    if optimal is None:
         return
     rows = [
         (name(best.model), percent(best.share), _best_at(best), _tied(best))
-        for best in found.models
+        for best in optimal.models
     ]
-    for said, low, high in (
-        ("no model: flag nothing", 0.0, found.nothing),
-        ("no model: flag everything", found.everything, 1.0),
+    for strategy, low, high in (
+        ("no model: flag nothing", 0.0, optimal.nothing),
+        ("no model: flag everything", optimal.everything, 1.0),
     ):
         if high > low:
-            rows.append((said, percent(high - low), _from_to(low, high), ""))
+            rows.append((strategy, percent(high - low), _from_to(low, high), ""))
     tied = any(others for *_, others in rows)
     columns = (
         Column("model"),
@@ -55,13 +55,13 @@ def _best_at(best: BestOf) -> str:
         return "never"
     if not best.ranges:
         return f"only as good as others, at {listed([f'{pc:.3g}' for pc in best.ties])}"
-    shown = [_from_to(found.low, found.high) for found in best.ranges[:_RANGES]]
+    shown = [_from_to(part.low, part.high) for part in best.ranges[:_RANGES]]
     left = len(best.ranges) - len(shown)
     return ", ".join(shown) + (f" and {left} more ranges" if left else "")
 
 
 def _tied(best: BestOf) -> str:
-    others = dict.fromkeys(other for found in best.ranges for other in found.tied_with)
+    others = dict.fromkeys(other for part in best.ranges for other in part.tied_with)
     return listed([name(other) for other in others]) if others else ""
 
 

@@ -47,7 +47,7 @@ def look(evaluation: Evaluation) -> str | None:
     if here >= FEWEST_ROWS:
         return None
     return (
-        f"{count(top.k)} of {rows(top.volume)} a day are the top {rate(here)} of the "
+        f"{count(top.k)} of {rows(top.volume)} a day are as much as {rate(here)} of the "
         f"{rows(evaluation.tally.confusion.total)} of this test set: too few to tell how precise "
         f"they are."
     )
