@@ -139,7 +139,7 @@ def estimate(curve: Curve, at: int) -> Estimate:
 METHODS = {
     "benefit": "newcombe",
     "normalised_cost": "newcombe",
-    "lift_ratio": "delta",
+    "lift": "delta",
     "precision_gain": "delta",
 }
 

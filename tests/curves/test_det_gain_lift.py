@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from statistics import NormalDist
 
@@ -17,7 +16,6 @@ from assay import evaluate
 from assay.curves import (
     POINTS,
     det,
-    equal_error,
     gain,
     lift,
     precision_recall,
@@ -26,7 +24,6 @@ from assay.curves import (
 )
 from assay.inference import with_band
 from assay.tally import ScoreTally
-from assay.tally.blocks import BLOCK
 
 CASES = json.loads((Path(__file__).parent.parent / "oracles" / "r" / "curves.json").read_text())[
     "cases"
@@ -85,35 +82,6 @@ def test_weighted_rows_leave_out_what_has_no_deviate() -> None:
     assert np.array_equal(np.isnan(curve["false_positive_rate_probit"]), off)
 
 
-@given(BOTH)
-def test_equal_error_is_the_least_rate_that_both_errors_keep(rows: Rows) -> None:
-    full = sweep(tally_of(rows), points=None)
-    both = np.maximum(full.fp / full.negatives, 1 - full.tp / full.positives)
-    rate, threshold = equal_error(tally_of(rows))
-    assert rate == pytest.approx(both.min())
-    assert both[full.threshold.tolist().index(threshold)] == pytest.approx(rate)
-
-
-def test_equal_error_of_two_normal_classes() -> None:
-    rate, threshold = equal_error(large(200_000))
-    assert rate == pytest.approx(NormalDist().cdf(-1), abs=0.01)
-    assert threshold == pytest.approx(1, abs=0.05)
-    assert all(map(math.isnan, equal_error(tally_of([(1, 2), (1, 3)]))))
-
-
-@pytest.mark.parametrize("size", [3000, BLOCK + 1, 3 * BLOCK + 5])
-@pytest.mark.parametrize("shift", [-5.0, 0.0, 2.0, 9.0])
-def test_equal_error_of_many_blocks_is_that_of_all_thresholds(size: int, shift: float) -> None:
-    random = np.random.default_rng(size)
-    truth = (random.random(size) < 0.3).astype(int)
-    tally = ScoreTally.of_rows(("no", "yes"), random.normal(shift * truth, 1.0), truth)
-    full = sweep(tally, points=None)
-    both = np.maximum(full.fp / full.negatives, 1 - full.tp / full.positives)
-    rate, threshold = equal_error(tally)
-    assert rate == pytest.approx(both.min(), abs=1e-12)
-    assert both[full.threshold.tolist().index(threshold)] == pytest.approx(rate, abs=1e-12)
-
-
 def test_normal_classes_have_a_straight_det_curve() -> None:
     curve = det(sweep(large()))
     x, y = curve["false_positive_rate_probit"], curve["false_negative_rate_probit"]
@@ -132,7 +100,7 @@ def test_gain_and_lift_are_those_of_rocr(case) -> None:
     assert np.allclose(curve["recall"], case["gain"]["y"])
     curve = lift(sweep(tally))
     assert np.allclose(curve["alert_rate"], case["lift"]["x"][1:])
-    assert np.allclose(curve["lift_ratio"], case["lift"]["y"][1:])
+    assert np.allclose(curve["lift"], case["lift"]["y"][1:])
 
 
 @given(BOTH)
@@ -141,8 +109,8 @@ def test_lift_is_gain_over_alerts_and_ends_at_one(rows: Rows) -> None:
     gained, lifted = gain(swept), lift(swept)
     assert (gained["alert_rate"][0], gained["recall"][0]) == (0, 0)
     assert (gained["alert_rate"][-1], gained["recall"][-1]) == (1, 1)
-    assert np.allclose(gained["recall"][1:] / gained["alert_rate"][1:], lifted["lift_ratio"])
-    assert lifted["lift_ratio"][-1] == pytest.approx(1)
+    assert np.allclose(gained["recall"][1:] / gained["alert_rate"][1:], lifted["lift"])
+    assert lifted["lift"][-1] == pytest.approx(1)
 
 
 # -- precision-recall-gain -------------------------------------------------------------------------

@@ -8,14 +8,10 @@ from assay.curves.convex_hull import hull, probability_cost, vertices
 from assay.curves.costs import BENEFIT, NORMALISED_COST, PROBABILITY_COST, cost, decision
 from assay.curves.sweeping import FEWEST_POINTS, POINTS, Floats, Sweep, sweep, sweep_at
 from assay.curves.traced import (
-    LIFT_RATIO,
-    PRECISION_GAIN,
-    RECALL_GAIN,
     Axis,
     Curve,
     Term,
     det,
-    equal_error,
     far_dr,
     gain,
     lift,
@@ -29,12 +25,9 @@ from assay.curves.traced import (
 __all__ = [
     "BENEFIT",
     "FEWEST_POINTS",
-    "LIFT_RATIO",
     "NORMALISED_COST",
     "POINTS",
-    "PRECISION_GAIN",
     "PROBABILITY_COST",
-    "RECALL_GAIN",
     "Axis",
     "Curve",
     "Floats",
@@ -43,7 +36,6 @@ __all__ = [
     "cost",
     "decision",
     "det",
-    "equal_error",
     "far_dr",
     "gain",
     "hull",

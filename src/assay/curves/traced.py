@@ -9,55 +9,40 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from assay.curves.sweeping import Floats, Sweep, below_blocks, sweep
+from assay.curves.sweeping import Floats, Sweep, sweep
 from assay.errors import MethodError
-from assay.formula import FN, FP, TN, TP, Expression, evaluate
+from assay.formula import Expression, evaluate
 from assay.measures import (
     ALERT_RATE,
     FALSE_DISCOVERY_RATE,
     FALSE_NEGATIVE_RATE,
     FALSE_POSITIVE_RATE,
+    LIFT,
     PRECISION,
+    PRECISION_GAIN,
     RECALL,
+    RECALL_GAIN,
     Measure,
     find,
 )
 from assay.tally import ScoreTally
-from assay.tally.blocks import BLOCK
 
 if TYPE_CHECKING:
     import polars as pl
 
 
 class Axis(NamedTuple):
-    """What stands on an axis and is no measure of the catalogue.
-
-    ``on_log`` is the part of the formula whose logarithm is about normal: all of it, or 1 less it.
-    """
+    """What stands on an axis and is no measure of the catalogue."""
 
     name: str
     title: str
     range: tuple[float, float]
     formula: Expression | None = None
-    on_log: Expression | None = None
     aside: str = ""
-
-
-_LIFT = (TP / (TP + FP)) / ((TP + FN) / (TP + FP + FN + TN))
-_LOST = (TP + FN) / (FP + TN) * (FP / TP)
-
-# Precision over prevalence: how much denser attacks are among the alerts than among all rows.
-LIFT_RATIO = Axis("lift_ratio", "lift", (0, math.inf), _LIFT, _LIFT)
-# On a harmonic scale from the prevalence, 0, to 1.
-PRECISION_GAIN = Axis("precision_gain", "precision gain", (-math.inf, 1), 1 - _LOST, _LOST)
-RECALL_GAIN = Axis(
-    "recall_gain", "recall gain", (-math.inf, 1), 1 - (TP + FN) / (FP + TN) * (FN / TP)
-)
 
 
 class Term(NamedTuple):
@@ -171,33 +156,6 @@ def _without_repeats(swept: Sweep) -> Sweep:
     return replace(swept, threshold=swept.threshold[part], tp=swept.tp[part], fp=swept.fp[part])
 
 
-def equal_error(tally: ScoreTally) -> tuple[float, float]:
-    """Where the steps of a DET curve meet the diagonal: the rate, and its threshold.
-
-    The least rate that both kinds of error keep at one threshold, of all thresholds.
-    """
-    negatives, positives = tally.totals()
-    if not (negatives and positives):
-        return math.nan, math.nan
-    size, below = tally.size, below_blocks(tally)
-    rates = np.array([1 / float(negatives), 1 / float(positives)])
-
-    def beyond(unflagged: npt.NDArray[Any]) -> Any:
-        """How much the miss rate is above the false positive rate; it rises with the score."""
-        return unflagged @ rates - 1
-
-    block = max(int(np.searchsorted(beyond(below), 0.0)) - 1, 0)
-    start = block * BLOCK
-    counts = tally.counts[:, start : start + BLOCK].astype(below.dtype)
-    inside = below[block] + np.cumsum(np.insert(counts, 0, 0, axis=1), axis=1).T
-    at = int(np.searchsorted(beyond(inside), 0.0))
-    near = inside[[max(at - 1, 0), min(at, len(inside) - 1)]]
-    both = np.maximum(1 - near[:, 0] * rates[0], near[:, 1] * rates[1])
-    position = start + (max(at - 1, 0) if both[0] <= both[1] else min(at, len(inside) - 1))
-    threshold = math.inf if position == size else float(tally.scores[position])
-    return float(both.min()), threshold
-
-
 def gain(swept: Sweep) -> Curve:
     """Detection rate against the share of rows that raise an alert: the cumulative gain."""
     return trace(swept, "gain", RECALL, ALERT_RATE)
@@ -205,7 +163,7 @@ def gain(swept: Sweep) -> Curve:
 
 def lift(swept: Sweep) -> Curve:
     """Precision over prevalence against the share of rows that raise an alert."""
-    return trace(swept, "lift curve", LIFT_RATIO, ALERT_RATE)
+    return trace(swept, "lift curve", LIFT, ALERT_RATE)
 
 
 def precision_recall_gain(swept: Sweep) -> Curve:

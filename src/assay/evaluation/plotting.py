@@ -22,6 +22,7 @@ from assay.inference import Estimate
 from assay.measures import (
     ALERT_RATE,
     AVERAGE_PRECISION,
+    EQUAL_ERROR_RATE,
     EXPECTED_CALIBRATION_ERROR,
     FALSE_DISCOVERY_RATE,
     FALSE_NEGATIVE_RATE,
@@ -101,10 +102,9 @@ class Plots:
         """Miss rate against false positive rate, on axes of normal deviates (probits)."""
         self._must_know_all()
         curve = self.evaluation.curves.det(band=band)
-        rate, _ = self.evaluation.curves.equal_error()
         return plots.det(
             curve,
-            equal=rate,
+            equal=float(self.evaluation[EQUAL_ERROR_RATE]),
             point=self._point(FALSE_POSITIVE_RATE.name, FALSE_NEGATIVE_RATE.name),
             name=name,
             ax=ax,

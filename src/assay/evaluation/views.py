@@ -93,10 +93,6 @@ class Curves:
         """Miss rate against false positive rate, both also as normal deviates (probits)."""
         return self._banded(curves.det(self._at(points)), band)
 
-    def equal_error(self) -> tuple[float, float]:
-        """The least rate that both kinds of error keep at one threshold, and that threshold."""
-        return curves.equal_error(self._scores)
-
     def gain(
         self, *, points: int | None = curves.POINTS, band: float | None = None
     ) -> curves.Curve:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from assay.curves import Axis, Curve, Floats
+from assay.curves import Curve, Floats
 from assay.errors import MethodError
 from assay.formula import Expression, derivative, evaluate, proportion
 from assay.inference.proportions import Ends, Wilson
@@ -31,10 +32,11 @@ def with_band(curve: Curve, level: float = 0.95) -> Curve:
 def _ends(curve: Curve, level: float) -> Ends:
     if curve.terms:
         return _of_sum(curve, level)
-    if isinstance(curve.y, Axis) and curve.y.on_log is not None:
-        return _on_log(curve, curve.y.on_log, level)
     formula = curve.y.formula
     assert formula is not None  # noqa: S101 - a curve is traced from a formula
+    if math.isinf(sum(curve.y.range)):
+        # What is above 0 and endless, or what 1 falls short by.
+        return _on_log(curve, formula if math.isinf(curve.y.range[1]) else 1 - formula, level)
     if proportion(formula) is not None:
         return _wilson(curve, formula, level)
     error = normal(level) * _error(formula, curve.cells)
