@@ -34,7 +34,7 @@ def test_band_of_a_precision_curve_starts_at_the_first_alert() -> None:
     assert len(curve) == len(points.threshold) - 1
 
 
-@pytest.mark.parametrize("name", ["f1", "mcc", "informedness", "positive_likelihood_ratio"])
+@pytest.mark.parametrize("name", ["f1", "mcc", "informedness"])
 def test_band_of_a_measure_that_is_no_share_is_z_errors_cut_at_its_range(name: str) -> None:
     points = swept()
     curve = with_band(trace(points, name, find(name)))
@@ -48,6 +48,23 @@ def test_band_of_a_measure_that_is_no_share_is_z_errors_cut_at_its_range(name: s
     value = curve[name][row]
     assert curve["low"][row] == pytest.approx(max(value - reach, measure.range[0]), rel=1e-9)
     assert curve["high"][row] == pytest.approx(min(value + reach, measure.range[1]), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["positive_likelihood_ratio", "lift", "precision_gain"])
+def test_band_of_a_ratio_is_z_errors_of_its_logarithm(name: str) -> None:
+    curve = with_band(trace(swept(), name, find(name)))
+    measure = find(name)
+    quantity = Quantity(measure.formula, label=1)
+    row = len(curve) // 2
+    cells = {cell: float(column[row]) for cell, column in curve.cells.items()}
+    table = np.array([[cells["TN"], cells["FP"]], [cells["FN"], cells["TP"]]])
+    error = np.sqrt((table * quantity.gradient(table) ** 2).sum())
+    value, low, high = (curve[column][row] for column in (name, "low", "high"))
+    if measure.range[1] == 1:
+        value, low, high = 1 - value, 1 - high, 1 - low
+    reach = stats.norm.ppf(0.975) * error / value
+    assert low == pytest.approx(value * np.exp(-reach), rel=1e-9)
+    assert high == pytest.approx(value * np.exp(reach), rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["recall", "precision", "f1", "mcc", "accuracy"])

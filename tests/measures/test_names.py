@@ -17,7 +17,6 @@ NO_MEASURES = {
     ("decisions/plan/result.py", "fpr"): "a rate that a plan expects, as its document calls it",
     ("decisions/plan/result.py", "dr"): "the same",
     ("curves/__init__.py", "lift"): "a curve, as a function is called",
-    ("curves/traced.py", "lift"): "the same, as the curve is called",
     ("plots/__init__.py", "lift"): "the figure of that curve",
     ("learn/checks/identifier_columns.py", "auc"): "evidence, as the document of a check calls it",
     ("learn/checks/shortcut.py", "auc"): "the same",

@@ -11,6 +11,7 @@ import numpy as np
 from assay.curves import Curve, Floats
 from assay.errors import MethodError
 from assay.formula import Expression, derivative, evaluate, proportion
+from assay.formula import cells as cells_of
 from assay.inference.proportions import Ends, Wilson
 from assay.inference.quantiles import normal
 
@@ -56,9 +57,9 @@ def _error(formula: Expression, cells: Mapping[str, Floats]) -> Floats:
 
 
 def _on_log(curve: Curve, formula: Expression, level: float) -> Ends:
-    """The delta method on the logarithm; without true or false alarms half a row is added."""
+    """The delta method on the logarithm; where a cell is empty half a row is added to each."""
     y = curve.columns[curve.y.name]
-    few = (curve.cells["TP"] == 0) | (curve.cells["FP"] == 0)
+    few = np.any([curve.cells[cell] == 0 for cell in sorted(cells_of(formula))], axis=0)
     cells = {name: column + 0.5 * few for name, column in curve.cells.items()}
     ratio = evaluate(formula, cells)
     factor = np.exp(normal(level) * _error(formula, cells) / ratio)

@@ -170,11 +170,11 @@ OSCR = Measure(
         r"\frac{1}{\vert K \vert \vert U \vert} \sum_{i \in K} \sum_{j \in U} "
         r"[c_i] \left( [s_i > s_j] + \frac{1}{2} [s_i = s_j] \right)",
         "K are the rows of known labels, U those of the unknown one, s the largest probability of "
-        "a row, and c_i says that row i is decided right; a bracket is 1 where it holds.",
+        "a row, and c_i says that row i is decided right; a bracket is 1 where it holds. It is the "
+        "area under the share of known rows decided right against that of unknown rows let in.",
     ),
     reads="The chance that a row of a known label is both decided right and surer than a row of a "
-    "label that the model never learned: the area under the share decided right against the share "
-    "of unknown rows let in.",
+    "label that the model never learned.",
     misleads="It falls with the accuracy on known rows and with the ranking against unknown ones, "
     "and does not say which; and unknown rows of another kind may look quite different.",
     reference="Dhamija et al. 2018",

@@ -99,9 +99,8 @@ class Ranked:
 
     def moves(self, sample: Sample, model: int) -> tuple[float, Floats]:
         """The value of one model, and by how much each row moves it."""
-        tally = sample.score_tally(model)
-        found = self._influence(tally)
-        at = np.searchsorted(tally.scores, sample.scores[:, model])
+        found = self._influence(sample.score_tally(model))
+        at = sample.positions[model][1]
         return found.value, np.where(sample.truth == 1, found.positive[at], found.negative[at])
 
     def resampled(self, sample: Sample, model: int, counts: npt.NDArray[np.int64]) -> float:
