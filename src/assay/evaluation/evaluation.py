@@ -19,11 +19,12 @@ from assay.evaluation.over_time import AlertsPerDay, OverTime, by_period
 from assay.evaluation.over_time import plain as plain_estimate
 from assay.evaluation.partly import Unlabelled, alerts_only
 from assay.evaluation.plotting import Plots
-from assay.evaluation.top import top_of
+from assay.evaluation.top import PRECISION_AT_TOP, top_of
 from assay.evaluation.undecided import NO_DECISIONS
 from assay.evaluation.views import ByMeasure, Curves
 from assay.inference import Bootstrap, Delta, Estimate, Method, method_of
 from assay.inference.significance import finite
+from assay.inference.top import THRESHOLD
 from assay.measures import Measure, parse
 from assay.sources import FAMILY, label_text
 from assay.sources.times import DAY, TIME, checked_period
@@ -275,11 +276,20 @@ class Evaluation(Mapping[str, Estimate]):
             "deployment": [asdict(each) for each in self.deployment],
             "alerts_per_day": self.alerts_per_day and self.alerts_per_day.to_dict(),
             "periods": self.over_time and self.over_time.to_dict(self.time or TIME),
-            "top": self.top and asdict(self.top),
+            "top": self.top and {**asdict(self.top), "thresholds": self._top_thresholds()},
             "unlabelled": self.unlabelled and asdict(self.unlabelled),
             "notes": list(self.notes),
             "findings": [asdict(finding) for finding in self.findings],
         }
+
+    def _top_thresholds(self) -> list[dict[str, float | None]]:
+        """From which score on so many alerts are expected, at each share of positives."""
+        at_top = (e for e in self.entries if e.measure == PRECISION_AT_TOP)
+        return [
+            {"base_rate": entry.base_rate, THRESHOLD: entry.estimate.parts[THRESHOLD]}
+            for entry in at_top
+            if THRESHOLD in entry.estimate.parts
+        ]
 
     def _source_counts(self) -> dict[str, Any]:
         refused = list(self.source.get("refused", ()))
