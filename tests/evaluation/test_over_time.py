@@ -123,7 +123,7 @@ def test_without_times_there_is_no_course() -> None:
 
 
 def test_periods_are_days_weeks_or_months() -> None:
-    with pytest.raises(AssayError, match="day, week or month; found 'year'"):
+    with pytest.raises(AssayError, match="day, week, month; found 'year'"):
         followed(period="year")
 
 
