@@ -123,7 +123,7 @@ def test_without_times_there_is_no_course() -> None:
 
 
 def test_periods_are_days_weeks_or_months() -> None:
-    with pytest.raises(AssayError, match="day, week or month; found 'year'"):
+    with pytest.raises(AssayError, match="day, week, month; found 'year'"):
         followed(period="year")
 
 
@@ -249,6 +249,11 @@ def test_without_times_a_day_has_so_many_rows() -> None:
     evaluation = assay.evaluate(**columns, top=10, volume=100, base_rate=0.01)
     tenth = sorted(zip(columns["y_score"], columns["y_true"], strict=True), reverse=True)[:120]
     assert evaluation["precision_at_top"].value == pytest.approx(np.mean([y for _, y in tenth]))
+    flagged = columns["y_score"] >= evaluation["precision_at_top"].parts["threshold"]
+    assert flagged.sum() == 120
+    first, second = evaluation.to_dict()["top"]["thresholds"]
+    assert (first["base_rate"], second["base_rate"]) == (None, 0.01)
+    assert second["threshold"] < first["threshold"]  # fewer attacks compete for the same places
     rare = evaluation.at(0.01)
     assert rare["precision_at_top"].value == pytest.approx(0.1 * rare["recall_at_top"].value)
     assert evaluation.at(0.02)["precision_at_top"] > rare["precision_at_top"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.sources.files import Request, Rows, read
-from assay.sources.times import days_of
+from assay.sources.times import PERIODS, absent, days_of, period_of, positions
 
 
 def day(text: str) -> dt.date | None:
@@ -113,3 +113,33 @@ def test_mixed_zones_are_found_over_pieces() -> None:
     for chunk in (16, 1 << 20):
         with pytest.raises(InputError, match=r"line 52: .* has a time zone and .*line 2 has none"):
             read(["-"], Request(time="at", chunk_bytes=chunk), stdin=io.BytesIO(text.encode()))
+
+
+# -- periods ---------------------------------------------------------------------------------------
+
+days = st.dates(dt.date(1900, 1, 1), dt.date(2200, 1, 1))
+
+
+@given(days)
+def test_periods_are_named_as_iso_8601_names_them(day: dt.date) -> None:
+    names = {period: period_of(day.isoformat(), period) for period in PERIODS}
+    assert names == {
+        "day": day.isoformat(),
+        "week": day.strftime("%G-W%V"),
+        "month": day.strftime("%Y-%m"),
+    }
+
+
+@given(st.lists(days, min_size=1, max_size=4), st.sampled_from(PERIODS))
+def test_periods_and_those_between_them_follow_without_a_gap(
+    drawn: list[dt.date], period: str
+) -> None:
+    near = [min(drawn) + (day - min(drawn)) % dt.timedelta(days=400) for day in drawn]
+    names = sorted({period_of(day.isoformat(), period) for day in near})
+    every = sorted([*names, *absent(names, period)])
+    assert positions(every, period) == list(range(len(every)))
+    assert not set(names) & set(absent(names, period))
+
+
+def test_no_periods_lack_none() -> None:
+    assert absent([], "day") == ()

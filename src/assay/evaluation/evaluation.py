@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +14,24 @@ from assay.evaluation.deployment import LowRate, Reach, low_rates, mostly_false,
 from assay.evaluation.entries import DEFAULT_BASE_RATES, Entry, entries
 from assay.evaluation.findings import Finding, findings_of
 from assay.evaluation.judge import Judge
-from assay.evaluation.over_time import AlertsPerDay, OverTime, by_period
+from assay.evaluation.over_time import (
+    AlertsPerDay,
+    OverTime,
+    checked_period,
+    judged,
+    time_column,
+)
 from assay.evaluation.over_time import plain as plain_estimate
 from assay.evaluation.partly import Unlabelled, alerts_only
 from assay.evaluation.plotting import Plots
-from assay.evaluation.top import top_of
+from assay.evaluation.top import thresholds, top_of
 from assay.evaluation.undecided import NO_DECISIONS
 from assay.evaluation.views import ByMeasure, Curves
 from assay.inference import Bootstrap, Delta, Estimate, Method, method_of
 from assay.inference.significance import finite
 from assay.measures import Costs, Measure, catalogue, parse
 from assay.sources import FAMILY, label_text
-from assay.sources.times import DAY, TIME, checked_period
+from assay.sources.times import TIME
 from assay.tally import Confusion, Tally
 
 if TYPE_CHECKING:
@@ -112,13 +118,13 @@ class Evaluation(Mapping[str, Estimate]):
             unlabelled=unlabelled,
         )
         self._measures = {measure.name: measure for measure in catalogue.CATALOGUE}
-        self.period = _period(tally, period)
-        self.time = None if self.period is None else _time(tally, time)
+        self.period = checked_period(tally, period)
+        self.time = None if self.period is None else time_column(tally, time)
         self.top = None if top is None else top_of(tally, top, self.volume)
         if self.top is not None and rates and volume is None:
             self.notes = (*self.notes, "at a base rate the top alerts need volume=, rows a day")
         self.source = dict(source or {"name": "tally", "rows_read": tally.confusion.total})
-        self._periods = self._judged_periods()
+        self._periods = {} if self.period is None else judged(self._judge, self.period)
         self.entries: tuple[Entry, ...] = tuple(self._entries(rates))
         plain = [e for e in self.entries if e.slice is None and e.base_rate is None]
         self._by_key = {_key(entry, tally.positive): entry.estimate for entry in plain}
@@ -134,13 +140,6 @@ class Evaluation(Mapping[str, Estimate]):
             over_time=self.over_time,
             time=self.time or TIME,
         )
-
-    def _judged_periods(self) -> dict[str, Judge]:
-        """One judge a period, which judges as that of all rows does."""
-        if self.period is None or self.tally.days is None:
-            return {}
-        periods = by_period(self.tally.days, self.period)
-        return {name: replace(self._judge, tally=tally) for name, tally in periods.items()}
 
     # -- the mapping -------------------------------------------------------------------------------
 
@@ -299,7 +298,7 @@ class Evaluation(Mapping[str, Estimate]):
             "low_rates": [asdict(each) for each in self.low_rates],
             "alerts_per_day": self.alerts_per_day and self.alerts_per_day.to_dict(),
             "periods": self.over_time and self.over_time.to_dict(self.time or TIME),
-            "top": self.top and asdict(self.top),
+            "top": self.top and {**asdict(self.top), "thresholds": thresholds(self.entries)},
             "unlabelled": self.unlabelled and asdict(self.unlabelled),
             "notes": list(self.notes),
             "findings": [asdict(finding) for finding in self.findings],
@@ -408,24 +407,6 @@ def _sliced(tally: Tally, column: str | None, otherwise: str | None = None) -> s
     if column is not None and column not in known:
         raise InputError(f"{column!r} is none of the sliced columns {sorted(known)}")
     return column or (otherwise if otherwise in known else None)
-
-
-def _period(tally: Tally, period: Any) -> str | None:
-    if tally.days is not None:
-        return DAY if period is None else checked_period(period)
-    if period is not None:
-        raise InputError("period= groups rows by when they happened: give times= with it")
-    return None
-
-
-def _time(tally: Tally, column: str | None) -> str:
-    """What the column of times is called, which no slice may be called too."""
-    name = column or TIME
-    if any(name == sliced for sliced, _ in tally.slices):
-        raise InputError(
-            f"slices= has a column {name!r}, which is what times= is called; give it another name"
-        )
-    return name
 
 
 def _base_rates(base_rate: Any) -> tuple[float, ...] | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from assay.errors import UnknownMeasure
+from assay.errors import InputError, UnknownMeasure
 from assay.evaluation.class_scores import DEFINED_ONLY
 from assay.evaluation.judge import Judge
 from assay.evaluation.partly import BY_SLICE, alerts_only
@@ -25,7 +25,7 @@ from assay.measures import (
     catalogue,
     parse,
 )
-from assay.sources.times import absent, period_of, positions
+from assay.sources.times import DAY, PERIODS, TIME, absent, period_of, positions
 from assay.tally import Tally
 
 INDEPENDENT = (
@@ -232,6 +232,33 @@ def by_period(days: Mapping[str, Tally], period: str) -> dict[str, Tally]:
     for day in sorted(days):
         parts.setdefault(period_of(day, period), []).append(days[day])
     return {name: part[0] if len(part) == 1 else Tally.merge(part) for name, part in parts.items()}
+
+
+def judged(judge: Judge, period: str) -> dict[str, Judge]:
+    """One judge a period, which judges as that of all rows does."""
+    periods = by_period(judge.tally.days or {}, period)
+    return {name: replace(judge, tally=tally) for name, tally in periods.items()}
+
+
+def checked_period(tally: Tally, period: Any) -> str | None:
+    """The period that was asked for, a day if none was; None for rows without times."""
+    if period is not None and period not in PERIODS:
+        raise InputError(f"period= is {', '.join(PERIODS)}; found {period!r}")
+    if tally.days is not None:
+        return DAY if period is None else str(period)
+    if period is not None:
+        raise InputError("period= groups rows by when they happened: give times= with it")
+    return None
+
+
+def time_column(tally: Tally, column: str | None) -> str:
+    """What the column of times is called, which no slice may be called too."""
+    name = column or TIME
+    if any(name == sliced for sliced, _ in tally.slices):
+        raise InputError(
+            f"slices= has a column {name!r}, which is what times= is called; give it another name"
+        )
+    return name
 
 
 def plain(found: Estimate) -> dict[str, Any]:

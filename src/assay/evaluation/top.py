@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, MethodError
 from assay.evaluation.judge import Judge
 from assay.evaluation.partly import NOT_LABELLED, alerts_only
 from assay.inference import Estimate
-from assay.inference.top import TopAlerts, of_sample, over_days
+from assay.inference.top import THRESHOLD, TopAlerts, of_sample, over_days
 from assay.tally import ScoreTally, Tally
+
+if TYPE_CHECKING:
+    from assay.evaluation.entries import Entry
 
 AT_TOP = PRECISION_AT_TOP, RECALL_AT_TOP = "precision_at_top", "recall_at_top"
 
@@ -98,3 +101,12 @@ def _table(tally: Tally) -> ScoreTally:
 def _undefined(judge: Judge, why: str) -> TopAlerts:
     found = Estimate(math.nan, level=judge.level, undefined=why)
     return TopAlerts(found, found)
+
+
+def thresholds(entries: Iterable[Entry]) -> list[dict[str, float | None]]:
+    """From which score on so many alerts are expected, at each share of positives."""
+    return [
+        {"base_rate": entry.base_rate, THRESHOLD: entry.estimate.parts[THRESHOLD]}
+        for entry in entries
+        if entry.measure == PRECISION_AT_TOP and THRESHOLD in entry.estimate.parts
+    ]

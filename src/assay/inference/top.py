@@ -28,6 +28,7 @@ from assay.inference.trend import MOVER, combined
 from assay.measures import PRECISION, RECALL, Measure
 from assay.tally import ClusterTally, Confusion, ScoreTally
 
+THRESHOLD = "threshold"
 # The border is looked at this far to either side, as a share of the alerts, and over so many rows.
 _BESIDE = 0.5
 _ROWS_BESIDE = 10
@@ -104,7 +105,10 @@ def _counted(
 
 
 def of_sample(tally: ScoreTally, share: float, base_rate: float, level: float) -> TopAlerts:
-    """Among the top ``share`` of the rows that a sample stands for, at a base rate."""
+    """Among the top ``share`` of the rows that a sample stands for, at a base rate.
+
+    The estimates' ``parts`` tell the threshold, which is the score at the border.
+    """
     negative, positive = (np.cumsum(side[::-1], dtype=np.float64) for side in tally.counts)
     detected = np.concatenate(([0.0], positive / positive[-1]))
     alarmed = np.concatenate(([0.0], negative / negative[-1]))
@@ -123,7 +127,9 @@ def of_sample(tally: ScoreTally, share: float, base_rate: float, level: float) -
     low = max(hit - (float(moved) - moved.low), 0.0)
     high = min(hit + (moved.high - float(moved)), most)
     scale = base_rate / share
-    recall = Estimate(hit, low, high, method=MOVER, n=sizes[0], level=level)
+    last = min(int(np.searchsorted(flagged[1:], share)), tally.size - 1)
+    at_border = {THRESHOLD: float(tally.scores[::-1][last])}
+    recall = Estimate(hit, low, high, method=MOVER, n=sizes[0], level=level, parts=at_border)
     precision = recall.changed(hit * scale, low=low * scale, high=high * scale, n=sum(sizes))
     return TopAlerts(precision, recall)
 

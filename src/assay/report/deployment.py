@@ -9,6 +9,8 @@ from assay.evaluation import ByMeasure, Evaluation
 from assay.evaluation.deployment import PER_DAY, Reach
 from assay.evaluation.entries import DEFAULT_BASE_RATES
 from assay.evaluation.top import AT_TOP
+from assay.inference import Estimate
+from assay.inference.top import THRESHOLD
 from assay.measures import FALSE_POSITIVE_RATE, PRECISION, PREVALENCE, catalogue
 from assay.measures.shown import AT_BASE_RATES, RANKED_AT_BASE_RATES
 from assay.report.document import Block, Cell, Column, Kind, Prose, Section, Table, Tier
@@ -102,10 +104,17 @@ def top_alerts(evaluation: Evaluation) -> tuple[Section, ...]:
         (measure_name(name), evaluation[name], *(found[name] for found in deployed.values()))
         for name in AT_TOP
     )
+    borders = [e.parts.get(THRESHOLD) for e in (evaluation[AT_TOP[0]], *_precise(deployed))]
+    if any(border is not None for border in borders):
+        rows = (*rows, ("from the score", *borders))
     reasons = dict.fromkeys(evaluation[n].undefined or evaluation[n].note for n in AT_TOP)
     notes = tuple(f"{why[0].upper()}{why[1:]}." for why in reasons if why)
     table = Table(caption, columns, rows, notes)
     return (Section("Top alerts of a day", (table, Prose(said)), Tier.ADVANCED),)
+
+
+def _precise(deployed: Mapping[float, ByMeasure]) -> list[Estimate]:
+    return [found[AT_TOP[0]] for found in deployed.values()]
 
 
 def reverse(evaluation: Evaluation) -> list[str]:

@@ -223,13 +223,6 @@ def absent(names: Sequence[str], period: str) -> tuple[str, ...]:
     return tuple(name for name in everything if name not in set(names))
 
 
-def checked_period(period: Any) -> str:
-    """A period by its name, refused where there is none of that name."""
-    if period not in PERIODS:
-        raise InputError(f"period= is {DAY}, {WEEK} or {MONTH}; found {period!r}")
-    return str(period)
-
-
 def _first_day(name: str, period: str) -> str:
     if period == DAY:
         return name
