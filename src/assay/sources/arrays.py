@@ -116,6 +116,8 @@ def from_arrays(
         parts = {name: Named(part.codes[kept], part.names) for name, part in parts.items()}
     if decision is not None:
         truth, decision = unify(truth, decision)
+    if names is not None and labels is None:
+        _must_have_columns(truth, names)
     names = names if names is not None or table is None or labels is None else tuple(labels)
     listed = labels if labels is not None or names is None else names
     found = resolve(truth, decision, positive=positive, negative=negative, labels=listed)
@@ -255,6 +257,18 @@ def probability_labels(tables: Mapping[str, Any], kind: str) -> list[Any] | None
             names = probabilities_of(table, kind)[1] or ()
             return sorted(names, key=lambda n: (isinstance(n, str), n))
     return None
+
+
+def _must_have_columns(truth: Labels, names: tuple[Any, ...]) -> None:
+    """Refuse rows of a label that has no column among the probabilities."""
+    columns = [label_text(name) for name in names]
+    absent = [name for name in truth.names if name not in columns]
+    if absent:
+        raise LabelError(
+            f"rows are labelled {', '.join(map(repr, absent[:6]))}, of which y_proba has no "
+            f"column; it has {', '.join(map(repr, columns[:6]))}. Give a column a label, or name "
+            f"the one label that the model does not know with unknown="
+        )
 
 
 def _order(
