@@ -291,8 +291,11 @@ def _laws(measure: Measure) -> str:
     holding = [law.value for law in Law if law in measure.invariant_under]
     others = [law.value for law in Law if law not in measure.invariant_under]
     # Decisions have no scores to map, and scores can't change places with the truth.
-    senseless = Law.SCORE_MAP if measure.of_scores is None else Law.TRANSPOSE
-    others = [law for law in others if law != senseless.value]
+    senseless = {Law.SCORE_MAP if measure.of_scores is None else Law.TRANSPOSE}
+    if measure.needs is Needs.OPEN_SET:
+        # No class of an open set is the positive.
+        senseless |= {Law.CLASS_SWAP, Law.TRUE_NEGATIVES}
+    others = [law for law in others if law not in {each.value for each in senseless}]
     text = []
     if holding:
         text += ["It stays the same when", _bullets(holding)]

@@ -18,6 +18,7 @@ from assay.errors import (
     ScoreError,
 )
 from assay.inference import METHODS
+from assay.tally import record
 
 TRUTH = ["attack", "normal", "attack", "normal", "attack", "normal", "normal", "attack"]
 SCORES = [0.9, 0.2, 0.4, 0.6, 0.8, 0.1, 0.5, 0.7]
@@ -340,6 +341,47 @@ def test_scores_of_many_classes_in_clusters_have_an_interval_or_say_why_not(inte
             assert found.note.startswith("no interval")
         else:
             assert found.method == f"cluster {'delta' if interval is None else 'bootstrap'}"
+
+
+@pytest.mark.parametrize("name", ["roc_auc.macro", "average_precision.weighted", "roc_auc_ovo"])
+def test_averages_over_classes_have_every_interval_that_rows_can_give(name: str) -> None:
+    generator = np.random.default_rng(2)
+    truth = generator.choice(3, 200)
+    table = generator.dirichlet((1, 1, 1), 200)
+    table[np.arange(200), truth] += 0.25
+    table /= 1.25
+    rows = {"y_true": np.array(list("abc"))[truth], "y_proba": table}
+    plain = evaluate(**rows)[name]
+    for method in ("bootstrap", "bca"):
+        drawn = evaluate(**rows, interval=METHODS[method](resamples=200))[name]
+        assert (drawn.method, drawn.value) == (method, plain.value)
+        width = plain.high - plain.low
+        assert [drawn.low, drawn.high] == pytest.approx([plain.low, plain.high], abs=width / 4)
+    # Weights that are all alike change nothing but the divisor of DeLong's variance.
+    weighted = evaluate(**rows, sample_weight=np.full(200, 0.3))[name]
+    assert [weighted.low, weighted.high] == pytest.approx([plain.low, plain.high], abs=2e-3)
+    with pytest.raises(MethodError, match="sampling weights can't be resampled"):
+        evaluate(**rows, sample_weight=np.full(200, 0.3), interval="bootstrap")
+
+
+def test_rows_that_were_let_go_leave_no_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record, "MOST_PROBABILITIES", 12)
+    for clusters in (None, list("xyxyxy")):
+        tally = count(CLASSES, y_proba=TABLE, clusters=clusters)
+        assert tally.sample is None
+        found = Evaluation(tally)
+        for name in ("roc_auc.macro", "roc_auc_ovo", *(("log_loss",) if clusters else ())):
+            assert math.isnan(found[name].low)
+            assert "kept up to 20,000,000 probabilities" in found[name].note
+
+
+def test_a_perfect_average_is_bounded_by_its_classes() -> None:
+    table = np.repeat(np.eye(3), 20, axis=0) * 0.4 + 0.2
+    found = evaluate(np.repeat(list("abc"), 20), y_proba=table)
+    for name in ("roc_auc.macro", "roc_auc_ovo", "average_precision.macro"):
+        # Clopper and Pearson's bound of 20 rows is 0.832; three classes err less together.
+        assert found[name].value == found[name].high == 1
+        assert 0.832 < found[name].low < 0.97
 
 
 def test_weighted_scores_in_clusters_have_no_interval_and_say_so() -> None:

@@ -558,9 +558,13 @@ def _named(name: str | None) -> Measure:
 
 NOT_COUNTED = Unless("it is not a formula of counts", lambda f: not f.counted)
 NOT_POSITIVE = Unless(
-    "it is said of one positive label", lambda f: f.how != "positive" and f.kind is not Kind.PAIRED
+    "it is said of one positive label",
+    lambda f: f.how != "positive" and f.kind not in (Kind.PAIRED, Kind.OPEN),
 )
-OF_PAIRS = Unless("it needs two classes; this one has more", lambda f: f.kind is Kind.PAIRED)
+OF_PAIRS = Unless(
+    "it needs two classes; this one has more", lambda f: f.kind in (Kind.PAIRED, Kind.OPEN)
+)
+OPEN_SET = Unless("no class of an open set is the positive", lambda f: f.kind is Kind.OPEN)
 HAS_NO_INTERVAL = Unless("it has no interval", lambda f: not f.has_interval)
 HAS_INTERVAL = Unless("it has an interval", lambda f: f.has_interval)
 HAS_NO_CLASSES = Unless("it has no formula over classes", lambda f: f.measure.classes is None)
@@ -660,7 +664,7 @@ STATEMENTS: tuple[Statement, ...] = (
         (NOT_COUNTED, NOT_POSITIVE),
     ),
     Statement("base_rate_interval", everywhere(base_rate_interval), (NOT_COUNTED, NOT_POSITIVE)),
-    *_indifference(Law.CLASS_SWAP, class_swap, Rows.swapped),
+    *_indifference(Law.CLASS_SWAP, class_swap, Rows.swapped, OPEN_SET),
     *_indifference(Law.TRANSPOSE, transpose, Rows.transposed, NO_DECISION),
     *_indifference(Law.PREVALENCE, prevalence, lambda rows: rows.with_more_positives(3)),
     *_indifference(
@@ -670,7 +674,7 @@ STATEMENTS: tuple[Statement, ...] = (
         Law.SCORE_MAP, score_map, lambda rows: rows.mapped(lambda score: score**2), NO_SCORE
     ),
     Statement("becomes_its_swapped", everywhere(becomes_its_swapped), (NOT_POSITIVE, NO_SWAPPED)),
-    Statement("has_no_swapped", has_no_swapped, (NOT_POSITIVE, SYMMETRIC, SWAPPED)),
+    Statement("has_no_swapped", has_no_swapped, (NOT_POSITIVE, SYMMETRIC, SWAPPED, OPEN_SET)),
     Statement("has_its_complement", everywhere(has_its_complement), (NO_COMPLEMENT,)),
     Statement("has_no_complement", has_no_complement, (NOT_POSITIVE, COMPLEMENT)),
 )

@@ -164,7 +164,7 @@ OSCR = Measure(
     better=HIGHER,
     range=(0, 1),
     averaged=False,
-    of_scores=OpenSet(_AUC, right_only=True),
+    of_scores=OpenSet(_AUC, right_only=True, invariant_under=(Law.PREVALENCE,)),
     definition=Definition(
         "mean over known rows i and unknown rows j of [c_i] ([s_i > s_j] + [s_i = s_j] / 2)",
         r"\frac{1}{\vert K \vert \vert U \vert} \sum_{i \in K} \sum_{j \in U} "
@@ -188,7 +188,7 @@ KNOWN_AUC = Measure(
     better=HIGHER,
     range=(0, 1),
     averaged=False,
-    of_scores=OpenSet(_AUC),
+    of_scores=OpenSet(_AUC, invariant_under=(Law.PREVALENCE,)),
     definition=Definition(
         "mean over known rows i and unknown rows j of [s_i > s_j] + [s_i = s_j] / 2",
         r"\frac{1}{\vert K \vert \vert U \vert} \sum_{i \in K} \sum_{j \in U} "

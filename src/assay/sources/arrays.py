@@ -123,7 +123,7 @@ def from_arrays(
         parts = {name: Named(part.codes[kept], part.names) for name, part in parts.items()}
     if decision is not None:
         truth, decision = unify(truth, decision)
-    names = names if names is not None or table is None or labels is None else tuple(labels)
+    names = None if table is None else _column_labels(names, truth, labels)
     listed = labels if labels is not None or names is None else names
     found = resolve(truth, decision, positive=positive, negative=negative, labels=listed)
     if negative is not None and len(found.position) > 2:
@@ -263,6 +263,26 @@ def probability_labels(tables: Mapping[str, Any], kind: str) -> list[Any] | None
             names = probabilities_of(table, kind)[1] or ()
             return sorted(names, key=lambda n: (isinstance(n, str), n))
     return None
+
+
+def _column_labels(
+    names: tuple[Any, ...] | None, truth: Labels, labels: Sequence[Any] | None
+) -> tuple[Any, ...] | None:
+    """The labels of columns of probabilities, as they are named or listed; None where they aren't.
+
+    Rows of a label that has no column are refused.
+    """
+    if names is None or labels is not None:
+        return names if names is not None or labels is None else tuple(labels)
+    columns = [label_text(name) for name in names]
+    absent = [name for name in truth.names if name not in columns]
+    if absent:
+        raise LabelError(
+            f"rows are labelled {', '.join(map(repr, absent[:6]))}, of which y_proba has no "
+            f"column; it has {', '.join(map(repr, columns[:6]))}. Give a column a label, or name "
+            f"the one label that the model does not know with unknown="
+        )
+    return names
 
 
 def _order(
