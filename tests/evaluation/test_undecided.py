@@ -124,7 +124,8 @@ def test_every_face_shows_the_ranking_and_the_reason_once(face: str, given: str)
         assert [entry["support"] for entry in plain["per_class"]] == _supports(given)
         jsonschema.Draft202012Validator(schema_of("assay.evaluation/1")).validate(plain)
         return
-    assert [section.title for section in document.sections] == ["Main results"]
+    titles = [section.title for section in document.sections]
+    assert titles == ["Main results", "At low false positive rates"]
     if face != "html":
         assert "undefined" not in text
     else:
@@ -167,7 +168,8 @@ def test_figures_are_the_curves(tmp_path: Any) -> None:
     pytest.importorskip("matplotlib")
     found = assay.evaluate(TRUTH, y_score=LOGITS, slices={"site": SITES})
     drawn = {path.stem for path in found.plot.save(tmp_path, formats=["svg"])}
-    assert drawn == {"roc", "precision_recall", "far_dr", "thresholds", "scores"}
+    curves = {"roc", "precision_recall", "far_dr", "thresholds", "det", "gain", "lift_curve"}
+    assert drawn == curves | {"precision_recall_gain", "hull", "cost", "scores"}
 
 
 # -- tallies ---------------------------------------------------------------------------------------

@@ -50,6 +50,7 @@ _MEASURE_COLUMNS = (
     Column("method", optional=True),
     Column("n", Kind.COUNT, optional=True),
 )
+_LOW = "At low false positive rates"
 # So many of the most frequent errors are listed, and so many classes.
 _CONFUSIONS, _CLASSES = 10, 50
 
@@ -154,25 +155,28 @@ def _low_rates(evaluation: Evaluation) -> tuple[Section, ...]:
         Column("detection rate", Kind.SHARE),
         Column("threshold"),
         Column("false positives allowed", Kind.COUNT),
-        Column("reading"),
     )
     rows: list[tuple[Cell, ...]] = []
+    beyond = []
     for each in evaluation.low_rates:
         found = evaluation[each.measure]
-        threshold = "" if each.threshold is None else f"{each.threshold:.6g}"
-        why = found.undefined or ("" if each.threshold is not None else "nothing is flagged")
-        rows.append((f"{each.max_fpr:g}", found, threshold, each.allowed, why))
+        if math.isnan(found):
+            beyond.append(f"{each.max_fpr:g}")
+            continue
+        threshold = "nothing flagged" if each.threshold is None else f"{each.threshold:.6g}"
+        rows.append((f"{each.max_fpr:g}", found, threshold, each.allowed))
     ranked = evaluation.tally.scores
     assert ranked is not None  # noqa: S101 - low rates are of scores
-    negatives = ranked[0].effective()[0]
-    caption = "no negatives"
-    if negatives:
-        caption = (
-            f"{100 * evaluation.level:.10g}% intervals; {count(negatives)} negatives resolve false "
-            f"positive rates down to {1 / negatives:.2g}"
-        )
-    table = Table(caption, columns, tuple(rows))
-    return (Section("At low false positive rates", (table,), Tier.ADVANCED),)
+    negatives, positives = ranked[0].effective()
+    if not (negatives and positives):
+        return ()
+    said = f"{count(negatives)} negatives resolve false positive rates down to {1 / negatives:.2g}"
+    if beyond:
+        said += f", so that {listed(beyond)} can't be told"
+    if not rows:
+        return (Section(_LOW, (Prose(f"{said}."),), Tier.ADVANCED),)
+    caption = f"{100 * evaluation.level:.10g}% intervals; {said}"
+    return (Section(_LOW, (Table(caption, columns, tuple(rows)),), Tier.ADVANCED),)
 
 
 def _of_alerts(evaluation: Evaluation) -> Section:

@@ -312,7 +312,17 @@ def scored(batches: tuple[Batch, ...] | list[Batch]) -> list[tuple[Measure, str 
     said = {Needs.SCORES}
     if all(batch.is_probability for batch in batches):
         said.add(Needs.LOSSES)
-    return [(m, None) for m in catalogue.CATALOGUE if m.needs in said and has_difference(m)]
+    negatives, positives = np.bincount(batches[0].truth, batches[0].counts, minlength=2).tolist()
+    found: list[tuple[Measure, str | None]] = []
+    for measure in catalogue.CATALOGUE:
+        declared = measure.of_scores
+        told = measure.needs in said and has_difference(measure)
+        if told and isinstance(declared, Ranked):
+            # Too few negatives tell nothing of a low false positive rate, whatever the model.
+            told = not positives or negatives >= declared.negatives or declared.negatives == 1
+        if told:
+            found.append((measure, None))
+    return found
 
 
 def _difference(name: str, found: Significance, method: str | None = None) -> Difference:
