@@ -34,7 +34,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 ENOUGH_ERRORS = 5
 # How often rows are dealt out in halves to see how optimistic a best threshold is; with more rows
 # than these it is small beside what few errors leave open.
-_SPLITS, _SEED, _MOST_ROWS = 4, 42, 2_000_000
+_SPLITS, _SEED, _MOST_ROWS = 4, 42, 500_000
 
 
 @dataclass(frozen=True)

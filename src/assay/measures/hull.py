@@ -14,8 +14,8 @@ Array: TypeAlias = npt.NDArray[Any]
 
 # Below this the products of two counts are exact in 64 bits.
 _EXACT = 1 << 31
-# Fewer points than this are walked one by one.
-_FEW = 4096
+# Fewer points than this are walked one by one, and so are those of which hardly any go at once.
+_FEW, _HARDLY = 128, 0.9
 
 
 def upper_hull(x: Array, y: Array) -> npt.NDArray[np.int64]:
@@ -39,9 +39,9 @@ def upper_hull(x: Array, y: Array) -> npt.NDArray[np.int64]:
         # A point that is not above the line between its neighbours is no corner.
         left, middle, right = kept[:-2], kept[1:-1], kept[2:]
         above = _turn(x, y, left, middle, right) < 0
-        if above.all():
-            return kept
         kept = np.concatenate((kept[:1], middle[above], kept[-1:]))
+        if above.sum() > _HARDLY * len(above):
+            break
     points = list(zip(kept.tolist(), x[kept].tolist(), y[kept].tolist(), strict=True))
     held: list[tuple[int, Any, Any]] = []
     for at, across, up in points:
