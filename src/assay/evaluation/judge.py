@@ -330,7 +330,7 @@ class Judge:
             ends, name = self.method(found, positives, negatives), self.method.name
         else:
             sizes = positives, negatives
-            ends, name = ranked_interval(declared, found, sizes, bounds, self.level, ranking.tally)
+            ends, name = ranked_interval(declared, found, sizes, bounds, self.level, ranking)
             if math.isnan(ends[0]):
                 name, note = "", AT_THE_EDGE
         clipped = 0 if declared.clipped is None else declared.clipped(ranking.tally)

@@ -21,6 +21,7 @@ from assay.measures import (
     OverPairs,
     Points,
     Ranked,
+    Ranking,
     Share,
     Smooth,
     last_within,
@@ -186,7 +187,7 @@ def partial_interval(
     return influence_interval(found, min(positives, inside), bounds, level)
 
 
-def rate_interval(tally: ScoreTally, max_fpr: float, level: float) -> tuple[float, float]:
+def rate_interval(points: Points, max_fpr: float, level: float) -> tuple[float, float]:
     """The interval of the detection rate at a false positive rate, of rows without weights.
 
     Two things are unsure: the detected share, by Wilson's interval, and where the threshold of the
@@ -194,7 +195,6 @@ def rate_interval(tally: ScoreTally, max_fpr: float, level: float) -> tuple[floa
     order statistics of the negatives bound the threshold, and the detection rates there bound what
     it does. Both are put together as Zou and Donner (2008) add independent intervals.
     """
-    points = Points.of(tally)
     recall = points.recall
     value = float(recall[last_within(points, max_fpr)])
     detected = Wilson(level)(value * points.positives, points.positives)
@@ -290,25 +290,26 @@ def ranked_interval(
     sizes: tuple[float, float],
     bounds: tuple[float, float],
     level: float,
-    tally: ScoreTally | None = None,
+    ranking: Ranking | None = None,
 ) -> tuple[tuple[float, float], str]:
     """The default interval of a measure of a score, and its name; ``sizes`` are P and N.
 
-    What is read off single points needs their ``tally``, and has the plain interval without it.
+    What is read off single points needs their ``ranking``, and has the plain interval without it.
     """
     positives, negatives = sizes
-    unweighted = tally is not None and not tally.weighted
+    unweighted = ranking is not None and not ranking.tally.weighted
     match declared.interval:
         case Interval.AUC:
             return auc_interval(found, positives, negatives, level)
         case Interval.PARTIAL:
             inside = max(declared.reach * negatives, 1.0)
             return partial_interval(found, positives, inside, bounds, level), "delta"
-        case Interval.AT_RATE if tally is not None and unweighted:
-            return rate_interval(tally, declared.reach, level), "order statistics"
-        case Interval.CHOSEN if tally is not None and unweighted:
+        case Interval.AT_RATE if ranking is not None and unweighted:
+            return rate_interval(ranking.points, declared.reach, level), "order statistics"
+        case Interval.CHOSEN if ranking is not None and unweighted:
             smaller = min(positives, negatives)
-            return chosen_interval(declared, found, tally, smaller, bounds, level), "delta"
+            ends = chosen_interval(declared, found, ranking.tally, smaller, bounds, level)
+            return ends, "delta"
         case Interval.INFLUENCE | Interval.AT_RATE | Interval.CHOSEN:
             smaller = min(positives, negatives) or positives
             return influence_interval(found, smaller, bounds, level), "delta"

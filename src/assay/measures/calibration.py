@@ -261,10 +261,10 @@ def _line(tally: ScoreTally, odds: Floats) -> tuple[float, tuple[float, float], 
         step_a, step_b = (k * u - j * v) / det, (i * v - j * u) / det
         # A long step may lead too far; of a short one the heights differ by rounding alone.
         far = max(abs(step_a), abs(step_b)) > _SHORT
-        while (tried := height(a + step_a, b + step_b)) < best and far:
+        while far and (tried := height(a + step_a, b + step_b)) < best:
             step_a, step_b = step_a / 2, step_b / 2
             far = max(abs(step_a), abs(step_b)) > _SHORT
-        a, b, best = a + step_a, b + step_b, tried
+        a, b, best = a + step_a, b + step_b, tried if far else best
         if max(abs(step_a), abs(step_b)) <= _CLOSE * (1 + max(abs(a), abs(b))):
             break
     likely = np.asarray(expit(a + b * x))
