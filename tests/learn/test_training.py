@@ -367,7 +367,8 @@ def test_the_same_call_gives_the_same_bits_on_any_number_of_threads() -> None:
         with threadpool_limits(threads):
             found.append(train(network, rows, validation="kfold:2"))
     assert all(np.array_equal(run.scores, found[0].scores) for run in found)
-    assert all(run.per_fold == found[0].per_fold for run in found)
+    # As text, in which what is undefined equals itself.
+    assert len({repr(run.per_fold) for run in found}) == 1
 
 
 def test_another_seed_gives_other_numbers() -> None:

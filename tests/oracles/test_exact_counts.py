@@ -119,12 +119,32 @@ def kappa(tp: int, fp: int, fn: int, tn: int) -> Fraction:
     return (observed - chance) / (1 - chance)
 
 
+def odds(tp: int, fp: int, fn: int, tn: int) -> Fraction:
+    return Fraction(tp + fn, fp + tn)
+
+
 def positive_likelihood_ratio(*cells: int) -> Fraction:
     return recall(*cells) / (1 - specificity(*cells))
 
 
 def negative_likelihood_ratio(*cells: int) -> Fraction:
     return (1 - recall(*cells)) / specificity(*cells)
+
+
+def c_id(*cells: int) -> float:
+    """The information that decision and truth share over the entropy of the truth, in bits."""
+    tp, fp, fn, tn = cells
+    if tp * tn == fp * fn and (tp + fn) * (fp + tn):
+        return 0.0
+    with mpmath.workdps(120):
+        n = mpmath.mpf(sum(cells))
+
+        def entropy(*counts: int) -> mpmath.mpf:
+            shares = [count / n for count in counts if count]
+            return -mpmath.fsum(share * mpmath.log(share, 2) for share in shares)
+
+        truth = entropy(tp + fn, fp + tn)
+        return float((truth + entropy(tp + fp, fn + tn) - entropy(*cells)) / truth)
 
 
 DEFINITIONS: dict[str, Callable[..., Fraction | float]] = {
@@ -154,6 +174,10 @@ DEFINITIONS: dict[str, Callable[..., Fraction | float]] = {
     "positive_likelihood_ratio": positive_likelihood_ratio,
     "negative_likelihood_ratio": negative_likelihood_ratio,
     "diagnostic_odds_ratio": lambda tp, fp, fn, tn: Fraction(tp * tn, fp * fn),
+    "lift": lambda *cells: precision(*cells) / Fraction(cells[0] + cells[2], sum(cells)),
+    "precision_gain": lambda *cells: 1 - odds(*cells) * (1 - precision(*cells)) / precision(*cells),
+    "recall_gain": lambda *cells: 1 - odds(*cells) * (1 - recall(*cells)) / recall(*cells),
+    "c_id": c_id,
 }
 
 

@@ -61,7 +61,8 @@ def test_either_label_may_be_the_alarm(
     assert told["labels"] == [negative, positive]
     truth = (rows["Result"] == int(positive)).to_numpy()
     expected = of_two_and_scores(truth, rows[positive].to_numpy(), negative)
-    assert told.values() == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    found = {name: value for name, value in told.values().items() if name in expected}
+    assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 def test_both_probabilities_say_the_same_as_one(file: Path, tmp_path: Path) -> None:

@@ -25,6 +25,10 @@ def test_every_base_rate_stands_beside_the_test_set() -> None:
         "accuracy",
         "MCC",
         "alert rate",
+        "intrusion detection capability",
+        "lift",
+        "average precision",
+        "net benefit",
     ]
     assert [column.name for column in daily.columns] == heads
     assert [row[0] for row in daily.rows] == ["alerts a day", "false alarms a day", "missed a day"]
@@ -38,7 +42,8 @@ def test_every_cell_has_its_interval() -> None:
     table = section.blocks[0]
     for row in table.rows:
         for cell in row[1:]:
-            assert cell.low < cell < cell.high
+            # Of average precision there are too few negatives at so low a base rate.
+            assert cell.low < cell < cell.high or cell.undefined
     assert table.rows[0][2] == found.at(0.001)["precision"]
     assert table.rows[0][1] == found["precision"]
 

@@ -57,7 +57,7 @@ def test_list_has_formula_range_direction_and_reading() -> None:
 
 
 def test_unknown_group_is_refused_with_those_there_are() -> None:
-    with pytest.raises(InputError, match="rates, agreement, ranking and probability"):
+    with pytest.raises(InputError, match="rates, agreement, cost, ranking and probability"):
         measures_document("nonsense")
 
 

@@ -220,7 +220,7 @@ CALIBRATION_SLOPE = Measure(
     ),
     definition=Definition(
         "b in ln odds(y) = a + b ln odds(p), fitted by maximum likelihood",
-        r"b \;\text{ in }\; \ln \frac{P(y)}{1 - P(y)} = a + b \ln \frac{p}{1 - p}",
+        r"b \;\mbox{in}\; \ln \frac{P(y)}{1 - P(y)} = a + b \ln \frac{p}{1 - p}",
         "p is the probability that was said, y what was true; a and b are fitted by maximum "
         "likelihood.",
     ),
@@ -248,7 +248,7 @@ CALIBRATION_INTERCEPT = Measure(
     ),
     definition=Definition(
         "a in ln odds(y) = a + ln odds(p), fitted by maximum likelihood",
-        r"a \;\text{ in }\; \ln \frac{P(y)}{1 - P(y)} = a + \ln \frac{p}{1 - p}",
+        r"a \;\mbox{in}\; \ln \frac{P(y)}{1 - P(y)} = a + \ln \frac{p}{1 - p}",
         "p is the probability that was said, y what was true; a is fitted by maximum likelihood, "
         "the slope is held at 1.",
     ),

@@ -68,7 +68,7 @@ class Ranked:
         if not positives or (self.negatives and not negatives):
             absent = "positives" if not positives else "negatives"
             return f"there are no {absent}, so there is nothing to rank against"
-        if negatives < self.negatives:
+        if self.negatives > 1 and negatives < self.negatives:
             return (
                 f"it asks for at least {self.negatives:,} negatives; there are only "
                 f"{negatives:,.10g}"

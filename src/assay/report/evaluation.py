@@ -175,8 +175,9 @@ def _low_rates(evaluation: Evaluation) -> tuple[Section, ...]:
         said += f", so that {listed(beyond)} can't be told"
     if not rows:
         return (Section(_LOW, (Prose(f"{said}."),), Tier.ADVANCED),)
-    caption = f"{100 * evaluation.level:.10g}% intervals; {said}"
-    return (Section(_LOW, (Table(caption, columns, tuple(rows)),), Tier.ADVANCED),)
+    caption = f"{100 * evaluation.level:.10g}% intervals"
+    table = Table(caption, columns, tuple(rows), (f"{said}.",))
+    return (Section(_LOW, (table,), Tier.ADVANCED),)
 
 
 def _of_alerts(evaluation: Evaluation) -> Section:

@@ -16,7 +16,7 @@ from assay.evaluation.entries import DEFAULT_BASE_RATES
 from assay.evaluation.undecided import starting_threshold
 from assay.inference.significance import finite
 from assay.measures import Measure, catalogue, find
-from assay.measures.shown import MOVING
+from assay.measures.shown import MOVING, RANKED_AT_BASE_RATES
 from assay.report.deployment import USUAL_BASE_RATE
 from assay.report.document import Panel
 
@@ -55,7 +55,15 @@ def panel_of(evaluation: Evaluation) -> Panel | None:
         reliability=_reliability(evaluation),
         shown_at={measure.name: evaluation[measure.name] for measure in measures},
         decided=(tp, fp, fn, tn),
-        deployed={rate: dict(evaluation.at(rate)) for rate in rates},
+        # The page has no scores to rank anew, so rankings are left to the report's own table.
+        deployed={
+            rate: {
+                name: found
+                for name, found in evaluation.at(rate).items()
+                if name not in RANKED_AT_BASE_RATES
+            }
+            for rate in rates
+        },
     )
 
 
