@@ -187,6 +187,8 @@ def _definition(measure: Measure) -> list[str]:
     if measure.formula is None:  # of scores, or of costs
         return [_math(formula_of(measure).latex), symbols_of(measure)]
     text = [_math(_formula(measure))]
+    if measure.definition is not None:
+        text.append(symbols_of(measure))
     if measure.classes is not None:
         text += ["For K classes:", _math(latex(measure.classes)), CLASS_SYMBOLS]
     return text

@@ -265,12 +265,17 @@ def test_what_has_no_end_is_told_by_the_range() -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"formula": None}, {"of_scores": find("roc_auc").of_scores}, {"definition": ("a", "b", "c")}],
-    ids=["neither", "both", "a definition of a formula"],
+    [{"formula": None}, {"of_scores": find("roc_auc").of_scores}],
+    ids=["neither", "both"],
 )
 def test_a_declaration_that_is_not_one_thing_is_refused(changes: dict[str, object]) -> None:
     with pytest.raises(MethodError, match="precision"):
         replace(find("precision"), **changes)
+
+
+def test_a_measure_of_scores_says_how_it_is_written() -> None:
+    with pytest.raises(MethodError, match="roc_auc is of_scores: say its definition too"):
+        replace(find("roc_auc"), definition=None)
 
 
 def test_symmetric_means_that_the_classes_may_be_swapped() -> None:

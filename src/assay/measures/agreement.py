@@ -21,7 +21,7 @@ from assay.formula import (
     times_log,
     total,
 )
-from assay.measures.measure import HIGHER, LOWER, Band, Counts, Identity, Measure
+from assay.measures.measure import HIGHER, LOWER, Band, Counts, Definition, Identity, Measure
 from assay.measures.rates import PI, A, P, Q, R, S, V
 
 GROUP = "agreement"
@@ -302,6 +302,13 @@ C_ID = Measure(
     group=GROUP,
     aliases=("intrusion_detection_capability",),
     formula=_SHARED / _TO_KNOW,
+    definition=Definition(
+        "I(X; Y) / H(X)",
+        r"\frac{I(X; Y)}{H(X)}",
+        "X is the truth and Y the decision; H is the entropy, I the information that both share, "
+        "the sum over the cells of the confusion matrix of p ln(p / (q r)), for p the share of the "
+        "cell and q and r those of its row and column.",
+    ),
     better=HIGHER,
     range=(0, 1),
     averaged=False,

@@ -129,7 +129,7 @@ class Band(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """A measure of scores as papers write it: on a line, in LaTeX, and what its letters mean."""
+    """A measure as papers write it: on a line, in LaTeX, and what its letters mean."""
 
     plain: str
     latex: str
@@ -153,9 +153,9 @@ class Measure:
     K x K table; for two classes it gives the same number, but for jaccard, whose value over classes
     is the macro average. ``of_costs`` gives the formula where a false alarm and a missed attack
     cost so much; :meth:`priced` is the measure at some costs. ``of_scores`` says how a measure that
-    has no formula is computed, and ``definition`` how it is written. ``title`` is what headings
-    call it, where that is not its name with blanks; ``aside`` another word that they add; ``short``
-    what has little room.
+    has no formula is computed, and ``definition`` how it is written, as it may be of a formula that
+    is too long to be read. ``title`` is what headings call it, where that is not its name with
+    blanks; ``aside`` another word that they add; ``short`` what has little room.
     ``parts`` are steps on the way that people ask for.
 
     What a reader of published numbers has to know stands here too. ``identities`` bind it to other
@@ -199,8 +199,8 @@ class Measure:
         forms = (self.formula, self.of_costs, self.of_scores)
         if sum(form is not None for form in forms) != 1:
             raise MethodError(f"{self.name} is a formula, of_costs or of_scores: declare one")
-        if (self.of_scores is None) is not (self.definition is None):
-            raise MethodError(f"{self.name} has a definition where it is of_scores, and only there")
+        if self.of_scores is not None and self.definition is None:
+            raise MethodError(f"{self.name} is of_scores: say its definition too")
         if not self.title:
             object.__setattr__(self, "title", spoken(self.name))
         if not self.short:

@@ -167,7 +167,7 @@ OSCR = Measure(
     of_scores=OpenSet(_AUC, right_only=True, invariant_under=(Law.PREVALENCE,)),
     definition=Definition(
         "mean over known rows i and unknown rows j of [c_i] ([s_i > s_j] + [s_i = s_j] / 2)",
-        r"\frac{1}{\vert K \vert \vert U \vert} \sum_{i \in K} \sum_{j \in U} "
+        r"\frac{1}{\vert K \vert \vert U \vert} \sum_{i, j} "
         r"[c_i] \left( [s_i > s_j] + \frac{1}{2} [s_i = s_j] \right)",
         "K are the rows of known labels, U those of the unknown one, s the largest probability of "
         "a row, and c_i says that row i is decided right; a bracket is 1 where it holds. It is the "
@@ -191,7 +191,7 @@ KNOWN_AUC = Measure(
     of_scores=OpenSet(_AUC, invariant_under=(Law.PREVALENCE,)),
     definition=Definition(
         "mean over known rows i and unknown rows j of [s_i > s_j] + [s_i = s_j] / 2",
-        r"\frac{1}{\vert K \vert \vert U \vert} \sum_{i \in K} \sum_{j \in U} "
+        r"\frac{1}{\vert K \vert \vert U \vert} \sum_{i, j} "
         r"\left( [s_i > s_j] + \frac{1}{2} [s_i = s_j] \right)",
         "K are the rows of known labels, U those of the unknown one, s the largest probability of "
         "a row; a bracket is 1 where it holds.",
