@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from assay.evaluation.evaluate import evaluate
     from assay.evaluation.from_files import evaluate_files
-    from assay.evaluation.partly import Unlabelled
+    from assay.evaluation.labelled_alerts import Unlabelled
     from assay.evaluation.scorer import scorer
     from assay.inference import (
         AgrestiCoull,
@@ -158,7 +158,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "scorer",
     ),
     "assay.evaluation.from_files": ("evaluate_files",),
-    "assay.evaluation.partly": ("Unlabelled",),
+    "assay.evaluation.labelled_alerts": ("Unlabelled",),
     "assay.inference": (
         "AgrestiCoull",
         "AtThreshold",

@@ -13,7 +13,7 @@ import pytest
 from assay import Evaluation, evaluate, evaluate_counts
 from assay.curves import POINTS
 from assay.errors import InputError, MethodError
-from assay.evaluation.partly import Unlabelled
+from assay.evaluation.labelled_alerts import Unlabelled
 from assay.plots.canvas import COLUMN
 
 FOLDER = Path(os.environ.get("ASSAY_DATA", Path(__file__).parents[3] / "shared" / "data"))

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from assay import Evaluation, count, evaluate, evaluate_counts
-from assay.evaluation.partly import Unlabelled
+from assay.evaluation.labelled_alerts import Unlabelled
 from assay.report import Document, document_of
 
 ROWS = 240

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from assay.evaluation.class_scores import DEFINED_ONLY
 from assay.evaluation.deployment import daily
@@ -26,6 +27,9 @@ from assay.measures import (
 )
 from assay.measures.shown import AT_BASE_RATES, AT_USUAL_BASE_RATES, RANKED_AT_BASE_RATES
 from assay.sources.times import TIME
+
+if TYPE_CHECKING:
+    from assay.evaluation.evaluation import Evaluation
 
 DEFAULT_BASE_RATES = (0.1, 0.01, 0.001, 0.0001)
 
@@ -166,3 +170,18 @@ def _periods(over_time: OverTime | None, column: str) -> Iterator[Entry]:
             label = over_time.label(measure, average)
             found = over_time.estimates(key)[i]
             yield Entry(measure.name, found, label, average, slice=(column, name))
+
+
+def per_label(evaluation: Evaluation, measure: Measure) -> dict[str, Estimate]:
+    """By label; a class may be called macro, so they are not found by key.
+
+    Empty where a measure is of all classes at once.
+    """
+    return {
+        entry.label: entry.estimate
+        for entry in evaluation.entries
+        if entry.measure == measure.name
+        and entry.label is not None
+        and entry.slice is None
+        and entry.base_rate is None
+    }

@@ -14,6 +14,7 @@ from assay.evaluation.deployment import LowRate, Reach, low_rates, mostly_false,
 from assay.evaluation.entries import DEFAULT_BASE_RATES, Entry, entries
 from assay.evaluation.findings import Finding, findings_of
 from assay.evaluation.judge import Judge
+from assay.evaluation.labelled_alerts import Unlabelled, alerts_only
 from assay.evaluation.over_time import (
     AlertsPerDay,
     OverTime,
@@ -22,7 +23,6 @@ from assay.evaluation.over_time import (
     time_column,
 )
 from assay.evaluation.over_time import plain as plain_estimate
-from assay.evaluation.partly import Unlabelled, alerts_only
 from assay.evaluation.plotting import Plots
 from assay.evaluation.top import thresholds, top_of
 from assay.evaluation.undecided import NO_DECISIONS

@@ -13,7 +13,7 @@ from assay import engines as engine
 from assay.errors import ScoreError
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
-from assay.evaluation.partly import Unlabelled
+from assay.evaluation.labelled_alerts import Unlabelled
 from assay.inference import Method
 from assay.sources import Batch, label_text, open_arrays
 from assay.sources.columns import BOOLEAN, Labels

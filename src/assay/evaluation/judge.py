@@ -9,9 +9,9 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 
 from assay.errors import InputError, MethodError
-from assay.evaluation import class_scores, partly, probabilities
+from assay.evaluation import class_scores, labelled_alerts, probabilities
 from assay.evaluation.class_scores import DEFINED_ONLY, NOT_KEPT, TOO_FEW, rows
-from assay.evaluation.partly import Unlabelled
+from assay.evaluation.labelled_alerts import Unlabelled
 from assay.evaluation.probabilities import NO_ROWS
 from assay.evaluation.undecided import NO_DECISIONS, needs_decisions
 from assay.formula import Expression, at_base_rate, of_classes, value
@@ -123,7 +123,7 @@ class Judge:
     def of_label(self, measure: Measure, label: int) -> Estimate:
         """A count measure with one label against the rest."""
         if self.unlabelled is not None:
-            found = partly.counted(self, measure, label)
+            found = labelled_alerts.counted(self, measure, label)
             if found is not None:
                 return found
         priced = self.priced(measure)
@@ -149,8 +149,8 @@ class Judge:
 
     def averaged(self, measure: Measure, average: str) -> Estimate:
         """A count measure averaged over classes."""
-        if partly.alerts_only(self):
-            return self._undefined(partly.NOT_LABELLED)
+        if labelled_alerts.alerts_only(self):
+            return self._undefined(labelled_alerts.NOT_LABELLED)
         if self._undecided(measure):
             return self._undefined(NO_DECISIONS)
         confusion = self.tally.confusion
@@ -176,8 +176,8 @@ class Judge:
 
     def at_base_rate(self, measure: Measure, base_rate: float) -> Estimate:
         """A binary measure of counts or of a score, with another share of positives."""
-        if partly.alerts_only(self):
-            return self._undefined(partly.NOT_LABELLED)
+        if labelled_alerts.alerts_only(self):
+            return self._undefined(labelled_alerts.NOT_LABELLED)
         if isinstance(measure.of_scores, Ranked):
             return self.scored(measure, base_rate=base_rate)
         priced = self.priced(measure)
@@ -208,9 +208,11 @@ class Judge:
 
         Families have exact bounds unless another method was asked for.
         """
-        if partly.alerts_only(self) and not partly.known(measure):
+        if labelled_alerts.alerts_only(self) and not labelled_alerts.known(measure):
             by_slice = measure == ALERT_RATE
-            return self._undefined(partly.BY_SLICE if by_slice else partly.NOT_LABELLED)
+            return self._undefined(
+                labelled_alerts.BY_SLICE if by_slice else labelled_alerts.NOT_LABELLED
+            )
         if self._undecided(measure):
             return self._undefined(NO_DECISIONS)
         method = self.method
@@ -285,8 +287,8 @@ class Judge:
 
     def _missing(self, measure: Measure) -> str | None:
         """What a measure needs and the tally does not have."""
-        if partly.alerts_only(self):
-            return partly.NOT_LABELLED
+        if labelled_alerts.alerts_only(self):
+            return labelled_alerts.NOT_LABELLED
         if measure.needs is Needs.LOSSES and self.tally.losses is None:
             return "it needs probabilities" + self._have()
         if measure.needs is Needs.OPEN_SET and self.tally.open_set is None:

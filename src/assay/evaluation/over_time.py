@@ -11,7 +11,7 @@ from typing import Any
 from assay.errors import InputError, UnknownMeasure
 from assay.evaluation.class_scores import DEFINED_ONLY
 from assay.evaluation.judge import Judge
-from assay.evaluation.partly import BY_SLICE, alerts_only
+from assay.evaluation.labelled_alerts import BY_SLICE, alerts_only
 from assay.inference import Estimate
 from assay.inference.significance import finite
 from assay.inference.trend import Slope, area_under_time, change, over_defined, slope

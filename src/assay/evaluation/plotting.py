@@ -16,8 +16,8 @@ import numpy as np
 from assay import plots
 from assay.curves import Curve
 from assay.errors import InputError, MethodError
-from assay.evaluation.partly import NOT_LABELLED, alerts_only
-from assay.evaluation.per_label import per_label
+from assay.evaluation.entries import per_label
+from assay.evaluation.labelled_alerts import NOT_LABELLED, alerts_only
 from assay.inference import Estimate
 from assay.measures import (
     ALERT_RATE,

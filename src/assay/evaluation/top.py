@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, MethodError
 from assay.evaluation.judge import Judge
-from assay.evaluation.partly import NOT_LABELLED, alerts_only
+from assay.evaluation.labelled_alerts import NOT_LABELLED, alerts_only
 from assay.inference import Estimate
 from assay.inference.top import THRESHOLD, TopAlerts, of_sample, over_days
 from assay.tally import ScoreTally, Tally

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from assay.evaluation import Evaluation
 from assay.evaluation.deployment import reading
-from assay.evaluation.partly import NOT_LABELLED, alerts_only
-from assay.evaluation.per_label import per_label
+from assay.evaluation.entries import per_label
+from assay.evaluation.labelled_alerts import NOT_LABELLED, alerts_only
 from assay.evaluation.words import listed
 from assay.inference import Estimate, Significance
 from assay.measures import AVERAGES, RECALL, Needs, catalogue, find, parse

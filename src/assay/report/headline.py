@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from assay.evaluation import Evaluation
-from assay.evaluation.per_label import per_label
+from assay.evaluation.entries import per_label
 from assay.inference import Estimate
 from assay.measures import ACCURACY, ALERT_RATE, FALSE_DISCOVERY_RATE, PREVALENCE, RECALL, ROC_AUC
 from assay.report.numbers import about, count, exact_percent, percent

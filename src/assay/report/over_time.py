@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from assay.evaluation import Evaluation
+from assay.evaluation.labelled_alerts import alerts_only
 from assay.evaluation.over_time import INDEPENDENT, OverTime, Trend
-from assay.evaluation.partly import alerts_only
 from assay.evaluation.words import listed, some
 from assay.inference.significance import p_text
 from assay.measures import LOWER, NEITHER

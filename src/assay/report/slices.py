@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from assay.evaluation import Evaluation
-from assay.evaluation.partly import alerts_only
+from assay.evaluation.labelled_alerts import alerts_only
 from assay.inference import Estimate
 from assay.measures import ACCURACY, FALSE_POSITIVE_RATE, LOWER, PRECISION, RECALL, Measure
 from assay.report.document import Block, Dot, Dots, Section, Tier

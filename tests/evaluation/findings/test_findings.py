@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay import Evaluation, count, evaluate, evaluate_counts
 from assay.evaluation.findings import CHECKS, findings_of
-from assay.evaluation.partly import Unlabelled
+from assay.evaluation.labelled_alerts import Unlabelled
 
 CODES = [check.code for check in CHECKS]
 STEPS = 8

@@ -23,7 +23,7 @@ from assay.evaluation.findings import (
     wrong_probability_column,
 )
 from assay.evaluation.findings.finding import Check, Finding
-from assay.evaluation.partly import alerts_only
+from assay.evaluation.labelled_alerts import alerts_only
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation

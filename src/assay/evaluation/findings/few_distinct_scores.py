@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assay.evaluation.entries import per_label
 from assay.evaluation.findings.finding import Check
-from assay.evaluation.per_label import per_label
 from assay.evaluation.words import count, name, rows
 from assay.measures import ROC_AUC
 from assay.tally import ScoreTally

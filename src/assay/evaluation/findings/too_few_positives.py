@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from assay.evaluation.entries import per_label
 from assay.evaluation.findings.finding import Check
-from assay.evaluation.per_label import per_label
 from assay.evaluation.words import count, interval, name, rate, some
 from assay.inference import Estimate
 from assay.measures import RECALL

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.evaluation.entries import per_label
 from assay.evaluation.findings.against_chance import against_chance
 from assay.evaluation.findings.finding import Check
 from assay.evaluation.findings.reassigned import reassigned
-from assay.evaluation.per_label import per_label
 from assay.evaluation.words import name, rate
 from assay.measures import BRIER, PREVALENCE, ROC_AUC
 from assay.tally.blocks import map_blocks
