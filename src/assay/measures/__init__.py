@@ -66,16 +66,10 @@ from assay.measures.probability import (
 )
 from assay.measures.ranked import (
     AVERAGE_PRECISION,
-    EQUAL_ERROR_RATE,
-    H_MEASURE,
-    H_MEASURE_SYMMETRIC,
-    KS,
     PARTIAL_AUC,
     PRECISION_RECALL_GAIN,
-    RECALL_AT_FPR,
     ROC_AUC,
     ROC_AUC_OVO,
-    TOP_DECILE_LIFT,
 )
 from assay.measures.ranking import Ranking, Smooth, rank
 from assay.measures.rates import (
@@ -107,6 +101,14 @@ from assay.measures.scores import (
     OverPairs,
     Ranked,
     Share,
+)
+from assay.measures.thresholds import (
+    EQUAL_ERROR_RATE,
+    H_MEASURE,
+    H_MEASURE_SYMMETRIC,
+    KS,
+    RECALL_AT_FPR,
+    TOP_DECILE_LIFT,
 )
 
 __all__ = [

@@ -28,8 +28,16 @@ from assay.measures.rates import (
     SPECIFICITY,
     f_beta,
 )
+from assay.measures.thresholds import AT_THRESHOLDS
 
-CATALOGUE: tuple[Measure, ...] = (*RATES, *AGREEMENT, *COSTS, *RANKED, *PROBABILITIES)
+CATALOGUE: tuple[Measure, ...] = (
+    *RATES,
+    *AGREEMENT,
+    *COSTS,
+    *RANKED,
+    *AT_THRESHOLDS,
+    *PROBABILITIES,
+)
 
 # What all identities go back to: the rates of one class against the rest, and the accuracy.
 BASIC_RATES = (
