@@ -99,7 +99,9 @@ class Operating:
             return self.positives * min(held, 1 - held) >= ENOUGH
         errors = smaller * (1 - _truth(self.shape, "roc_auc", 0.5))
         if measure.startswith("average_precision"):
-            return errors >= ENOUGH and AT_BASE_RATE[measure][1] * self.negatives >= 2 * ENOUGH
+            return errors >= ENOUGH and AT_BASE_RATE[measure][1] * self.negatives >= 4 * ENOUGH
+        if measure == "precision_recall_gain_area":
+            return errors >= 2 * ENOUGH
         if measure in ("ks", "h_measure", "h_measure_symmetric"):
             return errors >= 2 * ENOUGH and value >= FAR_ENOUGH
         return errors >= ENOUGH

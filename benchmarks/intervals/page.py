@@ -55,9 +55,9 @@ _PROMISES = {
     "operating points": "Scores without many ties, and at least 50 rows of each class. The equal "
     "error rate is promised where min(P, N) times the rate, and times what it falls short of 1, is "
     "at least 10; top decile lift where at least 10 positives are expected within the tenth and "
-    "outside of it; KS and the H-measure where min(P, N) (1 - AUC) is at least 20 and the value at "
-    "least 0.1; the others where min(P, N) (1 - AUC) is at least 10, average precision at a base "
-    "rate where, besides, the base rate times N is at least 20.",
+    "outside of it; the area under the precision-recall-gain curve where min(P, N) (1 - AUC) is at "
+    "least 20; KS and the H-measure where, besides, the value is at least 0.1; average precision at "
+    "a base rate where it is at least 10 and the base rate times N at least 40.",
     "low false positive rates": "Scores without many ties. Promised where at least 10 false "
     "positives are allowed (the rate times N) and at least 10 positives are expected above the "
     "threshold and below it.",

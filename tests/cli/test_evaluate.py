@@ -15,6 +15,7 @@ import pytest
 
 import assay
 from assay.cli import figures
+from assay.cli.app import run
 from assay.cli.evaluate import EXAMPLES, INTERVALS
 from assay.evaluation.plotting import Plots
 from assay.inference import METHODS
@@ -473,3 +474,34 @@ def test_the_examples_of_the_help_run(
         found = cli(*shlex.split(command)[1:])
     assert found.code == 0, found.err
     assert found.out or "--out" in line
+
+
+@pytest.mark.parametrize("option", [("--top", "5"), ("--unknown", "x"), ("--period", "day")])
+def test_counts_have_no_rows_to_rank_or_to_follow(option: tuple[str, str]) -> None:
+    assert run(["evaluate", "--cells", "tp=1,fp=2,fn=3,tn=4", "--volume", "9", *option]) == 2
+
+
+def test_rows_of_an_unknown_label_are_followed_over_time(tmp_path: Path) -> None:
+    lines = ["label,time,p_a,p_b,p_c"]
+    for i in range(60):
+        label = "abcz"[i % 4]
+        shares = [0.2, 0.2, 0.2]
+        shares["abcz".index(label) % 3] = 0.6
+        lines.append(",".join([label, f"2026-0{1 + i // 30}-11", *map(str, shares)]))
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    out = tmp_path / "out.json"
+    asked = ["--probabilities", "p_*", "--unknown", "z", "--time", "time", "--period", "month"]
+    assert run(["evaluate", str(path), *asked, "--out", str(out)]) == 0
+    found = json.loads(out.read_text("utf-8"))
+    assert found["periods"]["names"] == ["2026-01", "2026-02"]
+    measures = {entry["measure"]: entry["value"] for entry in found["estimates"]}
+    assert measures["oscr"] == 0.5
+
+
+def test_costs_are_shown_wherever_they_were_said(capfd: pytest.CaptureFixture[str]) -> None:
+    cells = ["--cells", "tp=6635,fp=167,fn=324,tn=7743", "--cost-fp", "1", "--cost-fn", "20"]
+    assert run(["evaluate", *cells]) == 0
+    out = capfd.readouterr().out
+    assert "expected cost" in out
+    assert "net benefit" in out

@@ -89,8 +89,26 @@ def test_one_day_is_a_sample() -> None:
     hits, _ = top.read(tally, 100)
     assert found.precision.value == pytest.approx(hits / 100)
     assert found.recall.value == pytest.approx(hits / 100)
-    assert found.precision.method == "mover"
+    assert found.precision.method == "delta"
     assert found.precision.low < hits / 100 < found.precision.high
+
+
+@pytest.mark.parametrize(("mean", "share"), [(1.0, 0.05), (2.0, 0.3), (3.0, 0.1)])
+def test_one_sample_is_as_unsure_as_a_bootstrap_of_its_rows(mean: float, share: float) -> None:
+    tally = day(120, 1080, mean, 5)
+    found = top.of_rows(tally, share, 0.95)
+    random = np.random.default_rng(8)
+    counts = tally.counts.astype(float)
+    shares, rows = (counts / counts.sum()).ravel(), int(counts.sum())
+    drawn = []
+    for _ in range(300):
+        often = random.multinomial(rows, shares).reshape(counts.shape)
+        again = ScoreTally(tally.labels, tally.scores, often)
+        hits, _ = top.read(again, share * rows)
+        drawn.append([hits / (share * rows), hits / often[1].sum()])
+    for estimate, values in zip((found.precision, found.recall), np.array(drawn).T, strict=True):
+        error = (estimate.high - estimate.low) / 2 / 1.96
+        assert error == pytest.approx(values.std(), rel=0.3)
 
 
 def test_at_the_samples_own_share_of_attacks_it_is_the_top_of_its_rows() -> None:

@@ -352,4 +352,4 @@ def test_certain_probabilities_that_were_wrong_are_read_as_nearly_certain_and_co
     assert odds[-1] == pytest.approx(52 * math.log(2), rel=1e-12)
     assert math.isfinite(calibration.calibration_slope_influence(tally).value)
     weighted = tally_of([1, 0, 1, 0], [0.0, 1.0, 0.7, 0.3], weights=[2.0, 3.0, 1.0, 1.0])
-    assert calibration.certain(weighted) == 2
+    assert calibration.certain(weighted) == 5

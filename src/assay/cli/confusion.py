@@ -21,7 +21,7 @@ _option = partial(click.option, cls=Option, section="Counts in place of files")
 CELLS: Decorator = _option(
     "--cells",
     metavar="tp=N,fp=N,fn=N,tn=N",
-    help="Judge these four counts.",
+    help="Judge these four counts. --labels names their classes, the negative first.",
 )
 MATRIX: Decorator = _option(
     "--matrix",
@@ -37,6 +37,8 @@ ORIENTATION: Decorator = _option(
 )
 # What speaks of rows, which counts don't have.
 _OF_ROWS = ("Columns", "Files and rows")
+# What judges rows or scores among the options of judging.
+_JUDGING_ROWS = frozenset({"threshold", "unknown", "period", "top"})
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ def with_labels(
 def _refuse_rows(context: click.Context, option: str) -> None:
     """Refuse what speaks of rows or scores, which counts don't have."""
     for param in context.command.get_params(context):
-        of_rows = getattr(param, "section", None) in _OF_ROWS or param.name == "threshold"
+        of_rows = getattr(param, "section", None) in _OF_ROWS or param.name in _JUDGING_ROWS
         source = context.get_parameter_source(param.name or "")
         if of_rows and source not in (None, ParameterSource.DEFAULT):
             raise click.UsageError(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from assay.evaluation.judge import Judge
 
 TOLERATED_FAR = 0.1
+# Costs beyond this have products that no float holds.
+_LEAST_COST = 1e-100
 
 PER_DAY = ALERTS, FALSE_ALARMS, MISSED = "alerts_per_day", "false_alarms_per_day", "missed_per_day"
 
@@ -99,8 +102,8 @@ def costs_of(cost_fp: Any, cost_fn: Any) -> Costs | None:
     if cost_fp is None or cost_fn is None:
         raise InputError("cost_fp= and cost_fn= go together: what a false alarm and a miss cost")
     for name, cost in (("cost_fp", cost_fp), ("cost_fn", cost_fn)):
-        number = isinstance(cost, int | float) and not isinstance(cost, bool)
-        if not number or not 0 < cost < math.inf:
+        number = isinstance(cost, Real) and not isinstance(cost, bool)
+        if not number or not _LEAST_COST <= cost <= 1 / _LEAST_COST:
             raise InputError(f"{name}= is what an error costs, above 0; found {cost!r}")
     return Costs(Fraction(repr(float(cost_fp))), Fraction(repr(float(cost_fn))))
 

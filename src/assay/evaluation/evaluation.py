@@ -57,6 +57,8 @@ RECORD = (
 )
 NO_ALERTS = "rows without a label need one positive label; there are more than two classes"
 NO_COSTS = "costs are those of errors about one positive label; there are more than two classes"
+NO_TOP = "top= ranks rows for one positive label; there are more than two classes"
+NO_VOLUME = "volume= is for alerts of one positive label; there are more than two classes"
 NO_BASE_RATE = "a base rate is the share of one positive label; there are more than two classes"
 
 
@@ -91,7 +93,11 @@ class Evaluation(Mapping[str, Estimate]):
     ) -> None:
         method, self.level = method_of(interval, level)
         rates = _base_rates(base_rate)
-        if tally.positive is None and (rates is not None or volume is not None):
+        if tally.positive is None and top is not None:
+            raise MethodError(NO_TOP)
+        if tally.positive is None and volume is not None:
+            raise MethodError(NO_VOLUME)
+        if tally.positive is None and rates is not None:
             raise MethodError(NO_BASE_RATE)
         if tally.positive is None and unlabelled is not None:
             raise MethodError(NO_ALERTS)

@@ -337,7 +337,8 @@ class Judge:
                 name, note = "", AT_THE_EDGE
         clipped = 0 if declared.clipped is None else declared.clipped(ranking.tally)
         if clipped:
-            cut = f"{clipped:,} rows were clipped at 2^-52"
+            many = f"{clipped:,.10g} {'of the weight' if ranking.tally.weighted else 'rows'}"
+            cut = f"{many} {'was' if ranking.tally.weighted else 'were'} clipped at 2^-52"
             note = cut if note is None else f"{note}; {cut}"
         low, high = min(ends[0], found.value), max(ends[1], found.value)
         return Estimate(found.value, low, high, method=name, n=n, level=self.level, note=note)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, MethodError
 from assay.evaluation.judge import Judge
 from assay.evaluation.labelled_alerts import NOT_LABELLED, alerts_only
 from assay.inference import Estimate
-from assay.inference.top import THRESHOLD, TopAlerts, of_sample, over_days
+from assay.inference.top import THRESHOLD, TopAlerts, of_rows, of_sample, over_days
 from assay.tally import ScoreTally, Tally
 
 if TYPE_CHECKING:
@@ -38,10 +39,8 @@ class Top:
 
 def top_of(tally: Tally, k: Any, volume: float | None) -> Top:
     """What is read of the rows of a tally, refused where that can't be told."""
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
         raise InputError(f"top= is how many alerts a day are read, a whole number; found {k!r}")
-    if tally.positive is None:
-        raise MethodError("top= ranks rows for one positive label; there are more than two classes")
     if tally.scores is None:
         raise MethodError("top= ranks rows by scores, and there are only decisions: give y_score=")
     if tally.days is None and volume is None:
@@ -50,10 +49,10 @@ def top_of(tally: Tally, k: Any, volume: float | None) -> Top:
             f"volume=, how many rows there are a day"
         )
     if tally.days is None:
-        return Top(k, None, volume, min(float(k), volume or math.inf), 0)
+        return Top(int(k), None, volume, min(float(k), volume or math.inf), 0)
     sizes = [day.confusion.total for day in tally.days.values()]
     read = sum(min(k, size) for size in sizes)
-    return Top(k, len(sizes), volume, read, sum(size < k for size in sizes))
+    return Top(int(k), len(sizes), volume, read, sum(size < k for size in sizes))
 
 
 def at_top(judge: Judge, top: Top, base_rate: float | None) -> Iterator[tuple[str, Estimate]]:
@@ -85,8 +84,11 @@ def _at_top(judge: Judge, top: Top, base_rate: float | None) -> TopAlerts | None
         why = f"there are no {'negatives' if positives else 'positives'} to rank"
     if why is not None:
         return _undefined(judge, why)
-    rate = positives / (positives + negatives) if base_rate is None else base_rate
-    found = of_sample(table, min(top.k / top.volume, 1.0), rate, judge.level)
+    share = min(top.k / top.volume, 1.0)
+    if base_rate is None:
+        found = of_rows(table, share, judge.level)
+    else:
+        found = of_sample(table, share, base_rate, judge.level)
     if tally.clusters is None:
         return found
     note = "rows are taken as independent, without clusters"

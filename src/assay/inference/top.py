@@ -4,8 +4,9 @@ Analysts read the k highest scores of a day. Where rows at the border are tied, 
 are drawn from them by lot, so they count in proportion.
 
 Over several days the days are the unit: the k of a day depend on all of its rows, so the variance
-is that between days. Of one sample that stands for all days, the threshold is the one that raises
-k alerts among so many rows: T, the share of positives above it, and F, that of negatives, obey
+is that between days. Of one sample the threshold is the one that raises k alerts among so many
+rows. With the sample's own share of attacks each row moves how many are found and where the
+threshold lies. At a base rate b, T, the share of positives above it, and F, that of negatives, obey
 b T + (1 - b) F = k / rows for a base rate b. A sample moves the threshold too, so that the error of
 T at the top is (1 - m) dT - m (1 - b) / b dF, where m is the share of positives among rows at the
 border: a linear combination of two shares, which has its interval by MOVER from Wilson's.
@@ -24,8 +25,9 @@ from assay.inference.estimate import Estimate
 from assay.inference.estimation import estimate
 from assay.inference.proportions import Wilson
 from assay.inference.quantity import Quantity
+from assay.inference.scored import influence_interval
 from assay.inference.trend import MOVER, combined
-from assay.measures import PRECISION, RECALL, Measure
+from assay.measures import PRECISION, RECALL, Influence, Measure, Smooth
 from assay.tally import ClusterTally, Confusion, ScoreTally
 
 THRESHOLD = "threshold"
@@ -68,7 +70,7 @@ def over_days(days: Mapping[str, ScoreTally], k: float, level: float) -> TopAler
         rows = negatives + positives
         if not positives or not negatives:
             return _of_one_class(tally, min(k, rows), level)
-        return of_sample(tally, min(k / rows, 1.0), positives / rows, level)
+        return of_rows(tally, min(k / rows, 1.0), level)
     cells = []
     for tally in days.values():
         hits, false = read(tally, k)
@@ -104,6 +106,49 @@ def _counted(
     return estimate(quantity, table, measure.range, level=level, clusters=clusters)
 
 
+def of_rows(tally: ScoreTally, share: float, level: float) -> TopAlerts:
+    """Among the top ``share`` of the rows of a sample, attacks as frequent as in it.
+
+    With G the share of all rows that are attacks at the top, and m that of attacks at the border, a
+    row moves G by whether it is an attack at the top, less m times whether it is at the top.
+    """
+    negative, positive = (np.cumsum(side[::-1], dtype=np.float64) for side in tally.counts)
+    positives, rows = float(positive[-1]), float(positive[-1] + negative[-1])
+    flagged = np.concatenate(([0.0], positive + negative)) / rows
+    detected = np.concatenate(([0.0], positive)) / positives
+    effective = tally.effective()[::-1]
+    found = positives / rows * float(np.interp(share, flagged, detected))
+    border = _border(flagged, detected, share, positives / rows, list(effective))
+    # The share of each score's rows that is read, lowest score first.
+    steps = np.diff(flagged)
+    room = np.clip(share - flagged[:-1], 0.0, steps)
+    read_of = np.divide(room, steps, out=np.zeros_like(steps), where=steps > 0)[::-1]
+    moved = -border * (read_of - share) - found
+    own = positives / rows
+    precision = Influence(found / share, (moved + read_of) / share / rows, moved / share / rows)
+    recall = Influence(
+        found / own,
+        (moved + read_of - found / own * (1 - own)) / own / rows,
+        (moved + found) / own / rows,
+    )
+    last = min(int(np.searchsorted(flagged[1:], share)), tally.size - 1)
+    at_border = {THRESHOLD: float(tally.scores[::-1][last])}
+    alerts = max(share * sum(effective), 1.0)
+    return TopAlerts(
+        _influenced(precision, tally, alerts, level, at_border),
+        _influenced(recall, tally, effective[0], level, at_border),
+    )
+
+
+def _influenced(
+    found: Influence, tally: ScoreTally, n: float, level: float, parts: Mapping[str, float]
+) -> Estimate:
+    value = min(found.value, 1.0)
+    ends = influence_interval(Smooth(value, found.variance(tally)), n, (0.0, 1.0), level)
+    low, high = min(ends[0], value), max(ends[1], value)
+    return Estimate(value, low, high, method="delta", n=n, level=level, parts=parts)
+
+
 def of_sample(tally: ScoreTally, share: float, base_rate: float, level: float) -> TopAlerts:
     """Among the top ``share`` of the rows that a sample stands for, at a base rate.
 
@@ -115,7 +160,7 @@ def of_sample(tally: ScoreTally, share: float, base_rate: float, level: float) -
     flagged = base_rate * detected + (1 - base_rate) * alarmed
     hit = float(np.interp(share, flagged, detected))
     false = float(np.interp(share, flagged, alarmed))
-    sizes = [_effective(tally, side) for side in (1, 0)]
+    sizes = list(tally.effective()[::-1])
     border = _border(flagged, detected, share, base_rate, sizes)
     wilson = Wilson(level)
     parts = []
@@ -146,10 +191,3 @@ def _border(
     ends = np.clip([share - beside, share + beside], 0.0, 1.0)
     below, above = np.interp(ends, flagged, detected)
     return min(max(float(base_rate * (above - below) / (ends[1] - ends[0])), 0.0), 1.0)
-
-
-def _effective(tally: ScoreTally, side: int) -> float:
-    total = float(tally.counts[side].sum())
-    if tally.squares is None or not total:
-        return total
-    return total**2 / float(tally.squares[side].sum())

@@ -188,13 +188,11 @@ def log_odds(tally: ScoreTally) -> Floats:
     return np.asarray(np.log(said) - np.log1p(-said))
 
 
-def certain(tally: ScoreTally) -> int:
-    """How many rows were said to be certain, one way or the other."""
+def certain(tally: ScoreTally) -> float:
+    """How many rows, or which sum of weights, were said to be certain, one way or the other."""
     edge = SMALLEST_PROBABILITY
     clipped = (tally.scores < edge) | (tally.scores > 1 - edge)
-    return int(
-        (tally.counts[:, clipped] > 0).sum() if tally.weighted else tally.counts[:, clipped].sum()
-    )
+    return float(tally.counts[:, clipped].sum())
 
 
 def _parted(tally: ScoreTally, odds: Floats) -> bool:

@@ -53,7 +53,7 @@ class Ranked:
     negatives: int = 1
     probabilities: bool = False
     undefined: str = ""
-    clipped: Callable[[ScoreTally], int] | None = None
+    clipped: Callable[[ScoreTally], float] | None = None
     reach: float = 1.0
     between: tuple[float, float] | None = None
     up_to: Callable[..., Ranked] | None = None

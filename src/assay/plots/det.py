@@ -97,7 +97,8 @@ def _deviates(rates: Floats, rows: float) -> Floats:
     """Normal deviates, with what has none at half a row."""
     from scipy.special import ndtri
 
-    deviates: Floats = ndtri(np.clip(rates, _least(rows), 1 - _least(rows)))
+    least = max(_least(rows), 2.0**-53)
+    deviates: Floats = ndtri(np.clip(rates, least, 1 - least))
     return deviates
 
 

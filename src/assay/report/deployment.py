@@ -62,7 +62,14 @@ def _table(
         assert evaluation.volume is not None  # noqa: S101 - checked by the caller
         return Table(f"A day with {count(evaluation.volume)} rows", columns, tuple(rows))
     caption = "The same detection and false positive rates at other shares of positives"
-    return Table(caption, columns, tuple(rows))
+    why: dict[str, None] = {}
+    for name in names:
+        for rate, each in found.items():
+            estimate = each.get(name)
+            if estimate is not None and estimate.undefined and name in RANKED_AT_BASE_RATES:
+                at = f"{measure_name(name)} at {exact_percent(rate)}"
+                why[f"{at}: {estimate.undefined}."] = None
+    return Table(caption, columns, tuple(rows), tuple(why))
 
 
 def top_alerts(evaluation: Evaluation) -> tuple[Section, ...]:

@@ -140,6 +140,9 @@ def _measures(evaluation: Evaluation) -> tuple[Section, ...]:
         advanced = tuple(key for key in advanced if parse(key)[0].of_scores is None)
     if evaluation.tally.open_set is None:
         advanced = tuple(key for key in advanced if parse(key)[0].needs is not Needs.OPEN_SET)
+    if evaluation.costs is not None:
+        costs = (m.name for m in catalogue.CATALOGUE if m.of_costs is not None)
+        advanced = (*advanced, *costs)
     return (
         Section("Main results", (_table(evaluation, main),), Tier.MAIN),
         Section("Advanced results", (_table(evaluation, advanced),), Tier.ADVANCED),
@@ -293,6 +296,8 @@ def _rates(evaluation: Evaluation) -> tuple[Section, ...]:
     if evaluation.positive is None:
         return ()
     said = {*MAIN.two, *ADVANCED.two}
+    if evaluation.costs is not None:
+        said |= {m.name for m in catalogue.CATALOGUE if m.of_costs is not None}
     others = [m for m in catalogue.CATALOGUE if m.of_scores is None and m.name not in said]
     # One-sided ones come first, as in the JSON document.
     others.sort(key=lambda measure: measure.symmetric)

@@ -13,6 +13,7 @@ from assay.errors import InputError, LabelError, ScoreError
 from assay.sources.arrays import from_arrays, probabilities_of
 from assay.sources.batch import Batch, Named, UnknownRows
 from assay.sources.columns import Labels, array_of, label_text, labels_of, names_of
+from assay.sources.times import day_names
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -29,7 +30,10 @@ def open_arrays(y_true: Any, *, unknown: Any = None, **columns: Any) -> Batch:
     if unknown is None:
         return from_arrays(y_true, **columns)
     if columns.get("y_proba") is None:
-        raise ScoreError(f"unknown={unknown!r} needs y_proba, the probabilities of known labels")
+        raise ScoreError(
+            f"unknown={unknown!r} ranks rows by the probabilities of the labels that are known: "
+            f"give y_proba="
+        )
     for name in ("positive", "negative"):
         if columns.get(name) is not None:
             raise InputError(f"give unknown= or {name}=, not both: an open set has several classes")
@@ -41,6 +45,8 @@ def open_arrays(y_true: Any, *, unknown: Any = None, **columns: Any) -> Batch:
         return from_arrays(truth, **columns)  # which says so
     outside = np.array([name == label for name in truth.names], bool)[truth.codes]
     known, apart = np.flatnonzero(~outside), np.flatnonzero(outside)
+    if not len(known) and columns.get("labels") is None:
+        raise LabelError(f"every row is labelled {label!r}: no row has a label that is known")
     inside = {name: _taken(name, column, known) for name, column in columns.items()}
     inside["y_proba"] = table[known]
     if names is not None:
@@ -68,7 +74,7 @@ def _nothing_left(columns: Mapping[str, Any], rows: Array) -> bool:
 def _no_rows(labels: Any, columns: Mapping[str, Any]) -> Batch:
     """No rows of known labels, as a part of the data may have none."""
     names = tuple(sorted(label_text(label) for label in labels))
-    clusters = columns.get("clusters")
+    clusters, days = columns.get("clusters"), columns.get("times")
     return Batch(
         names,
         None,
@@ -77,6 +83,7 @@ def _no_rows(labels: Any, columns: Mapping[str, Any]) -> Batch:
         counts=None if columns.get("counts") is None else np.empty(0, np.int64),
         weights=None if columns.get("sample_weight") is None else np.empty(0),
         clusters=None if clusters is None else Named(np.empty(0, np.int64), clusters.names),
+        days=None if days is None else Named(np.empty(0, np.int64), days.names),
     )
 
 
@@ -135,6 +142,9 @@ def _taken(name: str, column: Any, rows: Array) -> Any:
         return {str(n): _named(parts[n], str(n), rows) for n in parts}
     if name == "clusters":
         return _named(column, name, rows)
+    if name == "times":
+        days = day_names(column, name)
+        return Named(days.codes[rows], days.names)
     if name == "y_pred":
         return _some(labels_of(column, name), rows)
     return array_of(column, name)[rows]
