@@ -56,8 +56,8 @@ _PROMISES = {
     "error rate is promised where min(P, N) times the rate, and times what it falls short of 1, is "
     "at least 10; top decile lift where at least 10 positives are expected within the tenth and "
     "outside of it; the area under the precision-recall-gain curve where min(P, N) (1 - AUC) is at "
-    "least 20; KS and the H-measure where, besides, the value is at least 0.1; average precision at "
-    "a base rate where it is at least 10 and the base rate times N at least 40.",
+    "least 20; KS and the H-measure where, besides, the value is at least 0.1; average precision "
+    "at a base rate where it is at least 10 and the base rate times N at least 40.",
     "low false positive rates": "Scores without many ties. Promised where at least 10 false "
     "positives are allowed (the rate times N) and at least 10 positives are expected above the "
     "threshold and below it.",
@@ -127,10 +127,10 @@ error of such simulations too: a promise counts as broken only where it is misse
 standard errors.
 
 The regions of shares, F1, AUC, classes and weights, the ten rows a cell and the 30 clusters were
-set before anything was drawn. Those of partial AUC, average precision and probabilities, and the
-100 clusters, were set from simulations like these; and the intervals of rankings, probabilities
-and classes were improved after such simulations found them wanting. For those the tables say
-where the intervals hold; they are no independent test.
+set before anything was drawn. All others, of partial AUC, average precision, probabilities, what is
+read off a curve, periods and top alerts, and the 100 clusters, were set from simulations like
+these; and the intervals of rankings, probabilities and classes were improved after such simulations
+found them wanting. For those the tables say where the intervals hold; they are no independent test.
 """
 
 
