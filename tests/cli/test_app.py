@@ -132,7 +132,7 @@ def test_completion_gives_a_script(shell: str) -> None:
         ("assay evaluate --fam", ["plain,--family"]),
         ("assay evaluate --interval boot", ["plain,bootstrap"]),
         ("assay evaluate pre", ["file,pre"]),
-        ("assay measures sensit", ["plain,sensitivity"]),
+        ("assay measures detection_r", ["plain,detection_rate"]),
         ("assay evaluate x --format ht", ["plain,html"]),
     ],
 )

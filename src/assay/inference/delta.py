@@ -78,7 +78,7 @@ def on_arcsine(value: float, variance: float, reach: float) -> tuple[float, floa
 
     >>> low, high = on_arcsine(0.04, 0.0004, 1.96)
     >>> round(low, 3), round(high, 3)
-    (0.01, 0.089)
+    (0.01, 0.088)
     """
     if not 0 < value < 1:
         return value, value

@@ -63,7 +63,7 @@ def _recall_at(exponent: int) -> Measure:
         title=f"detection rate at FPR {float(rate):g}",
         short=f"DR at FPR {float(rate):g}",
         group=GROUP,
-        aliases=(f"tpr_at_fpr_1e{exponent}", f"detection_rate_at_fpr_1e{exponent}"),
+        aliases=(f"tpr_at_fpr_1e{exponent}",),
         better=HIGHER,
         range=(0, 1),
         averaged=False,
