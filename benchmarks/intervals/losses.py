@@ -64,9 +64,10 @@ class Probabilities:
 
     def inside(self, measure: str) -> bool:
         """Whether enough rows of both classes are expected."""
-        if measure == "brier_resolution" and self.rows < ENOUGH_FOR_BINS:
-            return False
-        return self.rows * min(self.a, self.b) / (self.a + self.b) >= ENOUGH
+        rarer = self.rows * min(self.a, self.b) / (self.a + self.b)
+        if measure == "brier_resolution":
+            return self.rows >= ENOUGH_FOR_BINS and rarer >= 5 * ENOUGH
+        return rarer >= ENOUGH
 
     def draw(
         self, rng: np.random.Generator, repetitions: int, measures: Sequence[str]

@@ -65,7 +65,7 @@ _PROMISES = {
     "allows for a prevalence that was drawn with the rows. Where it was set by design the interval "
     "is too wide, never too narrow.",
     "probabilities": "Promised where at least 20 rows of the rarer class are expected; the "
-    "resolution from 1,000 rows on.",
+    "resolution from 1,000 rows on, 100 of them of the rarer class.",
     "bands": "At a threshold that was fixed beforehand, promised where each of the four cells "
     "expects at least 10 rows. The thresholds of the cost curve are the best on the same rows: "
     "promised from 1,000 rows of both classes on.",
