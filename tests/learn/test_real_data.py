@@ -135,9 +135,9 @@ def test_the_ddos_tree_reads_as_rules() -> None:
     one, other = halves(data)
     tree = fitted("ddos-tree", one)
     assert (tree.predict(other.frame) == other.truth).mean() > 0.95
-    rules = rules_of(tree, data.labels)
-    assert sum(rule.rows for rule in rules) == len(one)
-    assert {rule.label for rule in rules} == {"DDoS", "not DDoS"}
+    leaves = rules_of(tree, data.labels).leaves
+    assert sum(leaf.rows for leaf in leaves) == len(one)
+    assert {leaf.label for leaf in leaves} == {"DDoS", "not DDoS"}
 
 
 @pytest.mark.slow
