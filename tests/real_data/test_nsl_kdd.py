@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,14 @@ def close(expected: Any, tolerance: float = 1e-12) -> Any:
     return pytest.approx(expected, rel=tolerance, abs=tolerance)
 
 
+def common(found: Mapping[str, float], expected: Mapping[str, float]) -> dict[str, float]:
+    """What scikit-learn has too; all else is held against other references."""
+    return {name: value for name, value in found.items() if name in expected}
+
+
 def test_every_value_is_that_of_scikit_learn(predictions: Predictions, told: Told) -> None:
     expected = of_two_and_scores(predictions.truth, predictions.scores, "normal")
-    assert told.values() == close(expected)
+    assert common(told.values(), expected) == close(expected)
 
 
 def test_every_slice_is_that_of_scikit_learn(predictions: Predictions, told: Told) -> None:
@@ -39,7 +45,8 @@ def test_every_slice_is_that_of_scikit_learn(predictions: Predictions, told: Tol
     for protocol in set(protocols):
         rows = protocols == protocol
         expected = defined(of_two(predictions.truth[rows], predictions.flagged[rows]))
-        assert told.values(part=("protocol_type", protocol)) == close(expected), protocol
+        found = told.values(part=("protocol_type", protocol))
+        assert common(found, expected) == close(expected), protocol
 
 
 @pytest.mark.parametrize("column", ["protocol_type", "family"])
@@ -121,7 +128,7 @@ def test_at_a_base_rate_values_are_those_of_rows_weighted_to_it(
         "false_alarms_per_day": volume * fp,
         "missed_per_day": volume * fn,
     }
-    assert found.values(base_rate=rate) == close(expected, 1e-11)
+    assert common(found.values(base_rate=rate), expected) == close(expected, 1e-11)
     (reach,) = found["deployment"]
     largest = reach["largest_fpr"]
     recall = found.values()["recall"]
