@@ -103,11 +103,6 @@ def compare(
     )
     rule = parse_rule(at) if isinstance(at, str) else at
     _must_be_scores(rule, decisions, threshold)
-    if rule is not None and probabilities is not None:
-        raise InputError(
-            f"{rule} chooses the threshold of one positive label; of several classes the largest "
-            f"probability decides"
-        )
     method, level = method_of(interval or "bootstrap", level)
     if not isinstance(method, Bootstrap) or isinstance(method, BCa):
         raise MethodError(f"differences are resampled by bootstrap; found {interval!r}")
