@@ -172,7 +172,7 @@ def test_what_is_no_open_set_is_refused() -> None:
         evaluate(truth, y_proba=frame, unknown="dos")
     with pytest.raises(LabelError, match="labels= lists 'worm'"):
         evaluate(truth, y_proba=table, unknown=UNKNOWN, labels=LABELS)
-    with pytest.raises(ScoreError, match="unknown='worm' needs y_proba"):
+    with pytest.raises(ScoreError, match="unknown='worm' ranks rows by the probabilities"):
         evaluate(truth, y_pred=truth, unknown=UNKNOWN)
     with pytest.raises(InputError, match="give unknown= or positive=, not both"):
         evaluate(truth, y_proba=table, unknown=UNKNOWN, positive="dos")
