@@ -59,7 +59,7 @@ documents: $(DOCUMENTS) ## Check the numbers of the source documents, after a ch
 check: lint types imports docs doctest ## Run every gate: lint, types, imports, docs, doctests
 
 lint: $(DEV) ## Check style and format
-	$(PY) -m ruff check .
+	$(PY) -m ruff check --no-cache .
 	$(PY) -m ruff format --check .
 
 types: $(DEV) ## Check types (mypy strict)
