@@ -137,7 +137,7 @@ def estimate(curve: Curve, at: int) -> Estimate:
 
 
 METHODS = {
-    "benefit": "newcombe",
+    "net_benefit": "newcombe",
     "normalised_cost": "newcombe",
     "lift": "delta",
     "precision_gain": "delta",

@@ -49,7 +49,7 @@ def made(size: int = 400, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
 def test_net_benefit_is_the_mean_worth_of_rows(rows: Rows) -> None:
     truth, scores = arrays(rows)
     curve = decision(tally_of(rows))
-    for t, benefit in zip(curve["threshold"][::7], curve["benefit"][::7], strict=True):
+    for t, benefit in zip(curve["threshold"][::7], curve["net_benefit"][::7], strict=True):
         worth = np.where(scores >= t, np.where(truth == 1, 1.0, -t / (1 - t)), 0.0)
         assert benefit == pytest.approx(worth.mean(), rel=1e-12, abs=1e-12)
 
@@ -59,7 +59,7 @@ def test_at_a_base_rate_rows_count_as_often_as_they_will_come(rows: Rows, rate: 
     truth, scores = arrays(rows)
     curve = decision(tally_of(rows), base_rate=rate, thresholds=[0.05, 0.4, 0.8])
     weights = np.where(truth == 1, rate / (truth == 1).sum(), (1 - rate) / (truth == 0).sum())
-    for t, benefit in zip(curve["threshold"], curve["benefit"], strict=True):
+    for t, benefit in zip(curve["threshold"], curve["net_benefit"], strict=True):
         worth = np.where(scores >= t, np.where(truth == 1, 1.0, -t / (1 - t)), 0.0)
         assert benefit == pytest.approx(float((weights * worth).sum()), rel=1e-9, abs=1e-12)
 
@@ -69,7 +69,7 @@ def test_the_rows_own_base_rate_changes_nothing(rows: Rows) -> None:
     truth, _ = arrays(rows)
     own = decision(tally_of(rows))
     said = decision(tally_of(rows), base_rate=float(truth.mean()))
-    assert np.allclose(own["benefit"], said["benefit"])
+    assert np.allclose(own["net_benefit"], said["net_benefit"])
     assert np.allclose(own["everything"], said["everything"])
 
 
@@ -78,7 +78,7 @@ def test_flagging_everything_is_what_a_threshold_of_zero_does(rows: Rows) -> Non
     truth, _ = arrays(rows)
     curve = decision(tally_of(rows))
     assert curve["threshold"][0] == 0
-    assert curve["benefit"][0] == pytest.approx(truth.mean())
+    assert curve["net_benefit"][0] == pytest.approx(truth.mean())
     assert curve["everything"][0] == pytest.approx(truth.mean())
     t = curve["threshold"]
     expected = truth.mean() - (1 - truth.mean()) * t / (1 - t)
@@ -100,15 +100,15 @@ def test_the_band_is_near_the_one_of_the_mean_of_worths() -> None:
         t = curve["threshold"][i]
         worth = np.where(scores >= t, np.where(truth == 1, 1.0, -t / (1 - t)), 0.0)
         error = 1.959964 * worth.std() / math.sqrt(len(worth))
-        assert curve["low"][i] == pytest.approx(curve["benefit"][i] - error, abs=0.15 * error)
-        assert curve["high"][i] == pytest.approx(curve["benefit"][i] + error, abs=0.15 * error)
+        assert curve["low"][i] == pytest.approx(curve["net_benefit"][i] - error, abs=0.15 * error)
+        assert curve["high"][i] == pytest.approx(curve["net_benefit"][i] + error, abs=0.15 * error)
 
 
 @given(BOTH, st.sampled_from([None, 0.01]))
 def test_the_band_holds_the_curve_and_has_width_everywhere(rows: Rows, rate: float | None) -> None:
     curve = with_band(decision(tally_of(rows), base_rate=rate))
-    assert np.all(curve["low"] <= curve["benefit"] + 1e-15)
-    assert np.all(curve["benefit"] <= curve["high"] + 1e-15)
+    assert np.all(curve["low"] <= curve["net_benefit"] + 1e-15)
+    assert np.all(curve["net_benefit"] <= curve["high"] + 1e-15)
     assert np.all(curve["high"] > curve["low"])
 
 

@@ -147,7 +147,7 @@ def test_the_decision_curve_and_its_point_are_those_of_the_evaluation() -> None:
     curve = evaluation.curves.decision(band=0.95)
     (line,) = [line for line in ax.lines if line.get_gid() == "curve"]
     assert np.array_equal(
-        line.get_xydata(), np.column_stack([curve["threshold"], curve["benefit"]])
+        line.get_xydata(), np.column_stack([curve["threshold"], curve["net_benefit"]])
     )
     here = curve["threshold"].tolist().index(0.5)
     (point,) = ax.containers

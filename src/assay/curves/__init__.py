@@ -5,7 +5,7 @@ undefined is left out: so the FAR-DR and precision-recall curves start at the fi
 """
 
 from assay.curves.convex_hull import hull, probability_cost, vertices
-from assay.curves.costs import BENEFIT, NORMALISED_COST, PROBABILITY_COST, cost, decision
+from assay.curves.costs import NORMALISED_COST, PROBABILITY_COST, cost, decision
 from assay.curves.sweeping import FEWEST_POINTS, POINTS, Floats, Sweep, sweep, sweep_at
 from assay.curves.traced import (
     Axis,
@@ -23,7 +23,6 @@ from assay.curves.traced import (
 )
 
 __all__ = [
-    "BENEFIT",
     "FEWEST_POINTS",
     "NORMALISED_COST",
     "POINTS",

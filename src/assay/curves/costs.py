@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from assay.curves.convex_hull import breakpoints, vertices
 from assay.curves.sweeping import Floats, sweep_at
 from assay.curves.traced import Axis, Curve, Term
 from assay.errors import MethodError
-from assay.formula import FN, FP, TN, TP, Expression
-from assay.measures import FALSE_NEGATIVE_RATE, FALSE_POSITIVE_RATE, RECALL, Measure
+from assay.formula import FN, FP, TN, TP, Cell, Expression, at_base_rate, evaluate
+from assay.measures import (
+    FALSE_NEGATIVE_RATE,
+    FALSE_POSITIVE_RATE,
+    NET_BENEFIT,
+    RECALL,
+    Measure,
+)
 from assay.tally import ScoreTally
 
 _ROWS = TP + FP + FN + TN
 
-BENEFIT = Axis("benefit", "net benefit", (-math.inf, 1), aside="true positives a row")
 PROBABILITY_COST = Axis("probability_cost", "probability cost", (0, 1), aside="PC")
 NORMALISED_COST = Axis("normalised_cost", "normalised expected cost", (0, 1))
 
@@ -56,25 +63,31 @@ def decision(
     swept = sweep_at(tally, _thresholds(thresholds, keep))
     cells = swept.cells()
     odds = swept.threshold / (1 - swept.threshold)
-    rows = (swept.positives + swept.negatives) or math.nan
-    if base_rate is None:
-        share = swept.positives / rows
-        terms = (Term(np.ones_like(odds), TP / _ROWS), Term(-odds, FP / _ROWS))
-        benefit = (swept.tp - swept.fp * odds) / rows
-    else:
-        share = base_rate
+    terms = (Term(np.ones_like(odds), TP / _ROWS), Term(-odds, FP / _ROWS))
+    if base_rate is not None:
         terms = (
-            Term(np.full_like(odds, share), _formula(RECALL)),
-            Term(-(1 - share) * odds, _formula(FALSE_POSITIVE_RATE)),
+            Term(np.full_like(odds, base_rate), _formula(RECALL)),
+            Term(-(1 - base_rate) * odds, _formula(FALSE_POSITIVE_RATE)),
         )
-        recall = swept.tp / (swept.positives or math.nan)
-        benefit = share * recall - (1 - share) * odds * swept.fp / (swept.negatives or math.nan)
+    every_row = {"TP": swept.positives, "FP": swept.negatives, "FN": 0.0, "TN": 0.0}
     columns = {
         "threshold": swept.threshold,
-        BENEFIT.name: benefit,
-        "everything": share - (1 - share) * odds,
+        NET_BENEFIT.name: _benefit(cells, swept.threshold, base_rate),
+        "everything": _benefit(every_row, swept.threshold, base_rate),
     }
-    return _defined(Curve("decision", None, BENEFIT, columns, cells, swept.weighted, terms=terms))
+    curve = Curve("decision", None, NET_BENEFIT, columns, cells, swept.weighted, terms=terms)
+    return _defined(curve)
+
+
+def _benefit(
+    cells: Mapping[str, npt.ArrayLike], threshold: Floats, base_rate: float | None
+) -> Floats:
+    """The net benefit at the costs that each threshold stands for."""
+    assert NET_BENEFIT.of_costs is not None  # noqa: S101 - it is a measure of costs
+    formula = NET_BENEFIT.of_costs(Cell("C_FP"), Cell("C_FN"))
+    if base_rate is not None:
+        formula = at_base_rate(formula, Fraction(repr(float(base_rate))))
+    return evaluate(formula, {**cells, "C_FP": threshold, "C_FN": 1 - threshold})
 
 
 def _thresholds(given: Sequence[float] | None, keep: float | None) -> Floats:

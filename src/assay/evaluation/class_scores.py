@@ -9,15 +9,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from assay.inference import Estimate
 from assay.inference import bootstrap as resampling
 from assay.inference.bootstrap import Bootstrap
 from assay.inference.estimation import ONE_CLUSTER
 from assay.inference.scored import averaged_interval, clustered
 from assay.measures import ByRow, ClassAverage, Measure, OverPairs, Ranked, Share
-from assay.tally import Sample, ScoreTally
+from assay.tally import Sample
 from assay.tally.record import MOST_PROBABILITIES
 
 if TYPE_CHECKING:
@@ -98,7 +96,7 @@ def _estimate(
         min(ends[0], value),
         max(ends[1], value),
         method=name,
-        n=rows(judge.tally.scores[0]),
+        n=judge.tally.scores[0].rows,
         level=judge.level,
         note=note,
     )
@@ -126,10 +124,3 @@ def by_rows(
         return (drawn.low, drawn.high), name, drawn.note
     ends = clustered(sample, declared, value, bounds, judge.level)
     return (_NONE, "", TOO_FEW) if math.isnan(ends[0]) else (ends, "cluster delta", None)
-
-
-def rows(tally: ScoreTally) -> float:
-    """How many rows there are; with sampling weights, effectively."""
-    if tally.squares is None:
-        return int(sum(tally.totals()))
-    return float(np.sum(tally.counts)) ** 2 / float(np.sum(tally.squares))

@@ -56,7 +56,9 @@ RECORD = (
     "reading",
 )
 NO_ALERTS = "rows without a label need one positive label; there are more than two classes"
-NO_COSTS = "costs are those of errors about one positive label; there are more than two classes"
+ONE_POSITIVE_COSTS = (
+    "costs are those of errors about one positive label; there are more than two classes"
+)
 NO_TOP = "top= ranks rows for one positive label; there are more than two classes"
 NO_VOLUME = "volume= is for alerts of one positive label; there are more than two classes"
 NO_BASE_RATE = "a base rate is the share of one positive label; there are more than two classes"
@@ -102,7 +104,7 @@ class Evaluation(Mapping[str, Estimate]):
         if tally.positive is None and unlabelled is not None:
             raise MethodError(NO_ALERTS)
         if tally.positive is None and costs is not None:
-            raise MethodError(NO_COSTS)
+            raise MethodError(ONE_POSITIVE_COSTS)
         if tally.clusters is not None and not isinstance(method, Bootstrap | Delta | None):
             raise MethodError(
                 f"{method.name} takes rows as independent, and these come in clusters: leave "

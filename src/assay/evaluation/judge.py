@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 
 from assay.errors import InputError, MethodError
 from assay.evaluation import class_scores, labelled_alerts, probabilities
-from assay.evaluation.class_scores import DEFINED_ONLY, NOT_KEPT, TOO_FEW, rows
+from assay.evaluation.class_scores import DEFINED_ONLY, NOT_KEPT, TOO_FEW
 from assay.evaluation.labelled_alerts import Unlabelled
 from assay.evaluation.probabilities import NO_ROWS
 from assay.evaluation.undecided import NO_DECISIONS, needs_decisions
@@ -62,8 +62,7 @@ class Judge:
     """A tally with a level and a method: gives the estimate of any measure.
 
     ``family`` names the slices that are kinds of attack; ``costs`` are what errors cost, where that
-    was said; ``unlabelled`` are the rows beside the
-    tally that have no label.
+    was said; ``unlabelled`` are the rows beside the tally that have no label.
     """
 
     tally: Tally
@@ -315,7 +314,7 @@ class Judge:
     def _ranked(
         self, declared: Ranked, measure: Measure, ranking: Ranking, sample: Sample | None
     ) -> Estimate:
-        n = rows(ranking.tally)
+        n = ranking.tally.rows
         negatives, positives = ranking.tally.effective()
         why = declared.missing(positives, negatives)
         if why is not None:
@@ -392,7 +391,7 @@ class Judge:
         expected = declared.if_calibrated(self.reliability)
         return Estimate(
             declared.value(self.reliability),
-            n=rows(self.tally.scores[0]),
+            n=self.tally.scores[0].rows,
             level=self.level,
             note=f"no interval: a bootstrap of it does not cover; a calibrated model of this size "
             f"would show about {expected:.2g}",

@@ -105,6 +105,13 @@ class ScoreTally:
         size = len(first.labels)
         return ScoreTally(first.labels, distinct, sums[:size], sums[size:])
 
+    @property
+    def rows(self) -> float:
+        """How many rows there are; with sampling weights, as how many they count."""
+        if self.squares is None:
+            return int(sum(self.totals()))
+        return float(np.sum(self.counts)) ** 2 / float(np.sum(self.squares))
+
     def effective(self) -> tuple[float, ...]:
         """How many rows each label has; with sampling weights, as how many they count."""
         totals = [float(total) for total in self.totals()]

@@ -7,7 +7,7 @@ import hashlib
 import json
 from importlib.resources import files
 
-from assay.formula import JAVASCRIPT_PRELUDE, javascript, proportion
+from assay.formula import JAVASCRIPT_PRELUDE, Cell, javascript, proportion
 from assay.measures import (
     ALERT_RATE,
     FALSE_NEGATIVE_RATE,
@@ -15,6 +15,7 @@ from assay.measures import (
     RECALL,
     SPECIFICITY,
     Measure,
+    catalogue,
     find,
 )
 from assay.measures.shown import DEPLOYED
@@ -66,7 +67,7 @@ def script(measures: tuple[Measure, ...] | None) -> str:
 
 
 def formulas(measures: tuple[Measure, ...]) -> str:
-    """Functions of the four cells: the measures, and of shares their successes and trials."""
+    """Functions of the four cells: the measures, of shares their successes and trials, of costs."""
     all_of_them = {m.name: m for m in (*map(find, _NEEDED), *measures)}
     values, shares = [], []
     for name, measure in all_of_them.items():
@@ -77,7 +78,15 @@ def formulas(measures: tuple[Measure, ...]) -> str:
         if share is not None:
             pair = f"{javascript(share.successes)}, {javascript(share.trials)}"
             shares.append(f"  {key}: (tp, fp, fn, tn) => [{pair}],")
-    return "\n".join(["const FORMULAS = {", *values, "};", "const SHARES = {", *shares, "};", ""])
+    priced = [
+        f"  {json.dumps(measure.name)}: (tp, fp, fn, tn, c_fp, c_fn) => "
+        f"{javascript(measure.of_costs(Cell('C_FP'), Cell('C_FN')))},"
+        for measure in catalogue.CATALOGUE
+        if measure.of_costs is not None
+    ]
+    tables = {"FORMULAS": values, "SHARES": shares, "PRICED": priced}
+    lines = [line for name, rows in tables.items() for line in (f"const {name} = {{", *rows, "};")]
+    return "\n".join([*lines, ""])
 
 
 def policy(styles: str, scripts: str) -> str:

@@ -54,12 +54,12 @@ function worthPlot(id, choose, { lines, known, xLabel, yLabel, low, high }) {
 
 const even = (last) => Array.from({ length: GRID + 1 }, (_, i) => (last * i) / GRID);
 
-// Net benefit: TP/n - FP/n t/(1 - t), where scores of t and above are flagged.
+// Net benefit where scores of t and above are flagged, at the costs that t stands for.
 function decisionCurve(choose) {
   const rows = DATA.positives + DATA.negatives;
-  const benefit = ({ tp, fp }, t) => (tp - (fp * t) / (1 - t)) / rows;
+  const benefit = ({ tp, fp, fn, tn }, t) => PRICED.net_benefit(tp, fp, fn, tn, t, 1 - t);
   const reach = ({ tp, fp }, t) => reaches([[1, tp, rows], [-t / (1 - t), fp, rows]], true);
-  const all = { tp: DATA.positives, fp: DATA.negatives };
+  const all = { tp: DATA.positives, fp: DATA.negatives, fn: 0, tn: 0 };
   const known = even(0.995).map((t) => {
     const { cells } = pointAt(indexAt(t));
     return { at: t, value: benefit(cells, t), reach: reach(cells, t) };
