@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay import Confusion, Estimate, Tally
+from assay import Confusion, Estimate, Resolved
 from assay.evaluation import Judge
 from assay.formula import Expression, of_classes
 from assay.inference import Quantity
@@ -99,7 +99,7 @@ def _asked(measure: str, tables: np.ndarray) -> Callable[[int], Estimate]:
 
     def ask(i: int) -> Estimate:
         table = Confusion(labels, tuple(tuple(row) for row in tables[i].tolist()))
-        return estimate(measure, Judge(Tally.of_confusion(table)))
+        return estimate(measure, Judge(Resolved.of_confusion(table)))
 
     return ask
 

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
-from assay import Confusion, Estimate, Tally
+from assay import Confusion, Estimate, Resolved
 from assay.evaluation import Judge
 from assay.evaluation.over_time import OverTime
 from assay.formula import evaluate
@@ -135,7 +135,7 @@ class Months:
                 found |= _figures(over_time[name], slope_only=bool(self.between))
             yield 1, found
 
-    def _month(self, rng: np.random.Generator, mean: float) -> Tally:
+    def _month(self, rng: np.random.Generator, mean: float) -> Resolved:
         attacks = int(rng.binomial(self.rows, self.prevalence))
         shift = self.between * float(rng.normal()) if self.between else 0.0
         if self.scored:
@@ -143,11 +143,11 @@ class Months:
             scores = rng.normal(size=self.rows) + mean * truth
             table = ScoreTally.of_rows(LABELS, scores, truth)
             counts = Confusion(LABELS, ((self.rows - attacks, 0), (attacks, 0)))
-            return Tally(LABELS, LABELS[1], counts, kind="score", scores=(table,), decided=False)
+            return Resolved(LABELS, LABELS[1], counts, kind="score", scores=(table,), decided=False)
         hits = int(rng.binomial(attacks, norm.sf(CUT - mean - shift)))
         false = int(rng.binomial(self.rows - attacks, norm.sf(CUT - shift)))
         cells = ((self.rows - attacks - false, false), (attacks - hits, hits))
-        return Tally.of_confusion(Confusion(LABELS, cells), positive=LABELS[1])
+        return Resolved.of_confusion(Confusion(LABELS, cells), positive=LABELS[1])
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from assay import Confusion, Estimate, Tally
+from assay import Confusion, Estimate, Resolved
 from assay.evaluation import Judge, function_of
 from assay.formula import Expression, at_base_rate, evaluate
 from assay.formula import cells as cells_of
@@ -66,7 +66,7 @@ def estimate(measure: str, tp: int, fp: int, fn: int, tn: int) -> Estimate:
             costs = {"cost_fp": float(COSTS.false_alarm), "cost_fn": float(COSTS.miss)}
         return function_of(measure)(tp=tp, fp=fp, fn=fn, tn=tn, **costs)
     confusion = Confusion(("negative", "positive"), ((tn, fp), (fn, tp)))
-    judge = Judge(Tally.of_confusion(confusion, positive="positive"))
+    judge = Judge(Resolved.of_confusion(confusion, positive="positive"))
     return judge.at_base_rate(find(name), BASE_RATE)
 
 

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     )
     from assay.measures import Measure
     from assay.sources.files.request import Request
-    from assay.tally import Confusion, Tally, from_bytes
+    from assay.tally import Confusion, Resolved, from_bytes
 
 __version__ = "0.1.0"
 
@@ -98,7 +98,7 @@ __all__ = [
     "Request",
     "RunningTally",
     "Significance",
-    "Tally",
+    "Resolved",
     "Unlabelled",
     "Wald",
     "Wilson",
@@ -191,7 +191,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "assay.sources.files.request": ("Request",),
     "assay.tally": (
         "Confusion",
-        "Tally",
+        "Resolved",
         "from_bytes",
     ),
 }

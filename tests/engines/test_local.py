@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay.engines import count, decide
 from assay.sources import from_arrays
-from assay.tally import ClusterTally, Confusion, LossSums, Sample, ScoreTally, Tally
+from assay.tally import ClusterTally, Confusion, LossSums, Sample, ScoreTally, Resolved
 
 PAIR = ("normal", "attack")
 CLASSES = ("dos", "normal", "probe")
@@ -114,7 +114,7 @@ def test_a_tally_over_classes_holds_what_its_parts_count(rows: list[Any]) -> Non
 def test_decisions_alone_make_a_confusion_matrix_alone() -> None:
     tally = count(from_arrays(["a", "b", "c"], y_pred=["a", "c", "c"]))
     table = Confusion(("a", "b", "c"), ((1, 0, 0), (0, 0, 1), (0, 0, 1)))
-    assert tally == Tally.of_confusion(table)
+    assert tally == Resolved.of_confusion(table)
 
 
 def test_clusters_of_decisions_need_no_score() -> None:
@@ -178,7 +178,7 @@ def test_many_rows_have_the_same_bits_for_any_number_of_threads(
     truth, score = rng.integers(0, 2, size), rng.random(size)
     host = rng.integers(0, 50, size)
 
-    def tally() -> Tally:
+    def tally() -> Resolved:
         return count(from_arrays(truth, y_score=score, slices={"host": host}))
 
     monkeypatch.setenv("ASSAY_THREADS", "3")
@@ -195,7 +195,7 @@ def test_shards_of_many_rows_are_the_whole_to_the_bit() -> None:
     host = rng.integers(0, 50, size)
     site = rng.integers(0, 5, size)
 
-    def tally(rows: Any) -> Tally:
+    def tally(rows: Any) -> Resolved:
         return count(
             from_arrays(
                 truth[rows],
@@ -210,7 +210,7 @@ def test_shards_of_many_rows_are_the_whole_to_the_bit() -> None:
     edges = [0, 1, 65_536, 65_537, 150_000, size]
     shards = [tally(slice(i, j)) for i, j in itertools.pairwise(edges)]
     rng.shuffle(shards)
-    merged = Tally.merge(shards)
+    merged = Resolved.merge(shards)
     assert merged == whole
     assert merged.to_bytes() == whole.to_bytes()
     order = rng.permutation(size)
@@ -223,7 +223,7 @@ def test_weighted_shards_are_the_whole_to_twelve_digits() -> None:
     truth, score = rng.integers(0, 2, size), np.round(rng.random(size), 2)
     weight, host = rng.random(size) + 0.01, rng.integers(0, 9, size)
 
-    def tally(rows: Any) -> Tally:
+    def tally(rows: Any) -> Resolved:
         return count(
             from_arrays(
                 truth[rows],

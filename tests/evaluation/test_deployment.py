@@ -10,7 +10,7 @@ import assay
 from assay.errors import AssayError
 from assay.evaluation import Judge
 from assay.evaluation.deployment import reach
-from assay.tally import Confusion, Tally
+from assay.tally import Confusion, Resolved
 
 CELLS = {"tp": 6635, "fp": 167, "fn": 324, "tn": 7743}
 
@@ -83,7 +83,7 @@ def test_a_far_of_ten_percent_at_one_in_ten_thousand_takes_over_200_000_negative
 @given(tp=st.integers(1, 500), fn=st.integers(0, 500), rate=st.floats(1e-6, 0.5))
 def test_as_many_negatives_as_are_needed_without_a_false_alarm_are_enough(tp, fn, rate) -> None:
     confusion = Confusion(("normal", "attack"), ((10, 0), (fn, tp)))
-    found = reach(Judge(Tally.of_confusion(confusion, positive="attack")), rate)
+    found = reach(Judge(Resolved.of_confusion(confusion, positive="attack")), rate)
     assert found is not None
     needed = found.negatives_needed
 

@@ -10,7 +10,7 @@ from assay.errors import AssayError
 from assay.evaluation import Judge
 from assay.evaluation.labelled_alerts import Unlabelled
 from assay.measures import find
-from assay.tally import Confusion, Tally
+from assay.tally import Confusion, Resolved
 
 LABELS = ("normal", "attack")
 
@@ -84,7 +84,7 @@ def sampled(tp, fp, fn, tn, weight, of=assay.Evaluation):
         ((tn * weight, float(fp)), (fn * weight, float(tp))),
         ((tn * weight**2, float(fp)), (fn * weight**2, float(tp))),
     )
-    tally = Tally.of_confusion(confusion, positive="attack")
+    tally = Resolved.of_confusion(confusion, positive="attack")
     return of(tally, unlabelled=Unlabelled(0, int((fn + tn) * (weight - 1))))
 
 
@@ -106,7 +106,7 @@ def test_the_scale_of_the_weights_does_not_matter() -> None:
             tuple(tuple(by * cell for cell in row) for row in cells),
             tuple(tuple(by**2 * cell for cell in row) for row in squares),
         )
-        tally = Tally.of_confusion(confusion, positive="attack")
+        tally = Resolved.of_confusion(confusion, positive="attack")
         return assay.Evaluation(tally, unlabelled=Unlabelled(0, 9000))
 
     once, often = scaled(1), scaled(1000)

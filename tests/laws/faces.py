@@ -23,7 +23,7 @@ from assay.measures import (
     catalogue,
 )
 from assay.measures.thresholds import recall_at_fpr
-from assay.tally import Tally
+from assay.tally import Resolved
 
 from .rows import BINARY, FIXED, THREE, Rows
 
@@ -119,7 +119,7 @@ class Face:
             return _found(self, rows, level)
         return self.of_tally(rows.tally(**amounts), level)
 
-    def of_tally(self, tally: Tally, level: float = 0.95) -> Estimate:
+    def of_tally(self, tally: Resolved, level: float = 0.95) -> Estimate:
         return self.read(Judge(tally, level, costs=COSTS), self.tried)
 
     def read(self, judge: Judge, measure: Measure) -> Estimate:

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 import assay
-from assay.tally import Tally
+from assay.tally import Resolved
 
 BINARY = ("normal", "attack")
 THREE = ("a", "b", "c")
@@ -69,7 +69,7 @@ class Rows:
             }
         return found
 
-    def tally(self, **amounts: Any) -> Tally:
+    def tally(self, **amounts: Any) -> Resolved:
         """The rows counted; ``amounts`` are counts or sampling weights."""
         if not amounts:
             return _tally(self)
@@ -140,7 +140,7 @@ class Rows:
 
 
 @lru_cache(maxsize=1 << 14)
-def _tally(rows: Rows) -> Tally:
+def _tally(rows: Rows) -> Resolved:
     return assay.count(**rows.columns(), **rows.shared())
 
 

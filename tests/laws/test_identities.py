@@ -14,7 +14,7 @@ import assay
 from assay.evaluation import Judge
 from assay.formula import of_classes, value
 from assay.measures import Measure, find
-from assay.tally import Confusion, Tally
+from assay.tally import Confusion, Resolved
 
 from .reference import binary_cells, class_cells, number
 from .rows import THREE
@@ -37,7 +37,7 @@ def of(name: str, cells: dict[str, int]) -> float:
 
 def judge_of(table: list[list[int]]) -> Judge:
     confusion = Confusion(THREE, tuple(tuple(row) for row in table))
-    return Judge(Tally.of_confusion(confusion))
+    return Judge(Resolved.of_confusion(confusion))
 
 
 def assert_same(a: float, b: float) -> None:
@@ -289,5 +289,5 @@ def test_a_base_rate_is_refused_or_changes_nothing_for_rates_of_one_class(name: 
 
 def _at(measure: Measure, cells: dict[str, int], rate: float) -> float:
     table = ((cells["tn"], cells["fp"]), (cells["fn"], cells["tp"]))
-    tally = Tally.of_confusion(Confusion(("normal", "attack"), table), positive="attack")
+    tally = Resolved.of_confusion(Confusion(("normal", "attack"), table), positive="attack")
     return float(Judge(tally).at_base_rate(measure, rate))

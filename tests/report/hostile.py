@@ -6,7 +6,7 @@ import math
 
 from hypothesis import strategies as st
 
-from assay import Confusion, Estimate, Evaluation, Tally
+from assay import Confusion, Estimate, Evaluation, Resolved
 from assay.evaluation.findings import Finding
 from assay.measures import find
 from assay.report.document import (
@@ -237,7 +237,7 @@ def evaluation_of(names: list[str], column: str = "column") -> Evaluation:
         ("family", name): Confusion(labels, ((0, 0), (1, 3 + i))) for i, name in enumerate(names)
     }
     return Evaluation(
-        Tally(labels, labels[1], Confusion(labels, ((90, 10), (20, 80))), slices=slices)
+        Resolved(labels, labels[1], Confusion(labels, ((90, 10), (20, 80))), slices=slices)
     )
 
 
@@ -246,4 +246,4 @@ def many_of(names: list[str]) -> Evaluation:
     labels = tuple(dict.fromkeys([*names, "b", "c"]))
     size = range(len(labels))
     cells = tuple(tuple(9 if i == j else (i + 2 * j) % 3 for j in size) for i in size)
-    return Evaluation(Tally.of_confusion(Confusion(labels, cells)))
+    return Evaluation(Resolved.of_confusion(Confusion(labels, cells)))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay.engines import count
 from assay.sources import from_arrays
-from assay.tally import ClusterTally, Confusion, LossSums, PairTally, Sample, ScoreTally, Tally
+from assay.tally import ClusterTally, Confusion, LossSums, PairTally, Sample, ScoreTally, Resolved
 
 TWO = ("benign", "attack")
 THREE = ("benign", "dos", "probe")
@@ -104,7 +104,7 @@ def _class_losses(rows: Sequence[Row], counts: Counts) -> LossSums:
     return LossSums.of_classes(truth, table, counts=counts)
 
 
-def _record(rows: Sequence[Row], counts: Counts) -> Tally:
+def _record(rows: Sequence[Row], counts: Counts) -> Resolved:
     """A binary tally of everything that can be counted."""
     kept = [i for i in range(len(rows)) if counts is None or counts[i]]
     if not kept:
@@ -124,7 +124,7 @@ def _record(rows: Sequence[Row], counts: Counts) -> Tally:
     )
 
 
-def no_record() -> Tally:
+def no_record() -> Resolved:
     """A binary tally of no rows."""
     one = count(
         from_arrays(

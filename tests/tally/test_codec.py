@@ -19,7 +19,7 @@ from assay.tally import (
     PairTally,
     Sample,
     ScoreTally,
-    Tally,
+    Resolved,
     codec,
     from_bytes,
 )
@@ -362,7 +362,7 @@ DAMAGED = {
     ),
     "record that lacks a day": _record_bytes(days=["2026-11-16"]),
     "record of a day that it does not name": _record_bytes(
-        {"day 2026-11-16": Tally.of_confusion(EXAMPLES["confusion"])}
+        {"day 2026-11-16": Resolved.of_confusion(EXAMPLES["confusion"])}
     ),
     "record of days that are none": _record_bytes(days=7),
     "record of too few scores": _record_bytes(scores=1, kind="score"),
@@ -447,7 +447,7 @@ def test_a_head_with_a_value_exchanged_is_refused_or_read_as_a_sound_tally(
     except TallyError:
         return
     assert isinstance(
-        found, Confusion | PairTally | ClusterTally | ScoreTally | Sample | LossSums | Tally
+        found, Confusion | PairTally | ClusterTally | ScoreTally | Sample | LossSums | Resolved
     )
     assert from_bytes(found.to_bytes()) == found
 

@@ -17,7 +17,7 @@ from assay.tally import (
     PairTally,
     Sample,
     ScoreTally,
-    Tally,
+    Resolved,
     from_bytes,
 )
 
@@ -225,28 +225,28 @@ UNLIKE = {
         "with and without sampling weights",
     ),
     "record labels": lambda: (
-        Tally.of_confusion(Confusion.zero(TWO)),
-        Tally.of_confusion(Confusion.zero(THREE)),
+        Resolved.of_confusion(Confusion.zero(TWO)),
+        Resolved.of_confusion(Confusion.zero(THREE)),
         "unlike labels",
     ),
     "record positive": lambda: (
-        Tally.of_confusion(Confusion.zero(TWO), positive="attack"),
-        Tally.of_confusion(Confusion.zero(TWO)),
+        Resolved.of_confusion(Confusion.zero(TWO), positive="attack"),
+        Resolved.of_confusion(Confusion.zero(TWO)),
         "unlike positive.*'attack' and None",
     ),
     "record threshold": lambda: (
-        Tally(TWO, "attack", Confusion.zero(TWO), threshold=0.5),
-        Tally(TWO, "attack", Confusion.zero(TWO), threshold=0.6),
+        Resolved(TWO, "attack", Confusion.zero(TWO), threshold=0.5),
+        Resolved(TWO, "attack", Confusion.zero(TWO), threshold=0.6),
         r"unlike threshold.*0\.5 and 0\.6",
     ),
     "record parts": lambda: (
-        Tally(TWO, "attack", Confusion.zero(TWO), losses=LossSums()),
-        Tally(TWO, "attack", Confusion.zero(TWO)),
+        Resolved(TWO, "attack", Confusion.zero(TWO), losses=LossSums()),
+        Resolved(TWO, "attack", Confusion.zero(TWO)),
         "one counted losses and the other did not",
     ),
     "record scores": lambda: (
-        Tally(TWO, "attack", Confusion.zero(TWO), kind="score", scores=(ScoreTally.zero(TWO),)),
-        Tally(TWO, "attack", Confusion.zero(TWO)),
+        Resolved(TWO, "attack", Confusion.zero(TWO), kind="score", scores=(ScoreTally.zero(TWO),)),
+        Resolved(TWO, "attack", Confusion.zero(TWO)),
         "one counted scores and the other did not",
     ),
 }
@@ -263,8 +263,8 @@ def test_unlike_tables_refuse_to_be_added(name: str) -> None:
 
 def test_slices_of_either_side_are_kept() -> None:
     a, b = Confusion(TWO, ((1, 0), (0, 1))), Confusion(TWO, ((0, 2), (2, 0)))
-    left = Tally(TWO, None, a, slices={("site", "x"): a, ("site", "z"): b})
-    right = Tally(TWO, None, b, slices={("site", "y"): b, ("site", "x"): b})
+    left = Resolved(TWO, None, a, slices={("site", "x"): a, ("site", "z"): b})
+    right = Resolved(TWO, None, b, slices={("site", "y"): b, ("site", "x"): b})
     merged = (left + right).slices
     assert list(merged) == [("site", "x"), ("site", "y"), ("site", "z")]
     assert merged["site", "x"] == a + b
@@ -272,12 +272,12 @@ def test_slices_of_either_side_are_kept() -> None:
 
 def test_there_is_nothing_to_merge_in_no_tallies() -> None:
     with pytest.raises(TallyError, match="no tallies"):
-        Tally.merge([])
+        Resolved.merge([])
 
 
 def test_a_merge_of_one_is_itself() -> None:
     tally = no_record()
-    assert Tally.merge([tally]) == tally
+    assert Resolved.merge([tally]) == tally
     assert ScoreTally.merge([ScoreTally.zero(TWO)]) == ScoreTally.zero(TWO)
 
 
@@ -292,8 +292,8 @@ def test_scores_that_are_no_probabilities_somewhere_are_none_anywhere(
     each = [record.count([row], None) for row in rows]
     assert _sum(each).kind == "score"
     assert _sum(each).losses is None
-    assert Tally.merge(each) == whole
-    assert Tally.merge(each[::-1]) == whole
+    assert Resolved.merge(each) == whole
+    assert Resolved.merge(each[::-1]) == whole
 
 
 # -- sampling weights: to 1e-12 instead of bits ----------------------------------------------------

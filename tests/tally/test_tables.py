@@ -16,7 +16,7 @@ from assay.tally import (
     PairTally,
     Sample,
     ScoreTally,
-    Tally,
+    Resolved,
     from_bytes,
     record,
 )
@@ -289,7 +289,7 @@ def test_rows_of_many_classes_are_kept_up_to_a_limit(monkeypatch: pytest.MonkeyP
 
 def test_a_record_of_a_confusion_matrix_alone() -> None:
     table = Confusion(TWO, ((5, 1), (2, 9)))
-    tally = Tally.of_confusion(table, positive="attack")
+    tally = Resolved.of_confusion(table, positive="attack")
     assert (tally.labels, tally.positive, tally.kind) == (TWO, "attack", "")
     assert tally.scores is tally.losses is tally.clusters is tally.sample is None
     assert (tally + tally).confusion.total == 34

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.sources import Batch, Named
-from assay.tally import ClusterTally, Confusion, LossSums, Sample, ScoreTally, Tally
+from assay.tally import ClusterTally, Confusion, LossSums, Sample, ScoreTally, Resolved
 from assay.tally.record import MOST_PROBABILITIES, kept_rows
 
 MODEL = "model"
@@ -35,7 +35,7 @@ def decide(batch: Batch) -> npt.NDArray[Any]:
     return np.asarray(batch.probabilities.argmax(axis=1), np.uint16)
 
 
-def count(batch: Batch) -> Tally:
+def count(batch: Batch) -> Resolved:
     """Count a batch into a tally of all that its columns allow."""
     scores = _scores(batch)
     amounts = batch.counts if batch.weights is None else batch.weights
@@ -72,7 +72,7 @@ def count(batch: Batch) -> Tally:
     kind = "" if scores is None else "score"
     if batch.is_probability or batch.probabilities is not None:
         kind = "probability"
-    return Tally(
+    return Resolved(
         labels=batch.labels,
         positive=batch.positive,
         confusion=confusion,
@@ -184,7 +184,7 @@ def _losses(batch: Batch) -> LossSums | None:
     return None
 
 
-def _days(batch: Batch) -> dict[str, Tally]:
+def _days(batch: Batch) -> dict[str, Resolved]:
     """One tally of everything but slices a day."""
     assert batch.days is not None  # noqa: S101 - checked by the caller
     return {

@@ -10,7 +10,7 @@ import numpy as np
 from assay.errors import InputError
 from assay.sources import infer, label_text
 from assay.sources.counts import CELLS, ORIENTATIONS
-from assay.tally import Confusion, Tally
+from assay.tally import Confusion, Resolved
 
 
 def counts_tally(
@@ -24,7 +24,7 @@ def counts_tally(
     positive: Any = None,
     negative: Any = None,
     orientation: str | None = None,
-) -> tuple[Tally, tuple[str, ...]]:
+) -> tuple[Resolved, tuple[str, ...]]:
     """The tally of a confusion matrix that was given as counts, and what was inferred."""
     if orientation is not None and orientation not in ORIENTATIONS:
         raise InputError(f"orientation= is {' or '.join(ORIENTATIONS)}; found {orientation!r}")
@@ -56,7 +56,7 @@ def counts_tally(
     elif negative is not None:
         confusion = _turned(confusion.against_rest(_position(names, negative=negative)))
     alarm = None if positive is None and negative is None else confusion.labels[1]
-    return Tally.of_confusion(confusion, positive=alarm), notes
+    return Resolved.of_confusion(confusion, positive=alarm), notes
 
 
 def _matrix(

@@ -12,7 +12,7 @@ from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
 from assay.inference import Method
 from assay.sources import checked_columns, columns_of, open_arrays
-from assay.tally import Tally
+from assay.tally import Resolved
 
 
 def evaluate(
@@ -146,7 +146,7 @@ def evaluate_counts(
     )
 
 
-def count(y_true: Any, **columns: Any) -> Tally:
+def count(y_true: Any, **columns: Any) -> Resolved:
     """Count rows into a tally, which adds to others and can be saved and evaluated later.
 
     Takes the columns of :func:`evaluate`. Give ``labels``, and ``positive`` where it can't be
@@ -176,7 +176,7 @@ class RunningTally:
 
     def __init__(self, **shared: Any) -> None:
         self._shared = checked_columns(shared)
-        self._parts: list[Tally] = []
+        self._parts: list[Resolved] = []
         self._rows = 0
         self._notes: tuple[str, ...] = ()
 
@@ -197,7 +197,7 @@ class RunningTally:
             self._parts[-1] = self._added(last)
         return self
 
-    def _added(self, last: Tally) -> Tally:
+    def _added(self, last: Resolved) -> Resolved:
         if self._parts[-1].labels != last.labels and "labels" not in self._shared:
             raise InputError(
                 f"batches hold unlike labels, {list(self._parts[-1].labels)} and "
@@ -206,12 +206,12 @@ class RunningTally:
         return self._parts[-1] + last
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> Resolved:
         """What was counted so far."""
         if not self._parts:
             raise EmptyInput("nothing was counted yet: call update with a batch first")
         if len(self._parts) > 1:
-            self._parts = [Tally.merge(self._parts)]
+            self._parts = [Resolved.merge(self._parts)]
         return self._parts[0]
 
     def evaluate(self, **options: Any) -> Evaluation:
@@ -230,5 +230,5 @@ def _named_columns(batch: Any) -> dict[str, Any]:
     raise InputError(f"a batch is a mapping or a dataframe; found {type(batch).__name__}")
 
 
-def _size(tally: Tally) -> int:
+def _size(tally: Resolved) -> int:
     return sum(part.size for part in tally.scores or ()) + 1

@@ -32,7 +32,7 @@ from assay.inference.significance import finite
 from assay.measures import Costs, Measure, catalogue, parse
 from assay.sources import FAMILY, label_text
 from assay.sources.times import TIME
-from assay.tally import Confusion, Tally
+from assay.tally import Confusion, Resolved
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,7 +78,7 @@ class Evaluation(Mapping[str, Estimate]):
 
     def __init__(
         self,
-        tally: Tally,
+        tally: Resolved,
         *,
         level: float | None = None,
         interval: Method | str | None = None,
@@ -393,7 +393,7 @@ class Evaluation(Mapping[str, Estimate]):
         return display.html(self)
 
 
-def _notes(tally: Tally) -> list[str]:
+def _notes(tally: Resolved) -> list[str]:
     """What should be said of a tally as a whole."""
     if tally.kind == "probability" and tally.positive is not None:
         return ["all scores lie in [0, 1], so they were read as probabilities"]
@@ -409,7 +409,7 @@ def _volume(volume: Any) -> float | None:
     return float(volume)
 
 
-def _sliced(tally: Tally, column: str | None, otherwise: str | None = None) -> str | None:
+def _sliced(tally: Resolved, column: str | None, otherwise: str | None = None) -> str | None:
     """A sliced column that was named, which must be there; or one that may be there."""
     known = {name for name, _ in tally.slices}
     if column is not None and column not in known:

@@ -46,7 +46,7 @@ from assay.measures import (
     reliability,
 )
 from assay.sources import FAMILY
-from assay.tally import Confusion, Sample, ScoreTally, Tally
+from assay.tally import Confusion, Sample, ScoreTally, Resolved
 
 NO_COSTS = "it needs what errors cost; say cost_fp= and cost_fn="
 AT_THE_EDGE = "no interval: no row is ranked wrong, so its spread can't be told"
@@ -65,7 +65,7 @@ class Judge:
     was said; ``unlabelled`` are the rows beside the tally that have no label.
     """
 
-    tally: Tally
+    tally: Resolved
     level: float = 0.95
     method: Method | None = None
     max_fpr: float = MAX_FPR

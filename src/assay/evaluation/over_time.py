@@ -26,7 +26,7 @@ from assay.measures import (
     parse,
 )
 from assay.sources.times import DAY, PERIODS, TIME, absent, period_of, positions
-from assay.tally import Tally
+from assay.tally import Resolved
 
 INDEPENDENT = (
     "Periods are taken as independent. Intervals of the area and of the change hold the sampling "
@@ -226,12 +226,12 @@ def of_key(judge: Judge, measure: Measure, suffix: str | None) -> Estimate:
     return judge.scored(measure, label)
 
 
-def by_period(days: Mapping[str, Tally], period: str) -> dict[str, Tally]:
+def by_period(days: Mapping[str, Resolved], period: str) -> dict[str, Resolved]:
     """The days added up to periods, in their order."""
-    parts: dict[str, list[Tally]] = {}
+    parts: dict[str, list[Resolved]] = {}
     for day in sorted(days):
         parts.setdefault(period_of(day, period), []).append(days[day])
-    return {name: part[0] if len(part) == 1 else Tally.merge(part) for name, part in parts.items()}
+    return {name: part[0] if len(part) == 1 else Resolved.merge(part) for name, part in parts.items()}
 
 
 def judged(judge: Judge, period: str) -> dict[str, Judge]:
@@ -240,7 +240,7 @@ def judged(judge: Judge, period: str) -> dict[str, Judge]:
     return {name: replace(judge, tally=tally) for name, tally in periods.items()}
 
 
-def checked_period(tally: Tally, period: Any) -> str | None:
+def checked_period(tally: Resolved, period: Any) -> str | None:
     """The period that was asked for, a day if none was; None for rows without times."""
     if period is not None and period not in PERIODS:
         raise InputError(f"period= is {', '.join(PERIODS)}; found {period!r}")
@@ -251,7 +251,7 @@ def checked_period(tally: Tally, period: Any) -> str | None:
     return None
 
 
-def time_column(tally: Tally, column: str | None) -> str:
+def time_column(tally: Resolved, column: str | None) -> str:
     """What the column of times is called, which no slice may be called too."""
     name = column or TIME
     if any(name == sliced for sliced, _ in tally.slices):
@@ -293,7 +293,7 @@ class AlertsPerDay:
     sd: float
 
     @classmethod
-    def of(cls, days: Mapping[str, Tally]) -> AlertsPerDay:
+    def of(cls, days: Mapping[str, Resolved]) -> AlertsPerDay:
         """The alerts of the days of two classes."""
         alerts = [day.confusion.columns[1] for day in days.values()]
         return cls(

@@ -22,7 +22,7 @@ from assay.measures import (
     parse,
 )
 from assay.sources import from_arrays, label_text
-from assay.tally import Tally
+from assay.tally import Resolved
 
 _LIMITS = {
     "recall_at_far": ("max_far", FALSE_DISCOVERY_RATE.name),
@@ -56,7 +56,7 @@ class Scorer:
         value = float(_estimate(Judge(tally), measure, suffix))
         return -value if measure.better is Better.LOWER else value
 
-    def _counted(self, estimator: Any, rows: Any, y: Any, sample_weight: Any) -> Tally:
+    def _counted(self, estimator: Any, rows: Any, y: Any, sample_weight: Any) -> Resolved:
         classes = list(getattr(estimator, "classes_", np.unique(np.asarray(y))))
         common: dict[str, Any] = {"labels": classes, "sample_weight": sample_weight}
         if len(classes) == 2 or self.positive is not None:

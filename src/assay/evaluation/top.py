@@ -13,7 +13,7 @@ from assay.evaluation.judge import Judge
 from assay.evaluation.labelled_alerts import NOT_LABELLED, alerts_only
 from assay.inference import Estimate
 from assay.inference.top import THRESHOLD, TopAlerts, of_rows, of_sample, over_days
-from assay.tally import ScoreTally, Tally
+from assay.tally import ScoreTally, Resolved
 
 if TYPE_CHECKING:
     from assay.evaluation.entries import Entry
@@ -37,7 +37,7 @@ class Top:
     short_days: int
 
 
-def top_of(tally: Tally, k: Any, volume: float | None) -> Top:
+def top_of(tally: Resolved, k: Any, volume: float | None) -> Top:
     """What is read of the rows of a tally, refused where that can't be told."""
     if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
         raise InputError(f"top= is how many alerts a day are read, a whole number; found {k!r}")
@@ -95,7 +95,7 @@ def _at_top(judge: Judge, top: Top, base_rate: float | None) -> TopAlerts | None
     return TopAlerts(found.precision.changed(note=note), found.recall.changed(note=note))
 
 
-def _table(tally: Tally) -> ScoreTally:
+def _table(tally: Resolved) -> ScoreTally:
     assert tally.scores is not None  # noqa: S101 - checked when the top was asked for
     return tally.scores[0]
 

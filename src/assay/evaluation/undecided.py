@@ -9,7 +9,7 @@ from assay.formula import Expression, value
 from assay.sources.thresholds import likely_threshold
 
 if TYPE_CHECKING:
-    from assay.tally import Tally
+    from assay.tally import Resolved
 
 NO_DECISIONS = "no threshold was given, and scores beyond [0, 1] have no usual one"
 # As many rows of each class, decided in two ways.
@@ -31,7 +31,7 @@ def needs_decisions(formula: Expression) -> bool:
     return one != other
 
 
-def starting_threshold(tally: Tally) -> float:
+def starting_threshold(tally: Resolved) -> float:
     """Where to begin looking: as the scores are likely meant, or the middle of their range."""
     assert tally.scores is not None  # noqa: S101 - only scores can be undecided
     scores = tally.scores[0].scores

@@ -19,7 +19,7 @@ from assay.measures.catalogue import parse
 from assay.measures.shown import LEARNED
 from assay.sources import FAMILY, Batch
 from assay.sources.batch import Named
-from assay.tally import Tally
+from assay.tally import Resolved
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
@@ -76,7 +76,7 @@ def _some(names: Named, positions: Positions) -> Named:
     return Named(names.codes[positions], names.names)
 
 
-def _tally(data: Data, positions: Positions, said: Said, **more: Any) -> Tally:
+def _tally(data: Data, positions: Positions, said: Said, **more: Any) -> Resolved:
     of_two: dict[str, Any] = {"score": said.scores, "is_probability": True}
     # Folds that chose thresholds of their own leave decisions, and no one threshold.
     if said.threshold is None:

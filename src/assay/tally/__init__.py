@@ -8,7 +8,7 @@ from assay.tally.clusters import ClusterTally
 from assay.tally.codec import from_bytes
 from assay.tally.confusion import Confusion
 from assay.tally.pairs import PairTally
-from assay.tally.record import Tally
+from assay.tally.record import Resolved
 from assay.tally.sample import Sample
 from assay.tally.scores import ScoreTally
 from assay.tally.sums import LossSums
@@ -20,6 +20,6 @@ __all__ = [
     "PairTally",
     "Sample",
     "ScoreTally",
-    "Tally",
+    "Resolved",
     "from_bytes",
 ]

@@ -33,7 +33,7 @@ MOST_PROBABILITIES = 20_000_000
 
 
 @dataclass(frozen=True)
-class Tally:
+class Resolved:
     """What was counted of some rows: a confusion matrix, and whatever else was asked for.
 
     ``labels`` are the classes; for two, the negative first. ``positive`` is None for more than two.
@@ -48,7 +48,7 @@ class Tally:
     maps a date such as ``2026-11-16`` to the tally of its rows, from which weeks and months are
     added up.
 
-    >>> a = Tally.of_confusion(Confusion(("no", "yes"), ((5, 1), (2, 9))), positive="yes")
+    >>> a = Resolved.of_confusion(Confusion(("no", "yes"), ((5, 1), (2, 9))), positive="yes")
     >>> (a + a).confusion.total
     34
     """
@@ -64,21 +64,21 @@ class Tally:
     clusters: ClusterTally | None = None
     sample: Sample | None = None
     slices: Mapping[tuple[str, str], Confusion] = field(default_factory=dict)
-    days: Mapping[str, Tally] | None = None
+    days: Mapping[str, Resolved] | None = None
     open_set: Sample | None = None
 
     @classmethod
-    def of_confusion(cls, confusion: Confusion, *, positive: str | None = None) -> Tally:
+    def of_confusion(cls, confusion: Confusion, *, positive: str | None = None) -> Resolved:
         """A tally of nothing but a confusion matrix."""
         return cls(confusion.labels, positive, confusion)
 
-    def __add__(self, other: Tally) -> Tally:
-        if not isinstance(other, Tally):
+    def __add__(self, other: Resolved) -> Resolved:
+        if not isinstance(other, Resolved):
             return NotImplemented
-        return Tally.merge([self, other])
+        return Resolved.merge([self, other])
 
     @staticmethod
-    def merge(parts: Sequence[Tally]) -> Tally:
+    def merge(parts: Sequence[Resolved]) -> Resolved:
         """The sum of many tallies; each score table is sorted only once.
 
         Scores that are probabilities in one part and not in another are not probabilities.
@@ -111,7 +111,7 @@ class Tally:
             open_set=_sum([part.open_set for part in parts]),
         )
 
-    def zero(self) -> Tally:
+    def zero(self) -> Resolved:
         """A tally of no rows that adds to this one."""
         return replace(
             self,
@@ -128,7 +128,7 @@ class Tally:
     def __hash__(self) -> int:
         return hash(self.to_bytes())
 
-    def _must_be_like(self, other: Tally) -> None:
+    def _must_be_like(self, other: Resolved) -> None:
         for name in (*_KEY, "decided"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
@@ -171,7 +171,7 @@ class Tally:
 
 
 @codec.reads("tally")
-def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
+def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Resolved:
     """A tally from its header and the bytes of its parts."""
     parts = {name: codec.from_bytes(array.tobytes()) for name, array in arrays.items()}
     days = header.get("days")
@@ -189,7 +189,7 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
     labelled = [confusion, *slices.values(), *by_day.values(), *own]
     if any(list(part.labels) != header["labels"] for part in labelled):
         raise ValueError("the labels of its parts do not fit")
-    if any(type(part) is not Tally or part.days is not None for part in by_day.values()):
+    if any(type(part) is not Resolved or part.days is not None for part in by_day.values()):
         raise ValueError("its days are of another kind")
     if days is not None and list(days) != sorted(set(days)):
         raise ValueError("its days are not in order")
@@ -198,7 +198,7 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
     threshold = header["threshold"]
     if threshold is not None and not math.isfinite(threshold):
         raise ValueError("its threshold is no finite number")
-    return Tally(
+    return Resolved(
         labels=tuple(str(label) for label in header["labels"]),
         positive=header["positive"],
         confusion=confusion,
@@ -222,15 +222,15 @@ def kept_rows(sample: Sample | None) -> Sample | None:
     return None
 
 
-def _merged_days(parts: Sequence[Tally], kind: str, *, counted: bool) -> dict[str, Tally] | None:
+def _merged_days(parts: Sequence[Resolved], kind: str, *, counted: bool) -> dict[str, Resolved] | None:
     """The days of all parts; their scores are read as those of the whole are."""
     if any(part.days is None for part in parts):
         return None
-    days: dict[str, list[Tally]] = {}
+    days: dict[str, list[Resolved]] = {}
     for part in parts:
         for day, tally in (part.days or {}).items():
             days.setdefault(day, []).append(tally)
-    merged = {day: Tally.merge(days[day]) for day in sorted(days)}
+    merged = {day: Resolved.merge(days[day]) for day in sorted(days)}
     return {
         day: replace(tally, kind=kind, losses=tally.losses if counted else None)
         for day, tally in merged.items()

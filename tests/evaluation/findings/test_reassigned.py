@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.evaluation.findings.reassigned import Reassigned, reassigned
-from assay.tally import Confusion, Tally
+from assay.tally import Confusion, Resolved
 
 
 def searched(table: np.ndarray) -> Reassigned | None:
     labels = tuple(f"c{i:02}" for i in range(len(table)))
     confusion = Confusion(labels, tuple(tuple(row) for row in table.tolist()))
     shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
-    return reassigned(shares, Tally.of_confusion(confusion))
+    return reassigned(shares, Resolved.of_confusion(confusion))
 
 
 @pytest.mark.parametrize("classes", [3, 5, 10, 30])

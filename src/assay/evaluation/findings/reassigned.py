@@ -13,7 +13,7 @@ from assay.evaluation.words import name, some
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.tally import Tally
+    from assay.tally import Resolved
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class Reassigned(NamedTuple):
         return some([first, *(part.replace(" goes by ", " by ", 1) for part in rest)])
 
 
-def reassigned(shares: Floats, tally: Tally) -> Reassigned | None:
+def reassigned(shares: Floats, tally: Resolved) -> Reassigned | None:
     """The permutation of labels that fits much better than the one given; None without one.
 
     ``shares[i, j]`` is how much of the rows of label i goes to label j: decisions or probabilities.
@@ -84,7 +84,7 @@ def _cycles(permuted: Sequence[int]) -> list[list[int]]:
     return found
 
 
-def _effective(tally: Tally, labels: list[int]) -> float:
+def _effective(tally: Resolved, labels: list[int]) -> float:
     """How many independent rows of equal weight the rows of some labels are worth."""
     if tally.clusters is not None:
         sizes = tally.clusters.cells[:, labels].sum(axis=(1, 2)).astype(np.float64)

@@ -1,0 +1,43 @@
+"""What is asked of an engine: which column plays which role, and what is to be counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from assay.tally.keeping import Exact, Keeping
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column plays which role.
+
+    ``probabilities`` maps a label, as text, to the column of its probability. ``family`` is the
+    slice that tells the kind of attack.
+    """
+
+    label: str
+    score: str | None = None
+    decision: str | None = None
+    probabilities: Mapping[str, str] = field(default_factory=dict)
+    count: str | None = None
+    weight: str | None = None
+    cluster: str | None = None
+    slices: tuple[str, ...] = ()
+    family: str | None = None
+    time: str | None = None
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is to be counted, and how scores are kept.
+
+    ``threshold`` is the score from which on a row is flagged; where none is said, rows are counted
+    at 0.5, and whether that means anything is decided on the sum. ``on_bad_row`` says whether a row
+    that can't be used stops the count, or is left out and counted by its reason.
+    """
+
+    scores: Keeping | None = Exact()  # noqa: RUF009 - frozen
+    threshold: float | None = None
+    on_bad_row: Literal["stop", "skip"] = "stop"
