@@ -325,7 +325,7 @@ def _open(
     if known.counted:
         resolved, notes = resolve(known, labels=labels)
     else:
-        resolved, notes = _no_rows(known, labels or ()), ()
+        resolved, notes = _no_rows(labels or ()), ()
     outside = sum(
         number
         for table in tally.decided.values()
@@ -333,7 +333,7 @@ def _open(
         if label == unknown
     )
     inside = resolved.confusion.total
-    sample = _largest(tally, unknown, resolved.labels)
+    sample = _largest(tally, unknown)
     return replace(resolved, open_set=sample), (*notes, unknown_note(unknown, outside, inside))
 
 
@@ -356,7 +356,7 @@ def _must_be_unknown(unknown: str, tally: Tally, labels: Sequence[Any] | None) -
         )
 
 
-def _no_rows(tally: Tally, labels: Sequence[Any]) -> Resolved:
+def _no_rows(labels: Sequence[Any]) -> Resolved:
     """No rows of known labels, as a part of the data may have none."""
     names = tuple(sorted(label_text(label) for label in labels))
     return Resolved(
@@ -370,7 +370,7 @@ def _no_rows(tally: Tally, labels: Sequence[Any]) -> Resolved:
     )
 
 
-def _largest(tally: Tally, unknown: str, labels: tuple[str, ...]) -> Sample | None:
+def _largest(tally: Tally, unknown: str) -> Sample | None:
     """The largest probability of every row: of the unknown label, of known ones wrong and right."""
     sample = tally.sample
     if sample is None:
