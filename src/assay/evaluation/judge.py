@@ -45,10 +45,10 @@ from assay.measures import (
     rank,
     reliability,
 )
-from assay.sources import FAMILY
 from assay.measures.cell_bounds import bound_of
 from assay.measures.scores import OfScores
-from assay.tally import Confusion, Sample, ScoreTally, Resolved
+from assay.sources import FAMILY
+from assay.tally import Confusion, Resolved, Sample, ScoreTally
 from assay.tally.keeping import Cuts, Exact, Grid, Keeping
 
 NO_COSTS = "it needs what errors cost; say cost_fp= and cost_fn="
