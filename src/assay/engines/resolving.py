@@ -33,6 +33,7 @@ from assay.tally.by_name import (
     Said,
 )
 from assay.tally.crosstab import FLAGGED
+from assay.tally.keeping import Exact
 from assay.tally.packed import narrow
 
 
@@ -188,7 +189,9 @@ class _Sides:
         names = self.labelling.labels
         if self.ranking is not None:
             kind = "probability" if self.is_probability else "score"
-            scores = (self._sided(tally.scores[self.ranking]),) if tally.scores else None
+            if tally.scores:
+                smallest = tally.extremes[self.ranking][0]
+                scores = (self._sided(tally.scores[self.ranking]).starting_at(smallest),)
             losses = self._losses(tally, scores)
         elif tally.columns is not None:
             kind = "probability"
@@ -227,7 +230,7 @@ class _Sides:
         if not self.is_probability or scores is None:
             return None
         if not tally.losses:
-            return LossSums.of_scores(scores[0])
+            return LossSums.of_scores(scores[0]) if scores[0].kept == Exact() else None
         sums = LossSums()
         for name, place in self.label_at.items():
             sums += tally.losses.get((name, RIGHT if place else WRONG), LossSums())
