@@ -136,10 +136,9 @@ def _arrow_or_rows(given: Any, statement: str, name: str | None = None) -> pl.Da
     """The result of a statement on a connection, or on a relation under a name."""
     result = given.sql(statement) if name is None else given.query(name, statement)
     try:
-        import pyarrow  # noqa: F401, ICN001 - DuckDB makes Arrow with it
-    except ImportError:
+        return _of_arrow(result)
+    except ImportError:  # before DuckDB 1.5 pyarrow made its Arrow
         return _of_cursor(result, [column[0] for column in result.description])
-    return _of_arrow(result)
 
 
 # -- Spark -----------------------------------------------------------------------------------------

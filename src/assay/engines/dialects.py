@@ -63,7 +63,8 @@ DIALECTS = {
         Dialect(
             "duckdb",
             # Labels of a column that ignores case or accents are still told apart.
-            text="{0} COLLATE binary",
+            text="CAST({0} AS VARCHAR) COLLATE C",
+            utc_day="CAST({0} AT TIME ZONE 'UTC' AS DATE)",
         ),
         Dialect(
             "sqlite",
@@ -92,7 +93,14 @@ DIALECTS = {
             double="Nullable(Float64)",
             whole="Nullable(Int64)",
         ),
-        Dialect("bigquery", quotes=("`", "`"), escaped=True, double="FLOAT64", whole="INT64"),
+        Dialect(
+            "bigquery",
+            quotes=("`", "`"),
+            escaped=True,
+            double="FLOAT64",
+            whole="INT64",
+            utc_day="DATE({0}, 'UTC')",
+        ),
         Dialect("snowflake", utc_day="CAST(CONVERT_TIMEZONE('UTC', {0}) AS DATE)"),
         Dialect("trino", utc_day="CAST({0} AT TIME ZONE 'UTC' AS DATE)"),
         Dialect(
