@@ -7,17 +7,21 @@ rows of a file, so what is refused, what a label is called and every bit of the 
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from assay.engines import statements
+import numpy as np
+
+from assay.engines import frames, statements
 from assay.engines.ask import Ask, Columns
 from assay.engines.databases import Database, opened
 from assay.engines.dialects import Dialect
 from assay.errors import InputError
 from assay.sources.files.values import series_of
 from assay.sources.thresholds import USUAL
+from assay.tally import Tally
 from assay.tally.keeping import Cuts, Exact, Keeping
 
 if TYPE_CHECKING:
@@ -25,14 +29,51 @@ if TYPE_CHECKING:
 
 # The column of how many equal rows each row of a frame of groups stands for.
 REPEATS = "assay_rows"
+_ROW = re.compile(r"the frame, row (\d+): (.*?)\. Correct the row.*", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Groups:
-    """Groups of equal rows under the names of their columns; ``repeats`` tells how many."""
+def count(
+    given: Any,
+    query: str | None,
+    columns: Columns,
+    ask: Ask | None = None,
+    *,
+    dialect: str | None = None,
+) -> Tally:
+    """Count the rows of a query, or of a relation or frame of a database.
 
-    frame: pl.DataFrame
-    repeats: str = REPEATS
+    ``given`` is a DB-API or ADBC connection, a Spark session, or (without a query) a DuckDB
+    relation or a Spark frame. ``dialect`` names the SQL where the connection does not tell it.
+
+    >>> import sqlite3
+    >>> flows = sqlite3.connect(":memory:")
+    >>> _ = flows.execute("create table flows as select 'attack' as label, 0.9 as score")
+    >>> count(flows, "select * from flows", Columns("label", "score"))
+    Tally(rows=1, labels=('attack',))
+    """
+    ask = ask or Ask()
+    frame = groups_of(given, query, columns, ask, dialect=dialect)
+    if columns.weight is not None:
+        # Squares of weights are summed too, so each row is one of its own.
+        rows = np.repeat(np.arange(frame.height), frame[REPEATS].to_numpy())
+        return _counted(frame[rows].with_columns(_one()), columns, ask)
+    return _counted(frame, columns, ask)
+
+
+def _counted(frame: pl.DataFrame, columns: Columns, ask: Ask) -> Tally:
+    """The tally of groups; what is said against one tells how many rows it has."""
+    try:
+        return frames.count(frame, replace(columns, rows=REPEATS), ask)
+    except InputError as error:
+        refused = _ROW.fullmatch(str(error))
+        if refused is None:
+            raise
+        rows = frame[REPEATS][int(refused[1]) - 1]
+        are = "rows are" if rows > 1 else "row is"
+        raise type(error)(
+            f"{rows:,} {are} refused: {refused[2]}. Leave such rows out of the query, or have them "
+            f"left out and counted with --on-bad-row skip"
+        ) from error
 
 
 def groups_of(
@@ -42,15 +83,15 @@ def groups_of(
     ask: Ask,
     *,
     dialect: str | None = None,
-) -> Groups:
-    """Groups of rows that are alike in all that is asked about them.
+) -> pl.DataFrame:
+    """Groups of rows that are alike in all that is asked about them, and how many rows each has.
 
     >>> import sqlite3
     >>> flows = sqlite3.connect(":memory:")
     >>> _ = flows.execute("create table flows as select 'attack' as label, 0.9 as score")
     >>> _ = flows.execute("insert into flows values ('normal', 0.2), ('attack', 0.9)")
     >>> groups = groups_of(flows, "select * from flows", Columns("label", "score"), Ask())
-    >>> sorted(groups.frame.rows())
+    >>> sorted(groups.rows())
     [('attack', 0.9, 2), ('normal', 0.2, 1)]
     """
     _must_be_countable(columns)
@@ -83,7 +124,7 @@ class _Counting:
         if REPEATS in (*self._keys, self._score):
             raise InputError(f"a column is named {REPEATS!r}; rename it in the query (AS)")
 
-    def groups(self) -> Groups:
+    def groups(self) -> pl.DataFrame:
         """The groups, as frames of rows have them."""
         samples = self._samples()
         keys, spare = self._expressions(samples)
@@ -110,7 +151,7 @@ class _Counting:
             )
         text = statements.grouped(table, keeping, threshold, common)
         frame = self._database.run(text)
-        return Groups(self._named(frame, len(spare), exact=keeping is None or kept_whole(keeping)))
+        return self._named(frame, len(spare), exact=keeping is None or isinstance(keeping, Exact))
 
     def _samples(self) -> dict[str, tuple[Any, str]]:
         """A value of each column, where it has one, and what the database calls its type."""
@@ -174,11 +215,6 @@ class _Counting:
         return _with_ends(lower, self._score, high)
 
 
-def kept_whole(keeping: Keeping) -> bool:
-    """Whether every score comes as it is."""
-    return isinstance(keeping, Exact)
-
-
 def _kind(value: Any) -> str:
     return type(value).__name__
 
@@ -216,7 +252,12 @@ def _with_ends(lower: pl.DataFrame, score: str, high: pl.Series) -> pl.DataFrame
         apart = (lower[score] != high).fill_null(value=False)
     if not apart.any():
         return lower
-    one = pl.lit(1, pl.Int64).alias(REPEATS)
-    upper = lower.filter(apart).with_columns(high.filter(apart).alias(score), one)
+    upper = lower.filter(apart).with_columns(high.filter(apart).alias(score), _one())
     rest = lower.with_columns(lower[REPEATS] - apart.cast(pl.Int64))
     return pl.concat([rest, upper], how="vertical_relaxed")
+
+
+def _one() -> pl.Expr:
+    import polars as pl
+
+    return pl.lit(1, pl.Int64).alias(REPEATS)
