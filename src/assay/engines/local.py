@@ -26,7 +26,7 @@ from assay.tally.by_name import (
     Said,
 )
 from assay.tally.crosstab import BELOW, FLAGGED
-from assay.tally.keeping import Exact
+from assay.tally.keeping import Cuts, Exact
 from assay.tally.record import MOST_PROBABILITIES, kept_rows
 from assay.tally.scores import extremes
 
@@ -53,7 +53,7 @@ def count_coded(rows: Coded, ask: Ask) -> Tally:
         if ask.scores is not None
     }
     opinions = _opinions(rows, rankings, ask)
-    sample = _sample(rows, rankings)
+    sample = _sample(rows, rankings, ask)
     return Tally(
         labels=Names(rows.truth.names, rows.truth.kind),
         decisions=None if rows.decision is None else Names(rows.decision.names, rows.decision.kind),
@@ -194,13 +194,29 @@ def _crosstab(rows: Coded, opinion: _Opinion, chosen: Array | None = None) -> Cr
 
 
 def _scores(rows: Coded, column: Array, ask: Ask) -> ScoreTally:
+    names, codes = rows.truth.names, rows.truth.codes
+    kept = ask.scores
+    if isinstance(kept, Cuts):
+        frequent = _most_frequent(rows)
+        cuts = np.unique(column[codes != frequent].astype(np.float64) + 0.0)
+        return ScoreTally.of_cuts(
+            names, cuts, column, codes, frequent=frequent, counts=rows.counts
+        )
+    assert kept is not None  # noqa: S101 - asked for by the caller
     return ScoreTally.of_rows(
-        rows.truth.names, column, rows.truth.codes, counts=rows.counts, weights=rows.weights
+        names, column, codes, counts=rows.counts, weights=rows.weights, kept=kept
     )
 
 
+def _most_frequent(rows: Coded) -> int:
+    """The label with most rows, the first by name where several have as many."""
+    amounts = np.zeros(len(rows.truth.names), np.int64)
+    np.add.at(amounts, rows.truth.codes, 1 if rows.counts is None else rows.counts)
+    return int(amounts.argmax())
+
+
 def _ends(column: Array, scores: ScoreTally | None) -> tuple[float, float]:
-    if scores is not None and scores.size:
+    if scores is not None and scores.size and isinstance(scores.kept, Exact):
         return float(scores.scores[0]), float(scores.scores[-1])
     low, high = extremes(column)
     return low + 0.0, high + 0.0
@@ -211,7 +227,7 @@ def _losses(
 ) -> dict[tuple[str, str], LossSums]:
     """Losses by label. Those of scores without weights follow from the scores, if all are kept."""
     if rows.probabilities is None or len(rows.columns or ()) < 3:
-        follow = rows.weights is None and isinstance(ask.scores, Exact)
+        follow = rows.weights is None and ask.scores is not None
         return (
             {} if follow or not rankings else _losses_of_score(rows, next(iter(rankings.values())))
         )
@@ -258,7 +274,7 @@ def _clusters(rows: Coded, clusters: Named, opinion: _Opinion) -> ClusterTally:
     )
 
 
-def _sample(rows: Coded, rankings: Mapping[Said, Array]) -> Sample | None:
+def _sample(rows: Coded, rankings: Mapping[Said, Array], ask: Ask) -> Sample | None:
     """The rows themselves: of one score those in clusters, of probabilities all but too many."""
     clusters = rows.clusters
     kept: Any = None
@@ -266,8 +282,8 @@ def _sample(rows: Coded, rankings: Mapping[Said, Array]) -> Sample | None:
         if rows.probabilities.size > MOST_PROBABILITIES and _distinct(rows) > MOST_PROBABILITIES:
             return None
         kept = rows.probabilities
-    elif clusters is not None and rows.weights is None and SCORE in rankings:
-        kept = rankings[SCORE]
+    elif clusters is not None and rows.weights is None and isinstance(ask.scores, Exact):
+        kept = rankings.get(SCORE)
     if kept is None:
         return None
     return kept_rows(
