@@ -268,7 +268,8 @@ def _labels(at: Device, label: Any) -> tuple[Any, Names]:
 
 def _finite(at: Device, score: Any, codes: Any, ask: Ask) -> tuple[Any, Any, int]:
     """The rows with a finite score; others are refused, or stop it all."""
-    good = (score - score) == 0
+    top = float(np.finfo("f4" if "32" in str(score.dtype) else "f8").max)
+    good = (score >= -top) & (score <= top)
     refused = len(score) - int(good.sum())
     if ask.on_bad_row == "stop":
         row = int(at.host(at.wide(good, 4)).argmin())
