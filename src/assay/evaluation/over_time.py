@@ -124,6 +124,10 @@ class OverTime(Mapping[str, Trend]):
             self._estimates[key] = tuple(of_key(judge, *parse(key)) for judge in judges)
         return self._estimates[key]
 
+    def estimate(self, key: str, period: str) -> Estimate:
+        """A measure in one period, by its name."""
+        return self.estimates(key)[self.names.index(period)]
+
     def label(self, measure: Measure, suffix: str | None) -> str | None:
         """The label that a measure is of: the positive, or another; None for symmetric ones."""
         if suffix is None and self._first.binary and not measure.symmetric:
@@ -231,7 +235,9 @@ def by_period(days: Mapping[str, Resolved], period: str) -> dict[str, Resolved]:
     parts: dict[str, list[Resolved]] = {}
     for day in sorted(days):
         parts.setdefault(period_of(day, period), []).append(days[day])
-    return {name: part[0] if len(part) == 1 else Resolved.merge(part) for name, part in parts.items()}
+    return {
+        name: part[0] if len(part) == 1 else Resolved.merge(part) for name, part in parts.items()
+    }
 
 
 def judged(judge: Judge, period: str) -> dict[str, Judge]:
