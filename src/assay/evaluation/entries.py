@@ -22,7 +22,6 @@ from assay.measures import (
     OverPairs,
     Ranked,
     catalogue,
-    find,
     parse,
 )
 from assay.measures.shown import AT_BASE_RATES, AT_USUAL_BASE_RATES, RANKED_AT_BASE_RATES
@@ -81,9 +80,10 @@ def entries(
         names += RANKED_AT_BASE_RATES
     if base_rates:
         names += tuple(m.name for m in measures if m.of_costs and judge.priced(m) is not None)
+    by_name = {measure.name: measure for measure in measures}
     for rate in base_rates or DEFAULT_BASE_RATES:
         for name in names:
-            measure = find(name)
+            measure = by_name[name]
             label = None if measure.symmetric else judge.tally.positive
             compute = partial(judge.at_base_rate, measure, rate)
             found.append(Entry(name, compute, label=label, base_rate=rate))

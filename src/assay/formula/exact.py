@@ -66,7 +66,7 @@ def _counts(expression: Expression, cells: Cells) -> bool:
         if name not in CLASS_CELLS:
             if type(found) is not int:
                 return False
-        elif not isinstance(found, tuple) or not all([type(each) is int for each in found]):
+        elif not isinstance(found, tuple) or not all(type(each) is int for each in found):
             return False
     return True
 

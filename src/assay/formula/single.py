@@ -4,8 +4,8 @@ Most tables are read one at a time, and walking a tree or starting numpy for fou
 than the arithmetic. Each node becomes a function, which is kept with the node.
 
 There are two. :func:`ratio` gives a formula of counts, without roots and logarithms, as two
-integers that are exact and not reduced. :func:`number` gives float64, by the same operations in the same
-order as :mod:`assay.formula.floats`, and so the same bits.
+integers that are exact and not reduced. :func:`number` gives float64, by the same operations in
+the same order as :mod:`assay.formula.floats`, and so the same bits.
 """
 
 from __future__ import annotations

@@ -88,7 +88,11 @@ def reliability(tally: ScoreTally, bins: int = BINS) -> Reliability:
     edges = np.searchsorted(tally.scores, np.arange(1, bins) / bins, side="left")
     cuts = [0, *edges.tolist(), tally.size]
     ends = list(pairwise(cuts))
-    found = map_blocks(bins, lambda: lambda i, _: _bin(tally, *ends[i]), block=1)
+    if tally.size <= BLOCK:
+        # A thread would cost more than its bin.
+        found = [_bin(tally, *each) for each in ends]
+    else:
+        found = map_blocks(bins, lambda: lambda i, _: _bin(tally, *ends[i]), block=1)
     columns = np.array([row for row in found if row is not None]).reshape(-1, 4).T
     return Reliability(*columns)
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.errors import MethodError
 from assay.measures.calibration import Reliability
 from assay.measures.influence import Influence
 from assay.measures.measure import Interval, Law, Needs
@@ -35,7 +36,7 @@ class Ranked:
     """A measure of one score, mostly of how it ranks the rows, by the influence of each row.
 
     ``fast`` finds the same value and variance from block sums, without sampling weights, and
-    ``alone`` the value, where that is quicker still.
+    ``alone`` the value from the points of the ROC curve, where that is quicker still.
     ``unbiased`` divides by one row less on each side, as DeLong does. ``reach`` is the share of
     negatives that it looks at, ``between`` its least and largest value where those are within
     the range, and ``up_to`` gives it for another false positive rate, corrected or not. It asks
@@ -46,7 +47,7 @@ class Ranked:
 
     influence: Callable[[ScoreTally], Influence]
     fast: Callable[[Ranking], Smooth] | None = None
-    alone: Callable[[ScoreTally], float] | None = None
+    alone: Callable[[Points], float] | None = None
     interval: Interval = Interval.INFLUENCE
     invariant_under: tuple[Law, ...] = (Law.SCORE_MAP,)
     unbiased: bool = False
@@ -84,11 +85,16 @@ class Ranked:
     def value(self, tally: ScoreTally) -> float:
         """The value alone, as resamples need it."""
         if self.alone is not None:
-            whole = self.missing(*tally.effective()[::-1]) is None
-            return self.alone(tally) if whole else math.nan
+            return self.value_of(Points.of(tally))
         if self.fast is not None:
             return self.of(rank(tally)).value
         return self._influence(tally).value
+
+    def value_of(self, points: Points) -> float:
+        """The value alone, of what is read off the points of a ROC curve."""
+        if self.alone is None:
+            raise MethodError("a measure that is no reading of points has no value of them")
+        return self.alone(points) if self.missing(*points.effective) is None else math.nan
 
     def _influence(self, tally: ScoreTally) -> Influence:
         """The influence, or nan where rows are missing."""
@@ -141,8 +147,12 @@ class Ranked:
         )
 
 
-def read_off(read: Callable[[Points], Reading], **facts: Any) -> Ranked:
-    """A measure that is read off the points of the ROC curve."""
+def read_off(
+    read: Callable[[Points], Reading],
+    alone: Callable[[Points], float] | None = None,
+    **facts: Any,
+) -> Ranked:
+    """A measure that is read off the points of the ROC curve, its value ``alone`` if quicker."""
 
     def fast(ranking: Ranking) -> Smooth:
         reading = read(ranking.points)
@@ -153,7 +163,7 @@ def read_off(read: Callable[[Points], Reading], **facts: Any) -> Ranked:
     return Ranked(
         influence=lambda tally: read(Points.of(tally)).influence(),
         fast=fast,
-        alone=lambda tally: read(Points.of(tally)).value,
+        alone=alone or (lambda points: read(points).value),
         **facts,
     )
 
