@@ -8,11 +8,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.measures.calibration import (
+from assay.measures.calibration import resolution_in_blocks, resolution_influence
+from assay.measures.log_odds import (
+    calibration_intercept_in_blocks,
     calibration_intercept_influence,
+    calibration_slope_in_blocks,
     calibration_slope_influence,
     certain,
-    resolution_influence,
 )
 from assay.measures.measure import (
     HIGHER,
@@ -186,6 +188,7 @@ BRIER_RESOLUTION = Measure(
     averaged=False,
     of_scores=Ranked(
         influence=resolution_influence,
+        in_blocks=resolution_in_blocks,
         probabilities=True,
         invariant_under=(Law.CLASS_SWAP,),
     ),
@@ -213,6 +216,7 @@ CALIBRATION_SLOPE = Measure(
     averaged=False,
     of_scores=Ranked(
         influence=calibration_slope_influence,
+        in_blocks=calibration_slope_in_blocks,
         probabilities=True,
         undefined=_PARTED,
         clipped=certain,
@@ -242,6 +246,7 @@ CALIBRATION_INTERCEPT = Measure(
     averaged=False,
     of_scores=Ranked(
         influence=calibration_intercept_influence,
+        in_blocks=calibration_intercept_in_blocks,
         probabilities=True,
         clipped=certain,
         invariant_under=(),

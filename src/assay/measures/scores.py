@@ -23,6 +23,7 @@ from assay.measures.measure import Interval, Law, Needs
 from assay.measures.operating import Points, Reading
 from assay.measures.ranking import UNKNOWN, Ranking, Smooth, rank
 from assay.tally import Confusion, LossSums, Sample, ScoreTally
+from assay.tally.blocks import BLOCK
 from assay.tally.sums import Moments
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -36,7 +37,8 @@ class Ranked:
     """A measure of one score, mostly of how it ranks the rows, by the influence of each row.
 
     ``fast`` finds the same value and variance from block sums, without sampling weights, and
-    ``alone`` the value from the points of the ROC curve, where that is quicker still.
+    ``alone`` the value from the points of the ROC curve, where that is quicker still;
+    ``in_blocks`` the same value and variance of more scores than a block holds, to 1e-12.
     ``unbiased`` divides by one row less on each side, as DeLong does. ``reach`` is the share of
     negatives that it looks at, ``between`` its least and largest value where those are within
     the range, and ``up_to`` gives it for another false positive rate, corrected or not. It asks
@@ -48,6 +50,7 @@ class Ranked:
     influence: Callable[[ScoreTally], Influence]
     fast: Callable[[Ranking], Smooth] | None = None
     alone: Callable[[Points], float] | None = None
+    in_blocks: Callable[[ScoreTally], Smooth] | None = None
     interval: Interval = Interval.INFLUENCE
     invariant_under: tuple[Law, ...] = (Law.SCORE_MAP,)
     unbiased: bool = False
@@ -80,7 +83,10 @@ class Ranked:
         """The value and its variance."""
         if self.missing(*ranking.tally.effective()[::-1]) is not None:
             return UNKNOWN
-        return self.by_influence(ranking.tally) if self.fast is None else self.fast(ranking)
+        tally = ranking.tally
+        if self.in_blocks is not None and tally.size > BLOCK and not tally.weighted:
+            return self.in_blocks(tally)
+        return self.by_influence(tally) if self.fast is None else self.fast(ranking)
 
     def value(self, tally: ScoreTally) -> float:
         """The value alone, as resamples need it."""
@@ -143,7 +149,13 @@ class Ranked:
         invariant = Law.PREVALENCE in self.invariant_under
         asked = self.negatives if invariant else math.ceil(RESOLVING / base_rate)
         return replace(
-            self, influence=influence, fast=None, alone=None, unbiased=False, negatives=asked
+            self,
+            influence=influence,
+            fast=None,
+            alone=None,
+            in_blocks=None,
+            unbiased=False,
+            negatives=asked,
         )
 
 
