@@ -229,12 +229,12 @@ def _log(number: Fraction, bits: int) -> _Range:
     if number == 1:
         return Fraction(0), Fraction(0)
     context = Context(prec=bits // 3 + 8, Emax=MAX_EMAX, Emin=MIN_EMIN)
-    top, bottom = (
-        Fraction(context.ln(Decimal(part))) for part in (number.numerator, number.denominator)
-    )
-    # Each logarithm is rounded correctly to that many digits, of which all but one are trusted.
-    error = (top + bottom) / 10 ** (context.prec - 1)
-    return top - bottom - error, top - bottom + error
+    near = context.divide(Decimal(number.numerator), Decimal(number.denominator))
+    found = Fraction(context.ln(near))
+    # Ratio and logarithm are each rounded correctly to that many digits, of which all but one are
+    # trusted. A relative error of the ratio is an absolute one of its logarithm.
+    error = (1 + abs(found)) / 10 ** (context.prec - 1)
+    return found - error, found + error
 
 
 def _integer_root(number: int, degree: int) -> int:
