@@ -140,6 +140,8 @@ class LossSums:
 
             def work(i: int, j: int) -> LossSums:
                 sums = cls()
+                if _one_each(table.counts[:, i:j]):
+                    return cls._of_binary_block(table.counts[1, i:j], table.scores[i:j], scratch)
                 for truth, counts in enumerate(table.counts[:, i:j]):
                     for once, held in ((True, counts == 1), (False, counts > 1)):
                         scores = table.scores[i:j][held]
@@ -266,6 +268,11 @@ def losses_of(header: Mapping[str, Any], _: Mapping[str, Any]) -> LossSums:
         for sums in (header["log"], header["brier"])
     )
     return LossSums(int(header["rows"]), int(header["clipped"]), log, brier, weighted)
+
+
+def _one_each(counts: npt.NDArray[Any]) -> bool:
+    """Whether each score has one row."""
+    return bool(counts.max() == 1 and (counts[0] != counts[1]).all())
 
 
 def _integer_sums(
