@@ -94,11 +94,11 @@ def _select(
 
 def _count_keys(keys: Array, negatives: int, dtype: np.dtype[Any]) -> tuple[Scores, Array]:
     if negatives:
-        keys[:negatives] = _sorted(keys[:negatives])
-        keys[negatives:] = _sorted(keys[negatives:])
+        keys[:negatives] = sort_keys(keys[:negatives])
+        keys[negatives:] = sort_keys(keys[negatives:])
         ordered = keys
     else:
-        ordered = _sorted(keys)
+        ordered = sort_keys(keys)
     distinct, counts = _unpack(ordered, keys, negatives, dtype)
     # What was sorted aside is let go before the negatives are laid out.
     del ordered
@@ -138,7 +138,7 @@ def _pack(scores: Scores, truth: Array, low: float) -> tuple[Array, int]:
     return keys, below
 
 
-def _sorted(keys: Array) -> Array:
+def sort_keys(keys: Array) -> Array:
     """The keys in order, in place or aside.
 
     Large ones by polars: it sorts on all cores, and numpy's AVX-512 sort is six times slower on
