@@ -25,6 +25,9 @@ _PAGE_BITS = 16
 _PAGE = 1 << _PAGE_BITS
 # So many rows are sorted at once: many fall on the same counter, and their keys are few bytes.
 _LOT = 1 << 23
+# So many pages are worked on in turn by a thread.
+_TOGETHER = 32
+_FIRST = np.zeros(1, np.int64)
 
 
 class PatternCounter:
@@ -114,17 +117,24 @@ class _Pages:
         """Count keys in ascending order."""
         if not len(keys):
             return
-        starts = _starts(keys)
-        amounts = np.diff(np.append(starts, len(keys)))
-        distinct = keys[starts]
-        numbers = np.arange(int(distinct[0]) >> _PAGE_BITS, (int(distinct[-1]) >> _PAGE_BITS) + 2)
-        edges = np.searchsorted(distinct, numbers[:-1] << _PAGE_BITS)
-        edges = np.append(edges, len(distinct))
-        for i in np.flatnonzero(np.diff(edges)).tolist():
-            held = slice(edges[i], edges[i + 1])
-            self._add(int(numbers[i]), distinct[held] & (_PAGE - 1), amounts[held])
+        first, last = (int(key) >> _PAGE_BITS for key in (keys[0], keys[-1]))
+        starts = (np.arange(first, last + 1) << _PAGE_BITS).astype(np.uint32)
+        edges = np.append(np.searchsorted(keys, starts), len(keys))
+        touched = np.flatnonzero(np.diff(edges))
 
-    def _add(self, number: int, places: Array, amounts: Array) -> None:
+        def work(i: int, j: int) -> None:
+            for at in touched[i:j].tolist():
+                self._add(first + at, keys[edges[at] : edges[at + 1]])
+
+        map_blocks(len(touched), lambda: work, block=_TOGETHER)
+
+    def _add(self, number: int, keys: Keys) -> None:
+        """Count the keys of one page."""
+        changed = np.flatnonzero(keys[1:] != keys[:-1])
+        changed += 1
+        starts = np.concatenate((_FIRST, changed))
+        amounts = np.diff(starts, append=len(keys))
+        places = keys[starts] & np.uint32(_PAGE - 1)
         most = int(amounts.max())
         page = self.pages.get(number)
         if page is None:
@@ -156,18 +166,6 @@ def _scores(keys: Keys) -> npt.NDArray[np.float32]:
     negative = keys < 1 << 31
     np.bitwise_xor(keys, np.where(negative, np.uint32(0xFFFFFFFF), np.uint32(1 << 31)), out=keys)
     return keys.view(np.float32)
-
-
-def _starts(keys: Keys) -> Array:
-    """Where each distinct one of ascending keys begins."""
-
-    def work(i: int, j: int) -> Array:
-        first = max(i, 1)
-        found = np.flatnonzero(keys[first:j] != keys[first - 1 : j - 1])
-        found += first
-        return found
-
-    return np.concatenate([np.zeros(1, np.int64), *map_blocks(len(keys), lambda: work)])
 
 
 def _held(tables: Sequence[_Pages], number: int) -> npt.NDArray[np.bool_]:
