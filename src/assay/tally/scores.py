@@ -233,10 +233,10 @@ class ScoreTally:
         above = np.nextafter(np.append(low[1:], np.inf), -np.inf)
         return low, np.where(others.any(axis=0), low, above)
 
-    def one_score(self, column: int) -> bool:
-        """Whether all rows of a column are known to have the same score."""
+    def tied(self) -> npt.NDArray[np.bool_]:
+        """Of each column, whether its rows are known to have the same score."""
         low, high = self.ends()
-        return bool(low[column] == high[column])
+        return np.asarray(low == high)
 
     def starting_at(self, smallest: float) -> ScoreTally:
         """The table of cuts with the rows below the lowest cut at the smallest score there is."""
@@ -250,16 +250,18 @@ class ScoreTally:
         return low if not self.inexact else low / 2 + high / 2
 
     def apart(self, *, positives_above: bool) -> ScoreTally:
-        """The binary table with the classes of each score ranked one above the other.
+        """The binary table with the classes of each cell ranked one above the other.
 
-        Of a grid the two ways are the best and the worst ranking that the rows can have. Scores are
-        ranks.
+        The two ways are the best and the worst ranking that the rows can have. Rows that are known
+        to have the same score stay tied. Scores are ranks.
         """
         below = 0 if positives_above else 1
+        tied = self.tied()
 
         def split(table: Array) -> Array:
             two = np.zeros((2, self.size, 2), table.dtype)
             two[below, :, 0], two[1 - below, :, 1] = table[below], table[1 - below]
+            two[1 - below, tied, 0], two[1 - below, tied, 1] = table[1 - below, tied], 0
             return two.reshape(2, -1)
 
         counts = split(self.counts)
