@@ -76,6 +76,17 @@ def _counted(frame: pl.DataFrame, columns: Columns, ask: Ask) -> Tally:
         ) from error
 
 
+def column_names(given: Any, query: str, name: str) -> tuple[str, ...]:
+    """The names of a query's columns; two of one name are refused."""
+    with opened(given, query) as database:
+        text = statements.any_row(database.dialect, database.source)
+        names = tuple(database.run(text).columns)
+    twice = [column for column in names if names.count(column) > 1]
+    if twice:
+        raise InputError(f"{name}: the query has two columns named {twice[0]!r}; rename one (AS)")
+    return names
+
+
 def groups_of(
     given: Any,
     query: str | None,

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay import engines as engine
+from assay.engines.queries import count_queries, countable
 from assay.errors import ScoreError
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
@@ -18,7 +19,17 @@ from assay.inference import Method
 from assay.sources import Batch, label_text, open_arrays
 from assay.sources.batch import Labels
 from assay.sources.columns import BOOLEAN
-from assay.sources.files import Name, Progress, Request, given_names, labelled, read, silent
+from assay.sources.files import (
+    Name,
+    Progress,
+    Request,
+    given_names,
+    labelled,
+    read,
+    silent,
+    sources,
+    typed,
+)
 from assay.tally.scores import extremes
 
 
@@ -56,7 +67,27 @@ def evaluate_files(
     1.0
     """
     request = replace(request or Request(), by_threshold=threshold is not None)
-    rows = read(given_names(inputs), request, progress)
+    names = given_names(inputs)
+    queries = sources(names, request)
+    if unknown is None and countable(queries, request):
+        counted = count_queries(
+            queries, request, engine.Ask(threshold=threshold, on_bad_row=request.on_bad_row)
+        )
+        said = typed(counted.tally.labels.kind, positive=positive, negative=negative, labels=labels)
+        return Evaluation(
+            counted.tally.asked(**said),
+            level=level,
+            interval=interval,
+            base_rate=base_rate,
+            volume=volume,
+            costs=costs_of(cost_fp, cost_fn),
+            family=counted.roles.family,
+            time=counted.roles.time,
+            period=period,
+            top=top,
+            source=counted.source,
+        )
+    rows = read(names, request, progress)
     columns = labelled(rows, positive=positive, negative=negative, labels=labels, unknown=unknown)
     batch = open_arrays(**columns, threshold=threshold)
     unlabelled = None
