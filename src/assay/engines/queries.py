@@ -12,9 +12,10 @@ from assay.engines.ask import Ask, Columns
 from assay.errors import EmptyInput, InputError
 from assay.sources.files.inputs import Source
 from assay.sources.files.memory import Budget
+from assay.sources.files.read import must_be_text
 from assay.sources.files.request import Request
 from assay.sources.files.roles import Roles, roles_of, same_roles
-from assay.sources.files.sql import connected, must_have_query
+from assay.sources.files.sql import connected
 from assay.sources.files.table import Piece, Table
 from assay.tally import Tally
 
@@ -53,7 +54,7 @@ def count_queries(found: Sequence[Source], request: Request, ask: Ask) -> Counte
     tallies, roles, first = [], None, ""
     for source in found:
         with _named(source), connected(source, Budget(request.max_memory).limit) as connection:
-            must_have_query(source)
+            must_be_text(source.name, "a query", request, "input_format")
             names = sql.column_names(connection, source.query, source.name)
             table = Table(source.name, names, _no_pieces)
             if roles is None:

@@ -72,7 +72,7 @@ def _counted(frame: pl.DataFrame, columns: Columns, ask: Ask) -> Tally:
         are = "rows are" if rows > 1 else "row is"
         raise type(error)(
             f"{rows:,} {are} refused: {refused[2]}. Leave such rows out of the query, or have them "
-            f"left out and counted with --on-bad-row skip"
+            f"left out and counted: on_bad_row='skip'"
         ) from error
 
 
