@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,7 +26,7 @@ from assay.tally.by_name import (
     Said,
 )
 from assay.tally.crosstab import BELOW, FLAGGED
-from assay.tally.keeping import Cuts, Exact
+from assay.tally.keeping import Cuts, Exact, Grid
 from assay.tally.record import MOST_PROBABILITIES, kept_rows
 from assay.tally.scores import extremes
 
@@ -39,8 +39,19 @@ LOT = 1 << 23
 _FAN = 8
 
 
-def count_coded(rows: Coded, ask: Ask) -> Tally:
-    """Count rows that were checked into a tally of all that was asked for."""
+@dataclass(frozen=True, eq=False)
+class Cutting:
+    """The label that is counted into gaps, and the scores of all others, ascending."""
+
+    frequent: str
+    cuts: Array
+
+
+def count_coded(rows: Coded, ask: Ask, cutting: Cutting | None = None) -> Tally:
+    """Count rows that were checked into a tally of all that was asked for.
+
+    ``cutting`` tells where to cut, where these rows are but a part.
+    """
     rows = _sorted(rows)
     if not rows.size:
         return Tally(
@@ -48,7 +59,7 @@ def count_coded(rows: Coded, ask: Ask) -> Tally:
         )
     rankings = _rankings(rows)
     scores = {
-        key: _scores(rows, column, ask)
+        key: _scores(rows, column, ask, cutting)
         for key, column in rankings.items()
         if ask.scores is not None
     }
@@ -82,8 +93,8 @@ class Accumulator:
     row is sorted few times.
     """
 
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
+    def __init__(self, ask: Ask, cutting: Cutting | None = None) -> None:
+        self._ask, self._cutting = ask, cutting
         self._waiting: list[Coded] = []
         self._waiting_rows = 0
         self._levels: list[list[Tally]] = []
@@ -120,7 +131,7 @@ class Accumulator:
         if self._waiting:
             rows = joined(self._waiting)
             self._waiting, self._waiting_rows = [], 0
-            self._carry(count_coded(rows, self._ask), 0)
+            self._carry(count_coded(rows, self._ask, self._cutting), 0)
 
     def _carry(self, tally: Tally, level: int) -> None:
         if level == len(self._levels):
@@ -193,19 +204,27 @@ def _crosstab(rows: Coded, opinion: _Opinion, chosen: Array | None = None) -> Cr
     )
 
 
-def _scores(rows: Coded, column: Array, ask: Ask) -> ScoreTally:
+def _scores(rows: Coded, column: Array, ask: Ask, cutting: Cutting | None) -> ScoreTally:
     names, codes = rows.truth.names, rows.truth.codes
     kept = ask.scores
     if isinstance(kept, Cuts):
-        frequent = _most_frequent(rows)
-        cuts = np.unique(column[codes != frequent].astype(np.float64) + 0.0)
-        return ScoreTally.of_cuts(
-            names, cuts, column, codes, frequent=frequent, counts=rows.counts
-        )
+        at = cutting or cutting_of(rows, column)
+        if at.frequent not in names:
+            names = tuple(sorted((*names, at.frequent)))
+            codes = np.array([names.index(n) for n in rows.truth.names], codes.dtype)[codes]
+        where = names.index(at.frequent)
+        return ScoreTally.of_cuts(names, at.cuts, column, codes, frequent=where, counts=rows.counts)
     assert kept is not None  # noqa: S101 - asked for by the caller
     return ScoreTally.of_rows(
         names, column, codes, counts=rows.counts, weights=rows.weights, kept=kept
     )
+
+
+def cutting_of(rows: Coded, column: Array) -> Cutting:
+    """Where to cut rows that are all there are."""
+    frequent = _most_frequent(rows)
+    cuts = np.unique(column[rows.truth.codes != frequent].astype(np.float64) + 0.0)
+    return Cutting(rows.truth.names[frequent], cuts)
 
 
 def _most_frequent(rows: Coded) -> int:
@@ -225,9 +244,13 @@ def _ends(column: Array, scores: ScoreTally | None) -> tuple[float, float]:
 def _losses(
     rows: Coded, rankings: Mapping[Said, Array], ask: Ask
 ) -> dict[tuple[str, str], LossSums]:
-    """Losses by label. Those of scores without weights follow from the scores, if all are kept."""
+    """Losses by label. Those of scores without weights follow from the scores, if all are kept.
+
+    The losses of a grid are those of its cells: a row that stands for many tells no other.
+    """
     if rows.probabilities is None or len(rows.columns or ()) < 3:
-        follow = rows.weights is None and ask.scores is not None
+        follow = rows.weights is None and isinstance(ask.scores, Exact)
+        follow = follow or isinstance(ask.scores, Grid) or not ask.losses
         return (
             {} if follow or not rankings else _losses_of_score(rows, next(iter(rankings.values())))
         )
