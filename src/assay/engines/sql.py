@@ -51,8 +51,10 @@ def count(
     >>> count(flows, "select * from flows", Columns("label", "score"))
     Tally(rows=1, labels=('attack',))
     """
-    # A loss takes every score, and of a gap or a cell only its ends come out of the database.
-    ask = replace(ask or Ask(), losses=False)
+    ask = ask or Ask()
+    if isinstance(ask.scores, Cuts):
+        # A loss takes every score, and of a gap only its ends come out of the database.
+        ask = replace(ask, losses=False)
     frame = groups_of(given, query, columns, ask, dialect=dialect)
     if columns.weight is not None:
         # Squares of weights are summed too, so each row is one of its own.
