@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.sources import Batch, Named
-from assay.tally import ClusterTally, Confusion, LossSums, Sample, ScoreTally, Resolved
+from assay.tally import ClusterTally, Confusion, LossSums, Resolved, Sample, ScoreTally
 from assay.tally.record import MOST_PROBABILITIES, kept_rows
 
 MODEL = "model"

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from assay.errors import InputError, LabelError, ScoreError
 from assay.sources.arrays import from_arrays, probabilities_of
-from assay.sources.batch import Batch, Named, UnknownRows
-from assay.sources.columns import Labels, array_of, label_text, labels_of, names_of
+from assay.sources.batch import Batch, Labels, Named, UnknownRows
+from assay.sources.columns import array_of, label_text, labels_of, names_of
 from assay.sources.times import day_names
 
 Array: TypeAlias = npt.NDArray[Any]

@@ -18,8 +18,8 @@ __all__ = [
     "Confusion",
     "LossSums",
     "PairTally",
+    "Resolved",
     "Sample",
     "ScoreTally",
-    "Resolved",
     "from_bytes",
 ]
