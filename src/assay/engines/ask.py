@@ -28,6 +28,13 @@ class Columns:
     family: str | None = None
     time: str | None = None
 
+    @property
+    def names(self) -> list[str]:
+        """Every column that is read, once."""
+        single = [self.label, self.score, self.decision, *self.probabilities.values()]
+        single += [self.count, self.weight, self.cluster, *self.slices, self.family, self.time]
+        return list(dict.fromkeys(name for name in single if name is not None))
+
 
 @dataclass(frozen=True)
 class Ask:
