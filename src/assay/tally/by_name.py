@@ -28,7 +28,7 @@ DECISION: Said = ("decision", "")
 SCORE: Said = ("score", "")
 LARGEST: Said = ("largest", "")
 PROBABILITY = "probability"
-# How the loss of a row is read: its score as the probability of its own label, or of the other; or
+# How the loss of a row is read: its score as the probability of its own label, or of the others; or
 # the probability of its label among many.
 RIGHT, WRONG, OF_CLASS = "right", "wrong", "of class"
 
@@ -126,7 +126,7 @@ class Tally:
         too_many = any(part.too_many for part in full)
         sample = None
         if not too_many:
-            sample = kept_rows(_summed([part.sample for part in full]))
+            sample = kept_rows(_sample_sum([part.sample for part in full]))
             too_many = sample is None and first.sample is not None
         return Tally(
             labels=_summed([part.labels for part in full]),
@@ -137,7 +137,7 @@ class Tally:
             empty=sum(part.empty for part in full),
             refused=_summed([part.refused for part in full]),
             decided=_by_key([part.decided for part in full], Crosstab.merge),
-            scores=_by_key([part.scores for part in full], ScoreTally.merge),
+            scores=_by_key([part.scores for part in full], _scores_sum),
             extremes=_by_key([part.extremes for part in full], _outermost),
             losses=_by_key([part.losses for part in full], _summed),
             clusters=None
@@ -340,6 +340,34 @@ def _summed(parts: Sequence[Any]) -> Any:
     if any(part is None for part in parts):
         return None
     return sum(parts[1:], start=parts[0])
+
+
+def _sample_sum(parts: Sequence[Sample | None]) -> Sample | None:
+    held = [part for part in parts if part is not None]
+    if len(held) < len(parts):
+        return None
+    labels = sorted({label for part in held for label in part.labels})
+    places = {label: i for i, label in enumerate(labels)}
+    total: Sample = _summed([part.placed(labels, places) for part in held])
+    return total
+
+
+def _scores_sum(parts: Sequence[ScoreTally]) -> ScoreTally:
+    labels = tuple(sorted({label for part in parts for label in part.labels}))
+    return ScoreTally.merge([_united(part, labels) for part in parts])
+
+
+def _united(part: ScoreTally, labels: tuple[str, ...]) -> ScoreTally:
+    if part.labels == labels:
+        return part
+
+    def placed(amounts: Any) -> Any:
+        wide = np.zeros((len(labels), part.size), amounts.dtype)
+        wide[[labels.index(label) for label in part.labels]] = amounts
+        return wide
+
+    squares = None if part.squares is None else placed(part.squares)
+    return replace(part, labels=labels, counts=placed(part.counts), squares=squares)
 
 
 def _outermost(ends: Sequence[tuple[float, float]]) -> tuple[float, float]:
