@@ -9,15 +9,13 @@ import difflib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from assay.engines.ask import Columns
-from assay.errors import InputError, install_line
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
-
-Array: TypeAlias = Any
 
 # Rows that are counted at once, where a frame comes in pieces.
 ROWS = 1 << 20
@@ -213,11 +211,9 @@ def _column(name: str, values: Any) -> pl.Series:
         if type(values).__module__.startswith("pandas"):
             return pl.from_pandas(values, nan_to_null=False).alias(name)
         return pl.Series(name, values)
-    except ModuleNotFoundError as absent:
-        raise InputError(
-            f"column {name!r} of type {dtype} is read by way of {absent.name}, which is not "
-            f"installed: {install_line('arrow')}"
-        ) from absent
+    except ModuleNotFoundError:
+        # pandas' own types are read by way of pyarrow, where that is installed.
+        return pl.Series(name, values.astype(object).where(values.notna(), None).tolist())
     except TypeError:
         # Values of several kinds: whoever counts says what is wrong with them.
         return pl.Series(name, list(values), dtype=pl.Object)
