@@ -2,7 +2,16 @@
 
 from assay.engines.ask import Ask, Columns
 from assay.engines.batches import confusion_at, count, decide
-from assay.engines.local import count_coded
+from assay.engines.local import Accumulator, count_coded
 from assay.engines.resolving import resolve
 
-__all__ = ["Ask", "Columns", "confusion_at", "count", "count_coded", "decide", "resolve"]
+__all__ = [
+    "Accumulator",
+    "Ask",
+    "Columns",
+    "confusion_at",
+    "count",
+    "count_coded",
+    "decide",
+    "resolve",
+]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.engines import frames, partitions
+from assay.engines import libraries, partitions
 from assay.engines.ask import Ask, Columns
-from assay.engines.local import count as count_here
+from assay.engines.frames import count as count_here
 from assay.tally import Tally
 
 
@@ -21,17 +21,17 @@ def count(rows: Any, columns: Columns, ask: Ask) -> Tally:
     >>> count(rows, Columns("label", score="score"), Ask())
     Tally(rows=3, labels=('attack', 'normal'))
     """
-    kind = frames.kind_of(rows)
-    if kind == frames.DUCKDB or (kind == frames.SPARK and not columns.probabilities):
+    kind = libraries.kind_of(rows)
+    if kind == libraries.DUCKDB or (kind == libraries.SPARK and not columns.probabilities):
         from assay.engines import sql
 
-        frames.must_have(rows.columns, columns, f"the {kind.capitalize()} frame")
+        libraries.must_have_columns(rows.columns, columns, f"the {kind.capitalize()} frame")
         return sql.count(rows, None, columns, ask)
-    if kind in (frames.SPARK, frames.DASK, frames.RAY):
+    if kind in (libraries.SPARK, libraries.DASK, libraries.RAY):
         by_kind = {
-            frames.SPARK: partitions.count_spark,
-            frames.DASK: partitions.count_dask,
-            frames.RAY: partitions.count_ray,
+            libraries.SPARK: partitions.count_spark,
+            libraries.DASK: partitions.count_dask,
+            libraries.RAY: partitions.count_ray,
         }
         return by_kind[kind](rows, columns, ask)
-    return partitions.added(count_here(piece, columns, ask) for piece in frames.pieces_of(rows, columns))
+    return count_here(libraries.pieces_of(rows, columns), columns, ask)

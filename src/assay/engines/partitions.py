@@ -13,8 +13,9 @@ from typing import Any
 
 from assay import errors
 from assay.engines.ask import Ask, Columns
-from assay.engines.frames import gathered, must_have, polars_of
-from assay.engines.local import count
+from assay.engines.frames import count
+from assay.engines.libraries import gathered, must_have_columns, polars_of
+from assay.engines.local import Accumulator
 from assay.errors import AssayError, InputError
 from assay.tally import Tally, from_bytes
 
@@ -38,7 +39,7 @@ def count_batches(batches: Iterable[Any], columns: Columns, ask: Ask) -> bytes:
     """
     try:
         pieces = gathered(polars_of(batch, columns.names) for batch in batches)
-        return added(count(piece, columns, ask) for piece in pieces).to_bytes()
+        return count(pieces, columns, ask).to_bytes()
     except AssayError as refused:
         return _refusal(refused)
 
@@ -69,26 +70,19 @@ def tally_of(part: bytes) -> Tally:
         return tally
     kind, message = json.loads(part[len(_REFUSED) :])
     error = getattr(errors, kind, InputError)
-    raise error(f"{message} (rows are numbered from 0 in each batch of a partition)")
+    raise error(f"{message} (rows are numbered in their partition)")
 
 
 def added(tallies: Iterable[Tally]) -> Tally:
-    """The sum of tallies as they come: those of like size are added, so each is sorted few times.
+    """The sum of tallies, which are let go as they come.
 
     >>> added([]).rows
     0
     """
-    levels: list[list[Tally]] = [[]]
+    counting = Accumulator(Ask())
     for tally in tallies:
-        levels[0].append(tally)
-        for level, waiting in enumerate(levels):
-            if len(waiting) < FAN_IN:
-                break
-            if level + 1 == len(levels):
-                levels.append([])
-            levels[level + 1].append(Tally.merge(waiting))
-            levels[level] = []
-    return Tally.merge([tally for level in levels for tally in level])
+        counting.add_tally(tally)
+    return counting.done()
 
 
 def _refusal(error: AssayError) -> bytes:
@@ -106,7 +100,7 @@ def count_spark(frame: Any, columns: Columns, ask: Ask) -> Tally:
     """
     from pyspark.errors import PySparkException
 
-    must_have(frame.columns, columns, "the Spark frame")
+    must_have_columns(frame.columns, columns, "the Spark frame")
     chosen = frame.select(*(f"`{name.replace('`', '``')}`" for name in columns.names))
     schema = f"{_OUTCOME} binary"
     counted = chosen.mapInArrow(partial(_spark_count, columns=columns, ask=ask), schema)
@@ -165,7 +159,7 @@ def count_dask(frame: Any, columns: Columns, ask: Ask) -> Tally:
     """Count a Dask frame, by whichever scheduler is in use."""
     from dask import delayed
 
-    must_have(frame.columns, columns, "the Dask frame")
+    must_have_columns(frame.columns, columns, "the Dask frame")
     counts = delayed(_dask_count, pure=False)
     adds = delayed(add_bytes, pure=False)
     parts = [counts(part, columns, ask) for part in frame[columns.names].to_delayed()]
@@ -190,7 +184,7 @@ def count_ray(dataset: Any, columns: Columns, ask: Ask) -> Tally:
     """Count a dataset of Ray."""
     import ray
 
-    must_have(dataset.columns() or (), columns, "the dataset of Ray")
+    must_have_columns(dataset.columns() or (), columns, "the dataset of Ray")
     counted = dataset.select_columns(columns.names).map_batches(
         partial(_ray_count, columns=columns, ask=ask), batch_format="pyarrow", batch_size=None
     )

@@ -30,7 +30,14 @@ from assay.sources.columns import (
 )
 from assay.sources.counts import counts_of
 from assay.sources.indexes import must_share_index
-from assay.sources.labelling import Labelling, lookalikes, resolve, unify
+from assay.sources.labelling import (
+    ONE_SIDE,
+    Labelling,
+    label_as,
+    lookalikes,
+    resolve,
+    unify,
+)
 from assay.sources.thresholds import USUAL, checked_threshold, undecided_note
 from assay.sources.times import day_names
 from assay.tally.scores import extremes
@@ -79,10 +86,12 @@ def code_arrays(
     slices: Any = None,
     clusters: Any = None,
     times: Any = None,
+    unknown: Any = None,
 ) -> Coded:
     """Check and code the columns of one model's rows, whatever the labels will stand for.
 
-    ``labels`` name the columns of probabilities that have no names of their own.
+    ``labels`` name the columns of probabilities that have no names of their own; ``unknown`` is a
+    label that has no column.
     """
     must_share_index(
         {"y_true": y_true, "y_score": y_score, "y_pred": y_pred, "y_proba": y_proba}
@@ -132,7 +141,7 @@ def code_arrays(
         truth, decision = unify(coded.truth, coded.decision)
         coded = replace(coded, truth=truth, decision=decision)
     if table is not None:
-        coded = replace(coded, columns=_column_labels(coded, names, labels))
+        coded = replace(coded, columns=_column_labels(coded, names, labels, unknown))
     return coded
 
 
@@ -220,6 +229,23 @@ def listed_labels(coded: Coded, labels: Sequence[Any] | None) -> Sequence[Any] |
     if labels is not None or coded.columns is None:
         return labels
     return [native(name, coded.truth.kind) for name in coded.columns]
+
+
+def sided(coded: Coded, positive: Any = None, negative: Any = None) -> Coded:
+    """The same rows; where it is known which label is the alarm, its probability is the score.
+
+    Which columns that concerns is told by their names alone, and so is the same for any rows.
+    """
+    if coded.columns is None or (positive is None and negative is None):
+        return coded
+    if positive is not None and negative is not None:
+        raise LabelError(ONE_SIDE)
+    kind = coded.truth.kind
+    name = "positive" if negative is None else "negative"
+    chosen = label_as(positive if negative is None else negative, kind, name)
+    if chosen not in coded.columns:
+        return coded  # which is said once the labels are known
+    return one_score(coded, [c for c in coded.columns if (c == chosen) == (negative is None)])
 
 
 def one_score(coded: Coded, positives: Sequence[str]) -> Coded:
@@ -326,14 +352,14 @@ def probability_labels(tables: Mapping[str, Any], kind: str) -> list[Any] | None
 
 
 def _column_labels(
-    coded: Coded, names: tuple[Any, ...] | None, labels: Sequence[Any] | None
+    coded: Coded, names: tuple[Any, ...] | None, labels: Sequence[Any] | None, unknown: Any
 ) -> tuple[str, ...]:
     """The labels of the columns of probabilities: as named, as listed, or sorted."""
     table = coded.probabilities
     assert table is not None  # noqa: S101 - checked by the caller
     _must_be_probabilities(table)
     if names is None and labels is None:
-        return _sorted_columns(coded, table.shape[1])
+        return _sorted_columns(coded, table.shape[1], unknown)
     named = names if names is not None else tuple(labels or ())
     if len(named) != table.shape[1]:
         raise ScoreError(
@@ -341,7 +367,7 @@ def _column_labels(
         )
     columns = tuple(label_text(name) for name in named)
     absent = [name for name in coded.truth.names if name not in columns]
-    if absent and labels is None:
+    if absent and labels is None and unknown is None:
         raise LabelError(no_column(absent, columns))
     return columns
 
@@ -355,8 +381,10 @@ def no_column(absent: Sequence[str], columns: Sequence[str]) -> str:
     )
 
 
-def _sorted_columns(coded: Coded, width: int) -> tuple[str, ...]:
+def _sorted_columns(coded: Coded, width: int, unknown: Any) -> tuple[str, ...]:
     names = {*coded.truth.names, *(() if coded.decision is None else coded.decision.names)}
+    if unknown is not None:
+        names.discard(label_text(unknown))
     numbers = coded.truth.kind == NUMBER
     expected = sorted(names, key=lambda n: int(n) if numbers else n)
     if width != len(expected):
@@ -382,6 +410,37 @@ def _must_be_probabilities(table: Array) -> None:
             f"the probabilities of a row must sum to 1 within {_SUM_TOLERANCE:g}; row {row} sums "
             f"to {table[row].sum():.9g}"
         )
+
+
+def coded_columns(columns: Mapping[str, Any], rows: int) -> Coded:
+    """Columns that were checked elsewhere, as rows to be counted; ``rows`` were given."""
+    table, repeats = columns.get("y_proba"), columns.get("repeats")
+    counts = columns.get("counts")
+    if repeats is not None:
+        counts = repeats if counts is None else counts * repeats
+    coded = Coded(
+        truth=columns["y_true"],
+        decision=columns.get("y_pred"),
+        score=columns.get("y_score"),
+        probabilities=None
+        if table is None
+        else np.stack([np.asarray(c, np.float64) for c in table.values()], axis=1),
+        columns=None if table is None else tuple(label_text(label) for label in table),
+        counts=counts,
+        weights=columns.get("sample_weight"),
+        clusters=columns.get("clusters"),
+        days=columns.get("times"),
+        slices=columns.get("slices", {}),
+        rows=rows,
+    )
+    amounts = coded.counts if coded.weights is None else coded.weights
+    kept = _kept(amounts) if coded.size else None
+    if kept is not None:
+        coded = replace(coded.of_rows(kept), empty=coded.size - len(kept))
+    if coded.decision is not None:
+        truth, decision = unify(coded.truth, coded.decision)
+        coded = replace(coded, truth=truth, decision=decision)
+    return coded
 
 
 def _families(truth: Labels, found: Labelling) -> Named:

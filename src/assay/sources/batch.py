@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -108,6 +108,64 @@ class Coded:
             days=names(self.days),
             slices={name: Named(c.codes[rows], c.names) for name, c in self.slices.items()},
         )
+
+
+def joined(parts: Sequence[Coded]) -> Coded:
+    """The rows of several parts, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+
+    def both(name: str) -> Any:
+        columns = [getattr(part, name) for part in parts]
+        return None if columns[0] is None else np.concatenate(columns)
+
+    def labels(columns: Sequence[Labels]) -> Labels:
+        names = _union([column.names for column in columns])
+        kind = next((c.kind for c in columns if c.names), columns[0].kind)
+        return Labels(_recoded([(c.codes, c.names) for c in columns], names), names, kind)
+
+    def named(columns: Sequence[Named]) -> Named:
+        names = _union([column.names for column in columns])
+        return Named(_recoded([(c.codes, c.names) for c in columns], names), names)
+
+    def each(name: str, join: Any) -> Any:
+        columns = [getattr(part, name) for part in parts]
+        return None if columns[0] is None else join(columns)
+
+    return replace(
+        first,
+        truth=labels([part.truth for part in parts]),
+        decision=each("decision", labels),
+        score=both("score"),
+        probabilities=both("probabilities"),
+        counts=both("counts"),
+        weights=both("weights"),
+        clusters=each("clusters", named),
+        days=each("days", named),
+        slices={name: named([part.slices[name] for part in parts]) for name in first.slices},
+        rows=sum(part.rows for part in parts),
+        empty=sum(part.empty for part in parts),
+    )
+
+
+def _union(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    if all(names == lists[0] for names in lists):
+        return lists[0]
+    return tuple(sorted({name for names in lists for name in names}))
+
+
+def _recoded(columns: Sequence[tuple[Array, tuple[str, ...]]], names: tuple[str, ...]) -> Array:
+    position = {name: i for i, name in enumerate(names)}
+    width = np.min_scalar_type(max(len(names) - 1, 0))
+    parts = []
+    for codes, own in columns:
+        if own == names:
+            parts.append(codes.astype(width, copy=False))
+        else:
+            table = np.array([position[name] for name in own] or [0], width)
+            parts.append(table[codes])
+    return np.concatenate(parts)
 
 
 @dataclass(frozen=True)

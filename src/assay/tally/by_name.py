@@ -84,7 +84,8 @@ class Tally:
     """What was counted of some rows, by the names of their labels.
 
     ``rows`` are all that were given: those counted, those of count or weight zero (``empty``) and
-    those refused. ``threshold`` is the one that was asked for, None for the usual one. ``decided``
+    those refused. ``sides`` are what was said of labels (``positive``, ``negative``, ``labels``,
+    ``unknown``), for when it is resolved. ``threshold`` is the one that was asked for, None for the usual one. ``decided``
     tells what was said of each label: decisions, whether scores reach the threshold, or the label
     of the largest probability. ``scores`` are by label and score, ``extremes`` the smallest and
     the largest. ``losses`` are by label and by what the score may turn out to be; where all scores
@@ -112,6 +113,7 @@ class Tally:
     slices: Mapping[tuple[str, str], Mapping[Said, Crosstab]] = field(default_factory=dict)
     days: Mapping[str, Tally] | None = None
     unlabelled: Tally | None = None
+    sides: Mapping[str, Any] = field(default_factory=dict)
 
     @staticmethod
     def merge(parts: Iterable[Tally]) -> Tally:
@@ -120,38 +122,40 @@ class Tally:
         full = [part for part in every if not part.is_zero]
         if len(full) < 2:
             return full[0] if full else (every[0] if every else Tally())
-        first = full[0]
-        for other in full[1:]:
+        like = [part for part in full if part.counted] or full[:1]
+        first = like[0]
+        for other in like[1:]:
             first._must_be_like(other)
-        too_many = any(part.too_many for part in full)
+        too_many = any(part.too_many for part in like)
         sample = None
         if not too_many:
-            sample = kept_rows(_sample_sum([part.sample for part in full]))
+            sample = kept_rows(_sample_sum([part.sample for part in like]))
             too_many = sample is None and first.sample is not None
         return Tally(
-            labels=_summed([part.labels for part in full]),
-            decisions=_summed([part.decisions for part in full]),
+            labels=_summed([part.labels for part in like]),
+            decisions=_summed([part.decisions for part in like]),
             columns=first.columns,
             threshold=first.threshold,
             rows=sum(part.rows for part in full),
             empty=sum(part.empty for part in full),
             refused=_summed([part.refused for part in full]),
-            decided=_by_key([part.decided for part in full], Crosstab.merge),
-            scores=_by_key([part.scores for part in full], _scores_sum),
-            extremes=_by_key([part.extremes for part in full], _outermost),
-            losses=_by_key([part.losses for part in full], _summed),
+            decided=_by_key([part.decided for part in like], Crosstab.merge),
+            scores=_by_key([part.scores for part in like], _scores_sum),
+            extremes=_by_key([part.extremes for part in like], _outermost),
+            losses=_by_key([part.losses for part in like], _summed),
             clusters=None
             if first.clusters is None
-            else _by_key([part.clusters or {} for part in full], _summed),
+            else _by_key([part.clusters or {} for part in like], _summed),
             sample=sample,
             too_many=too_many,
             slices=_by_key(
-                [part.slices for part in full], lambda tables: _by_key(tables, Crosstab.merge)
+                [part.slices for part in like], lambda tables: _by_key(tables, Crosstab.merge)
             ),
             days=None
             if first.days is None
-            else _by_key([part.days or {} for part in full], Tally.merge),
+            else _by_key([part.days or {} for part in like], Tally.merge),
             unlabelled=_summed([p.unlabelled for p in full if p.unlabelled is not None] or [None]),
+            sides=first.sides,
         )
 
     def __add__(self, other: Tally) -> Tally:
@@ -167,6 +171,10 @@ class Tally:
 
     def __repr__(self) -> str:
         return f"Tally(rows={self.rows}, labels={self.labels.names})"
+
+    def asked(self, **sides: Any) -> Tally:
+        """The tally that remembers what was said of its labels."""
+        return replace(self, sides={n: v for n, v in sorted(sides.items()) if v is not None})
 
     @property
     def is_zero(self) -> bool:
@@ -215,6 +223,11 @@ class Tally:
                 f"tallies of unlike probabilities can't be added: of {_shown(self.columns)} and of "
                 f"{_shown(other.columns)}"
             )
+        if self.sides != other.sides:
+            raise TallyError(
+                f"tallies can't be added: of one it was said {_told(self.sides)}, of the other "
+                f"{_told(other.sides)}"
+            )
         pairs: list[tuple[str, Any, Any]] = [
             ("decisions", self.decisions is None, other.decisions is None),
             ("clusters", self.clusters is None, other.clusters is None),
@@ -222,9 +235,8 @@ class Tally:
             ("scores", set(self.decided), set(other.decided)),
             ("scores", set(self.scores), set(other.scores)),
         ]
-        both = self.counted and other.counted
         for name, mine, theirs in pairs:
-            if both and mine != theirs:
+            if mine != theirs:
                 raise TallyError(
                     f"tallies can't be added: one counted {name} and the other did not; count both "
                     f"with the same columns"
@@ -254,6 +266,7 @@ class Tally:
             "too_many": self.too_many,
             "slices": [[*key, _tables(each)] for key, each in self.slices.items()],
             "days": None if self.days is None else list(self.days),
+            "sides": dict(self.sides),
         }
         arrays = {
             name: np.frombuffer(part.to_bytes(), np.uint8)
@@ -295,6 +308,7 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
         slices={(str(c), str(v)): _tables_of(each) for c, v, each in header["slices"]},
         days=None if days is None else {str(day): parts[f"day {day}"] for day in days},
         unlabelled=parts.get("unlabelled"),
+        sides={str(name): value for name, value in header["sides"].items()},
     )
     if min(tally.rows, tally.empty) < 0 or any(n < 0 for n in tally.refused.reasons.values()):
         raise ValueError("a number of rows is negative")
@@ -387,6 +401,10 @@ def _scores_without(table: ScoreTally, label: str) -> ScoreTally:
         counts=table.counts[kept][:, held],
         squares=None if table.squares is None else table.squares[kept][:, held],
     )
+
+
+def _told(sides: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in sides.items()) or "nothing"
 
 
 def _shown(names: Sequence[str] | None) -> str:
