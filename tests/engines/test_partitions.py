@@ -121,6 +121,20 @@ def test_of_several_refusals_it_is_always_the_same_one() -> None:
         tally_of(add_bytes(parts))
 
 
+def test_rows_left_out_are_counted_by_reason_in_any_cut() -> None:
+    ask = Ask(on_bad_row="skip")
+    odd = [None, float("nan"), float("inf"), -float("inf")] * 3
+    bad = FLOWS[: len(odd)].with_columns(pl.Series("score", odd))
+    frame = pl.concat([FLOWS[:50], bad, FLOWS[50:90].with_columns(pl.lit("").alias("label"))])
+    whole = count(frame, COLUMNS, ask)
+    assert whole.refused.total == 52
+    assert whole.rows == 102
+    for size in (1, 13):
+        parts = [frame[i : i + size] for i in range(0, frame.height, size)]
+        counted = [count_batches([part], COLUMNS, ask) for part in parts]
+        assert tally_of(add_bytes(counted)) == whole
+
+
 def test_labels_of_unlike_kinds_in_two_partitions_are_refused() -> None:
     numbers = FLOWS[:5].with_columns(pl.lit(1).alias("label"))
     parts = [count_batches([frame], COLUMNS, ASK) for frame in (FLOWS, numbers)]
@@ -137,7 +151,8 @@ def test_a_tally_too_large_for_one_value_says_what_would_help(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(partitions, "LARGEST", 100)
-    row = next(partitions._spark_count(iter([FLOWS]), COLUMNS, ASK))
+    batches = FLOWS.select(COLUMNS.names).to_arrow().to_batches()
+    row = next(partitions._spark_count(iter(batches), COLUMNS, ASK))
     with pytest.raises(InputError, match=r"more than one value can hold .* grid"):
         tally_of(row.column(0)[0].as_py())
 

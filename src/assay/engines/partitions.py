@@ -101,7 +101,9 @@ def count_spark(frame: Any, columns: Columns, ask: Ask) -> Tally:
     from pyspark.errors import PySparkException
 
     must_have_columns(frame.columns, columns, "the Spark frame")
-    chosen = frame.select(*(f"`{name.replace('`', '``')}`" for name in columns.names))
+    # Spark hands over no column whose name has a dot or a backtick, so they travel by number.
+    quoted = (f"`{name.replace('`', '``')}`" for name in columns.names)
+    chosen = frame.selectExpr(*(f"{name} AS c{i}" for i, name in enumerate(quoted)))
     schema = f"{_OUTCOME} binary"
     counted = chosen.mapInArrow(partial(_spark_count, columns=columns, ask=ask), schema)
     tasks = _spark_tasks(frame)
@@ -128,7 +130,8 @@ def _spark_tasks(frame: Any) -> int:
 
 
 def _spark_count(batches: Iterator[Any], columns: Columns, ask: Ask) -> Iterator[Any]:
-    yield _arrow(count_batches(batches, columns, ask))
+    named = (batch.rename_columns(columns.names) for batch in batches)
+    yield _arrow(count_batches(named, columns, ask))
 
 
 def _spark_add(batches: Iterator[Any]) -> Iterator[Any]:
