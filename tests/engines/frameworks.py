@@ -20,7 +20,8 @@ def sail() -> Iterator[Any]:
     server_of = pytest.importorskip("pysail.spark", reason="Sail is not installed: pip install pysail")
     pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'pyspark[connect]'")
     with _quiet():
-        from pyspark.sql import SparkSession
+        # The usual builder makes every further session of this process one of Spark Connect.
+        from pyspark.sql.connect.session import SparkSession
 
         server = server_of.SparkConnectServer("127.0.0.1", 0)
         server.start()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from assay.tally.keeping import Exact, Keeping
 
@@ -45,9 +45,13 @@ class Ask:
 
     ``threshold`` is the score from which on a row is flagged; where none is said, rows are counted
     at 0.5, and whether that means anything is decided on the sum. ``on_bad_row`` says whether a row
-    that can't be used stops the count, or is left out and counted by its reason.
+    that can't be used stops the count, or is left out and counted by its reason. ``positive`` or
+    ``negative`` matters here only where labels have a probability each: those of the positive ones
+    are added up to one score, row by row.
     """
 
     scores: Keeping | None = Exact()  # noqa: RUF009 - frozen
     threshold: float | None = None
     on_bad_row: Literal["stop", "skip"] = "stop"
+    positive: Any = None
+    negative: Any = None

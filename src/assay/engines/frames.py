@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engines.ask import Ask, Columns
 from assay.engines.local import Accumulator
-from assay.sources.arrays import coded_columns
+from assay.sources.arrays import coded_columns, sided
 from assay.sources.batch import Coded
 from assay.sources.files.collect import Collector
 from assay.sources.files.memory import Budget
@@ -39,7 +39,8 @@ def count(rows: Any, columns: Columns, ask: Ask | None = None) -> Tally:
     counting = Accumulator(ask)
     for frame in frames:
         for start in range(0, frame.height, _PIECE):
-            counting.add(reader.coded(frame[start : start + _PIECE]))
+            piece = reader.coded(frame[start : start + _PIECE])
+            counting.add(sided(piece, ask.positive, ask.negative))
     return counting.done() + reader.refused()
 
 
