@@ -305,7 +305,7 @@ def _days(rows: Coded, days: Named, ask: Ask) -> dict[str, Tally]:
     """One tally of everything but slices a day."""
     plain = replace(rows, slices={}, days=None, empty=0)
     return {
-        day: count_coded(replace(plain.of_rows(chosen), rows=len(chosen)), ask)
+        day: count_coded(replace(plain.of_rows(chosen), rows=rows.given(chosen)), ask)
         for day, chosen in sorted(_rows_by_name(days).items())
     }
 
