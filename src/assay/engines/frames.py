@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.ask import Ask, Columns
-from assay.engines.local import Accumulator
+from assay.engines.parts import Accumulator
 from assay.sources.arrays import coded_columns, sided
 from assay.sources.batch import Coded
 from assay.sources.files.collect import Collector
@@ -61,11 +61,9 @@ class FrameReader:
         first = self._rows + 1
         self._rows += frame.height
         piece = Piece(frame.select(self._roles.columns), range(first, first + frame.height))
-        before = self._collector.rows_read - self._collector.rows_refused
         self._collector.add(piece, "the frame")
         taken, _ = self._collector.take()
-        after = self._collector.rows_read - self._collector.rows_refused
-        return coded_columns(taken, after - before)
+        return coded_columns(taken)
 
     def refused(self) -> Tally:
         """The rows that could not be used, as a tally of nothing else."""

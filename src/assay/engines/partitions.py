@@ -15,7 +15,7 @@ from assay import errors
 from assay.engines.ask import Ask, Columns
 from assay.engines.frames import count
 from assay.engines.libraries import gathered, must_have_columns, polars_of
-from assay.engines.local import Accumulator
+from assay.engines.parts import Accumulator
 from assay.errors import AssayError, InputError
 from assay.tally import Tally, from_bytes
 

@@ -178,7 +178,8 @@ def cuts(table: Table, threshold: float, common: int) -> str:
     )
     between = (
         f"SELECT {', '.join([*names, NUMBER, FLAGGED, ODD, EACH])}, "
-        f"SUM({RARE}) OVER (ORDER BY {NUMBER}) AS {BELOW}, "
+        # What is no finite number lies in no gap, wherever the database sorts it.
+        f"CASE WHEN {NUMBER} IS NOT NULL THEN SUM({RARE}) OVER (ORDER BY {NUMBER}) END AS {BELOW}, "
         f"CASE WHEN SUM({RARE}) OVER (PARTITION BY {NUMBER}) > 0 THEN 1 ELSE 0 END AS {AT} "
         f"FROM ({distinct}) AS c"
     )

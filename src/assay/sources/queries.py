@@ -7,9 +7,7 @@ import re
 from assay.errors import InputError
 
 # Comments, and whatever stands in quotes.
-_ASIDE = re.compile(
-    r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`", re.DOTALL
-)
+_ASIDE = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`", re.DOTALL)
 _FIRST = ("select", "with", "from", "values", "table")
 
 

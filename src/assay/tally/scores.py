@@ -127,7 +127,8 @@ class ScoreTally:
         rows = scores.astype(np.float64) + 0.0
         below = np.searchsorted(cuts, rows, side="right")
         at = np.concatenate(([np.nan], cuts))[below]
-        gap = np.concatenate(([_LOWEST], np.nextafter(cuts, np.inf)))[below]
+        with np.errstate(over="ignore"):  # no finite score lies above the largest
+            gap = np.concatenate(([_LOWEST], np.nextafter(cuts, np.inf)))[below]
         outside = (at != rows) & (truth != frequent)
         if outside.any():
             row = int(outside.argmax())
@@ -230,6 +231,17 @@ class ScoreTally:
         others = self.counts[[label != self.kept.frequent for label in self.labels]]
         above = np.nextafter(np.append(low[1:], np.inf), -np.inf)
         return low, np.where(others.any(axis=0), low, above)
+
+    def one_score(self, column: int) -> bool:
+        """Whether all rows of a column are known to have the same score."""
+        low, high = self.ends()
+        return bool(low[column] == high[column])
+
+    def starting_at(self, smallest: float) -> ScoreTally:
+        """The table of cuts with the rows below the lowest cut at the smallest score there is."""
+        if not isinstance(self.kept, Cuts) or not self.size or self.scores[0] != _LOWEST:
+            return self
+        return replace(self, scores=np.append(smallest, self.scores[1:]))
 
     def middles(self) -> npt.NDArray[np.float64]:
         """The score itself or, of a cell, the middle of its smallest and its largest one."""
