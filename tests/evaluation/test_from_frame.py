@@ -134,9 +134,10 @@ def test_rows_left_out_are_counted_and_noted() -> None:
 
 
 def test_duckdb_counts_its_own_rows() -> None:
-    relation = duckdb.from_arrow(FRAME.to_arrow())
     columns = {"label": "y", "score": "p", "slices": ["host"]}
-    assert assay.count(relation, **columns) == assay.count(FRAME, **columns)
+    with duckdb.connect() as connection:
+        relation = connection.from_arrow(FRAME.to_arrow())
+        assert assay.count(relation, **columns) == assay.count(FRAME, **columns)
 
 
 @pytest.mark.parametrize(
@@ -250,3 +251,40 @@ def test_no_library_is_imported_for_a_frame_of_another() -> None:
 
 def test_a_tally_comes_out() -> None:
     assert isinstance(assay.count(FRAME, label="y", score="p"), Tally)
+
+
+# -- how scores are kept ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["auto", "exact", "cuts", "grid"])
+@pytest.mark.parametrize("kind", ["polars", "polars, lazy", "pandas", "Arrow dataset", "Dask"])
+def test_the_mode_says_how_scores_are_kept(mode: str, kind: str) -> None:
+    columns = {"label": "y", "score": "p", "mode": mode}
+    if (mode, kind) == ("cuts", "Dask"):
+        with pytest.raises(InputError, match="which one of them does not know: keep every score"):
+            assay.evaluate(FRAMES[kind](FRAME), **columns)
+        return
+    evaluation = assay.evaluate(FRAMES[kind](FRAME), **columns)
+    assert evaluation.to_dict()["mode"] == ("exact" if mode == "auto" else mode)
+    exact = assay.evaluate(FRAME["y"], y_score=FRAME["p"])
+    assert evaluation["roc_auc"].value == pytest.approx(exact["roc_auc"].value, abs=1e-5)
+
+
+def test_auto_says_what_it_kept_where_memory_is_short() -> None:
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({"y": rng.choice(["attack", "normal"], 100_000), "p": rng.random(100_000)})
+    evaluation = assay.evaluate(frame.lazy(), label="y", score="p", max_memory=1 << 20)
+    assert evaluation.to_dict()["mode"] in ("cuts", "grid")
+    assert any("did not" in note and "memory" in note for note in evaluation.notes)
+
+
+def test_a_reader_comes_once() -> None:
+    with pytest.raises(InputError, match="a reader gives them once: give the table"):
+        assay.evaluate(FRAMES["Arrow reader"](FRAME), label="y", score="p", mode="cuts")
+
+
+def test_an_unknown_mode_is_refused() -> None:
+    with pytest.raises(InputError, match="mode= is one of auto, exact, cuts, grid; found 'bins'"):
+        assay.evaluate(FRAME, label="y", score="p", mode="bins")
+    with pytest.raises(InputError, match="list is not read as a frame"):
+        assay.evaluate([1, 0], y_score=[0.5, 0.2], mode="grid")

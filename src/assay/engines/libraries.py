@@ -138,6 +138,11 @@ def pieces_of(rows: Any, columns: Columns) -> Iterator[pl.DataFrame]:
         raise unsupported(rows)
 
 
+def comes_again(rows: Any) -> bool:
+    """Whether the rows can be gone through a second time."""
+    return kind_of(rows) != STREAM or hasattr(rows, "scanner")
+
+
 def _names(rows: Any, kind: str) -> Iterable[Any]:
     if kind == ARROW:
         return list(rows.schema.names)

@@ -18,6 +18,7 @@ from assay.engines.libraries import gathered, must_have_columns, polars_of
 from assay.engines.parts import Accumulator
 from assay.errors import AssayError, InputError
 from assay.tally import Tally, from_bytes
+from assay.tally.keeping import Cuts
 
 # How many tallies are added at once.
 FAN_IN = 8
@@ -29,6 +30,15 @@ LARGEST = (1 << 31) - (1 << 16)
 _REFUSED = b"assay-refused\n"
 _OUTCOME = "outcome"
 _ELSEWHERE = "No module named 'assay'"
+
+
+def must_be_countable(ask: Ask) -> None:
+    """Refuse what partitions can't be asked for one by one."""
+    if isinstance(ask.scores, Cuts):
+        raise InputError(
+            "cuts are the scores of the rarer labels in all partitions, which one of them does not "
+            "know: keep every score (mode='exact') or a grid (mode='grid'), or count by SQL"
+        )
 
 
 def count_batches(batches: Iterable[Any], columns: Columns, ask: Ask) -> bytes:
@@ -100,6 +110,7 @@ def count_spark(frame: Any, columns: Columns, ask: Ask) -> Tally:
     """
     from pyspark.errors import PySparkException
 
+    must_be_countable(ask)
     must_have_columns(frame.columns, columns, "the Spark frame")
     # Spark hands over no column whose name has a dot or a backtick, so they travel by number.
     quoted = (f"`{name.replace('`', '``')}`" for name in columns.names)
@@ -162,6 +173,7 @@ def count_dask(frame: Any, columns: Columns, ask: Ask) -> Tally:
     """Count a Dask frame, by whichever scheduler is in use."""
     from dask import delayed
 
+    must_be_countable(ask)
     must_have_columns(frame.columns, columns, "the Dask frame")
     counts = delayed(_dask_count, pure=False)
     adds = delayed(add_bytes, pure=False)
@@ -187,6 +199,7 @@ def count_ray(dataset: Any, columns: Columns, ask: Ask) -> Tally:
     """Count a dataset of Ray."""
     import ray
 
+    must_be_countable(ask)
     must_have_columns(dataset.columns() or (), columns, "the dataset of Ray")
     counted = dataset.select_columns(columns.names).map_batches(
         partial(_ray_count, columns=columns, ask=ask), batch_format="pyarrow", batch_size=None

@@ -10,7 +10,7 @@ from assay.errors import EmptyInput, InputError
 from assay.evaluation.counts import counts_tally
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
-from assay.evaluation.from_frame import count_frame, names_columns, refusal_notes
+from assay.evaluation.from_frame import count_frame, names_columns
 from assay.inference import Method
 from assay.sources import checked_columns, code_arrays, columns_of
 from assay.sources.arrays import asked_threshold, listed_labels, sided
@@ -32,6 +32,8 @@ def evaluate(
     cluster: str | None = None,
     time: str | None = None,
     on_bad_row: Literal["stop", "skip"] | None = None,
+    mode: str | None = None,
+    max_memory: int | None = None,
     positive: Any = None,
     negative: Any = None,
     labels: Sequence[Any] | None = None,
@@ -77,7 +79,9 @@ def evaluate(
     Of a frame (pandas, polars, also lazy, pyarrow, DuckDB, Spark, Dask, Ray, or a mapping) say which
     column is which: ``label``, ``score``, ``decision``, ``probabilities`` (by label), ``count``,
     ``weight``, ``cluster``, ``time``, ``family``, and ``slices`` as a list of names. Rows are counted
-    where they are. ``on_bad_row="skip"`` leaves out and counts those that can't be used.
+    where they are. ``on_bad_row="skip"`` leaves out and counts those that can't be used. ``mode``
+    says how scores are kept: ``"exact"``, ``"cuts"``, ``"grid"``, or ``"auto"``, exact while they
+    fit into ``max_memory`` bytes.
 
     >>> truth = ["attack", "normal", "attack", "normal"]
     >>> evaluation = evaluate(truth, y_score=[0.9, 0.2, 0.7, 0.6])
@@ -92,11 +96,12 @@ def evaluate(
     columns |= {"clusters": clusters, "times": times, "positive": positive, "negative": negative}
     named = {"label": label, "score": score, "decision": decision, "probabilities": probabilities}
     named |= {"count": count, "weight": weight, "cluster": cluster, "time": time}
+    named |= {"mode": mode, "max_memory": max_memory}
     named |= {"on_bad_row": on_bad_row, "family": family, "threshold": threshold}
     tally: Resolved | Tally
     if names_columns(y_true, columns | named):
-        tally = count_frame(y_true, columns | named | {"unknown": unknown})
-        notes, source = refusal_notes(tally), {"name": "frame"}
+        tally, notes = count_frame(y_true, columns | named | {"unknown": unknown})
+        source = {"name": "frame"}
     else:
         tally, notes, rows = resolved_arrays(
             y_true, **columns, threshold=threshold, unknown=unknown
@@ -205,7 +210,7 @@ def count(y_true: Any, **columns: Any) -> Tally:
     0.6666666666666666
     """
     if names_columns(y_true, columns):
-        return count_frame(y_true, columns)
+        return count_frame(y_true, columns)[0]
     return _counted(y_true, checked_columns(columns))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.engines import Ask, Columns
-from assay.engines.choosing import count as count_rows
+from assay.engines.choosing import count_by_mode
 from assay.engines.libraries import (
     ARROW,
     DASK,
@@ -19,6 +19,7 @@ from assay.engines.libraries import (
     kind_of,
     unsupported,
 )
+from assay.engines.parts import AUTO
 from assay.errors import InputError, ScoreError
 from assay.sources import label_text
 from assay.sources.thresholds import checked_threshold
@@ -39,7 +40,7 @@ _INSTEAD = {
     "cluster": "clusters",
     "time": "times",
 }
-_OTHERS = ("family", "slices", "threshold", "unknown", "on_bad_row")
+_OTHERS = ("family", "slices", "threshold", "unknown", "on_bad_row", "mode", "max_memory")
 _EXAMPLE = "evaluate(frame, label='y', score='p')"
 
 
@@ -49,7 +50,7 @@ def names_columns(rows: Any, given: Mapping[str, Any]) -> bool:
     >>> names_columns([1, 0], {"y_score": [0.9, 0.2]})
     False
     """
-    named = [name for name in (*NAMED, "on_bad_row") if given.get(name) is not None]
+    named = [name for name in (*NAMED, "on_bad_row", "mode", "max_memory") if given.get(name) is not None]
     if not named:
         _must_be_a_column(rows)
         return False
@@ -77,8 +78,8 @@ def _must_be_a_column(rows: Any) -> None:
     raise InputError(f"a {kind} has several columns: say which is which, {_EXAMPLE}")
 
 
-def count_frame(rows: Any, given: Mapping[str, Any]) -> Tally:
-    """Count the rows of a frame by what was said of its columns."""
+def count_frame(rows: Any, given: Mapping[str, Any]) -> tuple[Tally, tuple[str, ...]]:
+    """Count the rows of a frame by what was said of its columns, and what is to be noted."""
     read = (*NAMED, *_OTHERS, *_SIDES)
     odd = [name for name in given if name not in (*read, *ARRAYS)]
     if odd:
@@ -107,11 +108,13 @@ def count_frame(rows: Any, given: Mapping[str, Any]) -> Tally:
     )
     if ask.on_bad_row not in ("stop", "skip"):
         raise InputError(f"on_bad_row is 'stop' or 'skip'; found {ask.on_bad_row!r}")
-    tally = count_rows(rows, _columns(given), ask)
-    return tally.asked(**{name: given.get(name) for name in _SIDES})
+    mode = given.get("mode") or AUTO
+    tally, notes = count_by_mode(rows, _columns(given), ask, mode, given.get("max_memory"))
+    sides = {name: given.get(name) for name in _SIDES}
+    return tally.asked(**sides), (*_refusal_notes(tally), *notes)
 
 
-def refusal_notes(tally: Tally) -> tuple[str, ...]:
+def _refusal_notes(tally: Tally) -> tuple[str, ...]:
     """How many rows were left out, and why."""
     return tuple(
         f"{rows:,} {'row was' if rows == 1 else 'rows were'} left out: {reason}"
