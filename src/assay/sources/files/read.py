@@ -15,6 +15,7 @@ from assay.sources.files import formats
 from assay.sources.files.collect import Collector
 from assay.sources.files.columnar import arrow_table, parquet_table
 from assay.sources.files.delimited import delimited
+from assay.sources.files.hive import with_keys
 from assay.sources.files.inputs import Source, sources
 from assay.sources.files.jsonl import jsonl
 from assay.sources.files.memory import Budget
@@ -147,7 +148,21 @@ def opened(
     stdin: BinaryIO | None,
     stack: contextlib.ExitStack,
 ) -> Table:
-    """A source, opened by the format that its content, name or the request tells."""
+    """A source, opened by the format that its content, name or the request tells.
+
+    The keys of the folders around it are columns too.
+    """
+    return with_keys(_opened(source, request, budget, meter, stdin, stack), source.keys)
+
+
+def _opened(
+    source: Source,
+    request: Request,
+    budget: Budget,
+    meter: Meter,
+    stdin: BinaryIO | None,
+    stack: contextlib.ExitStack,
+) -> Table:
     if source.engine is not None:
         must_be_text(source.name, "a query", request, "input_format")
         return sql_table(source, batch_rows=request.batch_rows, limit=budget.limit, meter=meter)
