@@ -17,6 +17,8 @@ Floats = npt.NDArray[np.float64]
 _CLOSE, _DIGITS = 1e-11, 60
 # Up to so many errors decimals are quick; beyond, a tail that close counts as too large.
 _MOST_SUMMED = 1000
+# A risk below this is below the chance of no more errors than are expected; with some room.
+_HALF = 0.499
 
 
 def tail(errors: Any, rows: int, share: Any) -> Floats:
@@ -55,6 +57,33 @@ def _summed(errors: int, rows: int, limit: Fraction) -> Fraction:
             for k in range(min(errors, rows) + 1)
         )
         return Fraction(sum(terms, Decimal(0)))
+
+
+def shows_each(errors: Any, rows: int, limits: Any, risk: float) -> npt.NDArray[np.bool_]:
+    """Whether each number of errors shows its rate: P(Bin(rows, limit) <= errors) <= risk.
+
+    Most are far from the risk, and bounds that are quick to compute decide them.
+
+    >>> shows_each([0, 3], 100, [0.05, 0.05], 0.1).tolist()
+    [True, False]
+    """
+    errors, limits = np.broadcast_arrays(np.asarray(errors), np.asarray(limits, np.float64))
+    shown = limits >= 1
+    share = errors / rows if rows else np.ones(errors.shape)
+    inside = (limits > 0) & ~shown
+    if risk < _HALF:
+        # No fewer errors than are expected: their chance is a half or more.
+        inside &= share < limits
+    with np.errstate(divide="ignore", invalid="ignore"):
+        hit = np.where(errors > 0, share * np.log(share / limits), 0.0)
+        # Chernoff's bound, which is above the chance.
+        bound = np.exp(-rows * (hit + (1 - share) * (np.log1p(-share) - np.log1p(-limits))))
+    sure = inside & (share < limits) & (bound <= risk * (1 - _CLOSE))
+    shown = shown | sure
+    close = np.flatnonzero(inside & ~sure)
+    if len(close):
+        shown[close] = tail(errors[close], rows, limits[close]) <= risk
+    return shown
 
 
 @lru_cache(maxsize=4096)

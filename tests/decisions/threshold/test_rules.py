@@ -84,7 +84,7 @@ def chosen(rows: list[tuple[bool, int, str, int]], asked: dict[str, Any]) -> flo
     swept = swept_of(rows)
     want = wanted(**asked, families=tuple(family.name for family in swept.families))
     counts = swept.counts
-    place = empirical_rule(want, swept.families).choose(
+    place = empirical_rule(want).position(
         counts.tp, counts.fp, counts.positives, counts.negatives
     )
     return None if place < 0 else float(swept.thresholds[place])

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assay.decisions.threshold.choose import choose_of_batches
+from assay.decisions.threshold.choose import choose_of_tallies
 from assay.decisions.threshold.holdout import labelled_like
 from assay.decisions.threshold.result import Choice
+from assay.decisions.threshold.sweep import tallies_of
 from assay.errors import CountError, InputError, ScoreError
 from assay.inference import Bootstrap
 from assay.inference.chosen import Progress as Resampled
@@ -65,17 +66,19 @@ def choose_threshold_files(
         raise InputError("a threshold decides on scores: name the score, not a decision")
     said = {"positive": positive, "negative": negative, "labels": labels}
     rows = read(given_names(inputs), request, progress)
+    family = rows.family or FAMILY
     batch = _batch(rows, said)
-    unseen = judged = None
+    unseen = None
     if holdout is not None:
-        unseen = read(given_names(holdout), request, progress)
-        chosen, others = rows.columns["y_true"].used(), unseen.columns["y_true"].used()
+        others = read(given_names(holdout), request, progress)
+        labels_of = [part.columns["y_true"].used() for part in (rows, others)]
         try:
-            judged = _batch(unseen, labelled_like(chosen, others, batch.positive, said))
+            judged = _batch(others, labelled_like(*labels_of, batch.positive, said))
         except InputError as error:
-            raise type(error)(f"{unseen.name}: {error}") from error
-    return choose_of_batches(
-        batch,
+            raise type(error)(f"{others.name}: {error}") from error
+        unseen = tallies_of(judged, family, others.source)
+    return choose_of_tallies(
+        tallies_of(batch, family, rows.source, rows.notes),
         {
             "max_far": max_far,
             "max_fpr": max_fpr,
@@ -88,12 +91,9 @@ def choose_threshold_files(
             "volume": volume,
             "confidence": confidence,
         },
-        family=rows.family or FAMILY,
+        family=family,
         method=Bootstrap(level, resamples, seed),
-        source=rows.source,
-        holdout=judged,
-        holdout_source=None if unseen is None else unseen.source,
-        notes=rows.notes,
+        holdout=unseen,
         progress=resampled,
     )
 

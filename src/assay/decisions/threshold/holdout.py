@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.decisions.threshold.estimates import estimates_at
 from assay.decisions.threshold.result import Point, Shown
-from assay.decisions.threshold.rules import Rule, empirical_rule
+from assay.decisions.threshold.rules import empirical_rule
 from assay.decisions.threshold.sweep import Swept
 from assay.decisions.threshold.wanted import MAX_ALERTS, MAX_FAR, MAX_FPR, MIN_DR, Wanted
 from assay.errors import LabelError
@@ -124,7 +124,4 @@ def _holds(swept: Swept, position: int, wanted: Wanted) -> bool:
     """Whether a constraint holds at a position, by the exact arithmetic that chooses."""
     if position < 0:  # nothing is flagged: there is neither detection nor an alert
         return wanted.min_dr is None and not wanted.families
-    rule: Rule = empirical_rule(wanted, swept.families)
-    kept = rule.kept(swept.counts)
-    inside = kept.first <= position <= kept.last
-    return inside and (kept.among is None or position in kept.positions)
+    return not empirical_rule(wanted).kept(swept.counts_at([position])).empty
