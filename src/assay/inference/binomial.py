@@ -96,10 +96,25 @@ def most_allowed(rows: int, limit: Fraction, risk: Fraction) -> int | None:
     True
     """
     low, high = -1, rows  # the tail of all rows is 1, which no risk allows
+    middle, step = _about(rows, float(limit), float(risk)), 1
     while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if shows(middle, rows, limit, risk) else (low, middle)
+        if shows(middle, rows, limit, risk):
+            low, middle = middle, middle + step
+        else:
+            high, middle = middle, middle - step
+        # Steps grow until both ends are known, and halve what lies between from then on.
+        step *= 2
+        if not low < middle < high or step > high - low:
+            middle = (low + high) // 2
     return None if low < 0 else low
+
+
+def _about(rows: int, limit: float, risk: float) -> int:
+    """The same by the normal distribution, inside of 0 to rows - 1."""
+    from scipy.special import ndtri
+
+    mean, spread = rows * limit, math.sqrt(rows * limit * (1 - limit))
+    return min(max(round(mean + float(ndtri(risk)) * spread), 0), rows - 1)
 
 
 def least_shown(rows: int, risk: float) -> float:

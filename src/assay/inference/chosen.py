@@ -101,9 +101,8 @@ def choose_from_counts(
     return {rule: _chosen([drawn[i] for drawn in points]) for i, rule in enumerate(rules)}
 
 
-def narrowed_for(pyramid: Pyramid, rules: Sequence[Chooser]) -> Narrowed:
-    """The data themselves, cut so fine that the rules choose as on all thresholds."""
-    sweep = Narrowed.of_data(pyramid)
+def narrowed_for(sweep: Narrowed, rules: Sequence[Chooser]) -> Narrowed:
+    """A sweep cut so fine that the rules choose as on all thresholds."""
     while True:
         open_blocks = sweep.blocks.none
         for rule in rules:

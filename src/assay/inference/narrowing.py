@@ -81,12 +81,13 @@ class Blocks:
 
     @cached_property
     def mixed(self) -> Mask:
-        """Blocks inside of which both counts change.
+        """Blocks inside of which both counts change, and the first in which any does.
 
-        Where only one does, an end of the block is the best of it for whoever likes true positives
-        and dislikes false ones.
+        Where only one does, the end of the block or that of the block before is as good as any
+        threshold of it, for whoever likes true positives and dislikes false ones.
         """
-        return np.asarray((self.low.tp < self.high.tp) & (self.low.fp < self.high.fp))
+        first = self.drawn & (self.low.tp == 0) & (self.low.fp == 0)
+        return np.asarray(first | (self.low.tp < self.high.tp) & (self.low.fp < self.high.fp))
 
     @property
     def none(self) -> Mask:

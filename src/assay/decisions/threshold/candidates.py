@@ -170,9 +170,10 @@ def _may_be_best(
     high, low = blocks.high, blocks.low
     if not (high.positives and high.negatives):
         return blocks.none
-    ends = value(high.tp, high.fp, high)
-    best = np.max(ends, initial=-np.inf, where=True if defined is None else defined) - _CLOSE
-    return np.asarray(blocks.mixed & (value(high.tp, low.fp, high) >= best))
+    ends, inside = value(high.tp, high.fp, high), blocks.mixed
+    if defined is not None:
+        ends, inside = np.where(defined, ends, -np.inf), inside | (blocks.drawn & ~defined)
+    return np.asarray(inside & (value(high.tp, low.fp, high) >= ends.max() - _CLOSE))
 
 
 def _best(values: Floats, counts: Counts, exact: Any) -> int:

@@ -51,12 +51,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.decisions.threshold.limits import Kept, KeptAbove, KeptBelow, Limit, from_, up_to
+from assay.decisions.threshold.limits import (
+    Kept,
+    KeptAbove,
+    KeptBelow,
+    Limit,
+    Look,
+    from_,
+    up_to,
+)
 from assay.decisions.threshold.wanted import Wanted
 from assay.inference.binomial import most_allowed, shows_each
 from assay.inference.narrowing import Blocks, Counts
@@ -121,50 +129,46 @@ class FarPromised:
 
     def kept(self, counts: Counts) -> Kept:
         """The thresholds that keep it: ranks of the positives."""
-        positions = ranks(counts)
-        allowed = self.allowed_fpr(counts, counts.tp[positions])
-        starts = _starts(counts.negatives, allowed, allowed, self._risk)
-        rejected = np.zeros(len(positions), bool)
-        handed_on = 0.0
-        for start, end in pairwise([*sorted({start for start, _ in starts}), len(positions)]):
-            level = self._risk / len(starts) + handed_on
-            part = slice(start, end)
-            passed = shows_each(counts.fp[positions[part]], counts.negatives, allowed[part], level)
-            until = _length(passed)
-            rejected[start : start + until] = True
-            handed_on = level if until == end - start else 0.0
-        return Kept(0, len(counts.tp) - 1, positions[rejected])
+        ranked = Ranked.of(Blocks(counts, counts))
+        rejected, _ = self._rejected(ranked, counts)
+        return Kept(0, len(counts.tp) - 1, _distinct(ranked.block[rejected]))
 
-    def possible(self, blocks: Blocks) -> Array:
-        """The blocks in which some threshold may keep it."""
-        found = blocks.none
-        found[self.kept(blocks.high).positions] = True
-        return found
+    def look(self, blocks: Blocks) -> Look:
+        """Ranks that may be rejected or not, or begin a part of the sequence, have to be seen."""
+        ranked = Ranked.of(blocks)
+        rejected, unclear = self._rejected(ranked, blocks.high)
+        undecided, possible = blocks.none, blocks.none
+        undecided[ranked.block[unclear]] = True
+        if not unclear.any():
+            possible[ranked.block[rejected]] = True
+        kept = Kept(0, len(possible) - 1, np.flatnonzero(possible))
+        return Look(kept, possible, undecided)
 
-    def undecided(self, blocks: Blocks) -> Array:
-        """The blocks of ranks that may be rejected or not, or begin a part of the sequence."""
-        ranked = _Ranked.of(blocks)
-        negatives, unclear = blocks.high.negatives, blocks.none
-        least = self.allowed_fpr(blocks.high, ranked.least_tp)
-        most = self.allowed_fpr(blocks.high, ranked.most_tp)
-        starts = _starts(negatives, most, least, self._risk)
+    def _rejected(self, ranked: Ranked, counts: Counts) -> tuple[Array, Array]:
+        """Ranks that are rejected for sure, and those that have to be seen to go on."""
+        rejected, unclear = np.zeros((2, len(ranked.block)), bool)
+        least, most = (self.allowed_fpr(counts, tp) for tp in (ranked.least_tp, ranked.most_tp))
+        starts = _starts(counts.negatives, most, least, self._risk)
         for early, late in starts:
-            unclear[ranked.block[early:late]] = True
+            unclear[early:late] = True
         if unclear.any():
-            return unclear
+            return rejected, unclear
         handed_on = 0.0
-        for start, end in pairwise([*sorted({start for start, _ in starts}), len(most)]):
+        for start, end in pairwise([*(early for early, _ in starts), len(most)]):
             level = self._risk / len(starts) + handed_on
             part = slice(start, end)
-            may = shows_each(ranked.least_fp[part], negatives, most[part], level)
-            until = _length(may)
-            part = slice(start, start + until)
-            passed = shows_each(ranked.most_fp[part], negatives, least[part], level)
-            if not passed.all():
-                unclear[ranked.block[part][~passed]] = True
-                return unclear
-            handed_on = level if until == end - start else 0.0
-        return unclear
+            passed = shows_each(ranked.most_fp[part], counts.negatives, least[part], level)
+            until = start + _length(passed)
+            if until < end:
+                # Whether the first that does not pass for sure fails for sure.
+                fp, rate = ranked.least_fp[until:end], most[until:end]
+                until += _length(shows_each(fp, counts.negatives, rate, level))
+            unclear[start:until] = ~passed[: until - start]
+            if unclear.any():
+                break
+            rejected[start:until] = True
+            handed_on = level if until == end else 0.0
+        return rejected, unclear
 
     @property
     def _risk(self) -> float:
@@ -200,17 +204,18 @@ class AlertsPromised(KeptAbove):
         until = _length(self._passed(counts, counts.tp[positions], counts.fp[positions]))
         return int(positions[until - 1]) if until else -1
 
-    def undecided(self, blocks: Blocks) -> Array:
-        """The block in which it ends to be kept, or those of ranks that may be the last."""
+    def look(self, blocks: Blocks) -> Look:
+        """It ends to be kept at a rank, or without a base rate in a block after the last end."""
         if self.limit >= 1 or self.base_rate is None:
-            return super().undecided(blocks)
-        ranked, unclear = _Ranked.of(blocks), blocks.none
+            return super().look(blocks)
+        ranked, undecided, order = Ranked.of(blocks), blocks.none, blocks.order
         until = _length(self._passed(blocks.high, ranked.least_tp, ranked.least_fp))
         passed = self._passed(blocks.high, ranked.most_tp[:until], ranked.most_fp[:until])
-        unclear[ranked.block[:until][~passed]] = True
-        if until and not unclear.any():
-            unclear[ranked.block[until - 1]] = True
-        return unclear
+        undecided[ranked.block[:until][~passed]] = True
+        if undecided.any():
+            return Look(Kept(0, -1), blocks.none, undecided)
+        last = int(ranked.block[until - 1]) if until else -1
+        return Look(Kept(0, last), order <= last, (order == last) & blocks.drawn)
 
     def _passed(self, counts: Counts, tp: Array, fp: Array) -> Array:
         left = self.left_for_negatives(counts, tp)
@@ -254,16 +259,8 @@ def _least_detected(positives: int, limit: Fraction, risk: Fraction) -> int:
 # -- ranks of the positives ------------------------------------------------------------------------
 
 
-def ranks(counts: Counts) -> Array:
-    """Positions of scores at ranks of the positives, which only their number fixes."""
-    return np.unique(np.searchsorted(counts.tp, _spread(counts.positives)))
-
-
-def _spread(positives: int) -> Array:
-    return np.ceil(np.linspace(1, positives, min(positives, RANKS))).astype(np.int64)
-
-
-class _Ranked(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Ranked:
     """In which block each rank lies, and the least and the most counts that it may have there."""
 
     block: Array
@@ -273,12 +270,27 @@ class _Ranked(NamedTuple):
     most_fp: Array
 
     @classmethod
-    def of(cls, blocks: Blocks) -> _Ranked:
+    def of(cls, blocks: Blocks) -> Ranked:
+        """The ranks of the positives, which only their number fixes."""
         high, low = blocks.high, blocks.low
         spread = _spread(high.positives)
         block = np.searchsorted(high.tp, spread)
         least_tp = np.maximum(spread, low.tp[block])
         return cls(block, least_tp, high.tp[block], low.fp[block], high.fp[block])
+
+
+@lru_cache(maxsize=16)
+def _spread(positives: int) -> Array:
+    return np.ceil(np.linspace(1, positives, min(positives, RANKS))).astype(np.int64)
+
+
+def ranks(counts: Counts) -> Array:
+    """Positions of scores at ranks of the positives."""
+    return _distinct(Ranked.of(Blocks(counts, counts)).block)
+
+
+def _distinct(rising: Array) -> Array:
+    return rising[np.diff(rising, prepend=-1) > 0]
 
 
 @dataclass(frozen=True)
@@ -292,7 +304,7 @@ class EveryRank:
     def undecided(self, blocks: Blocks) -> Array:
         """The blocks that hold ranks."""
         found = blocks.none
-        found[_Ranked.of(blocks).block] = True
+        found[Ranked.of(blocks).block] = True
         return found & blocks.drawn
 
 
@@ -310,10 +322,7 @@ def _starts(negatives: int, most: Array, least: Array, risk: float) -> list[tupl
     if min(starts[1]) == len(most):
         # So few rows allow next to no false alarm: one sequence with all of the risk.
         starts = [first(rate) for rate in _enough(negatives, STARTS[:1], risk)]
-    kept: dict[tuple[int, int], None] = dict.fromkeys(
-        start for start in starts if min(start) < len(most)
-    )
-    return sorted(kept)
+    return sorted({start for start in starts if min(start) < len(most)})
 
 
 @lru_cache(maxsize=4096)

@@ -10,7 +10,7 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +66,18 @@ class Kept:
         return self.last if self.among is None else int(self.positions[-1])
 
 
+class Look(NamedTuple):
+    """A constraint on a sweep in blocks.
+
+    ``kept`` are the ends that keep it, ``possible`` the blocks in which some threshold may, and
+    ``undecided`` those that have to be cut to know where it begins or ends to be kept.
+    """
+
+    kept: Kept
+    possible: Array
+    undecided: Array
+
+
 class Limit(Protocol):
     """A constraint, as it is kept on rows at hand or promised for new ones."""
 
@@ -73,12 +85,8 @@ class Limit(Protocol):
         """The thresholds that keep it."""
         ...
 
-    def possible(self, blocks: Blocks) -> Array:
-        """The blocks in which some threshold may keep it."""
-        ...
-
-    def undecided(self, blocks: Blocks) -> Array:
-        """The blocks that have to be looked into to know where it begins or ends to be kept."""
+    def look(self, blocks: Blocks) -> Look:
+        """Which blocks keep it, may keep it, and have to be cut."""
         ...
 
 
@@ -93,13 +101,10 @@ class KeptAbove:
         """The thresholds that keep it."""
         return Kept(0, self.last(counts))
 
-    def possible(self, blocks: Blocks) -> Array:
-        """The blocks in which some threshold may keep it."""
-        return blocks.order <= self.last(blocks.high) + 1
-
-    def undecided(self, blocks: Blocks) -> Array:
-        """The block in which it ends to be kept."""
-        return (blocks.order == self.last(blocks.high) + 1) & blocks.drawn
+    def look(self, blocks: Blocks) -> Look:
+        """It ends to be kept in the block after the last end that keeps it."""
+        last, order = self.last(blocks.high), blocks.order
+        return Look(Kept(0, last), order <= last + 1, (order == last + 1) & blocks.drawn)
 
 
 class KeptBelow:
@@ -113,13 +118,11 @@ class KeptBelow:
         """The thresholds that keep it."""
         return Kept(self.first(counts), len(counts.tp) - 1)
 
-    def possible(self, blocks: Blocks) -> Array:
-        """The blocks in which some threshold may keep it."""
-        return blocks.order >= self.first(blocks.high)
-
-    def undecided(self, blocks: Blocks) -> Array:
-        """The block in which it begins to be kept."""
-        return (blocks.order == self.first(blocks.high)) & blocks.drawn
+    def look(self, blocks: Blocks) -> Look:
+        """It begins to be kept in the block of the first end that keeps it."""
+        first, order = self.first(blocks.high), blocks.order
+        kept = Kept(first, len(order) - 1)
+        return Look(kept, order >= first, (order == first) & blocks.drawn)
 
 
 @dataclass(frozen=True)
@@ -171,14 +174,11 @@ class FarAtMost:
         kept &= (counts.tp > 0) | (counts.fp > 0)
         return Kept(0, len(kept) - 1, np.flatnonzero(kept))
 
-    def possible(self, blocks: Blocks) -> Array:
-        """The blocks in which some threshold may keep it."""
+    def look(self, blocks: Blocks) -> Look:
+        """Which of its many ends matters is for the objective to say."""
         true, false = self._odds(blocks.high)
-        return at_most(blocks.low.fp, false, blocks.high.tp, true)
-
-    def undecided(self, blocks: Blocks) -> Array:
-        """None: which of its many ends matters is for the objective to say."""
-        return blocks.none
+        possible = at_most(blocks.low.fp, false, blocks.high.tp, true)
+        return Look(self.kept(blocks.high), possible, blocks.none)
 
     def _odds(self, counts: Counts) -> tuple[Fraction, Fraction]:
         true, false = self.limit, 1 - self.limit

@@ -181,11 +181,12 @@ class Rule:
         unclear = blocks.none
         if not (blocks.high.positives and blocks.high.negatives):
             return unclear
-        possible = ~unclear
+        kept, possible = Kept(0, len(unclear) - 1), ~unclear
         for limit in self.limits:
-            unclear |= limit.undecided(blocks)
-            possible &= limit.possible(blocks)
-        return unclear | self.objective.undecided(blocks, self.kept(blocks.high), possible)
+            look = limit.look(blocks)
+            kept, possible = kept & look.kept, possible & look.possible
+            unclear |= look.undecided
+        return unclear | self.objective.undecided(blocks, kept, possible)
 
 
 def _below(blocks: Blocks, kept: Kept, possible: Array) -> Array:

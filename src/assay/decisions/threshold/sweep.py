@@ -22,7 +22,7 @@ from assay.inference.chosen import (
     choose_from_counts,
     narrowed_for,
 )
-from assay.inference.narrowing import Counts, Hits, Pyramid
+from assay.inference.narrowing import Counts, Hits, Narrowed, Pyramid
 from assay.sources import Batch
 from assay.tally import ClusterTally, Confusion, Resolved, Sample, ScoreTally
 
@@ -220,7 +220,7 @@ class Swept:
 
     def seen_by(self, *rules: Chooser) -> Seen:
         """As few thresholds as make the rules choose as among all of them."""
-        sweep = narrowed_for(self.pyramid, rules)
+        sweep = narrowed_for(Narrowed.of_data(self.pyramid), rules)
         return Seen(self.pyramid.thresholds(sweep.ends), sweep.blocks.high)
 
     def chosen(
