@@ -67,22 +67,19 @@ def shows_each(errors: Any, rows: int, limits: Any, risk: float) -> npt.NDArray[
     >>> shows_each([0, 3], 100, [0.05, 0.05], 0.1).tolist()
     [True, False]
     """
-    errors, limits = np.broadcast_arrays(np.asarray(errors), np.asarray(limits, np.float64))
-    shown = limits >= 1
-    share = errors / rows if rows else np.ones(errors.shape)
-    inside = (limits > 0) & ~shown
+    errors, expected = np.asarray(errors), rows * np.asarray(limits, np.float64)
+    shown = expected >= rows
+    inside = (expected > 0) & ~shown
+    room = expected - errors
     if risk < _HALF:
-        # No fewer errors than are expected: their chance is a half or more.
-        inside &= share < limits
-    with np.errstate(divide="ignore", invalid="ignore"):
-        hit = np.where(errors > 0, share * np.log(share / limits), 0.0)
-        # Chernoff's bound, which is above the chance.
-        bound = np.exp(-rows * (hit + (1 - share) * (np.log1p(-share) - np.log1p(-limits))))
-    sure = inside & (share < limits) & (bound <= risk * (1 - _CLOSE))
-    shown = shown | sure
+        # Where there are as many errors as expected, the chance of so few is a half or more.
+        inside &= room > 0
+    # Chernoff: the chance is at most exp(-room^2 / (2 expected)).
+    sure = inside & (room > 0) & (room * room >= -2 * math.log(risk) * (1 + _CLOSE) * expected)
+    shown |= sure
     close = np.flatnonzero(inside & ~sure)
     if len(close):
-        shown[close] = tail(errors[close], rows, limits[close]) <= risk
+        shown[close] = tail(errors[close], rows, expected[close] / rows) <= risk
     return shown
 
 

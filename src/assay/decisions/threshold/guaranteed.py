@@ -159,8 +159,8 @@ class FarPromised:
             part = slice(start, end)
             passed = shows_each(ranked.most_fp[part], counts.negatives, least[part], level)
             until = start + _length(passed)
-            if until < end:
-                # Whether the first that does not pass for sure fails for sure.
+            if until < end and ranked.is_unclear(until):
+                # The first that does not pass for sure may still pass.
                 fp, rate = ranked.least_fp[until:end], most[until:end]
                 until += _length(shows_each(fp, counts.negatives, rate, level))
             unclear[start:until] = ~passed[: until - start]
@@ -277,6 +277,12 @@ class Ranked:
         block = np.searchsorted(high.tp, spread)
         least_tp = np.maximum(spread, low.tp[block])
         return cls(block, least_tp, high.tp[block], low.fp[block], high.fp[block])
+
+
+    def is_unclear(self, rank: int) -> bool:
+        """Whether the counts of a rank are not known yet."""
+        least = self.least_tp[rank], self.least_fp[rank]
+        return least != (self.most_tp[rank], self.most_fp[rank])
 
 
 @lru_cache(maxsize=16)
