@@ -283,5 +283,3 @@ class Narrowed:
             index[places] = (FAN * self.index[where][:, None] + np.arange(FAN))[exist]
             amounts[:, places] = drawn[:, exist]
         return Narrowed(self.pyramid, levels, index, amounts, self.split)
-
-

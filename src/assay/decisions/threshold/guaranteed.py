@@ -278,7 +278,6 @@ class Ranked:
         least_tp = np.maximum(spread, low.tp[block])
         return cls(block, least_tp, high.tp[block], low.fp[block], high.fp[block])
 
-
     def is_unclear(self, rank: int) -> bool:
         """Whether the counts of a rank are not known yet."""
         least = self.least_tp[rank], self.least_fp[rank]

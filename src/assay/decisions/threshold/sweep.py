@@ -59,12 +59,7 @@ def tallies_of(
     resolved = engines.count(replace(batch, slices={}, days=None))
     families = rows = None
     if family in batch.slices:
-        kinds = batch.slices[family]
-        held = sorted({kinds.names[code] for code in np.unique(kinds.codes[batch.truth == 1])})
-        labels = (batch.labels[0], *held)
-        position = {name: i for i, name in enumerate(held, start=1)}
-        renumbered = np.array([position.get(name, 0) for name in kinds.names], np.uint16)
-        truth = np.where(batch.truth == 1, renumbered[kinds.codes], 0)
+        labels, truth = batch.by_family(family)
         families = ScoreTally.of_rows(labels, batch.score, truth, counts=batch.counts)
         if batch.clusters is not None:
             rows = Sample.of_rows(
@@ -206,15 +201,7 @@ class Swept:
         """The confusion matrix of each cluster at a threshold, where there are clusters."""
         if self.sample is None:
             return None
-        sample = self.sample
-        return ClusterTally.of_codes(
-            self.labels,
-            (sample.truth > 0).astype(np.uint8),
-            (sample.scores[:, 0] >= threshold).astype(np.uint8),
-            sample.cluster,
-            sample.clusters,
-            amounts=sample.counts,
-        )
+        return ClusterTally.of_sample(self.labels, self.sample, threshold)
 
     # -- for rules ---------------------------------------------------------------------------------
 

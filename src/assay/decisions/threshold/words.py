@@ -92,9 +92,7 @@ def _bounds(wanted: Wanted, swept: Swept) -> list[str]:
         flagged = f"alerts <= {rate(wanted.budget)} of all rows"
         if wanted.base_rate is None:
             most = most_allowed(swept.rows, wanted.budget, wanted.risk)
-            found.append(
-                f"{flagged}: at most {count(most or 0)} of {_of(swept.rows)} rows flagged"
-            )
+            found.append(f"{flagged}: at most {count(most or 0)} of {_of(swept.rows)} rows flagged")
         else:
             found.append(
                 f"{flagged} {at(wanted.base_rate)}: an upper bound on the detection rate and one "

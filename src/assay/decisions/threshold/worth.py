@@ -65,9 +65,7 @@ def _on_the_edge(constraint: str, swept: Swept, position: int, wanted: Wanted) -
         hits = counts.kind(family)
         return int(hits.flagged[0]) - 1 < limit * hits.size
     missed = constraint == MIN_DR
-    moved = Counts(
-        counts.tp - missed, counts.fp + (not missed), counts.positives, counts.negatives
-    )
+    moved = Counts(counts.tp - missed, counts.fp + (not missed), counts.positives, counts.negatives)
     (limit_alone,) = limits_of(alone)
     return limit_alone.kept(moved).empty
 
