@@ -8,12 +8,14 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from assay.engines import resolve
 from assay.errors import InputError, MethodError, UnknownMeasure
 from assay.evaluation import display
 from assay.evaluation.deployment import LowRate, Reach, low_rates, mostly_false, reach, reading
 from assay.evaluation.entries import DEFAULT_BASE_RATES, Entry, entries
 from assay.evaluation.findings import Finding, findings_of
 from assay.evaluation.judge import Judge
+from assay.evaluation.kept import keeping, mode_note
 from assay.evaluation.labelled_alerts import Unlabelled, alerts_only
 from assay.evaluation.over_time import (
     AlertsPerDay,
@@ -32,7 +34,7 @@ from assay.inference.significance import finite
 from assay.measures import Costs, Measure, catalogue, parse
 from assay.sources import FAMILY, label_text
 from assay.sources.times import TIME
-from assay.tally import Confusion, Resolved
+from assay.tally import Confusion, Resolved, Tally
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,6 +56,9 @@ RECORD = (
     "undefined",
     "note",
     "reading",
+    "mode",
+    "bound_low",
+    "bound_high",
 )
 NO_ALERTS = "rows without a label need one positive label; there are more than two classes"
 ONE_POSITIVE_COSTS = (
@@ -78,7 +83,7 @@ class Evaluation(Mapping[str, Estimate]):
 
     def __init__(
         self,
-        tally: Resolved,
+        tally: Resolved | Tally,
         *,
         level: float | None = None,
         interval: Method | str | None = None,
@@ -93,6 +98,12 @@ class Evaluation(Mapping[str, Estimate]):
         source: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
+        if isinstance(tally, Tally):
+            source = {"rows_read": tally.rows, "rows_refused": tally.refused.total} | dict(
+                source or {"name": "tally"}
+            )
+            tally, inferred = resolve(tally, **tally.sides)
+            notes = (*notes, *inferred)
         method, self.level = method_of(interval, level)
         rates = _base_rates(base_rate)
         if tally.positive is None and top is not None:
@@ -293,7 +304,7 @@ class Evaluation(Mapping[str, Estimate]):
             "positive": tally.positive,
             "threshold": tally.threshold,
             "level": self.level,
-            "mode": "exact",
+            "mode": keeping(tally).name,
             "labels": list(tally.labels),
             "confusion": [list(row) for row in tally.confusion.cells] if self.decided else None,
             "per_class": [self._class(i) for i in range(len(tally.labels))],
@@ -364,8 +375,13 @@ class Evaluation(Mapping[str, Estimate]):
             "fp": [int(v) if whole else v for v in swept.fp.tolist()],
         }
 
+    @property
+    def has_reliability(self) -> bool:
+        """Whether scores are probabilities of one positive label, and known one by one."""
+        return self._judge.reliability is not None
+
     def _reliability(self) -> dict[str, list[Any]] | None:
-        if self._judge.reliability is None:
+        if not self.has_reliability:
             return None
         found = {name: column.tolist() for name, column in self.curves.reliability().items()}
         if not self.tally.confusion.weighted:
@@ -376,7 +392,7 @@ class Evaluation(Mapping[str, Estimate]):
         """All estimates as a polars dataframe."""
         import polars as pl
 
-        numbers = ("base_rate", "value", "low", "high", "n")
+        numbers = ("base_rate", "value", "low", "high", "n", "bound_low", "bound_high")
         schema: dict[str, Any] = {
             name: pl.Float64 if name in numbers else pl.String for name in RECORD
         }
@@ -384,7 +400,8 @@ class Evaluation(Mapping[str, Estimate]):
 
     def records(self) -> list[dict[str, Any]]:
         """All estimates as rows of a table: plain values, the slice in two columns."""
-        return [_record(self._plain(entry)) for entry in self.entries]
+        mode = keeping(self.tally).name
+        return [_record(self._plain(entry), mode) for entry in self.entries]
 
     def __repr__(self) -> str:
         return display.text(self)
@@ -395,9 +412,10 @@ class Evaluation(Mapping[str, Estimate]):
 
 def _notes(tally: Resolved) -> list[str]:
     """What should be said of a tally as a whole."""
+    mode = [] if tally.scores is None else [mode_note(tally)]
     if tally.kind == "probability" and tally.positive is not None:
-        return ["all scores lie in [0, 1], so they were read as probabilities"]
-    return []
+        return ["all scores lie in [0, 1], so they were read as probabilities", *mode]
+    return mode
 
 
 def _volume(volume: Any) -> float | None:
@@ -433,7 +451,9 @@ def _key(entry: Entry, positive: str | None) -> str:
     return entry.measure if suffix is None else f"{entry.measure}.{suffix}"
 
 
-def _record(estimate: Mapping[str, Any]) -> dict[str, Any]:
+def _record(estimate: Mapping[str, Any], mode: str) -> dict[str, Any]:
     where = estimate["slice"] or {"column": None, "value": None}
     sliced = {"slice_column": where["column"], "slice_value": where["value"]}
-    return {key: {**estimate, **sliced}[key] for key in RECORD}
+    low, high = estimate["bound"] or (None, None)
+    kept = {"mode": mode, "bound_low": low, "bound_high": high}
+    return {key: {**estimate, **sliced, **kept}[key] for key in RECORD}

@@ -27,6 +27,7 @@ class Roles:
     ``probabilities`` maps a label, as text, to its column. ``slices`` has the family in it.
     ``models`` are columns of what several models said, None where one model is judged;
     ``model_classes`` maps a pattern that names a model's probabilities to columns, by label.
+    ``rows`` tells how many equal rows each row stands for, where they were grouped before.
     """
 
     label: str | None
@@ -42,13 +43,14 @@ class Roles:
     models: tuple[str, ...] | None = None
     id: str | None = None
     model_classes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    rows: str | None = None
 
     @property
     def columns(self) -> list[str]:
         """Every column once."""
         single = [self.label, self.score, self.decision, *self.probabilities.values()]
         single += [*self.slices, self.time, self.count, self.weight, self.cluster]
-        single += [*(self.models or ()), self.id]
+        single += [*(self.models or ()), self.id, self.rows]
         single += [
             column for by_label in self.model_classes.values() for column in by_label.values()
         ]
@@ -90,7 +92,7 @@ def roles_of(table: Table, request: Request) -> Roles:
     elif label is None:
         raise InputError(
             f"{table.name}: no column is known to hold the labels, such as "
-            f"{', '.join(WELL_KNOWN[LABEL])}. Say which with --label. {_listed(table)}"
+            f"{', '.join(WELL_KNOWN[LABEL])}. Say which with label=. {_listed(table)}"
         )
     probabilities = dict(request.probabilities)
     if request.probability_pattern is not None:
@@ -109,7 +111,7 @@ def roles_of(table: Table, request: Request) -> Roles:
             raise InputError(
                 f"{table.name}: no column is known to hold what the model said, such as "
                 f"{', '.join((*WELL_KNOWN[SCORE], *WELL_KNOWN[DECISION]))}. Say which with "
-                f"--score, --decision or --probabilities. {_listed(table)}"
+                f"score=, decision= or probabilities=. {_listed(table)}"
             )
     said = [("model's column", column) for column in models or ()]
     for role, column in (
@@ -196,7 +198,7 @@ def _recognised(
     if len(found) > 1:
         raise InputError(
             f"{table.name}: several columns may be the {role}: {', '.join(map(repr, found))}. "
-            f"Say which with --{role}"
+            f"Say which with {role}="
         )
     return found[0] if found else None
 
