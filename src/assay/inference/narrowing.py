@@ -147,7 +147,7 @@ class Pyramid:
 
     def thresholds(self, positions: Any) -> npt.NDArray[np.float64]:
         """The scores at some positions."""
-        return self.tally.scores[self.size - 1 - np.asarray(positions)].astype(np.float64)
+        return np.asarray(self.tally.scores[self.size - 1 - np.asarray(positions)], np.float64)
 
     def positions(self, thresholds: Any) -> Integers:
         """The last position that each threshold flags; -1 where it flags nothing."""
@@ -242,7 +242,9 @@ class Narrowed:
     @cached_property
     def ends(self) -> Integers:
         """The last position of each block."""
-        return np.minimum((self.index + 1) * FAN**self.level, self.pyramid.size) - 1
+        return np.asarray(
+            np.minimum((self.index + 1) * FAN**self.level, self.pyramid.size) - 1, np.int64
+        )
 
     @cached_property
     def sums(self) -> Integers:

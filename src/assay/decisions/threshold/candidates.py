@@ -129,7 +129,7 @@ class EqualError:
         """The block in which false positives get more than misses."""
         if not (blocks.high.positives and blocks.high.negatives):
             return blocks.none
-        return (blocks.order == self._crossing(blocks.high)) & blocks.drawn
+        return np.asarray((blocks.order == self._crossing(blocks.high)) & blocks.drawn)
 
     @staticmethod
     def _crossing(counts: Counts) -> int:

@@ -63,7 +63,6 @@ def _same_rows(swept: Swept, holdout: Swept | None) -> Iterator[Finding]:
 
 def _shared(swept: Swept, holdout: Swept) -> int:
     """How many rows of the holdout are rows that the threshold was chosen on."""
-
     here, there = swept.tally, holdout.tally
     if np.array_equal(here.scores, there.scores) and np.array_equal(here.counts, there.counts):
         return holdout.rows
@@ -107,8 +106,8 @@ def _base_rate(swept: Swept, wanted: Wanted) -> Iterator[Finding]:
             "T004",
             "warning",
             f"No base rate was given, so {listed(asked)} {verb} at the share of attacks in these "
-            f"rows, {percent(swept.share)}. Where attacks are rarer the same threshold does far worse: "
-            f"say the base rate of deployment.",
+            f"rows, {percent(swept.share)}. Where attacks are rarer the same threshold does far "
+            f"worse: say the base rate of deployment.",
         )
 
 

@@ -71,9 +71,9 @@ def choose_threshold_files(
     unseen = None
     if holdout is not None:
         others = read(given_names(holdout), request, progress)
-        labels_of = [part.columns["y_true"].used() for part in (rows, others)]
+        chosen, unlike = (part.columns["y_true"].used() for part in (rows, others))
         try:
-            judged = _batch(others, labelled_like(*labels_of, batch.positive, said))
+            judged = _batch(others, labelled_like(chosen, unlike, batch.positive, said))
         except InputError as error:
             raise type(error)(f"{others.name}: {error}") from error
         unseen = tallies_of(judged, family, others.source)
