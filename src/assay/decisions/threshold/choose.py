@@ -19,16 +19,24 @@ from assay.decisions.threshold.sweep import ScoredTallies, Swept, tallies_of
 from assay.decisions.threshold.wanted import Wanted, wanted
 from assay.decisions.threshold.worth import worth
 from assay.errors import InputError
+from assay.evaluation.kept import keeping, mode_note
 from assay.inference import Bootstrap
 from assay.inference.chosen import Chooser, Progress
 from assay.inference.operating import NOTHING
 from assay.sources import FAMILY, Batch, from_arrays, must_share_index
 from assay.sources.columns import labels_of
+from assay.tally.keeping import Cuts, Exact, Grid
 
 ANEW = (
     "Intervals choose the threshold anew in each resample, and tell what this threshold would do "
     "on new rows."
 )
+# What the thresholds are where not every score was kept; promises hold as ever, since a score is
+# flagged by its cell alone.
+EDGES = {
+    Grid.name: "Thresholds are edges of cells, so that the counts of each one are exact.",
+    Cuts.name: "Thresholds are the scores of the others, and the gaps between them.",
+}
 _HOLDOUT = ("y_true", "y_score", "families", "counts", "clusters")
 
 
@@ -253,6 +261,9 @@ class _Choosing:
 
 def _notes(tallies: ScoredTallies, want: Wanted) -> list[str]:
     found = [ANEW]
+    kept = keeping(tallies.resolved)
+    if not isinstance(kept, Exact):
+        found.append(f"{mode_note(tallies.resolved)}. {EDGES[kept.name]}")
     if want.size > 1:
         found.append(
             f"The confidence of {float(want.confidence):g} is for all {want.size} constraints "

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay import engines
-from assay.errors import CountError, LabelError
+from assay.errors import CountError, InputError, LabelError
 from assay.inference.bootstrap import Bootstrap
 from assay.inference.chosen import (
     Chooser,
@@ -123,6 +123,11 @@ class Swept:
                 "counting rows. Leave the weight out, or give count= where a row stands for many"
             )
         sample = resolved.sample if tallies.families is None else tallies.family_rows
+        if resolved.clusters is not None and sample is None:
+            raise InputError(
+                "rows come in clusters, and clusters are resampled whole, so that their rows are "
+                "needed: count them with every score kept (mode exact), or leave the clusters out"
+            )
         return cls.of_scores(resolved.positive, tally, tallies.families, sample)
 
     @classmethod
