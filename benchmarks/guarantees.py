@@ -22,8 +22,9 @@ import numpy as np
 from scipy.special import bdtrc, ndtr
 
 from assay import choose_threshold
+from assay.decisions.threshold.counting import tallies_of
 from assay.decisions.threshold.rules import empirical_rule, guaranteed_rule
-from assay.decisions.threshold.sweep import Swept, tallies_of
+from assay.decisions.threshold.sweep import Swept
 from assay.decisions.threshold.wanted import Wanted, wanted
 from assay.sources import from_arrays
 

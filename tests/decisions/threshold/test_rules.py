@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.decisions.threshold.candidates import BestF1, BestMcc, EqualError, Youden
+from assay.decisions.threshold.counting import tallies_of
 from assay.decisions.threshold.rules import empirical_rule
-from assay.decisions.threshold.sweep import Seen, Swept, tallies_of
+from assay.decisions.threshold.sweep import Seen, Swept
 from assay.decisions.threshold.wanted import wanted
 from assay.sources import from_arrays
 

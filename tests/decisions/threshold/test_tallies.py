@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from assay import engines
 from assay.decisions.threshold import Choice
 from assay.decisions.threshold.choose import EDGES, choose_of_tallies
-from assay.decisions.threshold.sweep import ScoredTallies, Swept, tallies_of
+from assay.decisions.threshold.counting import ScoredTallies, tallies_of
+from assay.decisions.threshold.sweep import Swept
 from assay.errors import CountError, InputError, LabelError
 from assay.inference import Bootstrap
 from assay.sources import from_arrays

@@ -9,13 +9,14 @@ from typing import Any
 
 from assay.decisions.threshold import infeasible, words
 from assay.decisions.threshold.candidates import candidates_of
+from assay.decisions.threshold.counting import ScoredTallies, tallies_of
 from assay.decisions.threshold.estimates import Drawn, estimates_at
 from assay.decisions.threshold.findings import findings_of
 from assay.decisions.threshold.holdout import judge, labelled_like
 from assay.decisions.threshold.plotting import thinned
 from assay.decisions.threshold.result import Choice, Point
 from assay.decisions.threshold.rules import Rule, empirical_rule, guaranteed_rule
-from assay.decisions.threshold.sweep import ScoredTallies, Swept, tallies_of
+from assay.decisions.threshold.sweep import Swept
 from assay.decisions.threshold.wanted import Wanted, wanted
 from assay.decisions.threshold.worth import worth
 from assay.errors import InputError

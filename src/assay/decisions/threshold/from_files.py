@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from assay.decisions.threshold.choose import choose_of_tallies
+from assay.decisions.threshold.counting import CountedFiles, family_of
 from assay.decisions.threshold.holdout import labelled_like
 from assay.decisions.threshold.result import Choice
-from assay.decisions.threshold.sweep import tallies_of
-from assay.errors import CountError, InputError, ScoreError
+from assay.engines.parts import AUTO
+from assay.errors import CountError, InputError
 from assay.inference import Bootstrap
 from assay.inference.chosen import Progress as Resampled
-from assay.sources import FAMILY, Batch, from_arrays
-from assay.sources.files import Name, Progress, Request, Rows, given_names, labelled, read, silent
+from assay.sources.files import Name, Progress, Request, given_names, silent
 
 
 def choose_threshold_files(
@@ -38,6 +38,7 @@ def choose_threshold_files(
     resamples: int = 1000,
     seed: int = 42,
     holdout: Name | Sequence[Name] | None = None,
+    mode: str = AUTO,
     progress: Progress = silent,
     resampled: Resampled | None = None,
 ) -> Choice:
@@ -45,7 +46,8 @@ def choose_threshold_files(
 
     ``inputs`` and ``holdout`` are paths, ``-`` for standard input, or ``sqlite:FILE?QUERY``.
     ``request`` says which columns to read and how, its ``family`` which tells the kind of attack.
-    ``progress`` hears how much was read, ``resampled`` how many resamples are done.
+    ``mode`` says how scores are kept, as in :func:`evaluate_files`. ``progress`` hears how much was
+    read, ``resampled`` how many resamples are done.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -64,21 +66,21 @@ def choose_threshold_files(
         )
     if request.decision is not None:
         raise InputError("a threshold decides on scores: name the score, not a decision")
-    said = {"positive": positive, "negative": negative, "labels": labels}
-    rows = read(given_names(inputs), request, progress)
-    family = rows.family or FAMILY
-    batch = _batch(rows, said)
-    unseen = None
+    sides = {"positive": positive, "negative": negative, "labels": labels}
+    files = CountedFiles(given_names(inputs), request, sides, progress, mode)
+    tallies, unseen = files.tallies(), None
     if holdout is not None:
-        others = read(given_names(holdout), request, progress)
-        chosen, unlike = (part.columns["y_true"].used() for part in (rows, others))
+        like = dict(sides)
+        if negative is None:
+            like["positive"] = tallies.resolved.positive
+        others = CountedFiles(given_names(holdout), request, like, progress, mode)
         try:
-            judged = _batch(others, labelled_like(chosen, unlike, batch.positive, said))
+            alike = labelled_like(files.labels, others.labels, tallies.resolved.positive, sides)
+            unseen = others.tallies(alike)
         except InputError as error:
             raise type(error)(f"{others.name}: {error}") from error
-        unseen = tallies_of(judged, family, others.source)
     return choose_of_tallies(
-        tallies_of(batch, family, rows.source, rows.notes),
+        tallies,
         {
             "max_far": max_far,
             "max_fpr": max_fpr,
@@ -91,19 +93,8 @@ def choose_threshold_files(
             "volume": volume,
             "confidence": confidence,
         },
-        family=family,
+        family=family_of(files),
         method=Bootstrap(level, resamples, seed),
         holdout=unseen,
         progress=resampled,
     )
-
-
-def _batch(rows: Rows, said: Mapping[str, Any]) -> Batch:
-    if "y_score" not in rows.columns and "y_proba" not in rows.columns:
-        raise ScoreError(
-            f"{rows.name}: a threshold is chosen on scores, and only decisions were found. Say "
-            f"which column holds the scores with --score"
-        )
-    columns = labelled(rows, **said)
-    columns.pop("y_pred", None)
-    return from_arrays(**columns, threshold=0.0)  # any: thresholds are what is looked for

@@ -18,10 +18,11 @@ from assay.measures import FALSE_DISCOVERY_RATE, FALSE_POSITIVE_RATE, RECALL
 from assay.sources import label_text
 from assay.sources.batch import Labels
 from assay.sources.columns import native
+from assay.tally.by_name import Names
 
 
 def labelled_like(
-    chosen: Labels, unseen: Labels, positive: str | None, said: Mapping[str, Any]
+    chosen: Labels | Names, unseen: Labels | Names, positive: str | None, said: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What to say of the labels of a holdout, so that they mean what they mean where it was chosen.
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay import engines
+from assay.decisions.threshold.counting import ScoredTallies
 from assay.errors import CountError, InputError, LabelError
 from assay.inference.bootstrap import Bootstrap
 from assay.inference.chosen import (
@@ -23,56 +23,13 @@ from assay.inference.chosen import (
     narrowed_for,
 )
 from assay.inference.narrowing import Counts, Hits, Narrowed, Pyramid
-from assay.sources import Batch
-from assay.tally import ClusterTally, Confusion, Resolved, Sample, ScoreTally
+from assay.tally import ClusterTally, Confusion, Sample, ScoreTally
 
 Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 _MODEL = "model"
-
-
-@dataclass(frozen=True)
-class ScoredTallies:
-    """What a threshold is chosen from.
-
-    ``families`` and ``family_rows`` have the positives by their family: the first label is the
-    negative one, all others are families. ``family_rows`` are needed where rows come in clusters.
-    ``frequencies`` is whether a row may have stood for many.
-    """
-
-    resolved: Resolved
-    families: ScoreTally | None = None
-    family_rows: Sample | None = None
-    frequencies: bool = False
-    source: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-
-def tallies_of(
-    batch: Batch, family: str, source: Mapping[str, Any], notes: Sequence[str] = ()
-) -> ScoredTallies:
-    """Count rows that were checked; ``family`` names the slice that holds families."""
-    if batch.score is None:
-        raise LabelError("a threshold is chosen on scores, and there are only decisions")
-    resolved = engines.count(replace(batch, slices={}, days=None))
-    families = rows = None
-    if family in batch.slices:
-        labels, truth = batch.by_family(family)
-        families = ScoreTally.of_rows(labels, batch.score, truth, counts=batch.counts)
-        if batch.clusters is not None:
-            rows = Sample.of_rows(
-                labels,
-                truth,
-                {_MODEL: batch.score},
-                cluster=batch.clusters.codes,
-                clusters=batch.clusters.names,
-                counts=batch.counts,
-            )
-    return ScoredTallies(
-        resolved, families, rows, batch.counts is not None, source, (*notes, *batch.notes)
-    )
 
 
 @dataclass(frozen=True)
