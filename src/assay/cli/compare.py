@@ -167,7 +167,7 @@ def command(
             comparison = _of_folds(folds, request, margin, reporting, progress)
         else:
             from assay.cli.flips import check_flips
-            from assay.decisions.matched import compare_matched
+            from assay.decisions.compare.from_files import compare_matched
 
             check_flips(flips)
             matched = _read(files, models, request, id_column, labels, progress)

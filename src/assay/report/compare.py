@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.decisions.comparison import Comparison, Difference
-from assay.decisions.flips import Flip
+from assay.decisions.compare.comparison import Comparison, Difference
+from assay.decisions.compare.flips import Flip
 from assay.errors import UnknownMeasure
 from assay.evaluation.words import listed
 from assay.inference import Significance

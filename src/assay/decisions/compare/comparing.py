@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from assay.decisions.compare.comparison import Comparison, Difference
+from assay.decisions.compare.flips import Flip, Said, flips
 from assay.decisions.compare.models import Models, Pair
 from assay.decisions.compare.verdicts import MARGIN, Size, checked_margin, verdict
-from assay.decisions.comparison import Comparison, Difference
-from assay.decisions.flips import Flip, Said, flips
 from assay.decisions.optimal import optimal
 from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
 from assay.inference import BCa, Bootstrap, Significance, holm, method_of

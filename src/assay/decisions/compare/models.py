@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay import engines
-from assay.decisions.comparison import Difference
+from assay.decisions.compare.comparison import Difference
 from assay.evaluation.judge import Judge
 from assay.formula import cells, of_classes, proportion
 from assay.inference import (

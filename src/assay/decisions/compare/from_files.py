@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assay.decisions.compare import compare
-from assay.decisions.comparison import Comparison
+from assay.decisions.compare.comparing import compare
+from assay.decisions.compare.comparison import Comparison
 from assay.inference.chosen import Progress
 from assay.inference.operating import Rule
 from assay.sources import label_text

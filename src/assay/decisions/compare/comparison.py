@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from assay.decisions.flips import Flip, FlippedRow, Said, flipped
-from assay.decisions.measured import direction, key
+from assay.decisions.compare.flips import Flip, FlippedRow, Said, flipped
 from assay.decisions.optimal import Optimal
-from assay.decisions.plotting import ComparisonPlots
-from assay.errors import InputError
+from assay.errors import InputError, UnknownMeasure
 from assay.inference import Estimate, Significance
 from assay.inference.estimate import decimal
 from assay.inference.operating import Rule
 from assay.inference.significance import finite
+from assay.measures import Better, Measure, parse
+
+if TYPE_CHECKING:
+    from assay.decisions.plotting import ComparisonPlots
 
 SCHEMA = "assay.compare/1"
 
@@ -155,6 +157,8 @@ class Comparison:
     @property
     def plot(self) -> ComparisonPlots:
         """Figures by matplotlib: ``comparison.plot.forest()``; needs the extra ``plot``."""
+        from assay.decisions.plotting import ComparisonPlots
+
         return ComparisonPlots(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -212,3 +216,38 @@ def _estimate(model: str, measure: str, label: str | None, found: Estimate) -> d
         "n": found.n,
         "undefined": found.undefined,
     }
+
+
+# -- measures by whatever name they are called, also ones outside of the catalogue -----------------
+
+
+def known(measure: str) -> tuple[Measure, str | None] | None:
+    """The measure and its suffix; None where it is not in the catalogue."""
+    try:
+        return parse(measure)
+    except UnknownMeasure:
+        return None
+
+
+def key(measure: str) -> str:
+    """The name under which a measure is known; one that is not known as it is.
+
+    >>> key("detection_rate"), key("my_own")
+    ('recall', 'my_own')
+    """
+    found = known(measure)
+    if found is None:
+        return measure
+    of, suffix = found
+    return of.name if suffix is None else f"{of.name}.{suffix}"
+
+
+def direction(measure: str) -> int:
+    """1 where higher is better, -1 where lower is, 0 where neither is.
+
+    A measure that is not known is taken as better when higher.
+    """
+    found = known(measure)
+    if found is None:
+        return 1
+    return {Better.HIGHER: 1, Better.LOWER: -1, Better.NEITHER: 0}[found[0].better]
