@@ -15,6 +15,7 @@ from assay.errors import TallyError
 from assay.tally import (
     ClusterTally,
     Confusion,
+    JointScores,
     LossSums,
     PairTally,
     Sample,
@@ -38,6 +39,8 @@ def _rows(name: str) -> list[tuple[Any, ...]]:
         "pairs": lambda: (rng.randrange(3), rng.randrange(3), rng.randrange(3)),
         "clusters": lambda: (rng.randrange(3), rng.randrange(3), rng.choice(["alpha", "beta"])),
         "sample": lambda: (rng.randrange(2), rng.random(), rng.random()),
+        "joint scores on a grid": lambda: (rng.randrange(3), rng.random(), rng.random()),
+        "joint scores, every pair": lambda: (rng.randrange(3), rng.random(), rng.random()),
         "clustered sample": lambda: (rng.randrange(2), rng.random(), rng.choice(["alpha", "beta"])),
         "sample of three labels": lambda: (rng.randrange(3), *(rng.random() for _ in range(3))),
         "losses over classes": lambda: (rng.randrange(3), *(rng.randint(1, 9) for _ in range(3))),
@@ -189,7 +192,7 @@ def test_a_later_schema_is_named() -> None:
 def test_an_unknown_kind_is_named_beside_the_known_ones() -> None:
     head, payload = _parts(EXAMPLES["pairs"].to_bytes())
     head["kind"] = "histogram"
-    with pytest.raises(TallyError, match=r"'histogram'.*clusters, confusion, losses, pairs"):
+    with pytest.raises(TallyError, match=r"'histogram'.*clusters, confusion, joint, losses, pairs"):
         from_bytes(_headed(head, payload))
 
 

@@ -7,6 +7,7 @@ order and the shards, and it goes to bytes and back.
 from assay.tally.clusters import ClusterTally
 from assay.tally.codec import from_bytes
 from assay.tally.confusion import Confusion
+from assay.tally.joint import JointScores
 from assay.tally.pairs import PairTally
 from assay.tally.record import Resolved
 from assay.tally.sample import Sample
@@ -16,6 +17,7 @@ from assay.tally.sums import LossSums
 __all__ = [
     "ClusterTally",
     "Confusion",
+    "JointScores",
     "LossSums",
     "PairTally",
     "Sample",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from assay.errors import TallyError
 from assay.tally import codec
+from assay.tally.blocks import BLOCK, map_blocks
 from assay.tally.confusion import Confusion
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -45,7 +47,11 @@ class PairTally:
         counts: npt.NDArray[np.int64] | None = None,
     ) -> PairTally:
         """Count rows given as positions in ``labels``."""
-        rows = np.column_stack([truth, *decisions.values()]).astype(np.uint16)
+        columns = [truth, *decisions.values()]
+        shape = (len(labels),) * len(columns)
+        if math.prod(shape) <= BLOCK:
+            return cls(tuple(labels), tuple(decisions), *_counted(columns, shape, counts))
+        rows = np.column_stack(columns).astype(np.uint16)
         amounts = np.ones(len(rows), np.int64) if counts is None else counts
         return cls(tuple(labels), tuple(decisions), *_grouped(rows, amounts))
 
@@ -78,6 +84,11 @@ class PairTally:
             self.labels, self.codes[:, 0], self.codes[:, model + 1], counts=self.counts
         )
 
+    def of_models(self, *names: str) -> PairTally:
+        """What some of the models said."""
+        chosen = [0, *(1 + self.models.index(name) for name in names)]
+        return PairTally(self.labels, names, *_grouped(self.codes[:, chosen], self.counts))
+
     def correct(self) -> npt.NDArray[np.bool_]:
         """For each combination, which models were right."""
         return np.asarray(self.codes[:, 1:] == self.codes[:, :1])
@@ -104,6 +115,28 @@ def pairs_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> PairTall
     if counts.dtype != np.int64 or (counts < 0).any() or (codes >= len(labels)).any():
         raise ValueError("codes or counts are out of range")
     return PairTally(labels, models, *_grouped(codes, counts))
+
+
+def _counted(
+    columns: Sequence[Array], shape: tuple[int, ...], counts: npt.NDArray[np.int64] | None
+) -> tuple[Array, npt.NDArray[np.int64]]:
+    """Distinct rows ascending with their counts, of few combinations: each has a counter."""
+    size = math.prod(shape)
+
+    def work(i: int, j: int) -> npt.NDArray[np.int64]:
+        codes = np.zeros(j - i, np.int64)
+        for column in columns:
+            np.multiply(codes, shape[0], out=codes)
+            np.add(codes, column[i:j], out=codes, casting="unsafe")
+        if counts is None:
+            return np.bincount(codes, minlength=size)
+        sums = np.zeros(size, np.int64)
+        np.add.at(sums, codes, counts[i:j])
+        return sums
+
+    total = sum(map_blocks(len(columns[0]), lambda: work), np.zeros(size, np.int64))
+    held = np.flatnonzero(total)
+    return np.stack(np.unravel_index(held, shape), axis=1).astype(np.uint16), total[held]
 
 
 def _grouped(codes: Array, counts: npt.NDArray[np.int64]) -> tuple[Array, npt.NDArray[np.int64]]:
