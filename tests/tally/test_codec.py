@@ -450,12 +450,22 @@ def test_a_head_with_a_value_exchanged_is_refused_or_read_as_a_sound_tally(
     except TallyError:
         return
     assert isinstance(
-        found, Confusion | PairTally | ClusterTally | ScoreTally | Sample | LossSums | Resolved
+        found,
+        Confusion
+        | PairTally
+        | ClusterTally
+        | ScoreTally
+        | Sample
+        | JointScores
+        | LossSums
+        | Resolved,
     )
     assert from_bytes(found.to_bytes()) == found
 
 
-@pytest.mark.parametrize("name", ["pairs", "clusters", "scores of two labels", "sample"])
+@pytest.mark.parametrize(
+    "name", ["pairs", "clusters", "scores of two labels", "sample", "joint scores on a grid"]
+)
 @settings(max_examples=60)
 @given(data=st.data())
 def test_a_payload_with_bytes_exchanged_is_refused_or_read_as_a_sound_tally(
