@@ -1,0 +1,169 @@
+"""Count what several models said of the same rows: each alone, their decisions, pairs of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.engines.local import count, decide
+from assay.sources import Batch
+from assay.tally import Confusion, JointScores, LossSums, PairTally, Resolved, Sample, ScoreTally
+from assay.tally.blocks import bounds
+from assay.tally.keeping import Grid
+
+Array: TypeAlias = npt.NDArray[Any]
+Paired: TypeAlias = Sample | JointScores
+
+# Scores of more rows than this are counted on a grid, unless every pair is asked for.
+MOST_ROWS = 5_000_000
+# Of one model a grid has few cells, so it may be fine; of two as many pairs as these are kept.
+BITS, MOST_PAIRS = 16, 1 << 22
+_ROWS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class CountedModels:
+    """What several models said of the same rows.
+
+    ``tallies`` are those of each model alone, ``decisions`` what all of them decided (None where one
+    does not decide), ``paired`` gives the scores of two of them, or None where there are none to
+    compare. ``mode`` is how scores are kept.
+    """
+
+    tallies: Mapping[str, Resolved]
+    decisions: PairTally | None
+    paired: Callable[[str, str], Paired | None]
+    mode: str = "exact"
+
+    @property
+    def first(self) -> Resolved:
+        """Any of them: all have the same rows."""
+        return next(iter(self.tallies.values()))
+
+
+def count_models(batches: Mapping[str, Batch]) -> CountedModels:
+    """Count models on the same rows, every pair of scores kept."""
+    return CountedModels(
+        {name: count(replace(batch, slices={})) for name, batch in batches.items()},
+        _decisions(batches),
+        lambda a, b: _sample(batches, a, b),
+    )
+
+
+def count_models_on_grid(batches: Mapping[str, Batch]) -> CountedModels:
+    """Count scores of models on the same rows of two classes, in memory that does not grow."""
+    decisions = _decisions(batches)
+    return CountedModels(
+        {
+            name: _on_grid(batch, None if decisions is None else decisions.confusion(i))
+            for i, (name, batch) in enumerate(batches.items())
+        },
+        decisions,
+        lambda a, b: joint_scores(batches, a, b),
+        Grid.name,
+    )
+
+
+def _decisions(batches: Mapping[str, Batch]) -> PairTally | None:
+    if not all(batch.decided for batch in batches.values()):
+        return None
+    first = next(iter(batches.values()))
+    return PairTally.of_codes(
+        first.labels,
+        first.truth,
+        {name: decide(batch) for name, batch in batches.items()},
+        counts=first.counts,
+    )
+
+
+def _sample(batches: Mapping[str, Batch], a: str, b: str) -> Sample | None:
+    """The rows with the scores or probabilities of both, where two classes have some."""
+    first = batches[a]
+    tables = {
+        name: batches[name].score if first.probabilities is None else batches[name].probabilities
+        for name in (a, b)
+    }
+    if tables[a] is None or first.truth.min() == first.truth.max():
+        return None
+    clusters = first.clusters
+    return Sample.of_rows(
+        first.labels,
+        first.truth,
+        {name: table for name, table in tables.items() if table is not None},
+        cluster=None if clusters is None else clusters.codes,
+        clusters=() if clusters is None else clusters.names,
+        counts=first.counts,
+    )
+
+
+def joint_scores(
+    batches: Mapping[str, Batch],
+    a: str,
+    b: str,
+    *,
+    rounded: Mapping[str, Array] | None = None,
+) -> JointScores | None:
+    """The pairs of scores of two models, on the finest grid that keeps few enough of them.
+
+    With ``rounded``, thresholds of each model, every score counts as the highest of them that it
+    reaches, and all pairs of those are kept.
+    """
+    first = batches[a]
+    if first.truth.min() == first.truth.max():
+        return None
+    kept = None if rounded is not None else Grid()
+    total = JointScores.zero(first.labels, (a, b))
+    for i, j in bounds(len(first.truth), _ROWS):
+        scores = {name: _scores(batches[name])[i:j] for name in (a, b)}
+        if rounded is not None:
+            scores = {name: _rounded(score, rounded[name]) for name, score in scores.items()}
+        part = JointScores.of_rows(
+            first.labels,
+            first.truth[i:j],
+            scores,
+            counts=None if first.counts is None else first.counts[i:j],
+            bits=None if kept is None else kept.bits,
+        )
+        total = (total + part).within(MOST_PAIRS) if kept is not None else total + part
+        # What a part of the rows does not fit on, the whole does not.
+        kept = total.kept if isinstance(total.kept, Grid) else None
+    return total
+
+
+def _rounded(scores: Array, thresholds: Array) -> Array:
+    at = np.searchsorted(thresholds, scores, side="right")
+    return np.concatenate(([-np.inf], thresholds))[at]
+
+
+def _scores(batch: Batch) -> Array:
+    assert batch.score is not None  # noqa: S101 - models of scores are counted on a grid
+    return batch.score
+
+
+def _on_grid(batch: Batch, confusion: Confusion | None) -> Resolved:
+    """One model: decisions and losses are exact, its scores lie on a fine grid."""
+    if confusion is None:
+        # Rows are counted by their label alone.
+        confusion = Confusion.of_codes(
+            batch.labels, batch.truth, np.zeros(len(batch.truth), np.uint8), counts=batch.counts
+        )
+    losses = None
+    if batch.is_probability:
+        losses = LossSums.of_binary(batch.truth, _scores(batch), counts=batch.counts)
+    scores = ScoreTally.of_rows(
+        batch.labels, _scores(batch), batch.truth, counts=batch.counts, kept=Grid(BITS)
+    )
+    return Resolved(
+        labels=batch.labels,
+        positive=batch.positive,
+        confusion=confusion,
+        threshold=batch.threshold,
+        decided=batch.decided,
+        kind="probability" if batch.is_probability else "score",
+        scores=(scores,),
+        losses=losses,
+    )
