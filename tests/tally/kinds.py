@@ -22,11 +22,13 @@ from assay.tally import (
     Sample,
     ScoreTally,
 )
-from assay.tally.keeping import Exact
+from assay.tally.keeping import Exact, Grid
 
 TWO = ("benign", "attack")
 THREE = ("benign", "dos", "probe")
 HOSTS = ("alpha", "beta", "gamma")
+GRID_BITS = 3
+CUTS = np.array([-1.0, 0.0, 5e-324, 0.25, 0.5, 0.75])
 
 Row = tuple[Any, ...]
 Counts = np.ndarray[Any, np.dtype[np.int64]] | None
@@ -82,6 +84,19 @@ def _scores(dtype: Any, labels: Sequence[str]) -> Callable[[Sequence[Row], Count
         return ScoreTally.of_rows(labels, score, truth, counts=counts)
 
     return counted
+
+
+def _cells(dtype: Any, labels: Sequence[str]) -> Callable[[Sequence[Row], Counts], ScoreTally]:
+    def counted(rows: Sequence[Row], counts: Counts) -> ScoreTally:
+        truth, score = _columns(rows, (np.uint8, dtype))
+        return ScoreTally.of_rows(labels, score, truth, counts=counts, kept=Grid(GRID_BITS))
+
+    return counted
+
+
+def _cuts(rows: Sequence[Row], counts: Counts) -> ScoreTally:
+    truth, score = _columns(rows, (np.uint8, np.float64))
+    return ScoreTally.of_cuts(TWO, CUTS, score, truth, frequent=0, counts=counts)
 
 
 def _sample(rows: Sequence[Row], counts: Counts) -> Sample:
@@ -190,6 +205,26 @@ KINDS = (
         st.tuples(ternary, scores),
         _scores(np.float64, THREE),
         lambda: ScoreTally.zero(THREE),
+    ),
+    Kind(
+        "cells of two labels",
+        st.tuples(binary, scores),
+        _cells(np.float64, TWO),
+        lambda: ScoreTally.zero(TWO).to_grid(GRID_BITS),
+    ),
+    Kind(
+        "cells of narrow scores and three labels",
+        st.tuples(ternary, narrow_scores),
+        _cells(np.float32, THREE),
+        lambda: ScoreTally.zero(THREE).to_grid(GRID_BITS),
+    ),
+    Kind(
+        "cuts",
+        st.one_of(
+            st.tuples(st.just(0), scores), st.tuples(st.just(1), st.sampled_from(CUTS.tolist()))
+        ),
+        _cuts,
+        lambda: _cuts([], None),
     ),
     Kind(
         "sample",

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import TallyError
-from assay.tally import JointScores, PairTally, Sample, from_bytes
-from assay.tally.keeping import Exact, Grid, cells, lowest
+from assay.tally import JointScores, PairTally, Sample, ScoreTally, from_bytes
+from assay.tally.keeping import Exact, Grid
 
 TWO = ("benign", "attack")
 SCORE = st.one_of(
@@ -35,13 +35,9 @@ def joint(rows: list[tuple[int, float, float]], bits: int | None = 12) -> JointS
 def test_a_marginal_is_the_score_tally_of_the_cells(rows: list, bits: int) -> None:
     truth, scores = columns(rows)
     for model, column in enumerate(scores.values()):
-        found = joint(rows, bits).marginal(model)
-        ids = cells(column, bits)
-        expected: dict[float, list[int]] = {}
-        for label, start in zip(truth.tolist(), lowest(ids, bits).tolist(), strict=True):
-            expected.setdefault(start, [0, 0])[label] += 1
-        assert found.scores.tolist() == sorted(expected)
-        assert found.counts.T.tolist() == [expected[start] for start in sorted(expected)]
+        expected = ScoreTally.of_rows(TWO, column, truth, kept=Grid(bits))
+        assert joint(rows, bits).marginal(model) == expected
+        assert joint(rows, None).marginal(model) == ScoreTally.of_rows(TWO, column, truth)
 
 
 @given(rows=ROWS)

@@ -199,7 +199,6 @@ UNLIKE = {
         "unlike .*models",
     ),
     "clusters labels": lambda: (ClusterTally.zero(TWO), ClusterTally.zero(THREE), "unlike labels"),
-    "scores labels": lambda: (ScoreTally.zero(TWO), ScoreTally.zero(THREE), "unlike labels"),
     "scores weights": lambda: (
         ScoreTally.of_rows(TWO, _SCORE, _ONE),
         ScoreTally.of_rows(TWO, _SCORE, _ONE, weights=_WEIGHT),

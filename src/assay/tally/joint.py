@@ -180,7 +180,8 @@ class JointScores:
         keys = self.truth.astype(np.int64) * shape[1] + at
         # Sums of counts are exact in floats up to 2^53.
         sums = np.bincount(keys, self.counts, minlength=shape[0] * shape[1]).reshape(shape)
-        return ScoreTally(self.labels, self._lowest(distinct), narrow(sums.astype(np.int64)))
+        table = narrow(sums.astype(np.int64))
+        return ScoreTally(self.labels, self._lowest(distinct), table, kept=self.kept)
 
     def sample(self) -> Sample:
         """The pairs as rows of a sample; where every pair is kept, the sample of the same rows."""

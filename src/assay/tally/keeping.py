@@ -5,21 +5,22 @@ For x > 0 let e = floor(log2(x)), of subnormals too, and
 
     P(x) = floor(x * 2^(bits - e)) + (e + 1074) * 2^bits,    P(0) = 0,
 
-which rises with x and is the same for all x that share their exponent and the first ``bits`` bits of
-their mantissa. With H = P(1/2) = 1074 * 2^bits, the number of the cell of a score s is
+which rises with x and is the same for all x that share their exponent and the first ``bits`` bits
+of their mantissa. With H = P(1/2) = 1074 * 2^bits, the number of the cell of a score s is
 
     s < 0           -P(-s)
     0 <= s <= 1/2   P(s)
     1/2 < s <= 1    2 H - P(1 - s)                where 1 - s is a float
     1 < s           2 H + 1 + P(s) - P(1)
 
-so that 0, 1/2 and 1 have cells of their own, cells are as fine below 1 as above 0, and -0.0 is 0.0. A
-cell of fewer bits is a union of cells of more bits, everywhere.
+so that 0, 1/2 and 1 have cells of their own, cells are as fine below 1 as above 0, and -0.0 is 0.0.
+A cell of fewer bits is a union of cells of more bits, everywhere.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -77,11 +78,46 @@ class Grid:
     name: ClassVar[str] = "grid"
 
     def __post_init__(self) -> None:
-        if not 1 <= self.bits <= MOST_BITS:
-            raise TallyError(f"a grid has 1 to {MOST_BITS} bits; found bits={self.bits}")
+        if type(self.bits) is not int or not 1 <= self.bits <= MOST_BITS:
+            raise TallyError(f"a grid has 1 to {MOST_BITS} bits; found bits={self.bits!r}")
 
 
 Keeping: TypeAlias = Exact | Cuts | Grid
+
+
+def coarsest(kinds: Collection[Keeping]) -> Keeping:
+    """How the scores of a sum are kept.
+
+    >>> coarsest({Exact(), Grid(12), Grid(8)})
+    Grid(bits=8)
+    """
+    if any(isinstance(kept, Cuts) for kept in kinds) and len(set(kinds)) > 1:
+        each = sorted(f"{kept.name} {getattr(kept, 'digest', '')}".strip() for kept in kinds)
+        raise TallyError(
+            f"score tallies kept in unlike ways can't be added: {', '.join(each)}; count all parts "
+            f"at the same cuts, or keep exact scores or a grid"
+        )
+    grids = [kept for kept in kinds if isinstance(kept, Grid)]
+    return min(grids, key=lambda kept: kept.bits) if grids else next(iter(kinds), Exact())
+
+
+def plain(kept: Keeping) -> dict[str, Any]:
+    """How scores are kept as plain values, ready for JSON."""
+    return {"mode": kept.name, **asdict(kept)}
+
+
+def keeping_of(values: Mapping[str, Any]) -> Keeping:
+    """How scores are kept, from its plain values; a mode that is not known is refused.
+
+    >>> keeping_of(plain(Grid(8)))
+    Grid(bits=8)
+    """
+    given = dict(values)
+    mode = given.pop("mode")
+    for kind in (Exact, Cuts, Grid):
+        if kind.name == mode:
+            return kind(**given)
+    raise TallyError(f"scores are kept in no known way: mode {mode!r}; known are exact, cuts, grid")
 
 
 def cells(scores: Array, bits: int = BITS) -> Ids:
@@ -193,7 +229,7 @@ def _first_float(position: Ids, bits: int) -> Floats:
     with np.errstate(over="ignore"):
         first = np.ldexp(whole.astype(np.float64), exponent - bits + lost)
     first[position == 0] = 0.0
-    return first
+    return np.asarray(first, np.float64)
 
 
 def _first_step(position: Ids, bits: int) -> Ids:

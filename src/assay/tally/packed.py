@@ -18,7 +18,7 @@ Scores: TypeAlias = npt.NDArray[np.floating[Any]]
 Array: TypeAlias = npt.NDArray[Any]
 
 # Below this many rows numpy sorts faster than polars starts its threads.
-_LARGE = 1 << 20
+LARGE = 1 << 20
 # More rows than this are sorted in ranges of their scores, so that what a sort takes stays small.
 _RANGE = 1 << 24
 
@@ -144,7 +144,7 @@ def _sorted(keys: Array) -> Array:
     Large ones by polars: it sorts on all cores, and numpy's AVX-512 sort is six times slower on
     processors whose compress-store is microcode.
     """
-    if len(keys) < _LARGE:
+    if len(keys) < LARGE:
         keys.sort()
         return keys
     import polars as pl
@@ -213,3 +213,14 @@ def narrow(counts: Array) -> Array:
     """Counts in the narrowest unsigned type, so that equal tables have equal bytes."""
     largest = int(counts.max()) if counts.size else 0
     return counts.astype(np.min_scalar_type(largest), copy=False)
+
+
+def narrow_scores(scores: Scores) -> Scores:
+    """Scores as float32 if each of them is one, so that equal tables have equal bytes."""
+    if scores.dtype == np.float32:
+        return scores
+    with np.errstate(over="ignore"):
+        for i, j in bounds(len(scores)):
+            if (scores[i:j].astype(np.float32) != scores[i:j]).any():
+                return scores
+        return scores.astype(np.float32)

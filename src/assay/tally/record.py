@@ -222,7 +222,9 @@ def kept_rows(sample: Sample | None) -> Sample | None:
     return None
 
 
-def _merged_days(parts: Sequence[Resolved], kind: str, *, counted: bool) -> dict[str, Resolved] | None:
+def _merged_days(
+    parts: Sequence[Resolved], kind: str, *, counted: bool
+) -> dict[str, Resolved] | None:
     """The days of all parts; their scores are read as those of the whole are."""
     if any(part.days is None for part in parts):
         return None
