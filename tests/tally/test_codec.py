@@ -18,9 +18,9 @@ from assay.tally import (
     JointScores,
     LossSums,
     PairTally,
+    Resolved,
     Sample,
     ScoreTally,
-    Resolved,
     codec,
     from_bytes,
 )

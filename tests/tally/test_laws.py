@@ -16,9 +16,9 @@ from assay.tally import (
     JointScores,
     LossSums,
     PairTally,
+    Resolved,
     Sample,
     ScoreTally,
-    Resolved,
     from_bytes,
 )
 

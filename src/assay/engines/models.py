@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -100,43 +101,58 @@ def _sample(batches: Mapping[str, Batch], a: str, b: str) -> Sample | None:
     )
 
 
-def joint_scores(
-    batches: Mapping[str, Batch],
-    a: str,
-    b: str,
-    *,
-    rounded: Mapping[str, Array] | None = None,
-) -> JointScores | None:
+def joint_scores(batches: Mapping[str, Batch], a: str, b: str) -> JointScores | None:
     """The pairs of scores of two models, on the finest grid that keeps few enough of them.
 
-    With ``rounded``, thresholds of each model, every score counts as the highest of them that it
-    reaches, and all pairs of those are kept.
+    None where rows have one label only.
     """
     first = batches[a]
     if first.truth.min() == first.truth.max():
         return None
-    kept = None if rounded is not None else Grid()
-    total = JointScores.zero(first.labels, (a, b))
+    total, bits = JointScores.zero(first.labels, (a, b)), Grid().bits
     for i, j in bounds(len(first.truth), _ROWS):
-        scores = {name: _scores(batches[name])[i:j] for name in (a, b)}
-        if rounded is not None:
-            scores = {name: _rounded(score, rounded[name]) for name, score in scores.items()}
         part = JointScores.of_rows(
             first.labels,
             first.truth[i:j],
-            scores,
+            {name: _scores(batches[name])[i:j] for name in (a, b)},
             counts=None if first.counts is None else first.counts[i:j],
-            bits=None if kept is None else kept.bits,
+            bits=bits,
         )
-        total = (total + part).within(MOST_PAIRS) if kept is not None else total + part
-        # What a part of the rows does not fit on, the whole does not.
-        kept = total.kept if isinstance(total.kept, Grid) else None
+        total = (total + part).within(MOST_PAIRS)
+        # Rows that don't fit on a grid don't fit among others.
+        bits = total.kept.bits if isinstance(total.kept, Grid) else bits
     return total
 
 
-def _rounded(scores: Array, thresholds: Array) -> Array:
-    at = np.searchsorted(thresholds, scores, side="right")
-    return np.concatenate(([-np.inf], thresholds))[at]
+def joint_at(
+    batches: Mapping[str, Batch], a: str, b: str, levels: Mapping[str, Array]
+) -> JointScores:
+    """All pairs of scores of two models, each rounded down to the levels of its model.
+
+    Levels ascend, and the first of them is not above any score.
+    """
+    first = batches[a]
+    columns = [(_scores(batches[name]), levels[name]) for name in (a, b)]
+    shape = len(first.labels), len(levels[a]), len(levels[b])
+    size = math.prod(shape)
+
+    def work(i: int, j: int) -> Array:
+        keys = first.truth[i:j].astype(np.int64)
+        for scores, steps in columns:
+            np.multiply(keys, len(steps), out=keys)
+            np.add(keys, np.searchsorted(steps, scores[i:j], side="right") - 1, out=keys)
+        if first.counts is None:
+            return np.bincount(keys, minlength=size)
+        # Sums of counts are exact in floats up to 2^53.
+        return np.bincount(keys, first.counts[i:j], minlength=size).astype(np.int64)
+
+    total = np.zeros(size, np.int64)
+    for i, j in bounds(len(first.truth), _ROWS):
+        total += work(i, j)
+    held = np.flatnonzero(total)
+    truth, *at = np.unravel_index(held, shape)
+    scores = {name: levels[name][place] for name, place in zip((a, b), at, strict=True)}
+    return JointScores.of_rows(first.labels, truth, scores, counts=total[held], bits=None)
 
 
 def _scores(batch: Batch) -> Array:
@@ -154,9 +170,6 @@ def _on_grid(batch: Batch, confusion: Confusion | None) -> Resolved:
     losses = None
     if batch.is_probability:
         losses = LossSums.of_binary(batch.truth, _scores(batch), counts=batch.counts)
-    scores = ScoreTally.of_rows(
-        batch.labels, _scores(batch), batch.truth, counts=batch.counts, kept=Grid(BITS)
-    )
     return Resolved(
         labels=batch.labels,
         positive=batch.positive,
@@ -164,6 +177,13 @@ def _on_grid(batch: Batch, confusion: Confusion | None) -> Resolved:
         threshold=batch.threshold,
         decided=batch.decided,
         kind="probability" if batch.is_probability else "score",
-        scores=(scores,),
+        scores=(scores_on_grid(batch),),
         losses=losses,
+    )
+
+
+def scores_on_grid(batch: Batch) -> ScoreTally:
+    """The scores of one model on a fine grid."""
+    return ScoreTally.of_rows(
+        batch.labels, _scores(batch), batch.truth, counts=batch.counts, kept=Grid(BITS)
     )

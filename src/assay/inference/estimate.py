@@ -15,7 +15,8 @@ class Estimate(float):
 
     ``undefined`` is the reason why there is no value, ``note`` whatever else should be said, such
     as why there is no interval. ``n`` is how many rows the value rests on, ``parts`` steps on the
-    way that people ask for.
+    way that people ask for. ``bound`` holds the value that every score would give, where scores
+    are kept as a grid.
 
     >>> precision = Estimate(0.975, 0.971, 0.979, method="wilson", n=6802, level=0.95)
     >>> precision
@@ -24,7 +25,7 @@ class Estimate(float):
     True
     """
 
-    __slots__ = ("high", "level", "low", "method", "n", "note", "parts", "undefined")
+    __slots__ = ("bound", "high", "level", "low", "method", "n", "note", "parts", "undefined")
 
     low: float
     high: float
@@ -34,6 +35,7 @@ class Estimate(float):
     undefined: str | None
     note: str | None
     parts: Mapping[str, float]
+    bound: tuple[float, float] | None
 
     def __new__(  # noqa: D102 - the class says it
         cls,
@@ -47,6 +49,7 @@ class Estimate(float):
         undefined: str | None = None,
         note: str | None = None,
         parts: Mapping[str, float] | None = None,
+        bound: tuple[float, float] | None = None,
     ) -> Estimate:
         self = super().__new__(cls, value)
         fields = {
@@ -58,6 +61,7 @@ class Estimate(float):
             "undefined": undefined,
             "note": note,
             "parts": dict(parts or {}),
+            "bound": bound,
         }
         for name, given in fields.items():
             object.__setattr__(self, name, given)

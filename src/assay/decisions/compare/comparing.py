@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from assay.decisions.compare.comparison import Comparison, Difference
-from assay.decisions.compare.flips import Flip, Said, flips
-from assay.decisions.compare.models import Models, Pair
+from assay.decisions.compare.flips import DecidedRows, Flip, family_flips, flips
+from assay.decisions.compare.models import Models, Pair, scored
+from assay.decisions.compare.thresholds import chosen_together, decided_by
 from assay.decisions.compare.verdicts import MARGIN, Size, checked_margin, verdict
 from assay.decisions.optimal import optimal
+from assay.engines.models import BITS, MOST_ROWS, count_models, count_models_on_grid
 from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
 from assay.inference import BCa, Bootstrap, Significance, holm, method_of
-from assay.inference.chosen import Chosen, Progress, ScoredRows, choose_anew
+from assay.inference.chosen import Progress
 from assay.inference.operating import AtThreshold, Rule, parse_rule
 from assay.measures import ACCURACY, RECALL, parse
 from assay.measures.shown import DECIDING
@@ -32,9 +34,13 @@ from assay.sources import (
 )
 from assay.sources.columns import Labels, array_of, labels_of, names_of
 from assay.sources.thresholds import undecided_note
+from assay.tally import JointScores
+from assay.tally.keeping import Exact, Grid
 from assay.tally.scores import extremes
 
 RESAMPLES = 1000
+AUTO = "auto"
+MODES = (AUTO, Exact.name, Grid.name)
 CLUSTERED_NOTE = (
     "rows come in clusters, so McNemar's, Cochran's and DeLong's tests, which take rows as "
     "independent, are left out"
@@ -74,6 +80,7 @@ def compare(
     seed: int = 42,
     interval: str | None = None,
     margin: float = MARGIN,
+    mode: str = AUTO,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare models on the same rows.
@@ -90,6 +97,10 @@ def compare(
     ``resamples``, or more where many pairs of models ask for it. ``families`` and ``ids`` tell
     which rows flipped. The verdict calls a pair equivalent when the whole interval lies within
     ``margin``.
+
+    ``mode`` is how pairs of scores are kept: ``exact`` keeps all of them, ``grid`` counts them into
+    cells, in memory that does not grow with the rows, and gives measures of scores with bounds.
+    ``auto`` is exact up to five million rows.
 
     >>> truth = ["attack", "normal"] * 30
     >>> good, poor = [0.9, 0.1] * 30, [0.9, 0.1, 0.4, 0.6] * 15
@@ -141,11 +152,14 @@ def compare(
     first = next(iter(batches.values()))
     if first.clusters is not None and len(np.unique(first.clusters.codes)) < 2:
         raise MethodError("one cluster tells nothing about the spread between clusters")
-    rows, names = _kept(first, counts, ids)
-    chosen = _chosen(batches, rule, method, progress)
-    batches = {name: _decided(batch, name, chosen) for name, batch in batches.items()}
-    models = Models(batches, level, method, resample=interval is not None, chosen=chosen)
-    said_of_all = Said.of(batches, rows, names) if models.decided else None
+    grid = _on_grid(mode, batches)
+    together = chosen_together(batches, rule, method, progress, grid=grid)
+    batches = {name: decided_by(batch, name, together) for name, batch in batches.items()}
+    counted = count_models_on_grid(batches) if grid else count_models(batches)
+    models = Models(counted, level, method, resample=interval is not None, together=together)
+    decided = None
+    if models.decided:
+        decided = DecidedRows(batches, *_kept(first, counts, ids))
     pairs = [Pair(models, *two) for two in itertools.combinations(columns, 2)]
     differences = _adjusted([found for pair in pairs for found in pair.differences()])
     tests = [found for pair in pairs for found in pair.tests()] + list(models.tests_of_all())
@@ -160,21 +174,71 @@ def compare(
             for found in differences
             if found.measure == deciding
         ),
-        notes=(*_notes(batches, rule), *_too_few(drawn, number, level)),
+        notes=(
+            *_notes(batches, rule),
+            *_too_few(drawn, number, level),
+            *_grid_notes(pairs, differences),
+        ),
         at=rule,
         level=level,
         margin=margin,
         thresholds=_thresholds(batches),
         estimates=models.estimates(),
         per_class=models.per_class(),
-        flips=tuple(flip for pair in pairs for flip in _flips(said_of_all, pair)),
-        said=said_of_all,
-        optimal=optimal(batches),
+        flips=tuple(flip for pair in pairs for flip in _flips(decided, pair)),
+        decided=decided,
+        optimal=optimal(counted.tallies),
+        mode=counted.mode,
     )
 
 
-def _flips(said: Said | None, pair: Pair) -> Iterator[Flip]:
-    return iter(()) if said is None else flips(said, pair.a, pair.b)
+def _flips(decided: DecidedRows | None, pair: Pair) -> Iterator[Flip]:
+    if decided is not None:
+        yield from flips(pair.tally)
+        yield from family_flips(decided, pair.a, pair.b)
+
+
+def _on_grid(mode: str, batches: Mapping[str, Batch]) -> bool:
+    """Whether pairs of scores are counted into cells of a grid."""
+    if mode not in MODES:
+        raise InputError(f"mode= is one of {', '.join(MODES)}; found {mode!r}")
+    first = next(iter(batches.values()))
+    scores = first.binary and first.score is not None
+    if mode == Grid.name:
+        if not scores:
+            raise InputError(
+                "mode='grid' keeps scores of two classes as a grid; decisions and probabilities of "
+                "several classes have none. Leave mode= out"
+            )
+        if first.clusters is not None:
+            raise InputError(
+                "mode='grid' counts rows, and clusters of rows would be lost in it. Leave clusters= "
+                "out, or say mode='exact'"
+            )
+        return True
+    many = len(first.truth) > MOST_ROWS and first.clusters is None
+    return mode == AUTO and scores and many
+
+
+def _grid_notes(pairs: Sequence[Pair], differences: Sequence[Difference]) -> Iterator[str]:
+    """What a grid of scores means for what is said."""
+    bits = {
+        pair.scores.kept.bits
+        for pair in pairs
+        if isinstance(pair.scores, JointScores) and isinstance(pair.scores.kept, Grid)
+    }
+    if not bits:
+        return
+    yield (
+        f"scores are kept as a grid of {BITS} bits, so what depends on their order within a cell "
+        f"comes with bounds, which its interval holds; how models vary together is told on a grid "
+        f"of {min(bits)} bits. Say mode='exact' to keep every score"
+    )
+    told = {found.measure for found in differences}
+    tallies = pairs[0].models.tallies.values()
+    untold = [m.name for m, _ in scored(list(tallies)) if m.name not in told]
+    if untold:
+        yield f"a grid does not tell {', '.join(untold)}, which the scores themselves decide"
 
 
 def _least(pairs: int, level: float) -> int:
@@ -247,9 +311,9 @@ def _threshold(
     return threshold.get(name) if isinstance(threshold, Mapping) else threshold
 
 
-def _kept(batch: Batch, counts: Any, ids: Any) -> tuple[np.ndarray, np.ndarray | None]:
-    """The positions of the rows that were kept, and their ids."""
-    rows = np.arange(batch.rows)
+def _kept(batch: Batch, counts: Any, ids: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """The positions of the rows that were kept, None where all were, and their ids."""
+    rows = None
     if len(batch.truth) < batch.rows:
         rows = np.flatnonzero(array_of(counts, "counts"))
     if ids is None:
@@ -257,35 +321,7 @@ def _kept(batch: Batch, counts: Any, ids: Any) -> tuple[np.ndarray, np.ndarray |
     names = array_of(ids, "ids")
     if len(names) != batch.rows:
         raise LengthMismatch(f"ids has {len(names)} rows and y_true {batch.rows}")
-    return rows, names[rows]
-
-
-def _chosen(
-    batches: Mapping[str, Batch],
-    rule: Rule | None,
-    method: Bootstrap,
-    progress: Progress | None,
-) -> dict[str, Chosen]:
-    """What each model gives at the threshold that the rule chooses, by model."""
-    if rule is None or isinstance(rule, AtThreshold):
-        return {}
-    first = next(iter(batches.values()))
-    rows = ScoredRows(
-        truth=first.truth == 1,
-        scores={name: batch.score for name, batch in batches.items() if batch.score is not None},
-        counts=first.counts,
-        clusters=None if first.clusters is None else first.clusters.codes,
-    )
-    found = choose_anew(rows, [rule], method, progress=progress)
-    return {name: each for (name, _), each in found.items()}
-
-
-def _decided(batch: Batch, name: str, chosen: Mapping[str, Chosen]) -> Batch:
-    """The batch at its chosen threshold; where there is none, nothing is flagged."""
-    if name not in chosen:
-        return batch
-    threshold = chosen[name].threshold
-    return replace(batch, threshold=math.inf if threshold is None else threshold)
+    return rows, names if rows is None else names[rows]
 
 
 def _thresholds(batches: Mapping[str, Batch]) -> dict[str, float | None]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assay.decisions.compare.flips import Flip, FlippedRow, Said, flipped
+from assay.decisions.compare.flips import DecidedRows, Flip, FlippedRow, flipped
 from assay.decisions.optimal import Optimal
 from assay.errors import InputError, UnknownMeasure
 from assay.inference import Estimate, Significance
@@ -50,6 +50,7 @@ class Difference:
             "p": finite(self.p),
             "p_adjusted": self.p_adjusted,
             "method": self.difference.method,
+            "bound": _ends(self.difference.bound),
         }
 
 
@@ -95,7 +96,8 @@ class Comparison:
     it flags nothing), ``estimates`` every measure of every model, ``per_class`` what each of many
     classes has of its own, by model, then label and measure, ``flips`` how many rows two models
     decide differently, ``optimal`` for which costs each model is the best, if there are two
-    classes.
+    classes. ``mode`` is how scores are kept: ``exact``, or of many rows as a ``grid``, and then
+    differences of scores have bounds.
     """
 
     models: tuple[str, ...]
@@ -110,8 +112,9 @@ class Comparison:
     estimates: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
     per_class: Mapping[str, Mapping[tuple[str, str], Estimate]] = field(default_factory=dict)
     flips: tuple[Flip, ...] = ()
-    said: Said | None = field(default=None, repr=False, compare=False)
+    decided: DecidedRows | None = field(default=None, repr=False, compare=False)
     optimal: Optimal | None = None
+    mode: str = "exact"
 
     def difference(self, measure: str, a: str | None = None, b: str | None = None) -> Difference:
         """The difference of one measure between two models, by default the first two."""
@@ -147,12 +150,12 @@ class Comparison:
 
     def flipped(self, a: str | None = None, b: str | None = None) -> tuple[FlippedRow, ...]:
         """The rows on which two models decide differently, by default the first two."""
-        if self.said is None:
+        if self.decided is None:
             raise InputError(
                 "no row flipped: a comparison of folds has no rows, and without a threshold for "
                 "every model none is decided on"
             )
-        return tuple(flipped(self.said, a or self.models[0], b or self.models[1]))
+        return tuple(flipped(self.decided, a or self.models[0], b or self.models[1]))
 
     @property
     def plot(self) -> ComparisonPlots:
@@ -169,6 +172,7 @@ class Comparison:
             "at": None if self.at is None else str(self.at),
             "level": self.level,
             "margin": self.margin,
+            "mode": self.mode,
             "thresholds": dict(self.thresholds),
             "estimates": [
                 *(
@@ -215,7 +219,12 @@ def _estimate(model: str, measure: str, label: str | None, found: Estimate) -> d
         "method": found.method,
         "n": found.n,
         "undefined": found.undefined,
+        "bound": _ends(found.bound),
     }
+
+
+def _ends(bound: tuple[float, float] | None) -> list[float] | None:
+    return None if bound is None else [float(end) for end in bound]
 
 
 # -- measures by whatever name they are called, also ones outside of the catalogue -----------------

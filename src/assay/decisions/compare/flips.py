@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,11 +11,14 @@ import numpy.typing as npt
 
 from assay import engines
 from assay.errors import InputError
-from assay.sources import FAMILY, Batch, Named
+from assay.sources import FAMILY, Batch
+from assay.tally import PairTally
+from assay.tally.blocks import bounds
 
 Array: TypeAlias = npt.NDArray[Any]
 
 FIXED, BROKEN, MOVED = "fixed", "broken", "moved"
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -56,60 +59,83 @@ class FlippedRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
-    """What each model decided on each row, kept to tell which rows flipped."""
+class DecidedRows:
+    """The rows that models decided on, passed over in pieces to tell which of them flipped.
 
-    labels: tuple[str, ...]
-    truth: Array
-    decisions: Mapping[str, Array]
-    scores: Mapping[str, Array]
-    counts: Array | None
-    families: Named | None
-    rows: Array
-    ids: Array | None
+    ``rows`` are their positions among those that were given, None where all were used.
+    """
 
-    @classmethod
-    def of(cls, batches: Mapping[str, Batch], rows: Array, ids: Array | None) -> Said:
-        """The decisions of models on the same rows."""
-        first = next(iter(batches.values()))
-        return cls(
-            labels=first.labels,
-            truth=first.truth,
-            decisions={name: engines.decide(batch) for name, batch in batches.items()},
-            scores={name: b.score for name, b in batches.items() if b.score is not None},
-            counts=first.counts,
-            families=first.slices.get(FAMILY),
-            rows=rows,
-            ids=ids,
-        )
+    batches: Mapping[str, Batch]
+    rows: Array | None = None
+    ids: Array | None = None
 
-    def of_kind(self, a: str, b: str) -> dict[str, Array]:
-        """Which rows were fixed, broken or moved from A to B."""
+    @property
+    def first(self) -> Batch:
+        """Any of them: all have the same rows."""
+        return next(iter(self.batches.values()))
+
+    def pieces(self, a: str, b: str) -> Iterator[tuple[slice, dict[str, Array]]]:
+        """Some rows at a time, and what two models decided on them."""
         for name in (a, b):
-            if name not in self.decisions:
-                raise InputError(f"there is no model {name!r}; found {', '.join(self.decisions)}")
-        before, after = self.decisions[a], self.decisions[b]
-        differ = before != after
-        fixed, broken = differ & (after == self.truth), differ & (before == self.truth)
-        return {FIXED: fixed, BROKEN: broken, MOVED: differ & ~fixed & ~broken}
+            if name not in self.batches:
+                raise InputError(f"there is no model {name!r}; found {', '.join(self.batches)}")
+        for start, stop in bounds(len(self.first.truth), _PIECE):
+            some = slice(start, stop)
+            yield some, {name: _decided(self.batches[name], some) for name in (a, b)}
 
 
-def flips(said: Said, a: str, b: str) -> Iterator[Flip]:
-    """How many rows flipped: of all, by label, and by family where families are known."""
-    kinds = said.of_kind(a, b)
-    every = np.ones(len(said.truth), np.int64) if said.counts is None else said.counts
-    truth = Named(said.truth, said.labels)
-    columns = [truth] if said.families is None else [truth, said.families]
-    total = (int(every[kept].sum()) for kept in kinds.values())
-    yield Flip(a, b, None, None, int(every.sum()), *total)
-    for column in columns:
-        size = len(column.names)
-        rows = _sums(column.codes, every, size)
-        by_kind = [_sums(column.codes[at], every[at], size) for at in kinds.values()]
-        for i, name in enumerate(column.names):
-            if rows[i]:
-                label, family = (name, None) if column is truth else (None, name)
-                yield Flip(a, b, label, family, rows[i], *(part[i] for part in by_kind))
+def _decided(batch: Batch, some: slice) -> Array:
+    def part(column: Any) -> Any:
+        return None if column is None else column[some]
+
+    return engines.decide(
+        replace(
+            batch,
+            truth=batch.truth[some],
+            decision=part(batch.decision),
+            score=part(batch.score),
+            probabilities=part(batch.probabilities),
+        )
+    )
+
+
+def _kinds(truth: Array, before: Array, after: Array) -> dict[str, Array]:
+    """Which rows were fixed, broken or moved."""
+    differ = before != after
+    fixed, broken = differ & (after == truth), differ & (before == truth)
+    return {FIXED: fixed, BROKEN: broken, MOVED: differ & ~fixed & ~broken}
+
+
+def flips(pairs: PairTally) -> Iterator[Flip]:
+    """How many rows flipped between two models: of all, and by label."""
+    a, b = pairs.models
+    truth, before, after = pairs.codes.T
+    kinds = _kinds(truth, before, after)
+    every = [pairs.counts, *(pairs.counts * kept for kept in kinds.values())]
+    yield Flip(a, b, None, None, *(int(counts.sum()) for counts in every))
+    by_label = [_sums(truth, counts, len(pairs.labels)) for counts in every]
+    for label, *counts in zip(pairs.labels, *by_label, strict=True):
+        if counts[0]:
+            yield Flip(a, b, label, None, *counts)
+
+
+def family_flips(rows: DecidedRows, a: str, b: str) -> Iterator[Flip]:
+    """How many rows of each family flipped, where families are known."""
+    first = rows.first
+    families = first.slices.get(FAMILY)
+    if families is None:
+        return
+    size = len(families.names)
+    totals = np.zeros((4, size), np.int64)
+    for some, decisions in rows.pieces(a, b):
+        codes = families.codes[some]
+        counts = np.ones(len(codes), np.int64) if first.counts is None else first.counts[some]
+        kinds = _kinds(first.truth[some], decisions[a], decisions[b])
+        every = [counts, *(counts * kept for kept in kinds.values())]
+        totals += np.array([_sums(codes, part, size) for part in every])
+    for family, *sums in zip(families.names, *totals.tolist(), strict=True):
+        if sums[0]:
+            yield Flip(a, b, None, family, *sums)
 
 
 def _sums(codes: Array, counts: Array, size: int) -> list[int]:
@@ -118,27 +144,29 @@ def _sums(codes: Array, counts: Array, size: int) -> list[int]:
     return [int(count) for count in sums]
 
 
-def flipped(said: Said, a: str, b: str) -> Iterator[FlippedRow]:
+def flipped(rows: DecidedRows, a: str, b: str) -> Iterator[FlippedRow]:
     """The rows that flipped, in their order."""
-    kinds = said.of_kind(a, b)
-    any_kind = np.flatnonzero(np.logical_or.reduce(list(kinds.values())))
-    families = said.families
-    for i in any_kind.tolist():
-        yield FlippedRow(
-            row=int(said.rows[i]),
-            id=None if said.ids is None else _plain(said.ids[i]),
-            label=said.labels[said.truth[i]],
-            family=None if families is None else families.names[families.codes[i]],
-            a=said.labels[said.decisions[a][i]],
-            b=said.labels[said.decisions[b][i]],
-            score_a=_score(said, a, i),
-            score_b=_score(said, b, i),
-            flip=next(kind for kind, kept in kinds.items() if kept[i]),
-        )
+    first, families = rows.first, rows.first.slices.get(FAMILY)
+    for some, decisions in rows.pieces(a, b):
+        kinds = _kinds(first.truth[some], decisions[a], decisions[b])
+        any_kind = np.flatnonzero(np.logical_or.reduce(list(kinds.values())))
+        for i in any_kind.tolist():
+            at = some.start + i
+            yield FlippedRow(
+                row=at if rows.rows is None else int(rows.rows[at]),
+                id=None if rows.ids is None else _plain(rows.ids[at]),
+                label=first.labels[first.truth[at]],
+                family=None if families is None else families.names[families.codes[at]],
+                a=first.labels[decisions[a][i]],
+                b=first.labels[decisions[b][i]],
+                score_a=_score(rows.batches[a], at),
+                score_b=_score(rows.batches[b], at),
+                flip=next(kind for kind, kept in kinds.items() if kept[i]),
+            )
 
 
-def _score(said: Said, model: str, i: int) -> float | None:
-    return float(said.scores[model][i]) if model in said.scores else None
+def _score(batch: Batch, at: int) -> float | None:
+    return None if batch.score is None else float(batch.score[at])
 
 
 def _plain(value: Any) -> Any:
