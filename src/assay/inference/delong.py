@@ -126,7 +126,7 @@ def delong_of(
             method="delong",
             n=int(sample.counts.sum()),
             level=level,
-            bound=bound if known else None,
+            bound=bound if low < high else None,
         ),
         table={"a": float(aucs[0]), "b": float(aucs[1]), "covariance": cov.tolist()},
         models=sample.models,

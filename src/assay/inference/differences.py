@@ -133,7 +133,7 @@ def paired_influence(
         n=int(sample.counts.sum()),
         level=level,
         undefined="undefined for one of the models" if math.isnan(difference) else None,
-        bound=bound if known else None,
+        bound=bound if low < high else None,
     )
     name = key_of(measure, average)
     return _result(values, effect, p, sample.models, name, {"standard_error": error})
@@ -231,7 +231,9 @@ def paired_score_bootstrap(
         return found
     low, high = bound = difference_bound(b - a, known)
     wider = found.effect.changed(
-        low=found.effect.low + low - (b - a), high=found.effect.high + high - (b - a), bound=bound
+        low=found.effect.low + low - (b - a),
+        high=found.effect.high + high - (b - a),
+        bound=bound if low < high else None,
     )
     nearest = np.array(draws) + moved + min(max(low, 0.0), high) - (b - a)
     return replace(found, effect=wider, p=_p(nearest[~np.isnan(nearest)]))
