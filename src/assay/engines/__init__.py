@@ -1,5 +1,17 @@
 """Who counts: this machine's threads."""
 
-from assay.engines.local import confusion_at, count, decide
+from assay.engines.ask import Ask, Columns
+from assay.engines.batches import confusion_at, count, decide
+from assay.engines.local import Accumulator, count_coded
+from assay.engines.resolving import resolve
 
-__all__ = ["confusion_at", "count", "decide"]
+__all__ = [
+    "Accumulator",
+    "Ask",
+    "Columns",
+    "confusion_at",
+    "count",
+    "count_coded",
+    "decide",
+    "resolve",
+]

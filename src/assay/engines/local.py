@@ -1,236 +1,318 @@
-"""Count a batch on this machine."""
+"""Count rows on this machine."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.sources import Batch, Named
-from assay.tally import ClusterTally, Confusion, LossSums, Sample, ScoreTally, Resolved
+from assay.engines.ask import Ask
+from assay.sources import Coded, Named
+from assay.sources.batch import joined
+from assay.sources.thresholds import USUAL
+from assay.tally import ClusterTally, Crosstab, LossSums, Sample, ScoreTally, Tally
+from assay.tally.by_name import (
+    DECISION,
+    LARGEST,
+    OF_CLASS,
+    PROBABILITY,
+    RIGHT,
+    SCORE,
+    WRONG,
+    Names,
+    Said,
+)
+from assay.tally.crosstab import BELOW, FLAGGED
+from assay.tally.keeping import Exact
 from assay.tally.record import MOST_PROBABILITIES, kept_rows
+from assay.tally.scores import extremes
+
+Array: TypeAlias = npt.NDArray[Any]
 
 MODEL = "model"
-# The labels of known rows in an open set.
-DECIDED = ("wrong", "right")
+_REACHED = (BELOW, FLAGGED)
+# How many rows are counted at once, and how many tallies are added at once.
+LOT = 1 << 23
+_FAN = 8
 
 
-def decide(batch: Batch) -> npt.NDArray[Any]:
-    """The decision for each row: as given, by the threshold, or the largest probability.
-
-    The negative label where nothing decides.
-    """
-    if batch.decision is not None:
-        return batch.decision
-    if not batch.decided:
-        # Rows are counted by their label alone.
-        return np.zeros(len(batch.truth), np.uint8)
-    if batch.score is not None:
-        assert batch.threshold is not None  # noqa: S101 - without decisions there is one
-        flagged: npt.NDArray[np.bool_] = np.asarray(batch.score >= np.float64(batch.threshold))
-        return flagged.view(np.uint8)
-    assert batch.probabilities is not None  # noqa: S101 - a batch has one of the three
-    return np.asarray(batch.probabilities.argmax(axis=1), np.uint16)
-
-
-def count(batch: Batch) -> Resolved:
-    """Count a batch into a tally of all that its columns allow."""
-    scores = _scores(batch)
-    amounts = batch.counts if batch.weights is None else batch.weights
-    decision = None
-    rows_needed = batch.clusters is not None or batch.slices or not batch.decided
-    if rows_needed or batch.decision is not None or scores is None or not batch.binary:
-        decision = decide(batch)
-        confusion = Confusion.of_codes(
-            batch.labels, batch.truth, decision, counts=batch.counts, weights=batch.weights
+def count_coded(rows: Coded, ask: Ask) -> Tally:
+    """Count rows that were checked into a tally of all that was asked for."""
+    rows = _sorted(rows)
+    if not rows.size:
+        return Tally(
+            threshold=ask.threshold, columns=rows.columns, rows=rows.rows, empty=rows.empty
         )
-    else:
-        confusion = confusion_at(scores[0], batch.threshold)
-    clusters = sample = None
-    if batch.clusters is not None and decision is not None:
-        clusters = ClusterTally.of_codes(
-            batch.labels,
-            batch.truth,
-            decision,
-            batch.clusters.codes,
-            batch.clusters.names,
-            amounts=amounts,
-        )
-        if batch.score is not None and batch.weights is None:
-            sample = Sample.of_rows(
-                batch.labels,
-                batch.truth,
-                {MODEL: batch.score},
-                cluster=batch.clusters.codes,
-                clusters=batch.clusters.names,
-                counts=batch.counts,
-            )
-    if batch.probabilities is not None and scores is not None:
-        sample = _class_rows(batch, max(part.size for part in scores))
-    kind = "" if scores is None else "score"
-    if batch.is_probability or batch.probabilities is not None:
-        kind = "probability"
-    return Resolved(
-        labels=batch.labels,
-        positive=batch.positive,
-        confusion=confusion,
-        threshold=batch.threshold,
-        decided=batch.decided,
-        kind=kind,
+    rankings = _rankings(rows)
+    scores = {
+        key: _scores(rows, column, ask)
+        for key, column in rankings.items()
+        if ask.scores is not None
+    }
+    opinions = _opinions(rows, rankings, ask)
+    sample = _sample(rows, rankings)
+    return Tally(
+        labels=Names(rows.truth.names, rows.truth.kind),
+        decisions=None if rows.decision is None else Names(rows.decision.names, rows.decision.kind),
+        columns=rows.columns,
+        threshold=ask.threshold,
+        rows=rows.rows,
+        empty=rows.empty,
+        decided={key: _crosstab(rows, opinion) for key, opinion in opinions.items()},
         scores=scores,
-        losses=_losses(batch),
-        clusters=clusters,
+        extremes={key: _ends(column, scores.get(key)) for key, column in rankings.items()},
+        losses=_losses(rows, rankings, ask),
+        clusters=None
+        if rows.clusters is None
+        else {key: _clusters(rows, rows.clusters, opinion) for key, opinion in opinions.items()},
         sample=sample,
-        slices={} if decision is None else _slices(batch, decision),
-        days=None if batch.days is None else _days(batch),
-        open_set=None if decision is None else _open_set(batch, decision),
+        too_many=sample is None and rows.probabilities is not None,
+        slices=_slices(rows, opinions),
+        days=None if rows.days is None else _days(rows, rows.days, ask),
     )
 
 
-def _scores(batch: Batch) -> tuple[ScoreTally, ...] | None:
-    columns = []
-    if batch.score is not None:
-        columns = [batch.score]
-    elif batch.probabilities is not None:
-        columns = list(batch.probabilities.T)
-    if not columns:
-        return None
-    return tuple(
-        ScoreTally.of_rows(
-            batch.labels, column, batch.truth, counts=batch.counts, weights=batch.weights
-        )
-        for column in columns
-    )
+class Accumulator:
+    """Counts rows part by part, in memory of the order of what is kept of them.
 
-
-def _class_rows(batch: Batch, distinct: int) -> Sample | None:
-    """The rows with a probability a class, unless there are too many.
-
-    ``distinct`` is how many distinct rows there are at least.
+    Rows are counted in lots, and tallies of lots are added when there are a few of a size, so each
+    row is sorted few times.
     """
-    assert batch.probabilities is not None  # noqa: S101 - checked by the caller
-    if distinct * len(batch.labels) > MOST_PROBABILITIES:
-        return None
-    clusters = batch.clusters
-    return kept_rows(
-        Sample.of_rows(
-            batch.labels,
-            batch.truth,
-            {MODEL: batch.probabilities},
-            cluster=None if clusters is None else clusters.codes,
-            clusters=() if clusters is None else clusters.names,
-            counts=batch.counts,
-            weights=batch.weights,
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._waiting: list[Coded] = []
+        self._waiting_rows = 0
+        self._levels: list[list[Tally]] = []
+
+    def add(self, rows: Coded) -> None:
+        """Count further rows."""
+        self._waiting.append(rows)
+        self._waiting_rows += rows.size
+        if self._waiting_rows >= LOT:
+            self._count_waiting()
+
+    def add_tally(self, tally: Tally) -> None:
+        """Add what was counted elsewhere."""
+        self._carry(tally, 0)
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes the scores take that are kept."""
+        return sum(
+            table.scores.nbytes + table.counts.nbytes
+            for level in self._levels
+            for tally in level
+            for table in tally.scores.values()
         )
+
+    def done(self) -> Tally:
+        """The tally of all rows so far."""
+        self._count_waiting()
+        total = Tally.merge([tally for level in self._levels for tally in level])
+        self._levels = [[total]]
+        return total
+
+    def _count_waiting(self) -> None:
+        if self._waiting:
+            rows = joined(self._waiting)
+            self._waiting, self._waiting_rows = [], 0
+            self._carry(count_coded(rows, self._ask), 0)
+
+    def _carry(self, tally: Tally, level: int) -> None:
+        if level == len(self._levels):
+            self._levels.append([])
+        self._levels[level].append(tally)
+        if len(self._levels[level]) == _FAN:
+            parts, self._levels[level] = self._levels[level], []
+            self._carry(Tally.merge(parts), level + 1)
+
+
+def _sorted(rows: Coded) -> Coded:
+    """The rows with labels, decisions and columns of probabilities in the order of their names."""
+    columns, table = rows.columns, rows.probabilities
+    if columns is not None and table is not None and list(columns) != sorted(columns):
+        ordered = sorted(columns)
+        table = np.ascontiguousarray(table[:, [columns.index(name) for name in ordered]])
+        columns = tuple(ordered)
+    return replace(
+        rows,
+        truth=rows.truth.by_name(),
+        decision=None if rows.decision is None else rows.decision.by_name(),
+        probabilities=table,
+        columns=columns,
     )
 
 
-def _open_set(batch: Batch, decision: npt.NDArray[Any]) -> Sample | None:
-    """The largest probability of every row, those of a label unknown to the model first."""
-    outside = batch.unknown
-    if outside is None or batch.probabilities is None:
-        return None
-    clusters = batch.clusters
-    codes = [None, None] if clusters is None else [outside.clusters, clusters.codes]
-
-    def both(first: Any, second: Any) -> Any:
-        return None if first is None or second is None else np.concatenate([first, second])
-
-    right = np.asarray(decision == batch.truth)
-    return Sample.of_rows(
-        (outside.label, *DECIDED),
-        np.concatenate([np.zeros(len(outside.largest), np.uint16), 1 + right]),
-        {MODEL: both(outside.largest, batch.probabilities.max(axis=1))},
-        cluster=both(*codes),
-        clusters=() if clusters is None else clusters.names,
-        counts=both(outside.counts, batch.counts),
-        weights=both(outside.weights, batch.weights),
-    )
-
-
-def confusion_at(scores: ScoreTally, threshold: float | None) -> Confusion:
-    """The confusion matrix at a threshold, from the score tally alone."""
-    assert threshold is not None  # noqa: S101 - a batch without decisions has one
-    if scores.squares is None:
-        return Confusion(scores.labels, _cells_at(scores, scores.counts, threshold))
-    return Confusion(
-        scores.labels,
-        _cells_at(scores, scores.counts, threshold),
-        _cells_at(scores, scores.squares, threshold),
-    )
-
-
-def _cells_at(
-    scores: ScoreTally, amounts: npt.NDArray[Any], threshold: float
-) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
-    first = int(np.searchsorted(scores.scores, threshold, side="left"))
-    kind: Any = np.float64 if scores.weighted else np.int64
-    tn, fn = amounts[:, :first].sum(axis=1, dtype=kind).tolist()
-    fp, tp = amounts[:, first:].sum(axis=1, dtype=kind).tolist()
-    return (tn, fp), (fn, tp)
-
-
-def _losses(batch: Batch) -> LossSums | None:
-    if batch.is_probability and batch.score is not None:
-        return LossSums.of_binary(
-            batch.truth, batch.score, counts=batch.counts, weights=batch.weights
-        )
-    if batch.probabilities is not None:
-        return LossSums.of_classes(
-            batch.truth, batch.probabilities, counts=batch.counts, weights=batch.weights
-        )
-    return None
-
-
-def _days(batch: Batch) -> dict[str, Resolved]:
-    """One tally of everything but slices a day."""
-    assert batch.days is not None  # noqa: S101 - checked by the caller
+def _rankings(rows: Coded) -> dict[Said, Array]:
+    """The columns that rank rows: one score, or the probabilities of labels."""
+    if rows.score is not None:
+        return {SCORE: rows.score}
+    if rows.probabilities is None:
+        return {}
     return {
-        day: count(_some(batch, rows)) for day, rows in sorted(_rows_by_name(batch.days).items())
+        (PROBABILITY, name): rows.probabilities[:, i] for i, name in enumerate(rows.columns or ())
     }
 
 
-def _some(batch: Batch, rows: npt.NDArray[Any]) -> Batch:
-    """Some rows of a batch, without its slices and days."""
+class _Opinion:
+    """What was said of each row: positions in names."""
 
-    def kept(column: Any) -> Any:
-        return None if column is None else column[rows]
+    def __init__(self, names: tuple[str, ...], codes: Array) -> None:
+        self.names, self.codes = names, codes
 
-    clusters = batch.clusters
-    return replace(
-        batch,
-        truth=batch.truth[rows],
-        decision=kept(batch.decision),
-        score=kept(batch.score),
-        probabilities=kept(batch.probabilities),
-        counts=kept(batch.counts),
-        weights=kept(batch.weights),
-        clusters=None if clusters is None else replace(clusters, codes=clusters.codes[rows]),
-        days=None,
-        slices={},
+
+def _opinions(rows: Coded, rankings: Mapping[Said, Array], ask: Ask) -> dict[Said, _Opinion]:
+    """What was said of each row, in every way that may turn out to be the one that counts."""
+    if rows.decision is not None:
+        return {DECISION: _Opinion(rows.decision.names, rows.decision.codes)}
+    if rows.probabilities is not None and len(rows.columns or ()) > 2:
+        largest = np.asarray(rows.probabilities.argmax(axis=1), np.uint16)
+        return {LARGEST: _Opinion(rows.columns or (), largest)}
+    threshold = np.float64(USUAL if ask.threshold is None else ask.threshold)
+    return {
+        key: _Opinion(_REACHED, np.asarray(column >= threshold).view(np.uint8))
+        for key, column in rankings.items()
+    }
+
+
+def _crosstab(rows: Coded, opinion: _Opinion, chosen: Array | None = None) -> Crosstab:
+    def some(column: Any) -> Any:
+        return column if column is None or chosen is None else column[chosen]
+
+    return Crosstab.of_codes(
+        rows.truth.names,
+        some(rows.truth.codes),
+        opinion.names,
+        some(opinion.codes),
+        counts=some(rows.counts),
+        weights=some(rows.weights),
     )
 
 
-def _rows_by_name(column: Named) -> dict[str, npt.NDArray[Any]]:
+def _scores(rows: Coded, column: Array, ask: Ask) -> ScoreTally:
+    return ScoreTally.of_rows(
+        rows.truth.names, column, rows.truth.codes, counts=rows.counts, weights=rows.weights
+    )
+
+
+def _ends(column: Array, scores: ScoreTally | None) -> tuple[float, float]:
+    if scores is not None and scores.size:
+        return float(scores.scores[0]), float(scores.scores[-1])
+    low, high = extremes(column)
+    return low + 0.0, high + 0.0
+
+
+def _losses(
+    rows: Coded, rankings: Mapping[Said, Array], ask: Ask
+) -> dict[tuple[str, str], LossSums]:
+    """Losses by label. Those of scores without weights follow from the scores, if all are kept."""
+    if rows.probabilities is None or len(rows.columns or ()) < 3:
+        follow = rows.weights is None and isinstance(ask.scores, Exact)
+        return (
+            {} if follow or not rankings else _losses_of_score(rows, next(iter(rankings.values())))
+        )
+    columns = list(rows.columns or ())
+    found = {}
+    for code, name in enumerate(rows.truth.names):
+        if name not in columns:
+            continue
+        chosen = np.flatnonzero(rows.truth.codes == code)
+        found[name, OF_CLASS] = LossSums.of_classes(
+            np.full(len(chosen), columns.index(name)),
+            rows.probabilities[chosen],
+            counts=None if rows.counts is None else rows.counts[chosen],
+            weights=None if rows.weights is None else rows.weights[chosen],
+        )
+    return found
+
+
+def _losses_of_score(rows: Coded, score: Array) -> dict[tuple[str, str], LossSums]:
+    """The losses of each label if it is the positive, and if it is not; outside [0, 1] none."""
+    inside = (score >= 0) & (score <= 1)
+    sums = {}
+    for code, name in enumerate(rows.truth.names):
+        chosen = np.flatnonzero(inside & (rows.truth.codes == code))
+        for side, how in ((0, WRONG), (1, RIGHT)):
+            sums[name, how] = LossSums.of_binary(
+                np.full(len(chosen), side, np.uint8),
+                score[chosen],
+                counts=None if rows.counts is None else rows.counts[chosen],
+                weights=None if rows.weights is None else rows.weights[chosen],
+            )
+    return {key: sums[key] for key in sorted(sums)}
+
+
+def _clusters(rows: Coded, clusters: Named, opinion: _Opinion) -> ClusterTally:
+    return ClusterTally.of_codes(
+        rows.truth.names,
+        rows.truth.codes,
+        opinion.codes,
+        clusters.codes,
+        clusters.names,
+        amounts=rows.counts if rows.weights is None else rows.weights,
+        columns=opinion.names,
+    )
+
+
+def _sample(rows: Coded, rankings: Mapping[Said, Array]) -> Sample | None:
+    """The rows themselves: of one score those in clusters, of probabilities all but too many."""
+    clusters = rows.clusters
+    kept: Any = None
+    if rows.probabilities is not None:
+        if rows.probabilities.size > MOST_PROBABILITIES and _distinct(rows) > MOST_PROBABILITIES:
+            return None
+        kept = rows.probabilities
+    elif clusters is not None and rows.weights is None and SCORE in rankings:
+        kept = rankings[SCORE]
+    if kept is None:
+        return None
+    return kept_rows(
+        Sample.of_rows(
+            rows.truth.names,
+            rows.truth.codes,
+            {MODEL: kept},
+            cluster=None if clusters is None else clusters.codes,
+            clusters=() if clusters is None else clusters.names,
+            counts=rows.counts,
+            weights=rows.weights,
+        )
+    )
+
+
+def _distinct(rows: Coded) -> int:
+    """At least how many probabilities distinct rows have."""
+    assert rows.probabilities is not None  # noqa: S101 - checked by the caller
+    return max(len(np.unique(column)) for column in rows.probabilities.T) * len(rows.columns or ())
+
+
+def _slices(
+    rows: Coded, opinions: Mapping[Said, _Opinion]
+) -> dict[tuple[str, str], dict[Said, Crosstab]]:
+    """One table a value of each sliced column."""
+    tables = {
+        (column, name): {key: _crosstab(rows, opinion, chosen) for key, opinion in opinions.items()}
+        for column, part in rows.slices.items()
+        for name, chosen in _rows_by_name(part).items()
+    }
+    return {key: tables[key] for key in sorted(tables)}
+
+
+def _days(rows: Coded, days: Named, ask: Ask) -> dict[str, Tally]:
+    """One tally of everything but slices a day."""
+    plain = replace(rows, slices={}, days=None, empty=0)
+    return {
+        day: count_coded(replace(plain.of_rows(chosen), rows=len(chosen)), ask)
+        for day, chosen in sorted(_rows_by_name(days).items())
+    }
+
+
+def _rows_by_name(column: Named) -> dict[str, Array]:
     """Which rows have each name that occurs."""
     order = np.argsort(column.codes, kind="stable")
     edges = np.searchsorted(column.codes[order], np.arange(len(column.names) + 1))
-    found = {name: order[edges[i] : edges[i + 1]] for i, name in enumerate(column.names)}
-    return {name: rows for name, rows in found.items() if len(rows)}
-
-
-def _slices(batch: Batch, decision: npt.NDArray[Any]) -> dict[tuple[str, str], Confusion]:
-    """One confusion matrix a value of each sliced column."""
-    found: dict[tuple[str, str], Confusion] = {}
-    for column, part in batch.slices.items():
-        for name, rows in _rows_by_name(part).items():
-            found[column, name] = Confusion.of_codes(
-                batch.labels,
-                batch.truth[rows],
-                decision[rows],
-                counts=None if batch.counts is None else batch.counts[rows],
-                weights=None if batch.weights is None else batch.weights[rows],
-            )
-    return {key: found[key] for key in sorted(found)}
+    chosen = {name: order[edges[i] : edges[i + 1]] for i, name in enumerate(column.names)}
+    return {name: rows for name, rows in chosen.items() if len(rows)}

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.engines.local import count, decide
+from assay.engines.batches import count, decide
 from assay.sources import Batch
 from assay.tally import Confusion, JointScores, LossSums, PairTally, Resolved, Sample, ScoreTally
 from assay.tally.blocks import bounds

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay import engines as engine
+from assay.engines import Accumulator, Ask, count_coded, resolve
 from assay.errors import EmptyInput, InputError
 from assay.evaluation.counts import counts_tally
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
 from assay.inference import Method
-from assay.sources import checked_columns, columns_of, open_arrays
-from assay.tally import Resolved
+from assay.sources import checked_columns, code_arrays, columns_of
+from assay.sources.arrays import asked_threshold, listed_labels, sided
+from assay.tally import Resolved, Tally
 
 
 def evaluate(
@@ -68,24 +69,12 @@ def evaluate(
     >>> evaluation["recall"].value, evaluation["roc_auc"].value
     (1.0, 1.0)
     """
-    batch = open_arrays(
-        y_true,
-        y_score=y_score,
-        y_pred=y_pred,
-        y_proba=y_proba,
-        positive=positive,
-        negative=negative,
-        labels=labels,
-        threshold=threshold,
-        counts=counts,
-        sample_weight=sample_weight,
-        slices=slices,
-        clusters=clusters,
-        times=times,
-        unknown=unknown,
-    )
+    columns = {"y_score": y_score, "y_pred": y_pred, "y_proba": y_proba, "labels": labels}
+    columns |= {"counts": counts, "sample_weight": sample_weight, "slices": slices}
+    columns |= {"clusters": clusters, "times": times, "positive": positive, "negative": negative}
+    resolved, notes, rows = resolved_arrays(y_true, **columns, threshold=threshold, unknown=unknown)
     return Evaluation(
-        engine.count(batch),
+        resolved,
         level=level,
         interval=interval,
         base_rate=base_rate,
@@ -94,9 +83,31 @@ def evaluate(
         period=period,
         top=top,
         family=family,
-        source={"name": "arrays", "rows_read": batch.rows},
-        notes=batch.notes,
+        source={"name": "arrays", "rows_read": rows},
+        notes=notes,
     )
+
+
+def resolved_arrays(
+    y_true: Any,
+    *,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    unknown: Any = None,
+    threshold: Any = None,
+    **columns: Any,
+) -> tuple[Resolved, tuple[str, ...], int]:
+    """The tally of columns with sides, notes on what was inferred, and how many rows there are."""
+    if threshold is not None:
+        threshold = asked_threshold(threshold, columns.get("y_pred"))
+    rows = code_arrays(y_true, labels=labels, unknown=unknown, **columns)
+    listed = labels if unknown is not None else listed_labels(rows, labels)
+    tally = count_coded(sided(rows, positive, negative), Ask(threshold=threshold))
+    resolved, notes = resolve(
+        tally, positive=positive, negative=negative, labels=listed, unknown=unknown
+    )
+    return resolved, notes, rows.rows
 
 
 def evaluate_counts(
@@ -146,28 +157,43 @@ def evaluate_counts(
     )
 
 
-def count(y_true: Any, **columns: Any) -> Resolved:
+def count(y_true: Any, **columns: Any) -> Tally:
     """Count rows into a tally, which adds to others and can be saved and evaluated later.
 
-    Takes the columns of :func:`evaluate`. Give ``labels``, and ``positive`` where it can't be
-    inferred, so that every batch is counted alike.
+    Takes the columns of :func:`evaluate`. Nothing is decided before the tally is evaluated, so any
+    two parts of the data add, whatever labels each of them has; ``positive``, ``negative`` and
+    ``labels`` are kept with it for then.
 
-    >>> labels = ["normal", "attack"]
-    >>> a = count(["attack", "normal"], y_pred=["attack", "attack"], labels=labels)
-    >>> b = count(["normal"], y_pred=["normal"], labels=labels)
+    >>> a = count(["attack", "normal"], y_pred=["attack", "attack"])
+    >>> b = count(["normal"], y_pred=["normal"])
     >>> Evaluation(a + b)["accuracy"].value
     0.6666666666666666
     """
-    return engine.count(open_arrays(y_true, **checked_columns(columns)))
+    return _counted(y_true, checked_columns(columns))
+
+
+def _counted(y_true: Any, columns: Mapping[str, Any]) -> Tally:
+    given = dict(columns)
+    threshold = given.pop("threshold", None)
+    if threshold is not None:
+        threshold = asked_threshold(threshold, given.get("y_pred"))
+    sides = {name: given.pop(name, None) for name in ("positive", "negative")}
+    rows = code_arrays(y_true, **given)
+    labels = given.get("labels")
+    if given.get("unknown") is None:
+        labels = listed_labels(rows, labels)
+    tally = count_coded(sided(rows, **sides), Ask(threshold=threshold))
+    said = {**sides, "labels": labels, "unknown": given.get("unknown")}
+    return tally.asked(**said)
 
 
 class RunningTally:
     """A tally that grows batch by batch.
 
-    Made with what all batches share (``labels``, ``positive``, ``threshold``) and updated with the
-    columns of :func:`evaluate`, as keywords or as a mapping or dataframe with those names.
+    Made with what all batches share (``positive``, ``threshold``) and updated with the columns of
+    :func:`evaluate`, as keywords or as a mapping or dataframe with those names.
 
-    >>> running = RunningTally(labels=["normal", "attack"], threshold=0.5)
+    >>> running = RunningTally(threshold=0.5)
     >>> running = running.update({"y_true": ["attack"], "y_score": [0.7]})
     >>> running = running.update(y_true=["normal", "normal"], y_score=[0.1, 0.2])
     >>> running.evaluate()["roc_auc"].value
@@ -176,48 +202,30 @@ class RunningTally:
 
     def __init__(self, **shared: Any) -> None:
         self._shared = checked_columns(shared)
-        self._parts: list[Resolved] = []
-        self._rows = 0
-        self._notes: tuple[str, ...] = ()
+        self._counting = Accumulator(Ask())
+        self._batches = 0
 
     def update(self, batch: Any = None, **columns: Any) -> RunningTally:
         """Count a further batch."""
         given = dict(_named_columns(batch), **columns)
         if "y_true" not in given:
-            found = ", ".join(given) or "nothing"
-            raise InputError(f"a batch needs a column y_true; found {found}")
+            shown = ", ".join(given) or "nothing"
+            raise InputError(f"a batch needs a column y_true; found {shown}")
         truth = given.pop("y_true")
-        rows = open_arrays(truth, **{**self._shared, **checked_columns(given)})
-        self._rows += rows.rows
-        self._notes = tuple(dict.fromkeys([*self._notes, *rows.notes]))
-        self._parts.append(engine.count(rows))
-        # Like a binary counter: parts of like size are added, so each row is sorted few times.
-        while len(self._parts) > 1 and _size(self._parts[-2]) <= 2 * _size(self._parts[-1]):
-            last = self._parts.pop()
-            self._parts[-1] = self._added(last)
+        self._counting.add_tally(_counted(truth, {**self._shared, **checked_columns(given)}))
+        self._batches += 1
         return self
 
-    def _added(self, last: Resolved) -> Resolved:
-        if self._parts[-1].labels != last.labels and "labels" not in self._shared:
-            raise InputError(
-                f"batches hold unlike labels, {list(self._parts[-1].labels)} and "
-                f"{list(last.labels)}: say which there are, RunningTally(labels=...)"
-            )
-        return self._parts[-1] + last
-
     @property
-    def tally(self) -> Resolved:
+    def tally(self) -> Tally:
         """What was counted so far."""
-        if not self._parts:
+        if not self._batches:
             raise EmptyInput("nothing was counted yet: call update with a batch first")
-        if len(self._parts) > 1:
-            self._parts = [Resolved.merge(self._parts)]
-        return self._parts[0]
+        return self._counting.done()
 
     def evaluate(self, **options: Any) -> Evaluation:
         """Evaluate what was counted so far; takes level, interval, base_rate, period and more."""
-        source = {"name": "batches", "rows_read": self._rows}
-        return Evaluation(self.tally, source=source, notes=self._notes, **options)
+        return Evaluation(self.tally, **{"source": {"name": "batches"}, **options})
 
 
 def _named_columns(batch: Any) -> dict[str, Any]:
@@ -228,7 +236,3 @@ def _named_columns(batch: Any) -> dict[str, Any]:
     if hasattr(batch, "columns"):
         return columns_of(batch)
     raise InputError(f"a batch is a mapping or a dataframe; found {type(batch).__name__}")
-
-
-def _size(tally: Resolved) -> int:
-    return sum(part.size for part in tally.scores or ()) + 1

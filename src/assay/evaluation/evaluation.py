@@ -8,6 +8,7 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from assay.engines import resolve
 from assay.errors import InputError, MethodError, UnknownMeasure
 from assay.evaluation import display
 from assay.evaluation.deployment import LowRate, Reach, low_rates, mostly_false, reach, reading
@@ -32,7 +33,7 @@ from assay.inference.significance import finite
 from assay.measures import Costs, Measure, catalogue, parse
 from assay.sources import FAMILY, label_text
 from assay.sources.times import TIME
-from assay.tally import Confusion, Resolved
+from assay.tally import Confusion, Resolved, Tally
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,7 +79,7 @@ class Evaluation(Mapping[str, Estimate]):
 
     def __init__(
         self,
-        tally: Resolved,
+        tally: Resolved | Tally,
         *,
         level: float | None = None,
         interval: Method | str | None = None,
@@ -93,6 +94,12 @@ class Evaluation(Mapping[str, Estimate]):
         source: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
+        if isinstance(tally, Tally):
+            source = {"rows_read": tally.rows, "rows_refused": tally.refused.total} | dict(
+                source or {"name": "tally"}
+            )
+            tally, inferred = resolve(tally, **tally.sides)
+            notes = (*notes, *inferred)
         method, self.level = method_of(interval, level)
         rates = _base_rates(base_rate)
         if tally.positive is None and top is not None:

@@ -16,7 +16,8 @@ from assay.evaluation.evaluation import Evaluation
 from assay.evaluation.labelled_alerts import Unlabelled
 from assay.inference import Method
 from assay.sources import Batch, label_text, open_arrays
-from assay.sources.columns import BOOLEAN, Labels
+from assay.sources.batch import Labels
+from assay.sources.columns import BOOLEAN
 from assay.sources.files import Name, Progress, Request, given_names, labelled, read, silent
 from assay.tally.scores import extremes
 

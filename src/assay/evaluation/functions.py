@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.engines import count
 from assay.errors import InputError
 from assay.evaluation.counts import counts_tally
 from assay.evaluation.deployment import costs_of
+from assay.evaluation.evaluate import resolved_arrays
 from assay.evaluation.judge import Judge
 from assay.formula import plain
 from assay.inference import Estimate, Method, method_of
 from assay.measures import AVERAGES, MAX_FPR, Measure, Ranked, f_beta, find
-from assay.sources import checked_columns, open_arrays
+from assay.sources import checked_columns
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class MeasureFunction:
             if "y_score" in said and self.measure.of_scores is not None:
                 # A ranking does not depend on where the alarm is set.
                 said.setdefault("threshold", 0.5)
-            tally = count(open_arrays(y_true, positive=positive, **checked_columns(said)))
+            tally, _, _ = resolved_arrays(y_true, positive=positive, **checked_columns(said))
         method, chosen = method_of(interval, level)
         judge = Judge(tally, chosen, method, max_fpr, corrected, costs=costs)
         return self._estimate(judge, average)

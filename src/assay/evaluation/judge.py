@@ -46,7 +46,7 @@ from assay.measures import (
     reliability,
 )
 from assay.sources import FAMILY
-from assay.tally import Confusion, Sample, ScoreTally, Resolved
+from assay.tally import Confusion, Resolved, Sample, ScoreTally
 
 NO_COSTS = "it needs what errors cost; say cost_fp= and cost_fn="
 AT_THE_EDGE = "no interval: no row is ranked wrong, so its spread can't be told"

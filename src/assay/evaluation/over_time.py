@@ -231,7 +231,9 @@ def by_period(days: Mapping[str, Resolved], period: str) -> dict[str, Resolved]:
     parts: dict[str, list[Resolved]] = {}
     for day in sorted(days):
         parts.setdefault(period_of(day, period), []).append(days[day])
-    return {name: part[0] if len(part) == 1 else Resolved.merge(part) for name, part in parts.items()}
+    return {
+        name: part[0] if len(part) == 1 else Resolved.merge(part) for name, part in parts.items()
+    }
 
 
 def judged(judge: Judge, period: str) -> dict[str, Judge]:

@@ -13,7 +13,7 @@ from assay.evaluation.judge import Judge
 from assay.evaluation.labelled_alerts import NOT_LABELLED, alerts_only
 from assay.inference import Estimate
 from assay.inference.top import THRESHOLD, TopAlerts, of_rows, of_sample, over_days
-from assay.tally import ScoreTally, Resolved
+from assay.tally import Resolved, ScoreTally
 
 if TYPE_CHECKING:
     from assay.evaluation.entries import Entry

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,9 +17,9 @@ from assay.errors import (
     LengthMismatch,
     ScoreError,
 )
-from assay.sources.batch import Batch, Named
+from assay.sources.batch import Batch, Coded, Labels, Named
 from assay.sources.columns import (
-    Labels,
+    NUMBER,
     columns_of,
     label_text,
     labels_of,
@@ -29,7 +30,14 @@ from assay.sources.columns import (
 )
 from assay.sources.counts import counts_of
 from assay.sources.indexes import must_share_index
-from assay.sources.labelling import Labelling, lookalikes, resolve, unify
+from assay.sources.labelling import (
+    ONE_SIDE,
+    Labelling,
+    label_as,
+    lookalikes,
+    resolve,
+    unify,
+)
 from assay.sources.thresholds import USUAL, checked_threshold, undecided_note
 from assay.sources.times import day_names
 from assay.tally.scores import extremes
@@ -66,23 +74,25 @@ def checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     return dict(columns)
 
 
-def from_arrays(
+def code_arrays(
     y_true: Any,
     *,
     y_score: Any = None,
     y_pred: Any = None,
     y_proba: Any = None,
-    positive: Any = None,
-    negative: Any = None,
     labels: Sequence[Any] | None = None,
-    threshold: float | None = None,
     counts: Any = None,
     sample_weight: Any = None,
     slices: Any = None,
     clusters: Any = None,
     times: Any = None,
-) -> Batch:
-    """Check and code the columns of one model's rows."""
+    unknown: Any = None,
+) -> Coded:
+    """Check and code the columns of one model's rows, whatever the labels will stand for.
+
+    ``labels`` name the columns of probabilities that have no names of their own; ``unknown`` is a
+    label that has no column.
+    """
     must_share_index(
         {"y_true": y_true, "y_score": y_score, "y_pred": y_pred, "y_proba": y_proba}
         | {"counts": counts, "sample_weight": sample_weight, "clusters": clusters, "slices": slices}
@@ -90,7 +100,7 @@ def from_arrays(
     )
     truth = labels_of(y_true, "y_true")
     rows = _rows_in(truth)
-    y_score, y_proba, threshold = _said(y_pred, y_score, y_proba, threshold)
+    y_score, y_proba = _ranking(y_pred, y_score, y_proba)
     decision = None if y_pred is None else labels_of(y_pred, "y_pred")
     score = None if y_score is None else scores_of(y_score, "y_score")
     table, names = (None, None) if y_proba is None else probabilities_of(y_proba, truth.kind)
@@ -99,7 +109,7 @@ def from_arrays(
         "clusters": None if clusters is None else names_of(clusters, "clusters"),
         "times": None if times is None else day_names(times, "times"),
     }
-    parts = {name: names_of(c, str(name)) for name, c in _sliced(slices).items()}
+    parts = {str(name): names_of(c, str(name)) for name, c in _sliced(slices).items()}
     _same_length(
         rows,
         {
@@ -112,68 +122,156 @@ def from_arrays(
             **{name: part.codes for name, part in parts.items()},
         },
     )
+    coded = Coded(
+        truth=truth,
+        decision=decision,
+        score=score,
+        probabilities=table,
+        counts=amounts,
+        weights=weights,
+        clusters=grouped["clusters"],
+        days=grouped["times"],
+        slices=parts,
+        rows=rows,
+    )
     kept = _kept(amounts if weights is None else weights)
     if kept is not None:
-        truth, decision = _rows(truth, kept), _rows(decision, kept)
-        score = None if score is None else score[kept]
-        table = None if table is None else table[kept]
-        amounts = None if amounts is None else amounts[kept]
-        weights = None if weights is None else weights[kept]
-        grouped = {n: c and Named(c.codes[kept], c.names) for n, c in grouped.items()}
-        parts = {name: Named(part.codes[kept], part.names) for name, part in parts.items()}
-    if decision is not None:
-        truth, decision = unify(truth, decision)
-    names = None if table is None else _column_labels(names, truth, labels)
-    listed = labels if labels is not None or names is None else names
+        coded = replace(coded.of_rows(kept), empty=rows - len(kept))
+    if coded.decision is not None:
+        truth, decision = unify(coded.truth, coded.decision)
+        coded = replace(coded, truth=truth, decision=decision)
+    if table is not None:
+        coded = replace(coded, columns=_column_labels(coded, names, labels, unknown))
+    return coded
+
+
+def from_arrays(
+    y_true: Any,
+    *,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    threshold: float | None = None,
+    **columns: Any,
+) -> Batch:
+    """Check and code the columns of one model's rows, and tell which label is the positive."""
+    if threshold is not None:
+        threshold = asked_threshold(threshold, columns.get("y_pred"))
+    coded = code_arrays(y_true, labels=labels, **columns)
+    truth, decision = coded.truth, coded.decision
+    listed = listed_labels(coded, labels)
     found = resolve(truth, decision, positive=positive, negative=negative, labels=listed)
+    notes = list(found.notes)
+    parts = dict(coded.slices)
     if negative is not None and len(found.position) > 2:
         parts = {FAMILY: _families(truth, found), **parts}
-    notes = list(found.notes)
-    if kept is not None:
-        gone = f"{rows - len(kept)} rows have a count or weight of 0"
-        notes.append(f"{gone}; they are as if they were not there")
-    probabilities = None
-    if table is not None:
+    if coded.empty:
+        notes.append(empty_note(coded.empty))
+    if coded.probabilities is not None:
         if found.positive is None:
             if threshold is not None:
-                raise ScoreError(
-                    "threshold= decides on one positive label; of several classes the largest "
-                    "probability decides"
-                )
-            probabilities = _columns(table, truth, names, found)
+                raise ScoreError(SEVERAL)
+            coded = _in_order(coded, found.labels)
         else:
-            score = _positive_column(table, truth, names, found)
-    is_probability = False
+            chosen = [label for label in coded.columns or () if found.position.get(label) == 1]
+            coded = one_score(coded, chosen)
+    is_probability, score = False, coded.score
     if score is not None:
         if found.positive is None:
-            shown = ", ".join(map(repr, found.labels[:6]))
-            alike = "".join(f". Note that {said}" for said in lookalikes(found.labels))
-            raise ScoreError(
-                f"a score ranks rows for one positive label, but there are {len(found.labels)}: "
-                f"{shown}{', ...' if len(found.labels) > 6 else ''}. Say positive= or negative=, "
-                f"or give y_proba with a column a label{alike}"
-            )
-        is_probability, untold = _scale(score)
+            raise ScoreError(no_ranking(found.labels))
+        low, high = extremes(score)
+        is_probability = low >= 0 and high <= 1
         if threshold is None and decision is None:
             threshold = USUAL if is_probability else None
-            notes += untold
+            notes += [] if is_probability else [undecided_note(low, high)]
     return Batch(
         labels=found.labels,
         positive=found.positive,
         truth=recode(truth, found.position),
         decision=None if decision is None else recode(decision, found.position),
         score=score,
-        probabilities=probabilities,
+        probabilities=coded.probabilities,
         threshold=threshold if decision is None else None,
         is_probability=is_probability,
-        counts=amounts,
-        weights=weights,
-        clusters=grouped["clusters"],
-        days=grouped["times"],
+        counts=coded.counts,
+        weights=coded.weights,
+        clusters=coded.clusters,
+        days=coded.days,
         slices=parts,
         notes=tuple(notes),
-        rows=rows,
+        rows=coded.rows,
     )
+
+
+SEVERAL = (
+    "threshold= decides on one positive label; of several classes the largest probability decides"
+)
+
+
+def no_ranking(labels: Sequence[str]) -> str:
+    """Why a score can't rank rows of several classes, and what to do."""
+    shown = ", ".join(map(repr, labels[:6]))
+    alike = "".join(f". Note that {note}" for note in lookalikes(labels))
+    return (
+        f"a score ranks rows for one positive label, but there are {len(labels)}: "
+        f"{shown}{', ...' if len(labels) > 6 else ''}. Say positive= or negative=, "
+        f"or give y_proba with a column a label{alike}"
+    )
+
+
+def empty_note(rows: int) -> str:
+    """What to say of rows of count or weight zero."""
+    return f"{rows} rows have a count or weight of 0; they are as if they were not there"
+
+
+def listed_labels(coded: Coded, labels: Sequence[Any] | None) -> Sequence[Any] | None:
+    """The labels that may occur, as they were said or as columns of probabilities name them."""
+    if labels is not None or coded.columns is None:
+        return labels
+    return [native(name, coded.truth.kind) for name in coded.columns]
+
+
+def sided(coded: Coded, positive: Any = None, negative: Any = None) -> Coded:
+    """The same rows; where it is known which label is the alarm, its probability is the score.
+
+    Which columns that concerns is told by their names alone, and so is the same for any rows.
+    """
+    if coded.columns is None or (positive is None and negative is None):
+        return coded
+    if positive is not None and negative is not None:
+        raise LabelError(ONE_SIDE)
+    kind = coded.truth.kind
+    name = "positive" if negative is None else "negative"
+    chosen = label_as(positive if negative is None else negative, kind, name)
+    if chosen not in coded.columns:
+        return coded  # which is said once the labels are known
+    return one_score(coded, [c for c in coded.columns if (c == chosen) == (negative is None)])
+
+
+def one_score(coded: Coded, positives: Sequence[str]) -> Coded:
+    """The same rows with one score: the probability of any of the positive labels."""
+    assert coded.probabilities is not None  # noqa: S101 - asked for by callers that have some
+    chosen = [i for i, label in enumerate(coded.columns or ()) if label in positives]
+    score = np.ascontiguousarray(coded.probabilities[:, chosen].sum(axis=1).clip(0, 1))
+    return replace(coded, score=score, probabilities=None, columns=None)
+
+
+def _in_order(coded: Coded, labels: Sequence[str]) -> Coded:
+    """The same rows with a column of probabilities a label, in the order of the labels."""
+    columns = list(coded.columns or ())
+    absent = [label for label in labels if label not in columns]
+    if absent:
+        raise ScoreError(f"y_proba has no column for {absent}; its columns are {columns}")
+    assert coded.probabilities is not None  # noqa: S101 - asked for by callers that have some
+    table = coded.probabilities[:, [columns.index(label) for label in labels]]
+    return replace(coded, probabilities=np.ascontiguousarray(table), columns=tuple(labels))
+
+
+def asked_threshold(threshold: Any, y_pred: Any) -> float:
+    """A finite number, for scores that decide."""
+    if y_pred is not None:
+        raise ScoreError("threshold= decides on y_score; decisions are taken as they are")
+    return checked_threshold(threshold)
 
 
 def _sliced(slices: Any) -> Mapping[str, Any]:
@@ -185,29 +283,17 @@ def _sliced(slices: Any) -> Mapping[str, Any]:
     raise InputError(f"slices are a mapping from name to column; found {type(slices).__name__}")
 
 
-def _scale(score: Array) -> tuple[bool, list[str]]:
-    """Whether scores can be probabilities, and if not what to say where they alone decide."""
-    low, high = extremes(score)
-    if low >= 0 and high <= 1:
-        return True, []
-    return False, [undecided_note(low, high)]
-
-
-def _said(y_pred: Any, y_score: Any, y_proba: Any, threshold: Any) -> tuple[Any, Any, float | None]:
-    """The columns of what a model said; one column of probabilities is a score."""
+def _ranking(y_pred: Any, y_score: Any, y_proba: Any) -> tuple[Any, Any]:
+    """The columns of what a model ranked by; one column of probabilities is a score."""
     if y_score is None and y_pred is None and y_proba is None:
         raise LabelError("give y_score, y_pred or y_proba: without one of them nothing is judged")
     if y_score is not None and y_proba is not None:
         raise ScoreError("give y_score or y_proba, not both")
     single = _one_column(y_proba)
-    if single is not None:
-        _must_be_shares(single)
-        y_score, y_proba = single, None
-    if threshold is None:
-        return y_score, y_proba, None
-    if y_pred is not None:
-        raise ScoreError("threshold= decides on y_score; decisions are taken as they are")
-    return y_score, y_proba, checked_threshold(threshold)
+    if single is None:
+        return y_score, y_proba
+    _must_be_shares(single)
+    return single, None
 
 
 def _one_column(y_proba: Any) -> Array | None:
@@ -266,64 +352,47 @@ def probability_labels(tables: Mapping[str, Any], kind: str) -> list[Any] | None
 
 
 def _column_labels(
-    names: tuple[Any, ...] | None, truth: Labels, labels: Sequence[Any] | None
-) -> tuple[Any, ...] | None:
-    """The labels of columns of probabilities, as they are named or listed; None where they aren't.
-
-    Rows of a label that has no column are refused.
-    """
-    if names is None or labels is not None:
-        return names if names is not None or labels is None else tuple(labels)
-    columns = [label_text(name) for name in names]
-    absent = [name for name in truth.names if name not in columns]
-    if absent:
-        raise LabelError(
-            f"rows are labelled {', '.join(map(repr, absent[:6]))}, of which y_proba has no "
-            f"column; it has {', '.join(map(repr, columns[:6]))}. Give a column a label, or name "
-            f"the one label that the model does not know with unknown="
-        )
-    return names
-
-
-def _order(
-    table: Array, truth: Labels, names: tuple[Any, ...] | None, found: Labelling
-) -> list[str]:
-    """The labels of the columns of a table of probabilities: as named, as listed, or sorted."""
-    if names is not None:
-        if len(names) != table.shape[1]:
-            raise ScoreError(
-                f"y_proba has {table.shape[1]} columns, but labels= names {len(names)}: "
-                f"{list(names)}"
-            )
-        return [label_text(name) for name in names]
-    numbers = truth.kind == "numbers"
-    expected = sorted(found.position or found.labels, key=lambda n: int(n) if numbers else n)
-    if table.shape[1] != len(expected):
+    coded: Coded, names: tuple[Any, ...] | None, labels: Sequence[Any] | None, unknown: Any
+) -> tuple[str, ...]:
+    """The labels of the columns of probabilities: as named, as listed, or sorted."""
+    table = coded.probabilities
+    assert table is not None  # noqa: S101 - checked by the caller
+    _must_be_probabilities(table)
+    if names is None and labels is None:
+        return _sorted_columns(coded, table.shape[1], unknown)
+    named = names if names is not None else tuple(labels or ())
+    if len(named) != table.shape[1]:
         raise ScoreError(
-            f"y_proba has {table.shape[1]} columns, but there are {len(expected)} labels: "
+            f"y_proba has {table.shape[1]} columns, but labels= names {len(named)}: {list(named)}"
+        )
+    columns = tuple(label_text(name) for name in named)
+    absent = [name for name in coded.truth.names if name not in columns]
+    if absent and labels is None and unknown is None:
+        raise LabelError(no_column(absent, columns))
+    return columns
+
+
+def no_column(absent: Sequence[str], columns: Sequence[str]) -> str:
+    """What to say of rows of a label that has no column of probabilities."""
+    return (
+        f"rows are labelled {', '.join(map(repr, absent[:6]))}, of which y_proba has no "
+        f"column; it has {', '.join(map(repr, columns[:6]))}. Give a column a label, or name "
+        f"the one label that the model does not know with unknown="
+    )
+
+
+def _sorted_columns(coded: Coded, width: int, unknown: Any) -> tuple[str, ...]:
+    names = {*coded.truth.names, *(() if coded.decision is None else coded.decision.names)}
+    if unknown is not None:
+        names.discard(label_text(unknown))
+    numbers = coded.truth.kind == NUMBER
+    expected = sorted(names, key=lambda n: int(n) if numbers else n)
+    if width != len(expected):
+        raise ScoreError(
+            f"y_proba has {width} columns, but there are {len(expected)} labels: "
             f"{expected}. Say labels=, or give y_proba as a mapping from label to column"
         )
-    return [str(name) for name in expected]
-
-
-def _columns(
-    table: Array, truth: Labels, names: tuple[Any, ...] | None, found: Labelling
-) -> npt.NDArray[np.float64]:
-    order = _order(table, truth, names, found)
-    absent = [label for label in found.labels if label not in order]
-    if absent:
-        raise ScoreError(f"y_proba has no column for {absent}; its columns are {order}")
-    _must_be_probabilities(table)
-    return np.ascontiguousarray(table[:, [order.index(label) for label in found.labels]])
-
-
-def _positive_column(
-    table: Array, truth: Labels, names: tuple[Any, ...] | None, found: Labelling
-) -> Array:
-    order = _order(table, truth, names, found)
-    _must_be_probabilities(table)
-    chosen = [i for i, name in enumerate(order) if found.position.get(name) == 1]
-    return np.ascontiguousarray(table[:, chosen].sum(axis=1).clip(0, 1))
+    return tuple(expected)
 
 
 def _must_be_probabilities(table: Array) -> None:
@@ -341,6 +410,37 @@ def _must_be_probabilities(table: Array) -> None:
             f"the probabilities of a row must sum to 1 within {_SUM_TOLERANCE:g}; row {row} sums "
             f"to {table[row].sum():.9g}"
         )
+
+
+def coded_columns(columns: Mapping[str, Any], rows: int) -> Coded:
+    """Columns that were checked elsewhere, as rows to be counted; ``rows`` were given."""
+    table, repeats = columns.get("y_proba"), columns.get("repeats")
+    counts = columns.get("counts")
+    if repeats is not None:
+        counts = repeats if counts is None else counts * repeats
+    coded = Coded(
+        truth=columns["y_true"],
+        decision=columns.get("y_pred"),
+        score=columns.get("y_score"),
+        probabilities=None
+        if table is None
+        else np.stack([np.asarray(c, np.float64) for c in table.values()], axis=1),
+        columns=None if table is None else tuple(label_text(label) for label in table),
+        counts=counts,
+        weights=columns.get("sample_weight"),
+        clusters=columns.get("clusters"),
+        days=columns.get("times"),
+        slices=columns.get("slices", {}),
+        rows=rows,
+    )
+    amounts = coded.counts if coded.weights is None else coded.weights
+    kept = _kept(amounts) if coded.size else None
+    if kept is not None:
+        coded = replace(coded.of_rows(kept), empty=coded.size - len(kept))
+    if coded.decision is not None:
+        truth, decision = unify(coded.truth, coded.decision)
+        coded = replace(coded, truth=truth, decision=decision)
+    return coded
 
 
 def _families(truth: Labels, found: Labelling) -> Named:
@@ -393,10 +493,6 @@ def _kept(amounts: Array | None) -> Array | None:
     if amounts is None or amounts.all():
         return None
     return np.flatnonzero(amounts)
-
-
-def _rows(column: Labels | None, kept: Array) -> Any:
-    return None if column is None else Labels(column.codes[kept], column.names, column.kind).used()
 
 
 def _same_length(rows: int, columns: Mapping[str, Array | None]) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from assay.tally.blocks import map_blocks
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -18,6 +20,152 @@ class Named:
 
     codes: Array
     names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A column of labels: positions in ``names``, and what kind of value they were."""
+
+    codes: Array
+    names: tuple[str, ...]
+    kind: str
+
+    def used(self) -> Labels:
+        """The same column without names that do not occur."""
+        seen = np.zeros(len(self.names), bool)
+
+        def work(i: int, j: int) -> Array:
+            return np.bincount(self.codes[i:j], minlength=len(self.names)) > 0
+
+        for here in map_blocks(len(self.codes), lambda: work):
+            seen |= here
+        if seen.all():
+            return self
+        renumber = np.cumsum(seen) - 1
+        names = tuple(name for name, keep in zip(self.names, seen, strict=True) if keep)
+        codes = renumber[self.codes].astype(np.min_scalar_type(max(len(names) - 1, 0)), copy=False)
+        return Labels(codes, names, self.kind)
+
+    def of_rows(self, rows: Array) -> Labels:
+        """Some of the rows."""
+        return Labels(self.codes[rows], self.names, self.kind).used()
+
+    def by_name(self) -> Labels:
+        """The same column with the names sorted as text."""
+        ordered = tuple(sorted(self.names))
+        if ordered == self.names:
+            return self
+        renumber = np.empty(len(ordered), self.codes.dtype)
+        renumber[[self.names.index(name) for name in ordered]] = np.arange(len(ordered))
+        return Labels(renumber[self.codes], ordered, self.kind)
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Rows that were checked and coded, by the names of their labels: what an engine counts.
+
+    Whether any label is the alarm is not known here. ``probabilities`` has a column for each of the
+    labels that ``columns`` names. ``rows`` is how many were given, ``empty`` how many of them have
+    a count or weight of zero and are left out.
+    """
+
+    truth: Labels
+    decision: Labels | None = None
+    score: Array | None = None
+    probabilities: npt.NDArray[np.float64] | None = None
+    columns: tuple[str, ...] | None = None
+    counts: npt.NDArray[np.int64] | None = None
+    weights: npt.NDArray[np.float64] | None = None
+    clusters: Named | None = None
+    days: Named | None = None
+    slices: Mapping[str, Named] = field(default_factory=dict)
+    rows: int = 0
+    empty: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many rows are to be counted."""
+        return len(self.truth.codes)
+
+    def of_rows(self, rows: Array) -> Coded:
+        """Some of the rows, all of their columns."""
+
+        def kept(column: Any) -> Any:
+            return None if column is None else column[rows]
+
+        def names(column: Named | None) -> Named | None:
+            return None if column is None else Named(column.codes[rows], column.names)
+
+        return replace(
+            self,
+            truth=self.truth.of_rows(rows),
+            decision=None if self.decision is None else self.decision.of_rows(rows),
+            score=kept(self.score),
+            probabilities=kept(self.probabilities),
+            counts=kept(self.counts),
+            weights=kept(self.weights),
+            clusters=names(self.clusters),
+            days=names(self.days),
+            slices={name: Named(c.codes[rows], c.names) for name, c in self.slices.items()},
+        )
+
+
+def joined(parts: Sequence[Coded]) -> Coded:
+    """The rows of several parts, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+
+    def both(name: str) -> Any:
+        columns = [getattr(part, name) for part in parts]
+        return None if columns[0] is None else np.concatenate(columns)
+
+    def labels(columns: Sequence[Labels]) -> Labels:
+        names = _union([column.names for column in columns])
+        kind = next((c.kind for c in columns if c.names), columns[0].kind)
+        return Labels(_recoded([(c.codes, c.names) for c in columns], names), names, kind)
+
+    def named(columns: Sequence[Named]) -> Named:
+        names = _union([column.names for column in columns])
+        return Named(_recoded([(c.codes, c.names) for c in columns], names), names)
+
+    def each(name: str, join: Any) -> Any:
+        columns = [getattr(part, name) for part in parts]
+        return None if columns[0] is None else join(columns)
+
+    return replace(
+        first,
+        truth=labels([part.truth for part in parts]),
+        decision=each("decision", labels),
+        score=both("score"),
+        probabilities=both("probabilities"),
+        counts=both("counts"),
+        weights=both("weights"),
+        clusters=each("clusters", named),
+        days=each("days", named),
+        slices={name: named([part.slices[name] for part in parts]) for name in first.slices},
+        rows=sum(part.rows for part in parts),
+        empty=sum(part.empty for part in parts),
+    )
+
+
+def _union(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    if all(names == lists[0] for names in lists):
+        return lists[0]
+    return tuple(sorted({name for names in lists for name in names}))
+
+
+def _recoded(columns: Sequence[tuple[Array, tuple[str, ...]]], names: tuple[str, ...]) -> Array:
+    position = {name: i for i, name in enumerate(names)}
+    width = np.min_scalar_type(max(len(names) - 1, 0))
+    parts = []
+    for codes, own in columns:
+        if own == names:
+            parts.append(codes.astype(width, copy=False))
+        else:
+            table = np.array([position[name] for name in own] or [0], width)
+            parts.append(table[codes])
+    return np.concatenate(parts)
 
 
 @dataclass(frozen=True)

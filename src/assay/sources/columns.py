@@ -4,45 +4,20 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, LabelError, ScoreError
-from assay.sources.batch import Named
-from assay.tally.blocks import BLOCK, map_blocks
+from assay.sources.batch import Labels, Named
+from assay.tally.blocks import BLOCK
 
 Array: TypeAlias = npt.NDArray[Any]
 
 TEXT, NUMBER, BOOLEAN = "text", "numbers", "booleans"
 MISSING = "(missing)"
 _SMALL_RANGE = 1 << 16
-
-
-@dataclass(frozen=True)
-class Labels:
-    """A column of labels: positions in ``names``, and what kind of value they were."""
-
-    codes: Array
-    names: tuple[str, ...]
-    kind: str
-
-    def used(self) -> Labels:
-        """The same column without names that do not occur."""
-        seen = np.zeros(len(self.names), bool)
-
-        def work(i: int, j: int) -> Array:
-            return np.bincount(self.codes[i:j], minlength=len(self.names)) > 0
-
-        for found in map_blocks(len(self.codes), lambda: work):
-            seen |= found
-        if seen.all():
-            return self
-        renumber = np.cumsum(seen) - 1
-        names = tuple(name for name, keep in zip(self.names, seen, strict=True) if keep)
-        return Labels(_narrow(renumber[self.codes], len(names)), names, self.kind)
 
 
 def array_of(values: Any, name: str) -> Array:

@@ -8,15 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.errors import LabelError
-from assay.sources.columns import (
-    BOOLEAN,
-    NUMBER,
-    TEXT,
-    Labels,
-    label_kind,
-    label_text,
-    native,
-)
+from assay.sources.batch import Labels
+from assay.sources.columns import BOOLEAN, NUMBER, TEXT, label_kind, label_text, native
 
 POSITIVE_WORDS = frozenset(
     {
@@ -37,6 +30,7 @@ POSITIVE_WORDS = frozenset(
 NEGATIVE_WORDS = frozenset(
     {"0", "false", "no", "normal", "benign", "ham", "legitimate", "goodware", "clean"}
 )
+ONE_SIDE = "give positive= or negative=, not both: the one follows from the other"
 _OPPOSITE = {"1": "0", "0": "1", "true": "false", "false": "true", "yes": "no", "no": "yes"}
 _SIGNS = ({"-1", "1"}, {"-1", "+1"})
 
@@ -66,7 +60,7 @@ def resolve(
     if labels is not None:
         if isinstance(labels, str) or not hasattr(labels, "__iter__"):
             raise LabelError(f"labels= is a list of labels; found {labels!r}")
-        allowed = [_as(label, kind, "labels") for label in labels]
+        allowed = [label_as(label, kind, "labels") for label in labels]
         unknown = [name for name in found if name not in allowed]
         if unknown:
             raise LabelError(
@@ -79,11 +73,11 @@ def resolve(
 
 def _chosen(names: list[str], kind: str, *, positive: Any, negative: Any) -> Labelling:
     if positive is not None and negative is not None:
-        raise LabelError("give positive= or negative=, not both: the one follows from the other")
+        raise LabelError(ONE_SIDE)
     if negative is not None:
-        return _against(_as(negative, kind, "negative"), names, positive_side=False)
+        return _against(label_as(negative, kind, "negative"), names, positive_side=False)
     if positive is not None:
-        return _against(_as(positive, kind, "positive"), names, positive_side=True)
+        return _against(label_as(positive, kind, "positive"), names, positive_side=True)
     if len(names) > 2:
         ordered = tuple(sorted(names))
         return Labelling(ordered, None, {name: i for i, name in enumerate(ordered)})
@@ -142,7 +136,7 @@ def unify(truth: Labels, decision: Labels) -> tuple[Labels, Labels]:
     return numbers(truth), numbers(decision)
 
 
-def _as(value: Any, kind: str, name: str) -> str:
+def label_as(value: Any, kind: str, name: str) -> str:
     """A label that was given as an argument, of the kind that the data are of."""
     text, given = label_text(value), label_kind(value)
     if given == kind:

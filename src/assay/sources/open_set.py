@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from assay.errors import InputError, LabelError, ScoreError
 from assay.sources.arrays import from_arrays, probabilities_of
-from assay.sources.batch import Batch, Named, UnknownRows
-from assay.sources.columns import Labels, array_of, label_text, labels_of, names_of
+from assay.sources.batch import Batch, Labels, Named, UnknownRows
+from assay.sources.columns import array_of, label_text, labels_of, names_of
 from assay.sources.times import day_names
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -62,7 +62,9 @@ def open_arrays(y_true: Any, *, unknown: Any = None, **columns: Any) -> Batch:
             f"a score and say positive="
         )
     rows = _unknown_rows(label, table, apart, columns)
-    notes = (*batch.notes, _note(rows, batch))
+    outside = len(rows.largest) if rows.counts is None else int(rows.counts.sum())
+    inside = len(batch.truth) if batch.counts is None else int(batch.counts.sum())
+    notes = (*batch.notes, unknown_note(label, outside, inside))
     return replace(batch, unknown=rows, rows=len(truth.codes), notes=notes)
 
 
@@ -159,11 +161,10 @@ def _some(column: Labels, rows: Array) -> Labels:
     return Labels(column.codes[rows], column.names, column.kind).used()
 
 
-def _note(unknown: UnknownRows, batch: Batch) -> str:
-    outside = len(unknown.largest) if unknown.counts is None else int(unknown.counts.sum())
-    inside = len(batch.truth) if batch.counts is None else int(batch.counts.sum())
+def unknown_note(label: str, outside: int, inside: int) -> str:
+    """What to say of rows of a label that the model does not know."""
     return (
-        f"{outside:,} rows are labelled {unknown.label!r}, which the model does not know: only how "
+        f"{outside:,} rows are labelled {label!r}, which the model does not know: only how "
         f"they rank against the {inside:,} others is judged, and every other measure is of those "
         f"{inside:,} alone"
     )

@@ -4,9 +4,11 @@ Each is a commutative monoid: it has a zero, it adds, equal data give equal tabl
 order and the shards, and it goes to bytes and back.
 """
 
+from assay.tally.by_name import Tally
 from assay.tally.clusters import ClusterTally
 from assay.tally.codec import from_bytes
 from assay.tally.confusion import Confusion
+from assay.tally.crosstab import Crosstab
 from assay.tally.joint import JointScores
 from assay.tally.pairs import PairTally
 from assay.tally.record import Resolved
@@ -17,11 +19,13 @@ from assay.tally.sums import LossSums
 __all__ = [
     "ClusterTally",
     "Confusion",
+    "Crosstab",
     "JointScores",
     "LossSums",
     "PairTally",
+    "Resolved",
     "Sample",
     "ScoreTally",
-    "Resolved",
+    "Tally",
     "from_bytes",
 ]

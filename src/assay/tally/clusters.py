@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -18,14 +18,16 @@ Array: TypeAlias = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class ClusterTally:
-    """One K x K table a cluster: ``cells[cluster, truth, decision]``, clusters sorted by name.
+    """One table a cluster: ``cells[cluster, truth, decision]``, clusters sorted by name.
 
-    Cells are integers, or sums of sampling weights.
+    Cells are integers, or sums of sampling weights. ``columns`` are what was said of rows where
+    that is not one of the labels; then labels and columns are united when tables are added.
     """
 
     labels: tuple[str, ...]
     clusters: tuple[str, ...]
     cells: Array
+    columns: tuple[str, ...] | None = None
 
     @classmethod
     def zero(cls, labels: Sequence[str]) -> ClusterTally:
@@ -42,25 +44,36 @@ class ClusterTally:
         names: Sequence[str],
         *,
         amounts: Array | None = None,
+        columns: Sequence[str] | None = None,
     ) -> ClusterTally:
         """Count rows; ``cluster`` is a position in ``names``, ``amounts`` counts or weights."""
-        size = len(labels)
+        width = len(labels) if columns is None else len(columns)
         if amounts is None:
             amounts = np.ones(len(truth), np.int64)
-        cells = np.zeros((len(names), size, size), amounts.dtype)
+        cells = np.zeros((len(names), len(labels), width), amounts.dtype)
         np.add.at(cells, (cluster, truth, decision), amounts)
-        return _canonical(tuple(labels), list(names), cells)
+        return _canonical(tuple(labels), list(names), cells, columns)
 
     def __add__(self, other: ClusterTally) -> ClusterTally:
         if not isinstance(other, ClusterTally):
             return NotImplemented
-        if self.labels != other.labels:
+        if (self.columns is None) != (other.columns is None) or (
+            self.columns is None and self.labels != other.labels
+        ):
             raise TallyError(
                 f"cluster tallies of unlike labels can't be added: {list(self.labels)} and "
                 f"{list(other.labels)}"
             )
         names = [*self.clusters, *other.clusters]
-        return _canonical(self.labels, names, np.concatenate([self.cells, other.cells]))
+        if self.columns is None or other.columns is None:
+            return _canonical(self.labels, names, np.concatenate([self.cells, other.cells]))
+        labels = tuple(sorted({*self.labels, *other.labels}))
+        columns = tuple(sorted({*self.columns, *other.columns}))
+        both = [
+            part.placed(labels, {n: i for i, n in enumerate(labels)}, columns.index, columns).cells
+            for part in (self, other)
+        ]
+        return _canonical(labels, names, np.concatenate(both), columns)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ClusterTally) and self.to_bytes() == other.to_bytes()
@@ -89,9 +102,32 @@ class ClusterTally:
         name = self.labels[label]
         return ClusterTally((f"not {name}", name), self.clusters, cells.reshape(-1, 2, 2))
 
+    def of_labels(self, kept: Callable[[str], bool]) -> ClusterTally:
+        """The rows of some labels alone."""
+        chosen = [i for i, label in enumerate(self.labels) if kept(label)]
+        names = tuple(self.labels[i] for i in chosen)
+        return _canonical(names, list(self.clusters), self.cells[:, chosen], self.columns)
+
+    def placed(
+        self,
+        labels: tuple[str, ...],
+        label_at: Mapping[str, int],
+        column_at: Callable[[str], int],
+        columns: tuple[str, ...] | None = None,
+    ) -> ClusterTally:
+        """The tables in which each label and each thing said has its place."""
+        width = len(labels) if columns is None else len(columns)
+        cells = np.zeros((self.size, len(labels), width), self.cells.dtype)
+        for i, label in enumerate(self.labels):
+            for j, column in enumerate(self.columns or self.labels):
+                cells[:, label_at[label], column_at(column)] += self.cells[:, i, j]
+        return ClusterTally(labels, self.clusters, cells, columns)
+
     def to_bytes(self) -> bytes:
         """The table as bytes; :func:`assay.tally.from_bytes` reads them."""
-        header = {"labels": self.labels, "clusters": self.clusters}
+        header: dict[str, Any] = {"labels": self.labels, "clusters": self.clusters}
+        if self.columns is not None:
+            header["columns"] = self.columns
         return codec.write("clusters", header, {"cells": self.cells})
 
 
@@ -101,14 +137,23 @@ def clusters_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Clust
     labels = tuple(str(label) for label in header["labels"])
     names = [str(name) for name in header["clusters"]]
     cells = arrays["cells"]
-    if cells.shape != (len(names), len(labels), len(labels)):
+    columns = header.get("columns")
+    if columns is not None:
+        columns = tuple(str(column) for column in columns)
+    width = len(labels) if columns is None else len(columns)
+    if cells.shape != (len(names), len(labels), width):
         raise ValueError(f"cells of shape {cells.shape} for {len(names)} clusters")
     if not (cells >= 0).all():
         raise ValueError("a cell is negative or not a number")
-    return _canonical(labels, names, cells)
+    return _canonical(labels, names, cells, columns)
 
 
-def _canonical(labels: tuple[str, ...], names: list[str], cells: Array) -> ClusterTally:
+def _canonical(
+    labels: tuple[str, ...],
+    names: list[str],
+    cells: Array,
+    columns: Sequence[str] | None = None,
+) -> ClusterTally:
     """Clusters sorted by name, those of one name added up, empty ones left out."""
     distinct = sorted(set(names))
     position = {name: i for i, name in enumerate(distinct)}
@@ -116,4 +161,4 @@ def _canonical(labels: tuple[str, ...], names: list[str], cells: Array) -> Clust
     np.add.at(summed, [position[name] for name in names], cells)
     kept = summed.any(axis=(1, 2))
     used = tuple(distinct[i] for i in np.flatnonzero(kept))
-    return ClusterTally(labels, used, summed[kept])
+    return ClusterTally(labels, used, summed[kept], None if columns is None else tuple(columns))

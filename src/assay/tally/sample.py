@@ -140,6 +140,26 @@ class Sample:
         names, truth = ("rest", self.labels[label]), (self.truth == label).astype(np.uint16)
         return replace(self, labels=names, models=(self.labels[label],), truth=truth, scores=column)
 
+    def placed(self, labels: Sequence[str], label_at: Mapping[str, int]) -> Sample:
+        """The same rows in which each label has its place among others."""
+        renumber = np.array([label_at[label] for label in self.labels], np.uint16)
+        return self.relabelled(labels, renumber[self.truth] if len(renumber) else self.truth)
+
+    def relabelled(
+        self, labels: Sequence[str], truth: Array, scores: Floats | None = None
+    ) -> Sample:
+        """The same rows with other labels, and perhaps other scores."""
+        return _canonical(
+            tuple(labels),
+            self.models,
+            list(self.clusters),
+            truth,
+            self.scores if scores is None else scores,
+            self.cluster,
+            self.counts,
+            squares=self.squares,
+        )
+
     def of_rows_where(self, kept: npt.NDArray[np.bool_]) -> Sample:
         """Some of the rows, in the same order."""
         return replace(
@@ -205,7 +225,7 @@ def sample_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Sample:
     wide = scores.shape[1] if scores.ndim == 2 else -1
     if scores.shape != (rows, wide) or cluster.shape != (rows,) or counts.shape != (rows,):
         raise ValueError(f"columns of unlike length for {rows} rows")
-    if wide not in (len(models), len(models) * len(labels)):
+    if wide < len(models) or wide % max(len(models), 1):
         raise ValueError(f"{wide} columns of scores for {len(models)} models")
     if squares is not None and (squares.shape != (rows,) or squares.dtype.str != "<f8"):
         raise ValueError("its squares do not fit")

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from assay.errors import TallyError
 from assay.tally import codec
 from assay.tally.blocks import BLOCK, map_blocks
+from assay.tally.scores import ScoreTally
 
 # A float of 2^-LEVEL_BITS or more is a multiple of 2^-LOWEST_BITS; a smaller one becomes so when it
 # is multiplied by 2^LEVEL_BITS often enough. Sums count units that divide every float.
@@ -28,6 +29,8 @@ UNIT_BITS = 17 * LEVEL_BITS + LOWEST_BITS
 _SPLIT = (31, 41)
 SMALLEST_PROBABILITY = 2.0**-52
 _CHUNK = 1 << 11
+_DIGIT_BITS = 10
+_DIGIT = (1 << _DIGIT_BITS) - 1
 # Below this 1 - q has lost digits of q, and -log(1 - q) is q + q^2/2 + q^3/3 to the last bit.
 _NEARLY_SURE = 2.0**-17
 # What sums were multiples of before they had a number of bits: losses, and squares of losses.
@@ -129,6 +132,20 @@ class LossSums:
             return work
 
         return sum(map_blocks(len(truth), worker), cls())
+
+    @classmethod
+    def of_scores(cls, table: ScoreTally) -> LossSums:
+        """Sum the losses of the rows of a binary table of scores without sampling weights."""
+        sums = cls()
+        for truth, counts in enumerate(table.counts):
+            for once, held in ((True, counts == 1), (False, counts > 1)):
+                scores = table.scores[held]
+                if len(scores):
+                    often = None if once else counts[held].astype(np.int64)
+                    sums += cls.of_binary(
+                        np.full(len(scores), truth, np.uint8), scores, counts=often
+                    )
+        return sums
 
     @classmethod
     def of_classes(
@@ -267,10 +284,21 @@ def _level_sum(values: Floats, whole: Floats, counts: npt.NDArray[np.int64] | No
 def _chunk_sum(parts: Floats, bits: int, counts: npt.NDArray[np.int64] | None) -> int:
     """The sum of multiples of 2^-bits as their number."""
     if counts is not None:
-        np.multiply(parts, 2.0**bits, out=parts)
-        return sum(int(a) * n for a, n in zip(parts.tolist(), counts.tolist(), strict=True))
+        return _counted_sum(np.multiply(parts, 2.0**bits, out=parts).astype(np.int64), counts)
     sums = np.add.reduceat(parts, range(0, len(parts), _CHUNK))
     return sum(map(int, (sums * 2.0**bits).tolist()))
+
+
+def _counted_sum(parts: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> int:
+    """The sum of parts, each so many times: 42 bits, a digit of a count and a chunk fill 63."""
+    total, shift = 0, 0
+    left = counts
+    while left.any():
+        sums = np.add.reduceat(parts * (left & _DIGIT), range(0, len(parts), _CHUNK))
+        total += sum(sums.tolist()) << shift
+        left = left >> _DIGIT_BITS
+        shift += _DIGIT_BITS
+    return total
 
 
 def _weighted_sums(values: Floats, weights: Floats) -> tuple[float, ...]:

@@ -32,7 +32,8 @@ from assay.sources import (
     must_share_index,
     probability_labels,
 )
-from assay.sources.columns import Labels, array_of, labels_of, names_of
+from assay.sources.batch import Labels
+from assay.sources.columns import array_of, labels_of, names_of
 from assay.sources.thresholds import undecided_note
 from assay.tally import JointScores
 from assay.tally.keeping import Exact, Grid

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
-from assay.sources.batch import Named
-from assay.sources.columns import MISSING, NUMBER, TEXT, Labels, label_kind, label_text, names_of
+from assay.sources.batch import Labels, Named
+from assay.sources.columns import MISSING, NUMBER, TEXT, label_kind, label_text, names_of
 from assay.tally.blocks import BLOCK
 
 if TYPE_CHECKING:

@@ -25,12 +25,16 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows that can't be used, and why; ``fatal`` where the column as a whole can't."""
+    """Rows that can't be used, and why; ``fatal`` where the column as a whole can't.
+
+    ``kind`` is the reason without the value and the column: what rows are counted by.
+    """
 
     rows: Array
     reason: str | Callable[[int], str]
     error: type[InputError] = InputError
     fatal: bool = False
+    kind: str = "no row"
 
     def why(self, i: int) -> str:
         """What is wrong with the i-th row."""
@@ -91,7 +95,9 @@ class DayCheck:
         if read is None:
             return values, [whole_column(values, "times", InputError)]
         unread = read.days.is_null().to_numpy()
-        problems = [Problem(unread, lambda i: self._unread(values[i]))] if unread.any() else []
+        problems = []
+        if unread.any():
+            problems = [Problem(unread, lambda i: self._unread(values[i]), kind="time: no moment")]
         there = np.flatnonzero(~unread)
         if len(there):
             if self._aware is None:

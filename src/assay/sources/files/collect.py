@@ -34,6 +34,7 @@ Builder: TypeAlias = LabelCodes | NameCodes | Numbers | Said | Texts
 
 MOST_NAMES = 1000
 LISTED = 100
+BROKEN = "record: no row"
 _WIDTHS = {"score": 8, "count": 8, "weight": 8, "cluster": 4, "id": 32}
 ADVICE = "Correct the row, or leave such rows out with --on-bad-row skip"
 
@@ -56,6 +57,8 @@ class Store:
             parts["probability", label] = Numbers(np.float64)
         if labelled:
             parts |= self._of_labelled(roles)
+        if roles.rows is not None:
+            parts["rows", ""] = Numbers(np.int64)
         if roles.models is not None:
             parts["row", ""] = Numbers(np.int64)
             for column in roles.models:
@@ -119,6 +122,7 @@ class Store:
             "cluster": "clusters",
             "time": "times",
             "row": "rows",
+            "rows": "repeats",
             "id": "ids",
         }
         columns: dict[str, Any] = {
@@ -157,6 +161,7 @@ class Collector:
         self.unlabelled = Store(roles, labelled=False) if request.unlabelled else None
         self.rows_read = 0
         self.rows_refused = 0
+        self.reasons: dict[str, int] = {}
         self.refused: list[Refused] = []
         self.doubtful: dict[str, list[Refused]] = {column: [] for column in roles.models or ()}
         self._before = 0
@@ -195,8 +200,10 @@ class Collector:
         for problem in problems:
             if not problem.fatal:
                 bad |= problem.rows
-        self._judge(piece, name, problems, bad)
-        self.rows_read += piece.frame.height + len(piece.broken)
+        repeats = values.get(("rows", ""))
+        self._judge(piece, name, problems, bad, repeats)
+        rows = piece.frame.height if repeats is None else int(repeats.sum())
+        self.rows_read += rows + len(piece.broken)
         with _named(name):
             self._keep(values, bad, missing)
         self._doubt(piece, name, values, bad)
@@ -272,12 +279,16 @@ class Collector:
                 numbers, odd = check_probabilities(frame, by_label)
                 values |= {(pattern, label): column for label, column in numbers.items()}
                 problems += odd
+        if roles.rows is not None:
+            values["rows", ""] = frame[roles.rows].to_numpy().astype(np.int64)
         if roles.id is not None:
             values["id", ""], odd = check_ids(frame[roles.id])
             problems += odd
         return values, missing, problems
 
-    def _judge(self, piece: Piece, name: str, problems: list[Problem], bad: Array) -> None:
+    def _judge(
+        self, piece: Piece, name: str, problems: list[Problem], bad: Array, repeats: Array | None
+    ) -> None:
         """Raise what has to stop everything; list what is only left out."""
         fatal = [p for p in problems if p.fatal and p.rows.any()]
         first_fatal = min((int(p.rows.argmax()) for p in fatal), default=None)
@@ -292,8 +303,20 @@ class Collector:
             line = None if piece.line is None else piece.line(first_fatal)
             at = Refused(int(piece.rows[first_fatal]), chosen.why(first_fatal), name, line)
             raise chosen.error(f"{where(at)}: {at.reason}")
-        self.rows_refused += int(bad.sum()) + len(piece.broken)
+        if piece.broken:
+            self._count_refused(BROKEN, len(piece.broken))
+        told = np.zeros(len(bad), bool)
+        for problem in problems:
+            first = problem.rows & ~told
+            if first.any():
+                amount = first.sum() if repeats is None else repeats[first].sum()
+                self._count_refused(problem.kind, int(amount))
+                told |= first
         self.refused += [at for at, _, _ in listed][: LISTED - len(self.refused)]
+
+    def _count_refused(self, reason: str, rows: int) -> None:
+        self.reasons[reason] = self.reasons.get(reason, 0) + rows
+        self.rows_refused += rows
 
     def _listed(
         self, piece: Piece, name: str, problems: list[Problem], bad: Array
@@ -310,6 +333,16 @@ class Collector:
             at = Refused(int(piece.rows[i]), problem.why(i), name, line)
             found.append((at, False, problem.error))
         return sorted(found, key=lambda one: one[0].row)
+
+    def take(self) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        """The columns of the rows since the last time, labelled and not, which are let go."""
+        taken, rest = self.labelled, self.unlabelled
+        self.labelled = Store(self._roles, labelled=True)
+        columns = taken.done()
+        if rest is None or not rest.rows:
+            return columns, None
+        self.unlabelled = Store(self._roles, labelled=False)
+        return columns, rest.done(columns["y_true"].kind)
 
     def must_have_rows(self, names: Iterable[str]) -> None:
         """Refuse an input of which nothing is left."""

@@ -54,7 +54,7 @@ class LabelCheck:
             reason = f"column {self.column!r}: the {self._role} is missing"
             if self._role == "label":
                 reason += " (--unlabelled allow keeps rows without one)"
-            problems.append(Problem(missing, reason, LabelError))
+            problems.append(Problem(missing, reason, LabelError, kind=f"{self._role}: missing"))
         return values, missing, problems
 
     @property

@@ -71,6 +71,7 @@ class NumberCheck:
     """A finite number a row."""
 
     error: type[InputError] = ScoreError
+    role = "score"
     expected = "a finite number"
 
     def __init__(self, column: str) -> None:
@@ -90,7 +91,8 @@ class NumberCheck:
             shown = value_shown(values[i])
             return f"column {self.column!r}: found {shown}, expected {self.expected}"
 
-        return [Problem(bad, reason, self.error)] if bad.any() else []
+        kind = f"{self.role}: not {self.expected}"
+        return [Problem(bad, reason, self.error, kind=kind)] if bad.any() else []
 
     def bad(self, numbers: Array) -> Array:
         """The rows that hold no such number."""
@@ -101,6 +103,7 @@ class WeightCheck(NumberCheck):
     """A sampling weight a row."""
 
     error = CountError
+    role = "weight"
     expected = "a weight, finite and not negative"
 
     def bad(self, numbers: Array) -> Array:
@@ -112,6 +115,7 @@ class CountCheck(NumberCheck):
     """A frequency a row."""
 
     error = CountError
+    role = "count"
     expected = "a count: a whole number, not negative and below 2^62"
 
     def check(self, values: pl.Series) -> tuple[Array, list[Problem]]:
@@ -162,6 +166,7 @@ def _whole_texts(values: pl.Series) -> Array:
 class ProbabilityCheck(NumberCheck):
     """A probability a row."""
 
+    role = "probability"
     expected = "a probability in [0, 1]"
 
     def bad(self, numbers: Array) -> Array:
@@ -189,5 +194,6 @@ def check_probabilities(
             def reason(i: int) -> str:
                 return f"columns {names}: the probabilities sum to {total[i]:.9g}, expected 1"
 
-            problems.append(Problem(off, reason, ScoreError))
+            kind = "probability: those of a row do not sum to 1"
+            problems.append(Problem(off, reason, ScoreError, kind=kind))
     return found, problems

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError
-from assay.sources.batch import Named
-from assay.sources.columns import Labels
+from assay.sources.batch import Labels, Named
 from assay.sources.files.collect import LISTED, must_be_a_number
 from assay.sources.files.request import Refused, Rows
 from assay.sources.files.said import decisions_of

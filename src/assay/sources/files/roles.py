@@ -27,6 +27,7 @@ class Roles:
     ``probabilities`` maps a label, as text, to its column. ``slices`` has the family in it.
     ``models`` are columns of what several models said, None where one model is judged;
     ``model_classes`` maps a pattern that names a model's probabilities to columns, by label.
+    ``rows`` tells how many equal rows each row stands for, where they were grouped before.
     """
 
     label: str | None
@@ -42,13 +43,14 @@ class Roles:
     models: tuple[str, ...] | None = None
     id: str | None = None
     model_classes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    rows: str | None = None
 
     @property
     def columns(self) -> list[str]:
         """Every column once."""
         single = [self.label, self.score, self.decision, *self.probabilities.values()]
         single += [*self.slices, self.time, self.count, self.weight, self.cluster]
-        single += [*(self.models or ()), self.id]
+        single += [*(self.models or ()), self.id, self.rows]
         single += [
             column for by_label in self.model_classes.values() for column in by_label.values()
         ]

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import LabelError, ScoreError
-from assay.sources.columns import BOOLEAN, Labels, label_kind
+from assay.sources.batch import Labels
+from assay.sources.columns import BOOLEAN, label_kind
 from assay.sources.files.builders import LabelCodes, Numbers, distinct_of
 from assay.sources.files.checks import Problem, plain, value_shown, whole_column
 from assay.sources.files.number_checks import numbers_of

@@ -1,0 +1,96 @@
+"""Count the rows of frames: checked like those of files, then counted on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.ask import Ask, Columns
+from assay.engines.local import Accumulator
+from assay.sources.arrays import coded_columns
+from assay.sources.batch import Coded
+from assay.sources.files.collect import Collector
+from assay.sources.files.memory import Budget
+from assay.sources.files.request import Request
+from assay.sources.files.roles import Roles, must_have
+from assay.sources.files.table import Piece, Table
+from assay.tally import Tally
+from assay.tally.by_name import Refusals
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_PIECE = 1 << 20
+
+
+def count(rows: Any, columns: Columns, ask: Ask | None = None) -> Tally:
+    """Count the rows of a polars frame, or of several that come one after the other.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"y": ["attack", "normal"], "p": [0.9, 0.2]})
+    >>> count(frame, Columns("y", score="p")).labels.names
+    ('attack', 'normal')
+    """
+    import polars as pl
+
+    ask = ask or Ask()
+    frames = [rows] if isinstance(rows, pl.DataFrame) else rows
+    reader = FrameReader(columns, ask)
+    counting = Accumulator(ask)
+    for frame in frames:
+        for start in range(0, frame.height, _PIECE):
+            counting.add(reader.coded(frame[start : start + _PIECE]))
+    return counting.done() + reader.refused()
+
+
+class FrameReader:
+    """Checks the rows of frames that come one after the other."""
+
+    def __init__(self, columns: Columns, ask: Ask) -> None:
+        self._roles = roles_of_columns(columns)
+        self._weighted = columns.weight is not None
+        request = Request(on_bad_row=ask.on_bad_row)
+        self._collector = Collector(self._roles, request, Budget(None))
+        self._rows = 0
+
+    def coded(self, frame: pl.DataFrame) -> Coded:
+        """The good rows of a frame, coded; the others are counted by their reason."""
+        for column in self._roles.columns:
+            must_have(Table("the frame", tuple(frame.columns), _no_pieces), column)
+        first = self._rows + 1
+        self._rows += frame.height
+        piece = Piece(frame.select(self._roles.columns), range(first, first + frame.height))
+        before = self._collector.rows_read - self._collector.rows_refused
+        self._collector.add(piece, "the frame")
+        taken, _ = self._collector.take()
+        after = self._collector.rows_read - self._collector.rows_refused
+        return coded_columns(taken, after - before)
+
+    def refused(self) -> Tally:
+        """The rows that could not be used, as a tally of nothing else."""
+        reasons = Refusals(dict(sorted(self._collector.reasons.items())))
+        return Tally(rows=reasons.total, refused=reasons)
+
+
+def roles_of_columns(columns: Columns) -> Roles:
+    """The columns to read, by what they are."""
+    slices = dict.fromkeys(columns.slices)
+    if columns.family is not None:
+        slices[columns.family] = None
+    return Roles(
+        label=columns.label,
+        score=columns.score,
+        decision=columns.decision,
+        probabilities=columns.probabilities,
+        slices=tuple(slices),
+        family=columns.family,
+        time=columns.time,
+        count=columns.count,
+        weight=columns.weight,
+        cluster=columns.cluster,
+        rows=columns.rows,
+    )
+
+
+def _no_pieces(_: Sequence[str]) -> Iterator[Piece]:
+    return iter(())

@@ -1,0 +1,385 @@
+"""From counts by name to a tally with sides: which label is the alarm, and what decides.
+
+A pure function of the sum, so that it is the same for any parts, in any order, from any engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from assay.engines.batches import DECIDED, MODEL
+from assay.errors import EmptyInput, InputError, LabelError, ScoreError
+from assay.sources.arrays import FAMILY, SEVERAL, empty_note, no_column, no_ranking
+from assay.sources.batch import Labels
+from assay.sources.columns import label_text, native
+from assay.sources.labelling import Labelling, unify
+from assay.sources.labelling import resolve as resolve_labels
+from assay.sources.open_set import FEWEST_KNOWN, unknown_note
+from assay.sources.thresholds import USUAL, undecided_note
+from assay.tally import Confusion, Crosstab, LossSums, Resolved, Sample, ScoreTally, Tally
+from assay.tally.by_name import (
+    DECISION,
+    LARGEST,
+    OF_CLASS,
+    PROBABILITY,
+    RIGHT,
+    SCORE,
+    WRONG,
+    Names,
+    Said,
+)
+from assay.tally.crosstab import FLAGGED
+from assay.tally.packed import narrow
+
+
+def resolve(
+    tally: Tally,
+    *,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    unknown: Any = None,
+) -> tuple[Resolved, tuple[str, ...]]:
+    """The tally with sides, and notes on what was inferred.
+
+    ``positive`` is the label that is the alarm, or ``negative`` the one that is not; ``labels``
+    those that may occur. ``unknown`` is a label of which the model has no probability.
+
+    >>> from assay.engines import count_coded, Ask
+    >>> from assay.sources import code_arrays
+    >>> rows = code_arrays(["attack", "normal"], y_score=[0.9, 0.2])
+    >>> resolve(count_coded(rows, Ask()))[0].confusion.cells
+    ((1, 0), (0, 1))
+    """
+    if unknown is not None:
+        return _open(tally, label_text(unknown), positive, negative, labels)
+    if not tally.counted:
+        raise EmptyInput("there are no rows; there is nothing to judge")
+    listed = labels
+    if listed is None and tally.columns is not None:
+        absent = [name for name in tally.labels.names if name not in tally.columns]
+        if absent:
+            raise LabelError(no_column(absent, tally.columns))
+        listed = [native(name, tally.labels.kind) for name in tally.columns]
+    truth, decision = _columns(tally)
+    found = resolve_labels(truth, decision, positive=positive, negative=negative, labels=listed)
+    sides = _Sides.of(tally, found, truth, decision)
+    notes = list(found.notes)
+    if tally.empty:
+        notes.append(empty_note(tally.empty))
+    notes += sides.notes()
+    resolved = sides.resolved(tally)
+    if negative is not None and len(found.position) > 2:
+        families = sides.families()
+        slices = {**families, **resolved.slices}
+        resolved = replace(resolved, slices={key: slices[key] for key in sorted(slices)})
+    return resolved, tuple(notes)
+
+
+def _columns(tally: Tally) -> tuple[Labels, Labels | None]:
+    """Labels and decisions without rows: what they are called, and how they are written."""
+
+    def column(names: Names) -> Labels:
+        numbers = names.kind == "numbers"
+        ordered = sorted(names.names, key=int) if numbers else names.names
+        return Labels(np.empty(0, np.uint8), tuple(ordered), names.kind)
+
+    truth = column(tally.labels)
+    if tally.decisions is None:
+        return truth, None
+    return unify(truth, column(tally.decisions))
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """Where each name stands, and which of the things said decides and ranks."""
+
+    labelling: Labelling
+    label_at: Mapping[str, int]
+    column_at: Callable[[str], int]
+    whole: Tally
+    deciding: Said | None
+    ranking: Said | None
+    is_probability: bool
+
+    @classmethod
+    def of(
+        cls, tally: Tally, labelling: Labelling, truth: Labels, decision: Labels | None
+    ) -> _Sides:
+        position = labelling.position
+        label_at = dict(
+            zip(_as_written(tally.labels, truth), _places(truth, position), strict=True)
+        )
+        ranking: Said | None = None
+        if SCORE in tally.extremes:
+            ranking = SCORE
+            if labelling.positive is None:
+                raise ScoreError(no_ranking(labelling.labels))
+        elif tally.columns is not None and labelling.positive is not None:
+            ranking = (PROBABILITY, labelling.positive)
+            if ranking not in tally.extremes:
+                raise ScoreError(
+                    f"several probabilities are those of {labelling.positive!r}: say negative= or "
+                    f"positive= when rows are counted"
+                )
+        elif tally.columns is not None and tally.threshold is not None:
+            raise ScoreError(SEVERAL)
+        low, high = tally.extremes.get(ranking or SCORE, (0.0, 1.0))
+        is_probability = ranking is not None and low >= 0 and high <= 1
+        deciding: Said | None = DECISION
+        column_at: Callable[[str], int]
+        if decision is not None and tally.decisions is not None:
+            written = _as_written(tally.decisions, decision)
+            places = dict(zip(written, _places(decision, position), strict=True))
+            column_at = places.__getitem__
+        elif ranking is None:
+            deciding, column_at = LARGEST, dict(position).__getitem__
+            if len(tally.columns or ()) == 2:
+                raise ScoreError(no_ranking(labelling.labels))
+        else:
+            undecided = tally.threshold is None and not is_probability
+            deciding = None if undecided else ranking
+            column_at = _nothing if undecided else _flagged
+        return cls(labelling, label_at, column_at, tally, deciding, ranking, is_probability)
+
+    @property
+    def binary(self) -> bool:
+        """Whether there is one positive label."""
+        return self.labelling.positive is not None
+
+    @property
+    def threshold(self) -> float | None:
+        """The threshold that decides, where one does."""
+        if self.deciding is None or self.deciding != self.ranking:
+            return None
+        return USUAL if self.whole.threshold is None else self.whole.threshold
+
+    def notes(self) -> list[str]:
+        """Why nothing is decided, where that is so."""
+        if self.deciding is None and self.ranking is not None:
+            return [undecided_note(*self.whole.extremes[self.ranking])]
+        return []
+
+    def confusion(self, decided: Mapping[Said, Crosstab]) -> Confusion:
+        """The confusion matrix of what decides; rows by label alone where nothing does."""
+        table = decided.get(self.deciding or self.ranking or SCORE, Crosstab())
+        return table.confusion(self.labelling.labels, self.label_at, self.column_at)
+
+    def families(self) -> dict[tuple[str, str], Confusion]:
+        """The matrix of each positive label alone, and that of all negatives."""
+        decided = self.whole.decided[self.deciding or self.ranking or SCORE]
+        tables: dict[tuple[str, str], Confusion] = {}
+        for name, place in self.label_at.items():
+            key = FAMILY, name if place else self.labelling.labels[0]
+            own = {self.deciding or self.ranking or SCORE: decided.of_labels(name.__eq__)}
+            table = self.confusion(own)
+            tables[key] = tables[key] + table if key in tables else table
+        return tables
+
+    def resolved(self, tally: Tally) -> Resolved:
+        """A tally, the whole or a day of it, with sides."""
+        kind = ""
+        scores: tuple[ScoreTally, ...] | None = None
+        losses: LossSums | None = None
+        names = self.labelling.labels
+        if self.ranking is not None:
+            kind = "probability" if self.is_probability else "score"
+            scores = (self._sided(tally.scores[self.ranking]),) if tally.scores else None
+            losses = self._losses(tally, scores)
+        elif tally.columns is not None:
+            kind = "probability"
+            absent = [label for label in names if label not in tally.columns]
+            if absent:
+                raise ScoreError(
+                    f"y_proba has no column for {absent}; its columns are {list(tally.columns)}"
+                )
+            if tally.scores:
+                scores = tuple(self._sided(tally.scores[PROBABILITY, label]) for label in names)
+            losses = sum(
+                (sums for (_, how), sums in tally.losses.items() if how == OF_CLASS), LossSums()
+            )
+        clusters = None
+        if tally.clusters is not None:
+            table = tally.clusters[self.deciding or self.ranking or SCORE]
+            clusters = table.placed(names, self.label_at, self.column_at)
+        return Resolved(
+            labels=names,
+            positive=self.labelling.positive,
+            confusion=self.confusion(tally.decided),
+            threshold=self.threshold,
+            decided=self.deciding is not None,
+            kind=kind,
+            scores=scores,
+            losses=losses,
+            clusters=clusters,
+            sample=self._sample(tally),
+            slices={key: self.confusion(each) for key, each in tally.slices.items()},
+            days=None
+            if tally.days is None
+            else {day: self.resolved(part) for day, part in tally.days.items()},
+        )
+
+    def _losses(self, tally: Tally, scores: tuple[ScoreTally, ...] | None) -> LossSums | None:
+        if not self.is_probability or scores is None:
+            return None
+        if not tally.losses:
+            return LossSums.of_scores(scores[0])
+        sums = LossSums()
+        for name, place in self.label_at.items():
+            sums += tally.losses.get((name, RIGHT if place else WRONG), LossSums())
+        return sums
+
+    def _sided(self, table: ScoreTally) -> ScoreTally:
+        """The same scores with labels in their places."""
+        names = self.labelling.labels
+        places = [self.label_at[label] for label in table.labels]
+        if table.labels == names and places == list(range(len(names))):
+            return table
+        if sorted(places) == list(range(len(names))):
+            order = np.argsort(places)
+            return replace(
+                table,
+                labels=names,
+                counts=table.counts[order],
+                squares=None if table.squares is None else table.squares[order],
+            )
+
+        def summed(amounts: Any, kind: Any) -> Any:
+            sums = np.zeros((len(names), table.size), kind)
+            for row, place in enumerate(places):
+                sums[place] += amounts[row]
+            return sums
+
+        if table.squares is None:
+            return replace(table, labels=names, counts=narrow(summed(table.counts, np.int64)))
+        return replace(
+            table,
+            labels=names,
+            counts=summed(table.counts, np.float64),
+            squares=summed(table.squares, np.float64),
+        )
+
+    def _sample(self, tally: Tally) -> Sample | None:
+        sample = tally.sample
+        if sample is None:
+            return None
+        columns = list(tally.columns or ())
+        if columns and self.binary:
+            if tally.clusters is None or sample.weighted:
+                return None
+            column = sample.scores[:, [columns.index(self.labelling.positive or "")]]
+            sample = replace(sample, scores=column)
+        elif columns:
+            order = [columns.index(label) for label in self.labelling.labels]
+            sample = replace(sample, scores=sample.scores[:, order])
+        return sample.placed(self.labelling.labels, self.label_at)
+
+
+def _as_written(names: Names, column: Labels) -> list[str]:
+    """The names as they were counted, in the order of a column that may write them otherwise."""
+    if set(names.names) == set(column.names):
+        return list(column.names)
+    # True and 1 are the same label: the column was unified with the other.
+    back = {"0": "false", "1": "true"}
+    return [back[name] for name in column.names]
+
+
+def _places(column: Labels, position: Mapping[str, int]) -> list[int]:
+    return [position[name] for name in column.names]
+
+
+def _flagged(column: str) -> int:
+    return int(column == FLAGGED)
+
+
+def _nothing(_: str) -> int:
+    return 0
+
+
+def _open(
+    tally: Tally, unknown: str, positive: Any, negative: Any, labels: Sequence[Any] | None
+) -> tuple[Resolved, tuple[str, ...]]:
+    """The rows of all labels that the model knows, and how those of the other rank among them."""
+    if tally.columns is None:
+        raise ScoreError(
+            f"unknown={unknown!r} ranks rows by the probabilities of the labels that are known: "
+            f"give y_proba="
+        )
+    for name, value in (("positive", positive), ("negative", negative)):
+        if value is not None:
+            raise InputError(f"give unknown= or {name}=, not both: an open set has several classes")
+    _must_be_unknown(unknown, tally, labels)
+    known = tally.without(unknown)
+    if not known.counted and labels is None:
+        raise LabelError(f"every row is labelled {unknown!r}: no row has a label that is known")
+    if len(tally.columns) < FEWEST_KNOWN:
+        shown = ", ".join(map(repr, tally.columns))
+        raise LabelError(
+            f"unknown={unknown!r} is for three or more known labels; found {shown}. With two, give "
+            f"a score and say positive="
+        )
+    if known.counted:
+        resolved, notes = resolve(known, labels=labels)
+    else:
+        resolved, notes = _no_rows(known, labels or ()), ()
+    outside = sum(
+        number
+        for table in tally.decided.values()
+        for (label, _), number in table.cells.items()
+        if label == unknown
+    )
+    inside = resolved.confusion.total
+    sample = _largest(tally, unknown, resolved.labels)
+    return replace(resolved, open_set=sample), (*notes, unknown_note(unknown, outside, inside))
+
+
+def _must_be_unknown(unknown: str, tally: Tally, labels: Sequence[Any] | None) -> None:
+    if unknown not in tally.labels.names and labels is None:
+        shown = ", ".join(map(repr, tally.labels.names[:6]))
+        raise LabelError(
+            f"unknown={unknown!r} does not occur; the labels are {shown}. If it may be absent, "
+            f"list the known ones in labels="
+        )
+    if unknown in (tally.columns or ()):
+        raise LabelError(
+            f"there is a probability of {unknown!r}, so the model knows it: leave out that column "
+            f"or unknown="
+        )
+    if labels is not None and unknown in {label_text(name) for name in labels}:
+        raise LabelError(
+            f"labels= lists {unknown!r}, which unknown= says that the model does not know: list "
+            f"the known labels"
+        )
+
+
+def _no_rows(tally: Tally, labels: Sequence[Any]) -> Resolved:
+    """No rows of known labels, as a part of the data may have none."""
+    names = tuple(sorted(label_text(label) for label in labels))
+    return Resolved(
+        labels=names,
+        positive=None,
+        confusion=Confusion.zero(names),
+        kind="probability",
+        scores=tuple(ScoreTally.zero(names) for _ in names),
+        losses=LossSums(),
+        sample=Sample.zero(names, (MODEL,), len(names)),
+    )
+
+
+def _largest(tally: Tally, unknown: str, labels: tuple[str, ...]) -> Sample | None:
+    """The largest probability of every row: of the unknown label, of known ones wrong and right."""
+    sample = tally.sample
+    if sample is None:
+        return None
+    columns = list(tally.columns or ())
+    largest = sample.scores.max(axis=1)
+    chosen = sample.scores.argmax(axis=1)
+    own = np.array([columns.index(n) if n in columns else -1 for n in sample.labels], np.int64)
+    outside = np.array([name == unknown for name in sample.labels], bool)[sample.truth]
+    right = own[sample.truth] == chosen
+    truth = np.where(outside, 0, 1 + right).astype(np.uint16)
+    return sample.relabelled((unknown, *DECIDED), truth, largest[:, None])
