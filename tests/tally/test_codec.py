@@ -43,6 +43,7 @@ def _rows(name: str) -> list[tuple[Any, ...]]:
         "joint scores, every pair": lambda: (rng.randrange(3), rng.random(), rng.random()),
         "clustered sample": lambda: (rng.randrange(2), rng.random(), rng.choice(["alpha", "beta"])),
         "sample of three labels": lambda: (rng.randrange(3), *(rng.random() for _ in range(3))),
+        "cuts": lambda: (0, rng.random()),
         "losses over classes": lambda: (rng.randrange(3), *(rng.randint(1, 9) for _ in range(3))),
         "record": lambda: (
             *(rng.randrange(2), rng.random(), rng.choice(["alpha", "beta"]), "x"),

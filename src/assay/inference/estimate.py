@@ -15,8 +15,8 @@ class Estimate(float):
 
     ``undefined`` is the reason why there is no value, ``note`` whatever else should be said, such
     as why there is no interval. ``n`` is how many rows the value rests on, ``parts`` steps on the
-    way that people ask for. ``bound`` holds the value that every score would give, where scores
-    are kept as a grid.
+    way that people ask for. ``bound`` is between which values it lies for sure where scores are
+    kept as a grid; None where the value is exact.
 
     >>> precision = Estimate(0.975, 0.971, 0.979, method="wilson", n=6802, level=0.95)
     >>> precision
@@ -82,6 +82,17 @@ class Estimate(float):
         """The same estimate with another value or other fields."""
         kept = {name: getattr(self, name) for name in self.__slots__}
         return Estimate(float(self) if value is None else value, **{**kept, **fields})
+
+    def bounded(self, low: float, high: float) -> Estimate:
+        """The same estimate with bounds, which its interval is widened to hold.
+
+        >>> Estimate(0.975, 0.971, 0.979).bounded(0.974, 0.98)
+        0.975 [0.971, 0.980]
+        """
+        low, high = min(low, float(self)), max(high, float(self))
+        if math.isnan(self.low) or math.isnan(self.high):
+            return self.changed(bound=(low, high))
+        return self.changed(low=min(self.low, low), high=max(self.high, high), bound=(low, high))
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = {name: getattr(self, name) for name in self.__slots__}

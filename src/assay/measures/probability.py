@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.measures.bins import BinRanges
 from assay.measures.calibration import (
     calibration_intercept_influence,
     calibration_slope_influence,
@@ -135,6 +136,7 @@ EXPECTED_CALIBRATION_ERROR = Measure(
     of_scores=Binned(
         value=lambda bins: bins.expected_calibration_error,
         if_calibrated=lambda bins: bins.if_calibrated,
+        bound=BinRanges.calibration_error,
         invariant_under=(Law.CLASS_SWAP,),
     ),
     definition=Definition(
@@ -163,6 +165,7 @@ BRIER_RELIABILITY = Measure(
     of_scores=Binned(
         value=lambda bins: bins.squared_gap,
         if_calibrated=lambda bins: bins.squared_gap_if_calibrated,
+        bound=BinRanges.squared_gap,
         invariant_under=(Law.CLASS_SWAP,),
     ),
     definition=Definition(
@@ -187,6 +190,7 @@ BRIER_RESOLUTION = Measure(
     of_scores=Ranked(
         influence=resolution_influence,
         probabilities=True,
+        bound=lambda tally: BinRanges.of(tally).resolution(),
         invariant_under=(Law.CLASS_SWAP,),
     ),
     definition=Definition(

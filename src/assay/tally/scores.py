@@ -227,8 +227,7 @@ class ScoreTally:
         if isinstance(self.kept, Grid):
             ids = cells(low, self.kept.bits)
             return lowest(ids, self.kept.bits), highest(ids, self.kept.bits)
-        assert self.kept.frequent is not None  # noqa: S101 - a table says whose rows lie in gaps
-        others = np.delete(self.counts, self.labels.index(self.kept.frequent), axis=0)
+        others = self.counts[[label != self.kept.frequent for label in self.labels]]
         above = np.nextafter(np.append(low[1:], np.inf), -np.inf)
         return low, np.where(others.any(axis=0), low, above)
 
@@ -371,8 +370,6 @@ def scores_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> ScoreTa
         lowest(cells(scores, kept.bits), kept.bits), scores
     ):
         raise ValueError(f"scores are not the ends of cells of {kept.bits} bits")
-    if isinstance(kept, Cuts) and kept.frequent not in labels:
-        raise ValueError(f"the frequent label {kept.frequent!r} is none of the labels")
     return ScoreTally(labels, scores, counts, squares, kept)
 
 
