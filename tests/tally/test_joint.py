@@ -112,9 +112,11 @@ def test_joint_scores_are_those_of_two_models() -> None:
         JointScores.zero(TWO, ("a",))
 
 
-def test_labels_with_rows_are_not_dropped() -> None:
-    with pytest.raises(TallyError, match="'attack'.*no place"):
-        joint([(1, 0.5, 0.5)]).relabelled(("benign", "other"))
+def test_labels_may_share_a_place() -> None:
+    total = joint([(0, 0.5, 0.5), (1, 0.5, 0.5), (1, 0.25, 0.5)])
+    found = total.placed(("rest", "none"), {"benign": 0, "attack": 0})
+    assert (found.truth.tolist(), found.counts.tolist()) == ([0, 0], [1, 2])
+    assert total.placed(TWO, {"benign": 0, "attack": 1}) is total
 
 
 def test_zero_has_the_grid_that_was_asked_for() -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.engines.batches import count, decide
-from assay.sources import Batch
+from assay.sources import FAMILY, Batch
 from assay.tally import Confusion, JointScores, LossSums, PairTally, Resolved, Sample, ScoreTally
 from assay.tally.blocks import bounds
 from assay.tally.keeping import Grid
+from assay.tally.pairs import crossed
 
 Array: TypeAlias = npt.NDArray[Any]
 Paired: TypeAlias = Sample | JointScores
@@ -30,15 +31,16 @@ _ROWS = 1 << 22
 class CountedModels:
     """What several models said of the same rows.
 
-    ``tallies`` are those of each model alone, ``decisions`` what all of them decided (None where one
-    does not decide), ``paired`` gives the scores of two of them, or None where there are none to
-    compare. ``mode`` is how scores are kept.
+    ``tallies`` are those of each model alone, ``decisions`` what all of them decided (None where
+    one does not decide), ``families`` the same of each kind of attack. ``paired`` gives the scores
+    of two of them, or None where there are none to compare. ``mode`` is how scores are kept.
     """
 
     tallies: Mapping[str, Resolved]
     decisions: PairTally | None
     paired: Callable[[str, str], Paired | None]
     mode: str = "exact"
+    families: Mapping[str, PairTally] = field(default_factory=dict)
 
     @property
     def first(self) -> Resolved:
@@ -48,16 +50,19 @@ class CountedModels:
 
 def count_models(batches: Mapping[str, Batch]) -> CountedModels:
     """Count models on the same rows, every pair of scores kept."""
+    decisions = _decided(batches)
     return CountedModels(
         {name: count(replace(batch, slices={})) for name, batch in batches.items()},
-        _decisions(batches),
+        _decisions(batches, decisions),
         lambda a, b: _sample(batches, a, b),
+        families=_families(batches, decisions),
     )
 
 
 def count_models_on_grid(batches: Mapping[str, Batch]) -> CountedModels:
     """Count scores of models on the same rows of two classes, in memory that does not grow."""
-    decisions = _decisions(batches)
+    decided = _decided(batches)
+    decisions = _decisions(batches, decided)
     return CountedModels(
         {
             name: _on_grid(batch, None if decisions is None else decisions.confusion(i))
@@ -66,19 +71,49 @@ def count_models_on_grid(batches: Mapping[str, Batch]) -> CountedModels:
         decisions,
         lambda a, b: joint_scores(batches, a, b),
         Grid.name,
+        _families(batches, decided),
     )
 
 
-def _decisions(batches: Mapping[str, Batch]) -> PairTally | None:
+def _decided(batches: Mapping[str, Batch]) -> dict[str, Array]:
+    """What each model decided; nothing unless all of them decide."""
     if not all(batch.decided for batch in batches.values()):
-        return None
+        return {}
+    return {name: decide(batch) for name, batch in batches.items()}
+
+
+def _decisions(batches: Mapping[str, Batch], decided: Mapping[str, Array]) -> PairTally | None:
     first = next(iter(batches.values()))
-    return PairTally.of_codes(
-        first.labels,
-        first.truth,
-        {name: decide(batch) for name, batch in batches.items()},
-        counts=first.counts,
-    )
+    if not decided:
+        return None
+    return PairTally.of_codes(first.labels, first.truth, decided, counts=first.counts)
+
+
+def _families(batches: Mapping[str, Batch], decided: Mapping[str, Array]) -> dict[str, PairTally]:
+    """What all models decided on the rows of each family, where families are known."""
+    first = next(iter(batches.values()))
+    column = first.slices.get(FAMILY)
+    if column is None or not decided:
+        return {}
+    sizes = (len(column.names), *[len(first.labels)] * (len(decided) + 1))
+    columns = [column.codes, first.truth, *decided.values()]
+    codes, counts = crossed(columns, sizes, first.counts)
+    return split_by_family(first.labels, tuple(decided), column.names, codes, counts)
+
+
+def split_by_family(
+    labels: tuple[str, ...],
+    models: tuple[str, ...],
+    families: tuple[str, ...],
+    codes: Array,
+    counts: npt.NDArray[np.int64],
+) -> dict[str, PairTally]:
+    """A table for each family that occurs; its position is the first of the codes."""
+    tables = {}
+    for position in np.unique(codes[:, 0]).tolist():
+        own = codes[:, 0] == position
+        tables[families[position]] = PairTally(labels, models, codes[own, 1:], counts[own])
+    return tables
 
 
 def _sample(batches: Mapping[str, Batch], a: str, b: str) -> Sample | None:

@@ -30,10 +30,11 @@ _KEY_BITS = 63
 class JointScores:
     """How many rows of each label have each pair of scores, of two models on the same rows.
 
-    ``truth`` holds positions in ``labels`` and ``cells`` one row a model: cells of a grid, or, where
-    every distinct pair is ``kept``, the scores themselves, coded so that they rise as integers.
-    Pairs stand in ascending order of label and cells; those that do not occur are left out. Grids
-    nest, so that tables of unlike grids add to one of the coarser, and labels are united by name.
+    ``truth`` holds positions in ``labels`` and ``cells`` one row a model: cells of a grid, or,
+    where every distinct pair is ``kept``, the scores themselves, coded so that they rise as
+    integers. Pairs stand in ascending order of label and cells; those that do not occur are left
+    out. Grids nest, so that tables of unlike grids add to one of the coarser, and labels are united
+    by name.
 
     >>> truth, scores = np.array([0, 1, 1]), {"a": np.array([0.2, 0.9, 0.9]), "b": np.ones(3)}
     >>> joint = JointScores.of_rows(("benign", "attack"), truth, scores)
@@ -103,7 +104,8 @@ class JointScores:
         bits = [part.kept.bits for part in full or parts if isinstance(part.kept, Grid)]
         if bits:
             full = [part.to_grid(min(bits)) for part in full]
-        full = [part.relabelled(labels) for part in full]
+        label_at = {name: i for i, name in enumerate(labels)}
+        full = [part.placed(labels, label_at) for part in full]
         if len(full) == 1:
             return full[0]
         kept = Grid(min(bits)) if bits else Exact()
@@ -133,18 +135,17 @@ class JointScores:
         """How many rows there are."""
         return int(self.counts.sum(dtype=np.int64))
 
-    def relabelled(self, labels: Sequence[str]) -> JointScores:
-        """The same rows with labels in another order, or among others that have no rows."""
+    def placed(self, labels: Sequence[str], label_at: Mapping[str, int]) -> JointScores:
+        """The same rows in which each label has its place among others."""
         labels = tuple(labels)
-        if labels == self.labels:
+        if labels == self.labels and all(label_at[name] == i for i, name in enumerate(labels)):
             return self
-        absent = [name for name in self.labels if name not in labels]
-        if absent:
-            raise TallyError(f"labels {absent} have no place among {list(labels)}")
-        position = np.array([labels.index(name) for name in self.labels], np.uint16)
+        renumber = np.array([label_at[name] for name in self.labels], np.uint16)
         counts = self.counts.astype(np.int64)
-        grouped = _grouped(position[self.truth], self.cells, counts, self.kept)
-        return JointScores(labels, self.models, *grouped, self.kept)
+        truth = renumber[self.truth] if len(renumber) else self.truth
+        return JointScores(
+            labels, self.models, *_grouped(truth, self.cells, counts, self.kept), self.kept
+        )
 
     def to_grid(self, bits: int) -> JointScores:
         """The same rows on a grid of fewer bits."""

@@ -12,10 +12,12 @@ import numpy.typing as npt
 
 from assay.errors import TallyError
 from assay.tally import codec
-from assay.tally.blocks import BLOCK, map_blocks
+from assay.tally.blocks import BLOCK, bounds
 from assay.tally.confusion import Confusion
 
 Array: TypeAlias = npt.NDArray[Any]
+
+_ROWS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +51,7 @@ class PairTally:
         """Count rows given as positions in ``labels``."""
         columns = [truth, *decisions.values()]
         shape = (len(labels),) * len(columns)
-        if math.prod(shape) <= BLOCK:
-            return cls(tuple(labels), tuple(decisions), *_counted(columns, shape, counts))
-        rows = np.column_stack(columns).astype(np.uint16)
-        amounts = np.ones(len(rows), np.int64) if counts is None else counts
-        return cls(tuple(labels), tuple(decisions), *_grouped(rows, amounts))
+        return cls(tuple(labels), tuple(decisions), *crossed(columns, shape, counts))
 
     def __add__(self, other: PairTally) -> PairTally:
         if not isinstance(other, PairTally):
@@ -117,16 +115,30 @@ def pairs_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> PairTall
     return PairTally(labels, models, *_grouped(codes, counts))
 
 
-def _counted(
-    columns: Sequence[Array], shape: tuple[int, ...], counts: npt.NDArray[np.int64] | None
+def crossed(
+    columns: Sequence[Array], shape: Sequence[int], counts: npt.NDArray[np.int64] | None = None
 ) -> tuple[Array, npt.NDArray[np.int64]]:
-    """Distinct rows ascending with their counts, of few combinations: each has a counter."""
+    """Combinations of codes that occur, ascending, and how many rows each has.
+
+    ``shape`` tells how many codes each column has. Few combinations have a counter each.
+    """
     size = math.prod(shape)
+    if size > BLOCK:
+        parts = []
+        for i, j in bounds(len(columns[0]), _ROWS):
+            rows = np.column_stack([column[i:j] for column in columns]).astype(np.uint16)
+            parts.append(
+                _grouped(rows, np.ones(j - i, np.int64) if counts is None else counts[i:j])
+            )
+        if not parts:
+            return np.empty((0, len(columns)), np.uint16), np.empty(0, np.int64)
+        codes, sums = zip(*parts, strict=True)
+        return _grouped(np.concatenate(codes), np.concatenate(sums))
 
     def work(i: int, j: int) -> npt.NDArray[np.int64]:
         codes = np.zeros(j - i, np.int64)
-        for column in columns:
-            np.multiply(codes, shape[0], out=codes)
+        for column, wide in zip(columns, shape, strict=True):
+            np.multiply(codes, wide, out=codes)
             np.add(codes, column[i:j], out=codes, casting="unsafe")
         if counts is None:
             return np.bincount(codes, minlength=size)
@@ -134,7 +146,9 @@ def _counted(
         np.add.at(sums, codes, counts[i:j])
         return sums
 
-    total = sum(map_blocks(len(columns[0]), lambda: work), np.zeros(size, np.int64))
+    total = np.zeros(size, np.int64)
+    for i, j in bounds(len(columns[0]), _ROWS):
+        total += work(i, j)
     held = np.flatnonzero(total)
     return np.stack(np.unravel_index(held, shape), axis=1).astype(np.uint16), total[held]
 

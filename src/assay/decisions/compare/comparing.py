@@ -5,18 +5,33 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from assay.decisions.compare.comparison import Comparison, Difference
-from assay.decisions.compare.flips import DecidedRows, Flip, family_flips, flips
+from assay.decisions.compare.flips import DecidedRows
 from assay.decisions.compare.models import Models, Pair, scored
-from assay.decisions.compare.thresholds import chosen_together, decided_by
+from assay.decisions.compare.thresholds import (
+    Together,
+    chosen_of_cells,
+    chosen_of_rows,
+    is_chosen,
+    levels_of,
+    thresholds_of,
+)
 from assay.decisions.compare.verdicts import MARGIN, Size, checked_margin, verdict
 from assay.decisions.optimal import optimal
-from assay.engines.models import BITS, MOST_ROWS, count_models, count_models_on_grid
+from assay.engines.models import (
+    BITS,
+    MOST_ROWS,
+    CountedModels,
+    count_models,
+    count_models_on_grid,
+    joint_at,
+    scores_on_grid,
+)
 from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
 from assay.inference import BCa, Bootstrap, Significance, holm, method_of
 from assay.inference.chosen import Progress
@@ -113,15 +128,11 @@ def compare(
         {"y_true": y_true, "scores": scores, "decisions": decisions, "counts": counts}
         | {"clusters": clusters, "families": families, "ids": ids}
     )
-    rule = parse_rule(at) if isinstance(at, str) else at
+    question = Question.of(
+        list(columns), at, threshold, level, resamples, seed, interval, margin, progress
+    )
+    rule = question.rule
     _must_be_scores(rule, decisions, threshold)
-    method, level = method_of(interval or "bootstrap", level)
-    if not isinstance(method, Bootstrap) or isinstance(method, BCa):
-        raise MethodError(f"differences are resampled by bootstrap; found {interval!r}")
-    number = len(columns) * (len(columns) - 1) // 2
-    drawn = _resamples(resamples, number, level)
-    method = replace(method, resamples=drawn, seed=seed)
-    margin = checked_margin(margin)
     if decisions is not None and labels is None:
         labels = common_labels(y_true, decisions)
     # Coded once, not once a model.
@@ -154,49 +165,122 @@ def compare(
     if first.clusters is not None and len(np.unique(first.clusters.codes)) < 2:
         raise MethodError("one cluster tells nothing about the spread between clusters")
     grid = _on_grid(mode, batches)
-    together = chosen_together(batches, rule, method, progress, grid=grid)
-    batches = {name: decided_by(batch, name, together) for name, batch in batches.items()}
+    together: Together = {}
+    if rule is not None and is_chosen(rule):
+        together = (_chosen_on_grid if grid else chosen_of_rows)(
+            batches, rule, question.method, progress
+        )
+        batches = {
+            name: replace(batches[name], threshold=at)
+            for name, at in thresholds_of(together).items()
+        }
     counted = count_models_on_grid(batches) if grid else count_models(batches)
-    models = Models(counted, level, method, resample=interval is not None, together=together)
     decided = None
-    if models.decided:
+    if counted.decisions is not None:
         decided = DecidedRows(batches, *_kept(first, counts, ids))
-    pairs = [Pair(models, *two) for two in itertools.combinations(columns, 2)]
-    differences = _adjusted([found for pair in pairs for found in pair.differences()])
-    tests = [found for pair in pairs for found in pair.tests()] + list(models.tests_of_all())
-    deciding = _deciding(differences, rule)
-    size = Size(models.units, models.unit, models.resting(parse(deciding)[0]))
-    return Comparison(
-        models=tuple(columns),
-        differences=tuple(differences),
-        tests=tuple(_holm(tests)),
-        verdicts=tuple(
-            verdict(found, margin=margin, pairs=len(pairs), size=size, at=rule)
-            for found in differences
-            if found.measure == deciding
-        ),
-        notes=(
-            *_notes(batches, rule),
-            *_too_few(drawn, number, level),
-            *_grid_notes(pairs, differences),
-        ),
-        at=rule,
-        level=level,
-        margin=margin,
-        thresholds=_thresholds(batches),
-        estimates=models.estimates(),
-        per_class=models.per_class(),
-        flips=tuple(flip for pair in pairs for flip in _flips(decided, pair)),
-        decided=decided,
-        optimal=optimal(counted.tallies),
-        mode=counted.mode,
+    undecided = {
+        name: extremes(batch.score)
+        for name, batch in batches.items()
+        if batch.score is not None and not batch.decided
+    }
+    return replace(question.answer(counted, together, first.notes, undecided), decided=decided)
+
+
+def _chosen_on_grid(
+    batches: Mapping[str, Batch], rule: Rule, method: Bootstrap, progress: Progress | None
+) -> Together:
+    levels = {name: levels_of(scores_on_grid(batch), rule) for name, batch in batches.items()}
+    return chosen_of_cells(
+        levels, lambda a, b: joint_at(batches, a, b, levels), rule, method, progress
     )
 
 
-def _flips(decided: DecidedRows | None, pair: Pair) -> Iterator[Flip]:
-    if decided is not None:
-        yield from flips(pair.tally)
-        yield from family_flips(decided, pair.a, pair.b)
+@dataclass(frozen=True)
+class Question:
+    """What is asked of models, whatever their rows came from."""
+
+    models: tuple[str, ...]
+    rule: Rule | None
+    threshold: Any
+    level: float
+    method: Bootstrap
+    resample: bool
+    margin: float
+    progress: Progress | None
+
+    @classmethod
+    def of(
+        cls,
+        models: Sequence[str],
+        at: Rule | str | None,
+        threshold: Any,
+        level: float | None,
+        resamples: int | None,
+        seed: int,
+        interval: str | None,
+        margin: float,
+        progress: Progress | None,
+    ) -> Question:
+        """A question that was checked."""
+        rule = parse_rule(at) if isinstance(at, str) else at
+        method, level = method_of(interval or "bootstrap", level)
+        if not isinstance(method, Bootstrap) or isinstance(method, BCa):
+            raise MethodError(f"differences are resampled by bootstrap; found {interval!r}")
+        drawn = _resamples(resamples, math.comb(len(models), 2), level)
+        method = replace(method, resamples=drawn, seed=seed)
+        return cls(
+            tuple(models),
+            rule,
+            threshold,
+            level,
+            method,
+            interval is not None,
+            checked_margin(margin),
+            progress,
+        )
+
+    def answer(
+        self,
+        counted: CountedModels,
+        together: Together,
+        notes: Sequence[str],
+        undecided: Mapping[str, tuple[float, float]],
+    ) -> Comparison:
+        """The comparison of what was counted.
+
+        ``notes`` are those on any one model, ``undecided`` the extremes of the scores of models
+        that have no threshold.
+        """
+        models = Models(counted, self.level, self.method, self.resample, together)
+        pairs = [Pair(models, *two) for two in itertools.combinations(self.models, 2)]
+        differences = _adjusted([found for pair in pairs for found in pair.differences()])
+        tests = [found for pair in pairs for found in pair.tests()] + list(models.tests_of_all())
+        deciding = _deciding(differences, self.rule)
+        size = Size(models.units, models.unit, models.resting(parse(deciding)[0]))
+        return Comparison(
+            models=self.models,
+            differences=tuple(differences),
+            tests=tuple(_holm(tests)),
+            verdicts=tuple(
+                verdict(found, margin=self.margin, pairs=len(pairs), size=size, at=self.rule)
+                for found in differences
+                if found.measure == deciding
+            ),
+            notes=(
+                *_notes(notes, models, self.rule, undecided),
+                *_too_few(self.method.resamples, len(pairs), self.level),
+                *_grid_notes(pairs, differences),
+            ),
+            at=self.rule,
+            level=self.level,
+            margin=self.margin,
+            thresholds=_thresholds(models),
+            estimates=models.estimates(),
+            per_class=models.per_class(),
+            flips=tuple(flip for pair in pairs for flip in pair.flips()),
+            optimal=optimal(counted.tallies),
+            mode=counted.mode,
+        )
 
 
 def _on_grid(mode: str, batches: Mapping[str, Batch]) -> bool:
@@ -213,8 +297,8 @@ def _on_grid(mode: str, batches: Mapping[str, Batch]) -> bool:
             )
         if first.clusters is not None:
             raise InputError(
-                "mode='grid' counts rows, and clusters of rows would be lost in it. Leave clusters= "
-                "out, or say mode='exact'"
+                "mode='grid' counts rows, and clusters of rows would be lost in it. Leave "
+                "clusters= out, or say mode='exact'"
             )
         return True
     many = len(first.truth) > MOST_ROWS and first.clusters is None
@@ -325,33 +409,36 @@ def _kept(batch: Batch, counts: Any, ids: Any) -> tuple[np.ndarray | None, np.nd
     return rows, names if rows is None else names[rows]
 
 
-def _thresholds(batches: Mapping[str, Batch]) -> dict[str, float | None]:
-    if not all(batch.decided for batch in batches.values()):
+def _thresholds(models: Models) -> dict[str, float | None]:
+    if not models.decided:
         return {}
     return {
-        name: None if batch.threshold == math.inf else batch.threshold
-        for name, batch in batches.items()
-        if batch.score is not None
+        name: None if tally.threshold == math.inf else tally.threshold
+        for name, tally in models.tallies.items()
+        if tally.positive is not None and tally.scores is not None
     }
 
 
-def _notes(batches: Mapping[str, Batch], rule: Rule | None) -> Iterator[str]:
-    first = next(iter(batches.values()))
-    ranges = {n: extremes(b.score) for n, b in batches.items() if b.score is not None}
-    ranges = {name: ends for name, ends in ranges.items() if not batches[name].decided}
+def _notes(
+    notes: Sequence[str],
+    models: Models,
+    rule: Rule | None,
+    undecided: Mapping[str, tuple[float, float]],
+) -> Iterator[str]:
     # What is said of one model alone is said with its name.
-    yield from (n for n in first.notes if n not in {undecided_note(*e) for e in ranges.values()})
-    yield from (undecided_note(*ends, name) for name, ends in ranges.items())
-    if ranges:
+    alone = {undecided_note(*ends) for ends in undecided.values()}
+    yield from (note for note in notes if note not in alone)
+    yield from (undecided_note(*ends, name) for name, ends in undecided.items())
+    if undecided:
         yield UNDECIDED_NOTE
-    if first.clusters is not None:
+    if models.clustered:
         yield CLUSTERED_NOTE
-    elif not isinstance(rule, AtThreshold | None):
+    elif is_chosen(rule):
         yield CHOSEN_NOTE
-    if not isinstance(rule, AtThreshold | None):
+    if is_chosen(rule):
         yield PINNED_NOTE.format(rule=rule)
-    for name, batch in batches.items():
-        if batch.threshold == math.inf:
+    for name, tally in models.tallies.items():
+        if tally.threshold == math.inf:
             yield f"no threshold of {name} keeps {rule}: it flags nothing there"
 
 

@@ -106,42 +106,22 @@ def _kinds(truth: Array, before: Array, after: Array) -> dict[str, Array]:
     return {FIXED: fixed, BROKEN: broken, MOVED: differ & ~fixed & ~broken}
 
 
-def flips(pairs: PairTally) -> Iterator[Flip]:
-    """How many rows flipped between two models: of all, and by label."""
+def flips(pairs: PairTally, families: Mapping[str, PairTally]) -> Iterator[Flip]:
+    """How many rows flipped between two models: of all, of each label and of each family."""
+    yield _flip(pairs)
+    for i, label in enumerate(pairs.labels):
+        of_label = pairs.of_label(i)
+        if of_label.total:
+            yield _flip(of_label, label=label)
+    for family, of_family in families.items():
+        yield _flip(of_family, family=family)
+
+
+def _flip(pairs: PairTally, *, label: str | None = None, family: str | None = None) -> Flip:
     a, b = pairs.models
-    truth, before, after = pairs.codes.T
-    kinds = _kinds(truth, before, after)
-    every = [pairs.counts, *(pairs.counts * kept for kept in kinds.values())]
-    yield Flip(a, b, None, None, *(int(counts.sum()) for counts in every))
-    by_label = [_sums(truth, counts, len(pairs.labels)) for counts in every]
-    for label, *counts in zip(pairs.labels, *by_label, strict=True):
-        if counts[0]:
-            yield Flip(a, b, label, None, *counts)
-
-
-def family_flips(rows: DecidedRows, a: str, b: str) -> Iterator[Flip]:
-    """How many rows of each family flipped, where families are known."""
-    first = rows.first
-    families = first.slices.get(FAMILY)
-    if families is None:
-        return
-    size = len(families.names)
-    totals = np.zeros((4, size), np.int64)
-    for some, decisions in rows.pieces(a, b):
-        codes = families.codes[some]
-        counts = np.ones(len(codes), np.int64) if first.counts is None else first.counts[some]
-        kinds = _kinds(first.truth[some], decisions[a], decisions[b])
-        every = [counts, *(counts * kept for kept in kinds.values())]
-        totals += np.array([_sums(codes, part, size) for part in every])
-    for family, *sums in zip(families.names, *totals.tolist(), strict=True):
-        if sums[0]:
-            yield Flip(a, b, None, family, *sums)
-
-
-def _sums(codes: Array, counts: Array, size: int) -> list[int]:
-    sums = np.zeros(size, np.int64)
-    np.add.at(sums, codes, counts)
-    return [int(count) for count in sums]
+    kinds = _kinds(*pairs.codes.T)
+    changed = (int(pairs.counts[kept].sum()) for kept in kinds.values())
+    return Flip(a, b, label, family, pairs.total, *changed)
 
 
 def flipped(rows: DecidedRows, a: str, b: str) -> Iterator[FlippedRow]:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.decisions.compare.comparison import Difference
+from assay.decisions.compare.flips import Flip, flips
 from assay.engines.models import CountedModels, Paired
 from assay.evaluation.judge import Judge
 from assay.formula import cells, of_classes, proportion
@@ -216,6 +217,13 @@ class Pair:
         decisions = self.models.counted.decisions
         assert decisions is not None  # noqa: S101 - asked only where all models decide
         return decisions.of_models(self.a, self.b)
+
+    def flips(self) -> Iterator[Flip]:
+        """How many rows flipped, where every model decides."""
+        if self.models.decided:
+            families = self.models.counted.families.items()
+            by_family = {family: table.of_models(self.a, self.b) for family, table in families}
+            yield from flips(self.tally, by_family)
 
     @cached_property
     def scores(self) -> Paired | None:

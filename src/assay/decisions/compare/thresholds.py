@@ -9,19 +9,18 @@ than they vary.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from dataclasses import replace
+import math
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.engines.models import joint_at, scores_on_grid
 from assay.inference import Bootstrap
 from assay.inference.chosen import Chosen, Progress, ScoredRows, choose_anew
 from assay.inference.operating import AtThreshold, Rule
 from assay.sources import Batch
-from assay.tally import ScoreTally
+from assay.tally import JointScores, ScoreTally
 
 Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -34,25 +33,32 @@ _TRIALS, _TRIAL_BITS = 100, 12
 _NEAR, _FAR = 384, 128
 
 
-def chosen_together(
-    batches: Mapping[str, Batch],
-    rule: Rule | None,
+def is_chosen(rule: Rule | None) -> bool:
+    """Whether a rule chooses thresholds from the data."""
+    return rule is not None and not isinstance(rule, AtThreshold)
+
+
+def chosen_of_rows(
+    batches: Mapping[str, Batch], rule: Rule, method: Bootstrap, progress: Progress | None
+) -> Together:
+    """What each pair of models gives at the thresholds that the rule chooses, from the rows."""
+    found = choose_anew(_rows(batches), [rule], method, progress=progress)
+    pairs = itertools.combinations(batches, 2)
+    return {pair: {name: found[name, rule] for name in pair} for pair in pairs}
+
+
+def chosen_of_cells(
+    levels: Mapping[str, Floats],
+    joint_at: Callable[[str, str], JointScores],
+    rule: Rule,
     method: Bootstrap,
     progress: Progress | None,
-    *,
-    grid: bool,
 ) -> Together:
-    """What each pair of models gives at the thresholds that the rule chooses; nothing without."""
-    if rule is None or isinstance(rule, AtThreshold):
-        return {}
-    pairs = list(itertools.combinations(batches, 2))
-    if not grid:
-        found = choose_anew(_rows(batches), [rule], method, progress=progress)
-        return {pair: {name: found[name, rule] for name in pair} for pair in pairs}
-    levels = {name: _levels(scores_on_grid(batch), rule) for name, batch in batches.items()}
+    """The same from counts: ``joint_at`` gives those of two models at their levels."""
+    pairs = list(itertools.combinations(levels, 2))
     together: Together = {}
     for done, (a, b) in enumerate(pairs):
-        joint = joint_at(batches, a, b, levels)
+        joint = joint_at(a, b)
         rows = ScoredRows(
             truth=joint.truth == 1,
             scores={a: joint.scores(0), b: joint.scores(1)},
@@ -79,7 +85,7 @@ def _rows(batches: Mapping[str, Batch]) -> ScoredRows:
     )
 
 
-def _levels(tally: ScoreTally, rule: Rule) -> Floats:
+def levels_of(tally: ScoreTally, rule: Rule) -> Floats:
     """Scores that may be thresholds, ascending: many within reach of a resample, few elsewhere.
 
     The threshold that the rule chooses on all rows is among them.
@@ -114,10 +120,10 @@ def _alone(tally: ScoreTally, rule: Rule, method: Bootstrap) -> Chosen:
     return choose_anew(rows, [rule], method)["", rule]
 
 
-def decided_by(batch: Batch, name: str, together: Together) -> Batch:
-    """The batch at its chosen threshold; where there is none, nothing is flagged."""
-    for each in together.values():
-        if name in each:
-            threshold = each[name].threshold
-            return replace(batch, threshold=np.inf if threshold is None else threshold)
-    return batch
+def thresholds_of(together: Together) -> dict[str, float]:
+    """Where each model flags from; infinity where it flags nothing."""
+    return {
+        name: math.inf if found.threshold is None else found.threshold
+        for each in together.values()
+        for name, found in each.items()
+    }
