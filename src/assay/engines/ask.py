@@ -14,8 +14,8 @@ class Columns:
     """Which column plays which role.
 
     ``probabilities`` maps a label, as text, to the column of its probability. ``family`` is the
-    slice that tells the kind of attack. ``rows`` tells how many equal rows each row stands for, where
-    they were grouped before: all of them are refused together, or counted.
+    slice that tells the kind of attack. ``rows`` tells how many equal rows each row stands for,
+    where they were grouped before: all of them are refused together, or counted.
     """
 
     label: str

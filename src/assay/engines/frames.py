@@ -60,11 +60,9 @@ class FrameReader:
         first = self._rows + 1
         self._rows += frame.height
         piece = Piece(frame.select(self._roles.columns), range(first, first + frame.height))
-        before = self._collector.rows_read - self._collector.rows_refused
         self._collector.add(piece, "the frame")
         taken, _ = self._collector.take()
-        after = self._collector.rows_read - self._collector.rows_refused
-        return coded_columns(taken, after - before)
+        return coded_columns(taken)
 
     def refused(self) -> Tally:
         """The rows that could not be used, as a tally of nothing else."""

@@ -26,7 +26,7 @@ from assay.tally.by_name import (
     Said,
 )
 from assay.tally.crosstab import BELOW, FLAGGED
-from assay.tally.keeping import Exact
+from assay.tally.keeping import Exact, Grid
 from assay.tally.record import MOST_PROBABILITIES, kept_rows
 from assay.tally.scores import extremes
 
@@ -195,12 +195,17 @@ def _crosstab(rows: Coded, opinion: _Opinion, chosen: Array | None = None) -> Cr
 
 def _scores(rows: Coded, column: Array, ask: Ask) -> ScoreTally:
     return ScoreTally.of_rows(
-        rows.truth.names, column, rows.truth.codes, counts=rows.counts, weights=rows.weights
+        rows.truth.names,
+        column,
+        rows.truth.codes,
+        counts=rows.counts,
+        weights=rows.weights,
+        kept=ask.scores if isinstance(ask.scores, Grid) else Exact(),
     )
 
 
 def _ends(column: Array, scores: ScoreTally | None) -> tuple[float, float]:
-    if scores is not None and scores.size:
+    if scores is not None and scores.size and scores.kept == Exact():
         return float(scores.scores[0]), float(scores.scores[-1])
     low, high = extremes(column)
     return low + 0.0, high + 0.0
@@ -209,9 +214,13 @@ def _ends(column: Array, scores: ScoreTally | None) -> tuple[float, float]:
 def _losses(
     rows: Coded, rankings: Mapping[Said, Array], ask: Ask
 ) -> dict[tuple[str, str], LossSums]:
-    """Losses by label. Those of scores without weights follow from the scores, if all are kept."""
+    """Losses by label. Those of scores without weights follow from the scores, if all are kept.
+
+    The losses of a grid are those of its cells: a row that stands for many tells no other.
+    """
     if rows.probabilities is None or len(rows.columns or ()) < 3:
         follow = rows.weights is None and isinstance(ask.scores, Exact)
+        follow = follow or isinstance(ask.scores, Grid)
         return (
             {} if follow or not rankings else _losses_of_score(rows, next(iter(rankings.values())))
         )

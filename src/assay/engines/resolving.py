@@ -33,6 +33,7 @@ from assay.tally.by_name import (
     Said,
 )
 from assay.tally.crosstab import FLAGGED
+from assay.tally.keeping import Exact
 from assay.tally.packed import narrow
 
 
@@ -188,7 +189,9 @@ class _Sides:
         names = self.labelling.labels
         if self.ranking is not None:
             kind = "probability" if self.is_probability else "score"
-            scores = (self._sided(tally.scores[self.ranking]),) if tally.scores else None
+            if tally.scores:
+                smallest = tally.extremes[self.ranking][0]
+                scores = (self._sided(tally.scores[self.ranking]).starting_at(smallest),)
             losses = self._losses(tally, scores)
         elif tally.columns is not None:
             kind = "probability"
@@ -227,7 +230,7 @@ class _Sides:
         if not self.is_probability or scores is None:
             return None
         if not tally.losses:
-            return LossSums.of_scores(scores[0])
+            return LossSums.of_scores(scores[0]) if scores[0].kept == Exact() else None
         sums = LossSums()
         for name, place in self.label_at.items():
             sums += tally.losses.get((name, RIGHT if place else WRONG), LossSums())
@@ -325,7 +328,7 @@ def _open(
     if known.counted:
         resolved, notes = resolve(known, labels=labels)
     else:
-        resolved, notes = _no_rows(known, labels or ()), ()
+        resolved, notes = _no_rows(labels or ()), ()
     outside = sum(
         number
         for table in tally.decided.values()
@@ -333,7 +336,7 @@ def _open(
         if label == unknown
     )
     inside = resolved.confusion.total
-    sample = _largest(tally, unknown, resolved.labels)
+    sample = _largest(tally, unknown)
     return replace(resolved, open_set=sample), (*notes, unknown_note(unknown, outside, inside))
 
 
@@ -356,7 +359,7 @@ def _must_be_unknown(unknown: str, tally: Tally, labels: Sequence[Any] | None) -
         )
 
 
-def _no_rows(tally: Tally, labels: Sequence[Any]) -> Resolved:
+def _no_rows(labels: Sequence[Any]) -> Resolved:
     """No rows of known labels, as a part of the data may have none."""
     names = tuple(sorted(label_text(label) for label in labels))
     return Resolved(
@@ -370,7 +373,7 @@ def _no_rows(tally: Tally, labels: Sequence[Any]) -> Resolved:
     )
 
 
-def _largest(tally: Tally, unknown: str, labels: tuple[str, ...]) -> Sample | None:
+def _largest(tally: Tally, unknown: str) -> Sample | None:
     """The largest probability of every row: of the unknown label, of known ones wrong and right."""
     sample = tally.sample
     if sample is None:

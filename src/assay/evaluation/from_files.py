@@ -6,20 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from assay import engines as engine
+from assay.engines import Accumulator, Ask, resolve
 from assay.errors import ScoreError
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
 from assay.evaluation.labelled_alerts import Unlabelled
 from assay.inference import Method
-from assay.sources import Batch, label_text, open_arrays
-from assay.sources.batch import Labels
-from assay.sources.columns import BOOLEAN
-from assay.sources.files import Name, Progress, Request, given_names, labelled, read, silent
-from assay.tally.scores import extremes
+from assay.sources.arrays import coded_columns, one_score, sided
+from assay.sources.columns import native
+from assay.sources.files import Name, Progress, Reading, Request, given_names, silent, typed
+from assay.sources.thresholds import checked_threshold
+from assay.tally import Resolved, Tally
+from assay.tally.by_name import DECISION, PROBABILITY, SCORE, Refusals
+from assay.tally.crosstab import FLAGGED
 
 
 def evaluate_files(
@@ -56,14 +55,20 @@ def evaluate_files(
     1.0
     """
     request = replace(request or Request(), by_threshold=threshold is not None)
-    rows = read(given_names(inputs), request, progress)
-    columns = labelled(rows, positive=positive, negative=negative, labels=labels, unknown=unknown)
-    batch = open_arrays(**columns, threshold=threshold)
+    reading = Reading(given_names(inputs), request, progress)
+    sides = {"positive": positive, "negative": negative, "labels": labels, "unknown": unknown}
+    tally, single = _counted(reading, sides, threshold)
+    said = typed(tally.labels.kind, **sides)
+    listed = said["labels"]
+    if listed is None and unknown is None and reading.roles.probabilities and single is None:
+        listed = [native(label, tally.labels.kind) for label in reading.roles.probabilities]
+    resolved, notes = resolve(tally, **{**said, "labels": listed})
     unlabelled = None
-    if rows.unlabelled is not None:
-        unlabelled = _unlabelled(rows.unlabelled, batch, threshold, one_negative=negative)
+    if tally.unlabelled is not None:
+        unlabelled = _unlabelled(tally, resolved, one_negative=negative is not None)
+    rows = reading.rows({})
     return Evaluation(
-        engine.count(batch),
+        resolved,
         level=level,
         interval=interval,
         base_rate=base_rate,
@@ -75,45 +80,73 @@ def evaluate_files(
         top=top,
         unlabelled=unlabelled,
         source=rows.source,
-        notes=(*rows.notes, *batch.notes),
+        notes=(*rows.notes, *notes),
     )
 
 
-def _unlabelled(
-    columns: Mapping[str, Any], batch: Batch, threshold: float | None, *, one_negative: Any
-) -> Unlabelled:
+def _counted(
+    reading: Reading, sides: dict[str, Any], threshold: float | None
+) -> tuple[Tally, str | None]:
+    """The tally of files; and the label of the only probability, where there is but one."""
+    if threshold is not None:
+        threshold = checked_threshold(threshold)
+    ask = Ask(threshold=threshold)
+    counting, unlabelled = Accumulator(ask), Accumulator(ask)
+    single: str | None = None
+    for collector in reading.pieces():
+        if threshold is not None and reading.roles.decision is not None:
+            raise ScoreError("threshold= decides on y_score; decisions are taken as they are")
+        if len(reading.roles.probabilities) == 1:
+            ((single, _),) = reading.roles.probabilities.items()
+        columns, rest = collector.take()
+        for part, into in ((columns, counting), (rest, unlabelled)):
+            if part is None:
+                continue
+            rows = coded_columns(part)
+            said = typed(rows.truth.kind, **sides)
+            if single is None:
+                rows = sided(rows, said["positive"], said["negative"])
+            else:
+                _must_be_of(single, said, rows.truth.kind)
+                sides["positive"] = native(single, rows.truth.kind)
+                rows = one_score(rows, [single])
+            into.add(rows)
+    reasons = Refusals(reading.reasons)
+    tally = counting.done() + Tally(rows=reasons.total, refused=reasons)
+    rest_of_rows = unlabelled.done()
+    if not rest_of_rows.is_zero:
+        tally = replace(tally, unlabelled=rest_of_rows)
+    return tally, single
+
+
+def _must_be_of(single: str, said: Mapping[str, Any], kind: str) -> None:
+    of = native(single, kind)
+    if said["negative"] is not None or said["positive"] not in (None, of):
+        raise ScoreError(f"the only probability is that of {of!r}, so that is the positive")
+
+
+def _unlabelled(tally: Tally, resolved: Resolved, *, one_negative: bool) -> Unlabelled:
     """How many rows without a label were flagged, by the rule that decides on the others."""
-    flagged = _flagged(columns, batch, threshold, one_negative=one_negative)
-    counts = columns.get("counts")
-    if counts is None:
-        raised = int(np.count_nonzero(flagged))
-        return Unlabelled(raised, len(flagged) - raised)
-    raised = int(counts[flagged].sum())
-    return Unlabelled(raised, int(counts.sum()) - raised)
+    rest = tally.unlabelled
+    assert rest is not None  # noqa: S101 - checked by the caller
 
-
-def _flagged(
-    columns: Mapping[str, Any], batch: Batch, threshold: float | None, *, one_negative: Any
-) -> npt.NDArray[np.bool_]:
     def alarm(name: str) -> bool:
-        return name == batch.positive if one_negative is None else name != batch.labels[0]
+        if set(resolved.labels) <= {"0", "1"}:
+            name = {"false": "0", "true": "1"}.get(name, name)
+        return name != resolved.labels[0] if one_negative else name == resolved.positive
 
-    decision: Labels | None = columns.get("y_pred")
-    if decision is not None:
-        names = decision.names
-        if decision.kind == BOOLEAN and set(batch.labels) <= {"0", "1"}:
-            names = tuple({"false": "0", "true": "1"}[name] for name in names)
-        return np.array([alarm(name) for name in names], bool)[decision.codes]
-    if "y_proba" in columns:
-        chosen = [c for label, c in columns["y_proba"].items() if alarm(label_text(label))]
-        scores = np.sum(chosen, axis=0)
+    if DECISION in rest.decided:
+        table = rest.decided[DECISION]
+        raised = sum(number for (_, name), number in table.cells.items() if alarm(name))
     else:
-        scores = columns["y_score"]
-    low, high = extremes(scores)
-    if batch.threshold is None or (threshold is None and not (low >= 0 and high <= 1)):
-        raise ScoreError(
-            f"rows without a label are judged by decisions, and scores of them run from {low:g} to "
-            f"{high:g}, so 0.5 means nothing: say threshold=, the score from which on a row is "
-            f"flagged"
-        )
-    return np.asarray(scores >= np.float64(batch.threshold))
+        key = SCORE if SCORE in rest.decided else (PROBABILITY, resolved.positive or "")
+        table = rest.decided[key]
+        low, high = rest.extremes[key]
+        if resolved.threshold is None or (tally.threshold is None and not 0 <= low <= high <= 1):
+            raise ScoreError(
+                f"rows without a label are judged by decisions, and scores of them run from "
+                f"{low:g} to {high:g}, so 0.5 means nothing: say threshold=, the score from which "
+                f"on a row is flagged"
+            )
+        raised = sum(number for (_, name), number in table.cells.items() if name == FLAGGED)
+    return Unlabelled(raised, sum(table.cells.values()) - raised)

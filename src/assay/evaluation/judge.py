@@ -295,6 +295,8 @@ class Judge:
         if labelled_alerts.alerts_only(self):
             return labelled_alerts.NOT_LABELLED
         if measure.needs is Needs.LOSSES and self.tally.losses is None and not self._in_cells:
+            if self.tally.kind == "probability" and self.kept != Exact():
+                return NEEDS_SCORES.format(mode=self.kept.name)
             return "it needs probabilities" + self._have()
         if measure.needs is Needs.OPEN_SET and self.tally.open_set is None:
             return "it needs rows of a label that the model does not know: say unknown="

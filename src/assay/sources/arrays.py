@@ -20,6 +20,7 @@ from assay.errors import (
 from assay.sources.batch import Batch, Coded, Labels, Named
 from assay.sources.columns import (
     NUMBER,
+    TEXT,
     columns_of,
     label_text,
     labels_of,
@@ -412,14 +413,20 @@ def _must_be_probabilities(table: Array) -> None:
         )
 
 
-def coded_columns(columns: Mapping[str, Any], rows: int) -> Coded:
-    """Columns that were checked elsewhere, as rows to be counted; ``rows`` were given."""
+def coded_columns(columns: Mapping[str, Any]) -> Coded:
+    """Columns that were checked elsewhere, as rows to be counted.
+
+    Where there are no labels, all rows have one without a name.
+    """
     table, repeats = columns.get("y_proba"), columns.get("repeats")
     counts = columns.get("counts")
     if repeats is not None:
         counts = repeats if counts is None else counts * repeats
+    truth = columns.get("y_true")
+    if truth is None:
+        truth = Labels(np.zeros(_length(columns), np.uint8), ("",), TEXT)
     coded = Coded(
-        truth=columns["y_true"],
+        truth=truth,
         decision=columns.get("y_pred"),
         score=columns.get("y_score"),
         probabilities=None
@@ -431,16 +438,24 @@ def coded_columns(columns: Mapping[str, Any], rows: int) -> Coded:
         clusters=columns.get("clusters"),
         days=columns.get("times"),
         slices=columns.get("slices", {}),
-        rows=rows,
+        rows=len(truth.codes) if repeats is None else int(repeats.sum()),
     )
     amounts = coded.counts if coded.weights is None else coded.weights
     kept = _kept(amounts) if coded.size else None
     if kept is not None:
         coded = replace(coded.of_rows(kept), empty=coded.size - len(kept))
-    if coded.decision is not None:
+    if coded.decision is not None and "y_true" in columns:
         truth, decision = unify(coded.truth, coded.decision)
         coded = replace(coded, truth=truth, decision=decision)
     return coded
+
+
+def _length(columns: Mapping[str, Any]) -> int:
+    if "y_pred" in columns:
+        return len(columns["y_pred"].codes)
+    if "y_score" in columns:
+        return len(columns["y_score"])
+    return len(next(iter(columns["y_proba"].values())))
 
 
 def _families(truth: Labels, found: Labelling) -> Named:

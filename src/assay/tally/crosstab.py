@@ -122,10 +122,8 @@ def crosstab_of(header: Sequence[Any]) -> Crosstab:
     for entry in header:
         label, column, number, *square = entry
         weighted = bool(square)
-        if not isinstance(number, float if weighted else int) or isinstance(number, bool):
-            raise ValueError(f"{number!r} is no count")
-        if not number > 0:
-            raise ValueError("a cell is empty or negative")
+        if type(number) is not (float if weighted else int) or not number > 0:
+            raise ValueError(f"a cell is {number!r}")
         cells[str(label), str(column)] = number
         if weighted:
             squares[str(label), str(column)] = float(square[0])

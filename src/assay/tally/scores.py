@@ -231,6 +231,17 @@ class ScoreTally:
         above = np.nextafter(np.append(low[1:], np.inf), -np.inf)
         return low, np.where(others.any(axis=0), low, above)
 
+    def one_score(self, column: int) -> bool:
+        """Whether all rows of a column are known to have the same score."""
+        low, high = self.ends()
+        return bool(low[column] == high[column])
+
+    def starting_at(self, smallest: float) -> ScoreTally:
+        """The table of cuts with the rows below the lowest cut at the smallest score there is."""
+        if not isinstance(self.kept, Cuts) or not self.size or self.scores[0] != _LOWEST:
+            return self
+        return replace(self, scores=np.append(smallest, self.scores[1:]))
+
     def middles(self) -> npt.NDArray[np.float64]:
         """The score itself or, of a cell, the middle of its smallest and its largest one."""
         low, high = self.ends()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from assay.errors import EmptyInput, InputError
 from assay.sources.files import formats
@@ -20,7 +20,7 @@ from assay.sources.files.jsonl import jsonl
 from assay.sources.files.memory import Budget
 from assay.sources.files.numpy_files import npy_table, npz_table
 from assay.sources.files.request import Progress, Request, Rows, silent
-from assay.sources.files.roles import roles_of, same_roles
+from assay.sources.files.roles import Roles, roles_of, same_roles
 from assay.sources.files.sql import sql_table
 from assay.sources.files.table import Meter, Table
 from assay.sources.files.text import must_be_narrow, unpacked, utf8
@@ -31,51 +31,91 @@ _SMALLEST_LIMIT = 1 << 24
 _CHUNKS = 64
 
 
+class Reading:
+    """Rows of files, piece by piece; how they came about is told once all are read.
+
+    ``inputs`` are files, folders, queries or standard input (``-``). It can be gone through again,
+    unless standard input is among them.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[str],
+        request: Request,
+        progress: Progress = silent,
+        stdin: BinaryIO | None = None,
+    ) -> None:
+        _must_make_sense(request)
+        self._sources = sources(inputs, request)
+        self.budget = Budget(request.max_memory)
+        chunk = min(request.chunk_bytes, self.budget.limit // _CHUNKS)
+        self._request = replace(request, chunk_bytes=chunk)
+        self._progress = progress
+        self._stdin = stdin
+        self.roles = Roles(None)
+        self._notes: list[str] = []
+        self._collector = Collector(self.roles, request, self.budget)
+
+    def pieces(self, *, whole: bool = False) -> Iterator[Collector]:
+        """What was read of each piece, for :meth:`Collector.take`; ``whole``: nothing is taken."""
+        self._notes = []
+        meter = Meter(self._progress, _total(self._sources))
+        collector: Collector | None = None
+        for source in self._sources:
+            with contextlib.ExitStack() as stack:
+                table = opened(source, self._request, self.budget, meter, self._stdin, stack)
+                if collector is None:
+                    self.roles, first = roles_of(table, self._request), table.name
+                    collector = Collector(self.roles, self._request, self.budget)
+                    self._collector = collector
+                same_roles(table, self.roles, first)
+                self._notes += table.notes
+                collector.begin(table, whole=whole)
+                for piece in table.pieces(self.roles.columns):
+                    collector.add(piece, table.name)
+                    yield collector
+        meter.done()
+        self._collector.must_have_rows(source.name for source in self._sources)
+
+    @property
+    def again(self) -> bool:
+        """Whether the inputs can be read a second time."""
+        return all(s.path is not None and s.path.is_file() for s in self._sources)
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many rows were refused, by the reason."""
+        return dict(sorted(self._collector.reasons.items()))
+
+    def rows(self, columns: Mapping[str, Any], rest: Mapping[str, Any] | None = None) -> Rows:
+        """What was read, with columns that were kept."""
+        names = [source.name for source in self._sources]
+        collector = self._collector
+        return Rows(
+            name=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
+            columns=columns,
+            rows_read=collector.rows_read,
+            rows_refused=collector.rows_refused,
+            refused=tuple(collector.refused),
+            chosen=self.roles.chosen,
+            notes=tuple(self._notes),
+            unlabelled=rest,
+            family=self.roles.family,
+            time=self.roles.time,
+            doubtful={column: tuple(rows) for column, rows in collector.doubtful.items()},
+        )
+
+
 def read(
     inputs: Sequence[str],
     request: Request,
     progress: Progress = silent,
     stdin: BinaryIO | None = None,
 ) -> Rows:
-    """Read the columns asked for from files, folders, queries or standard input (``-``)."""
-    _must_make_sense(request)
-    found = sources(inputs, request)
-    budget = Budget(request.max_memory)
-    chunk = min(request.chunk_bytes, budget.limit // _CHUNKS)
-    request = replace(request, chunk_bytes=chunk)
-    meter = Meter(progress, _total(found))
-    collector: Collector | None = None
-    notes: list[str] = []
-    for source in found:
-        with contextlib.ExitStack() as stack:
-            table = opened(source, request, budget, meter, stdin, stack)
-            if collector is None:
-                roles, first = roles_of(table, request), table.name
-                collector = Collector(roles, request, budget)
-            same_roles(table, roles, first)
-            notes += table.notes
-            collector.begin(table)
-            for piece in table.pieces(roles.columns):
-                collector.add(piece, table.name)
-    meter.done()
-    assert collector is not None  # noqa: S101 - there is a source at least
-    names = [source.name for source in found]
-    collector.must_have_rows(names)
-    columns = collector.labelled.done()
-    rest = collector.unlabelled
-    return Rows(
-        name=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
-        columns=columns,
-        rows_read=collector.rows_read,
-        rows_refused=collector.rows_refused,
-        refused=tuple(collector.refused),
-        chosen=roles.chosen,
-        notes=tuple(notes),
-        unlabelled=rest.done(columns["y_true"].kind) if rest is not None and rest.rows else None,
-        family=roles.family,
-        time=roles.time,
-        doubtful={column: tuple(rows) for column, rows in collector.doubtful.items()},
-    )
+    """Read the columns asked for, and keep them all."""
+    reading = Reading(inputs, request, progress, stdin)
+    *_, collector = reading.pieces(whole=True)
+    return reading.rows(*collector.take())
 
 
 def _must_make_sense(request: Request) -> None:
