@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,7 +26,7 @@ from assay.tally.by_name import (
     Said,
 )
 from assay.tally.crosstab import BELOW, FLAGGED
-from assay.tally.keeping import Exact, Grid
+from assay.tally.keeping import Cuts, Exact, Grid
 from assay.tally.record import MOST_PROBABILITIES, kept_rows
 from assay.tally.scores import extremes
 
@@ -39,8 +39,19 @@ LOT = 1 << 23
 _FAN = 8
 
 
-def count_coded(rows: Coded, ask: Ask) -> Tally:
-    """Count rows that were checked into a tally of all that was asked for."""
+@dataclass(frozen=True, eq=False)
+class Cutting:
+    """The label that is counted into gaps, and the scores of all others, ascending."""
+
+    frequent: str
+    cuts: Array
+
+
+def count_coded(rows: Coded, ask: Ask, cutting: Cutting | None = None) -> Tally:
+    """Count rows that were checked into a tally of all that was asked for.
+
+    ``cutting`` tells where to cut, where these rows are but a part.
+    """
     rows = _sorted(rows)
     if not rows.size:
         return Tally(
@@ -48,12 +59,12 @@ def count_coded(rows: Coded, ask: Ask) -> Tally:
         )
     rankings = _rankings(rows)
     scores = {
-        key: _scores(rows, column, ask)
+        key: _scores(rows, column, ask, cutting)
         for key, column in rankings.items()
         if ask.scores is not None
     }
     opinions = _opinions(rows, rankings, ask)
-    sample = _sample(rows, rankings)
+    sample = _sample(rows, rankings, ask)
     return Tally(
         labels=Names(rows.truth.names, rows.truth.kind),
         decisions=None if rows.decision is None else Names(rows.decision.names, rows.decision.kind),
@@ -82,8 +93,8 @@ class Accumulator:
     row is sorted few times.
     """
 
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
+    def __init__(self, ask: Ask, cutting: Cutting | None = None) -> None:
+        self._ask, self._cutting = ask, cutting
         self._waiting: list[Coded] = []
         self._waiting_rows = 0
         self._levels: list[list[Tally]] = []
@@ -120,7 +131,7 @@ class Accumulator:
         if self._waiting:
             rows = joined(self._waiting)
             self._waiting, self._waiting_rows = [], 0
-            self._carry(count_coded(rows, self._ask), 0)
+            self._carry(count_coded(rows, self._ask, self._cutting), 0)
 
     def _carry(self, tally: Tally, level: int) -> None:
         if level == len(self._levels):
@@ -193,19 +204,38 @@ def _crosstab(rows: Coded, opinion: _Opinion, chosen: Array | None = None) -> Cr
     )
 
 
-def _scores(rows: Coded, column: Array, ask: Ask) -> ScoreTally:
+def _scores(rows: Coded, column: Array, ask: Ask, cutting: Cutting | None) -> ScoreTally:
+    names, codes = rows.truth.names, rows.truth.codes
+    kept = ask.scores
+    if isinstance(kept, Cuts):
+        at = cutting or cutting_of(rows, column)
+        if at.frequent not in names:
+            names = tuple(sorted((*names, at.frequent)))
+            codes = np.array([names.index(n) for n in rows.truth.names], codes.dtype)[codes]
+        where = names.index(at.frequent)
+        return ScoreTally.of_cuts(names, at.cuts, column, codes, frequent=where, counts=rows.counts)
+    assert kept is not None  # noqa: S101 - asked for by the caller
     return ScoreTally.of_rows(
-        rows.truth.names,
-        column,
-        rows.truth.codes,
-        counts=rows.counts,
-        weights=rows.weights,
-        kept=ask.scores if isinstance(ask.scores, Grid) else Exact(),
+        names, column, codes, counts=rows.counts, weights=rows.weights, kept=kept
     )
 
 
+def cutting_of(rows: Coded, column: Array) -> Cutting:
+    """Where to cut rows that are all there are."""
+    frequent = _most_frequent(rows)
+    cuts = np.unique(column[rows.truth.codes != frequent].astype(np.float64) + 0.0)
+    return Cutting(rows.truth.names[frequent], cuts)
+
+
+def _most_frequent(rows: Coded) -> int:
+    """The label with most rows, the first by name where several have as many."""
+    amounts = np.zeros(len(rows.truth.names), np.int64)
+    np.add.at(amounts, rows.truth.codes, 1 if rows.counts is None else rows.counts)
+    return int(amounts.argmax())
+
+
 def _ends(column: Array, scores: ScoreTally | None) -> tuple[float, float]:
-    if scores is not None and scores.size and scores.kept == Exact():
+    if scores is not None and scores.size and isinstance(scores.kept, Exact):
         return float(scores.scores[0]), float(scores.scores[-1])
     low, high = extremes(column)
     return low + 0.0, high + 0.0
@@ -220,7 +250,7 @@ def _losses(
     """
     if rows.probabilities is None or len(rows.columns or ()) < 3:
         follow = rows.weights is None and isinstance(ask.scores, Exact)
-        follow = follow or isinstance(ask.scores, Grid)
+        follow = follow or isinstance(ask.scores, Grid) or not ask.losses
         return (
             {} if follow or not rankings else _losses_of_score(rows, next(iter(rankings.values())))
         )
@@ -267,7 +297,7 @@ def _clusters(rows: Coded, clusters: Named, opinion: _Opinion) -> ClusterTally:
     )
 
 
-def _sample(rows: Coded, rankings: Mapping[Said, Array]) -> Sample | None:
+def _sample(rows: Coded, rankings: Mapping[Said, Array], ask: Ask) -> Sample | None:
     """The rows themselves: of one score those in clusters, of probabilities all but too many."""
     clusters = rows.clusters
     kept: Any = None
@@ -275,8 +305,8 @@ def _sample(rows: Coded, rankings: Mapping[Said, Array]) -> Sample | None:
         if rows.probabilities.size > MOST_PROBABILITIES and _distinct(rows) > MOST_PROBABILITIES:
             return None
         kept = rows.probabilities
-    elif clusters is not None and rows.weights is None and SCORE in rankings:
-        kept = rankings[SCORE]
+    elif clusters is not None and rows.weights is None and isinstance(ask.scores, Exact):
+        kept = rankings.get(SCORE)
     if kept is None:
         return None
     return kept_rows(
@@ -314,7 +344,7 @@ def _days(rows: Coded, days: Named, ask: Ask) -> dict[str, Tally]:
     """One tally of everything but slices a day."""
     plain = replace(rows, slices={}, days=None, empty=0)
     return {
-        day: count_coded(replace(plain.of_rows(chosen), rows=len(chosen)), ask)
+        day: count_coded(replace(plain.of_rows(chosen), rows=rows.given(chosen)), ask)
         for day, chosen in sorted(_rows_by_name(days).items())
     }
 

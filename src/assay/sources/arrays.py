@@ -45,6 +45,7 @@ from assay.tally.scores import extremes
 
 Array: TypeAlias = npt.NDArray[Any]
 
+_MOST_COUNT = 1 << 62
 _SUM_TOLERANCE = 1e-6
 _LARGEST_WEIGHT = 1e100
 FAMILY = "family"
@@ -421,10 +422,11 @@ def coded_columns(columns: Mapping[str, Any]) -> Coded:
     table, repeats = columns.get("y_proba"), columns.get("repeats")
     counts = columns.get("counts")
     if repeats is not None:
-        counts = repeats if counts is None else counts * repeats
+        counts = repeats if counts is None else _repeated(counts, repeats)
     truth = columns.get("y_true")
     if truth is None:
         truth = Labels(np.zeros(_length(columns), np.uint8), ("",), TEXT)
+    rows = len(truth.codes) if repeats is None else int(repeats.sum())
     coded = Coded(
         truth=truth,
         decision=columns.get("y_pred"),
@@ -438,12 +440,13 @@ def coded_columns(columns: Mapping[str, Any]) -> Coded:
         clusters=columns.get("clusters"),
         days=columns.get("times"),
         slices=columns.get("slices", {}),
-        rows=len(truth.codes) if repeats is None else int(repeats.sum()),
+        rows=rows,
+        repeats=repeats,
     )
     amounts = coded.counts if coded.weights is None else coded.weights
     kept = _kept(amounts) if coded.size else None
     if kept is not None:
-        coded = replace(coded.of_rows(kept), empty=coded.size - len(kept))
+        coded = replace(coded.of_rows(kept), empty=rows - coded.given(kept))
     if coded.decision is not None and "y_true" in columns:
         truth, decision = unify(coded.truth, coded.decision)
         coded = replace(coded, truth=truth, decision=decision)
@@ -501,6 +504,16 @@ def _weights(weights: Any) -> npt.NDArray[np.float64] | None:
     if array.max() > _LARGEST_WEIGHT:
         raise CountError(f"sample_weight must stay below {_LARGEST_WEIGHT:g}: it is squared")
     return array
+
+
+def _repeated(counts: Array, repeats: Array) -> Array:
+    """Counts of rows that stand for several; whole numbers of 64 bits must hold them."""
+    if len(counts) and int(counts.max()) * int(repeats.max()) >= _MOST_COUNT:
+        raise CountError(
+            f"rows that stand for up to {int(repeats.max()):,} others have counts of up to "
+            f"{int(counts.max()):,}; their product must be below 2^62"
+        )
+    return np.asarray(counts * repeats)
 
 
 def _kept(amounts: Array | None) -> Array | None:

@@ -127,7 +127,8 @@ class ScoreTally:
         rows = scores.astype(np.float64) + 0.0
         below = np.searchsorted(cuts, rows, side="right")
         at = np.concatenate(([np.nan], cuts))[below]
-        gap = np.concatenate(([_LOWEST], np.nextafter(cuts, np.inf)))[below]
+        with np.errstate(over="ignore"):  # no finite score lies above the largest
+            gap = np.concatenate(([_LOWEST], np.nextafter(cuts, np.inf)))[below]
         outside = (at != rows) & (truth != frequent)
         if outside.any():
             row = int(outside.argmax())

@@ -82,7 +82,6 @@ def _many(evaluation: Evaluation, tables: tuple[ScoreTally, ...]) -> str | None:
 
 def _means(table: ScoreTally) -> Floats:
     """The mean score of the rows of each label; 0 for a label without rows."""
-
     scores = table.middles() if table.inexact else table.scores
 
     def work(i: int, j: int) -> Floats:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from assay.errors import InputError
 from assay.sources.files.formats import is_known
+from assay.sources.files.postgres import POSTGRESQL, Address, is_address, parsed
 from assay.sources.files.request import Input, Request
 from assay.sources.files.sql import DUCKDB, SQLITE
 
@@ -25,12 +26,13 @@ _STDIN_NAME = "standard input"
 
 @dataclass(frozen=True)
 class Source:
-    """One input: a file, a query on one, or (without a path) standard input."""
+    """One input: a file, a query on one or on a server, or (with none of them) standard input."""
 
     name: str
     path: Path | None
     engine: str | None = None
     query: str = ""
+    address: Address | None = None
 
 
 def name_of(given: Name) -> str:
@@ -54,9 +56,10 @@ def given_names(inputs: Name | Sequence[Name]) -> list[str]:
 def sources(inputs: Sequence[str], request: Request) -> tuple[Source, ...]:
     """Every file whose rows are meant, in order; folders and patterns sorted."""
     found = _meant(inputs, request)
-    seen: set[tuple[Path | None, str]] = set()
+    seen: set[tuple[Path | Address | None, str]] = set()
     for source in found:
-        key = (None if source.path is None else source.path.resolve(), source.query)
+        place = source.address if source.path is None else source.path.resolve()
+        key = (place, source.query)
         if key in seen:
             raise InputError(f"{source.name} was given twice; its rows would count twice")
         seen.add(key)
@@ -82,6 +85,16 @@ def shown(name: str) -> str:
     return name if name and name.isprintable() else repr(name)
 
 
+def without_query(given: str) -> str:
+    """An input as it goes into a message: of a server only the address, without a password."""
+    if not is_address(given):
+        return given
+    try:
+        return parsed(given)[0].name
+    except InputError:
+        return POSTGRESQL
+
+
 def is_named(name: str, given: str) -> bool:
     """Whether a source of this name is what was given."""
     return name == (_STDIN_NAME if given == STDIN else shown(given))
@@ -90,6 +103,10 @@ def is_named(name: str, given: str) -> bool:
 def _sources(given: str, request: Request) -> Iterator[Source]:
     if given == STDIN:
         yield Source(_STDIN_NAME, None)
+        return
+    if is_address(given):
+        address, query = parsed(given)
+        yield Source(shown(address.name), None, POSTGRESQL, query, address)
         return
     for engine in (SQLITE, DUCKDB):
         if given.startswith(f"{engine}:"):

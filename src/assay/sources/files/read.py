@@ -148,17 +148,9 @@ def opened(
     stack: contextlib.ExitStack,
 ) -> Table:
     """A source, opened by the format that its content, name or the request tells."""
-    if source.engine is not None and source.path is not None:
+    if source.engine is not None:
         _must_be_text(source.name, "a query", request, "input_format")
-        return sql_table(
-            source.engine,
-            source.path,
-            source.query,
-            source.name,
-            batch_rows=request.batch_rows,
-            limit=budget.limit,
-            meter=meter,
-        )
+        return sql_table(source, batch_rows=request.batch_rows, limit=budget.limit, meter=meter)
     file = _file(source, stdin, stack)
     try:
         head = file.read(_HEAD)
