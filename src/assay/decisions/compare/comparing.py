@@ -168,7 +168,8 @@ def compare(
 def _chosen_on_grid(
     batches: Mapping[str, Batch], rule: Rule, method: Bootstrap, progress: Progress | None
 ) -> Together:
-    levels = {name: levels_of(scores_on_grid(batch), rule) for name, batch in batches.items()}
+    tallies = {name: scores_on_grid(batch) for name, batch in batches.items()}
+    levels = {name: levels_of(tally, rule).scores for name, tally in tallies.items()}
     return chosen_of_cells(
         levels, lambda a, b: joint_at(batches, a, b, levels), rule, method, progress
     )

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from assay.decisions.compare.comparison import Comparison, Difference
 from assay.decisions.compare.models import Models, Pair, scored
 from assay.decisions.compare.thresholds import Together, is_chosen
-from assay.decisions.compare.verdicts import Size, checked_margin, verdict
+from assay.decisions.compare.verdicts import MARGIN, Size, checked_margin, verdict
 from assay.decisions.optimal import optimal
 from assay.engines.models import BITS, CountedModels
 from assay.errors import MethodError
 from assay.inference import BCa, Bootstrap, Significance, holm, method_of
+from assay.inference.bootstrap import SEED
 from assay.inference.operating import AtThreshold, Rule, parse_rule
 from assay.measures import ACCURACY, RECALL, parse
 from assay.measures.shown import DECIDING
@@ -58,12 +59,12 @@ class Question:
         cls,
         models: Sequence[str],
         *,
-        at: Rule | str | None,
-        level: float | None,
-        resamples: int | None,
-        seed: int,
-        interval: str | None,
-        margin: float,
+        at: Rule | str | None = None,
+        level: float | None = None,
+        resamples: int | None = None,
+        seed: int = SEED,
+        interval: str | None = None,
+        margin: float = MARGIN,
     ) -> Question:
         """A question that was checked."""
         rule = parse_rule(at) if isinstance(at, str) else at

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -85,11 +86,19 @@ def _rows(batches: Mapping[str, Batch]) -> ScoredRows:
     )
 
 
-def levels_of(tally: ScoreTally, rule: Rule) -> Floats:
-    """Scores that may be thresholds, ascending: many within reach of a resample, few elsewhere.
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Scores of a model that may be thresholds, ascending: few, but for the reach of a resample.
 
-    The threshold that the rule chooses on all rows is among them.
+    ``threshold``, which the rule chooses on all rows, is among them, or infinity.
     """
+
+    scores: Floats
+    threshold: float
+
+
+def levels_of(tally: ScoreTally, rule: Rule) -> Levels:
+    """The scores that may be thresholds under a rule."""
     own = _alone(tally, rule, Bootstrap(resamples=2))
     trials = _alone(tally.to_grid(_TRIAL_BITS), rule, Bootstrap(resamples=_TRIALS))
     scores = tally.scores.astype(np.float64)
@@ -106,7 +115,7 @@ def levels_of(tally: ScoreTally, rule: Rule) -> Floats:
     kept = {0, *np.minimum(at, len(scores) - 1).tolist()}
     if own.threshold is not None:
         kept.add(int(np.searchsorted(scores, own.threshold)))
-    return scores[sorted(kept)]
+    return Levels(scores[sorted(kept)], math.inf if own.threshold is None else own.threshold)
 
 
 def _alone(tally: ScoreTally, rule: Rule, method: Bootstrap) -> Chosen:
