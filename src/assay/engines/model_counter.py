@@ -54,24 +54,38 @@ class Flags:
             family = None if lot.families is None else lot.families.names[row[-1]]
             self.counts[lot.truth.names[row[0]], family, tuple(row[1 : 1 + len(models)])] += number
 
-    def tables(self, labels: tuple[str, ...], label_at: Mapping[str, int]) -> _Tables:
-        """The decisions of all models, of all rows and by family, once labels have places."""
-        families = sorted({family for _, family, _ in self.counts if family is not None})
+    def tables(self, labelling: Labelling, *, one_negative: bool) -> _Tables:
+        """The decisions of all models, of all rows and by family, once labels have places.
+
+        Where one label is the negative, each of several others is a family of its own, unless
+        another column tells families.
+        """
+        labels, label_at = labelling.labels, labelling.position
+        own = one_negative and len(label_at) > 2
+
+        def family_of(label: str, family: str | None) -> str | None:
+            if family is None and own:
+                return label if label_at[label] else labels[0]
+            return family
+
+        named = [family_of(label, family) for label, family, _ in self.counts]
+        families = sorted({family for family in named if family is not None})
         position = {family: i for i, family in enumerate(families)}
-        codes = np.array(
-            [(position.get(f or "", 0), label_at[y], *flags) for y, f, flags in self.counts],
-            np.uint16,
-        ).reshape(len(self.counts), -1)
+        rows = [
+            (position.get(family or "", 0), label_at[label], *flags)
+            for family, (label, _, flags) in zip(named, self.counts, strict=True)
+        ]
+        codes = np.array(rows, np.uint16)
+        codes = codes.reshape(len(rows), -1)
         counts = np.array(list(self.counts.values()), np.int64)
         models = tuple(self._thresholds)
-        shape = (max(len(families), 1), *[len(labels)] * (1 + len(models)))
         decided = dict(zip(models, codes[:, 2:].T, strict=True))
-        return _Tables(
-            PairTally.of_codes(labels, codes[:, 1], decided, counts=counts),
-            split_by_family(labels, models, tuple(families), *crossed(list(codes.T), shape, counts))
-            if families
-            else {},
-        )
+        whole = PairTally.of_codes(labels, codes[:, 1], decided, counts=counts)
+        if not families:
+            return _Tables(whole, {})
+        shape = (len(families), *[len(labels)] * (1 + len(models)))
+        by_family = crossed(list(codes.T), shape, counts)
+        return _Tables(whole, split_by_family(labels, models, tuple(families), *by_family))
 
 
 @dataclass(frozen=True)
@@ -84,7 +98,6 @@ class ModelCounter:
     """Counts scores of models on the same rows, in memory that does not grow with them."""
 
     def __init__(self, thresholds: Mapping[str, float | None]) -> None:
-        self._thresholds = thresholds
         self._each = {
             name: Accumulator(Ask(scores=Grid(BITS), threshold=at))
             for name, at in thresholds.items()
@@ -137,6 +150,7 @@ class ModelCounter:
             {name: tally.extremes[SCORE] for name, tally in tallies.items()},
             self._joint,
             self._flags,
+            one_negative=chosen.get("negative") is not None,
         )
 
 
@@ -153,12 +167,13 @@ class SidedModels:
     extremes: Mapping[str, tuple[float, float]]
     joint: Mapping[tuple[str, str], JointScores]
     flags: Flags
+    one_negative: bool = False
 
     def counted(self, thresholds: Mapping[str, float], flags: Flags | None = None) -> CountedModels:
         """All of it; ``flags`` are those at ``thresholds`` that were chosen since."""
-        labels, label_at = self.labelling.labels, self.labelling.position
-        decided = flags is not None or all(tally.decided for tally in self.tallies.values())
-        tables = (flags or self.flags).tables(labels, label_at) if decided else None
+        tables = None
+        if flags is not None or all(tally.decided for tally in self.tallies.values()):
+            tables = (flags or self.flags).tables(self.labelling, one_negative=self.one_negative)
         tallies = dict(self.tallies)
         if flags is not None and tables is not None:
             for i, (name, tally) in enumerate(self.tallies.items()):
