@@ -23,11 +23,30 @@ from assay.tally import Tally
 
 Count: TypeAlias = Callable[[Columns, Ask], Tally]
 
-LABELS = ["attack", "Attack", "attack ", "normal", "ataque ñ", "攻击", "NA", "'; drop table rows; --"]
+LABELS = [
+    "attack",
+    "Attack",
+    "attack ",
+    "normal",
+    "ataque ñ",
+    "攻击",
+    "NA",
+    "'; drop table rows; --",
+]
 FEW, MANY = 3_000, 700_000
 _EDGES = [
     *(0.0, -0.0, 0.5, 1.0, -1.0, 5e-324, -5e-324, 1e-310, 2.2250738585072014e-308),
-    *(1 - 2**-53, 1 - 2**-30, 2**-53, 1 + 2**-52, 2.0**53, 2.0**53 + 2, -(2.0**53), 2.0**62, 2.0**63),
+    *(
+        1 - 2**-53,
+        1 - 2**-30,
+        2**-53,
+        1 + 2**-52,
+        2.0**53,
+        2.0**53 + 2,
+        -(2.0**53),
+        2.0**62,
+        2.0**63,
+    ),
     *(np.nextafter(0.5, 0), np.nextafter(0.5, 1), np.nextafter(0.3, 0), 0.3, 0.1 + 0.2),
     *(1.7976931348623157e308, -1.7976931348623157e308, float(np.float32(0.1)), 0.1),
 ]
@@ -206,9 +225,7 @@ def _chdb(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count
     path = request.getfixturevalue("tmp_path_factory").mktemp("chdb") / "t.parquet"
     frame.write_parquet(path)
     name = f"rows_{uuid.uuid4().hex}"
-    session.query(
-        f"CREATE TABLE {name} ENGINE = Memory AS SELECT * FROM file('{path}', Parquet)"
-    )
+    session.query(f"CREATE TABLE {name} ENGINE = Memory AS SELECT * FROM file('{path}', Parquet)")
     yield lambda columns, ask: sql.count(session, f"SELECT * FROM {name}", columns, ask)
     session.query(f"DROP TABLE {name}")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.ask import Ask, Columns
-from assay.engines.local import Accumulator
+from assay.engines.parts import Accumulator
 from assay.sources.arrays import coded_columns
 from assay.sources.batch import Coded
 from assay.sources.files.collect import Collector

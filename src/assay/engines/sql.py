@@ -52,6 +52,9 @@ def count(
     Tally(rows=1, labels=('attack',))
     """
     ask = ask or Ask()
+    if isinstance(ask.scores, Cuts):
+        # Groups tell how many rows lie in a gap, and not their scores.
+        ask = replace(ask, losses=False)
     frame = groups_of(given, query, columns, ask, dialect=dialect)
     if columns.weight is not None:
         # Squares of weights are summed too, so each row is one of its own.
@@ -72,7 +75,7 @@ def _counted(frame: pl.DataFrame, columns: Columns, ask: Ask) -> Tally:
         are = "rows are" if rows > 1 else "row is"
         raise type(error)(
             f"{rows:,} {are} refused: {refused[2]}. Leave such rows out of the query, or have them "
-            f"left out and counted with --on-bad-row skip"
+            f"left out and counted with on_bad_row='skip'"
         ) from error
 
 

@@ -375,8 +375,13 @@ class Evaluation(Mapping[str, Estimate]):
             "fp": [int(v) if whole else v for v in swept.fp.tolist()],
         }
 
+    @property
+    def has_reliability(self) -> bool:
+        """Whether scores are probabilities of one positive label, and known one by one."""
+        return self._judge.reliability is not None
+
     def _reliability(self) -> dict[str, list[Any]] | None:
-        if self._judge.reliability is None:
+        if not self.has_reliability:
             return None
         found = {name: column.tolist() for name, column in self.curves.reliability().items()}
         if not self.tally.confusion.weighted:

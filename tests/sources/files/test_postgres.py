@@ -137,7 +137,7 @@ ESCAPES = [
     "COPY t TO '/tmp/assay-escape'",
     "COPY t TO PROGRAM 'true'",
     "SELECT pg_read_file('{secret}') AS label, 1 AS score",
-    'SELECT "pg_read_file"(\'{secret}\') AS label, 1 AS score',
+    "SELECT \"pg_read_file\"('{secret}') AS label, 1 AS score",
     "SELECT pg_catalog.pg_read_file('{secret}') AS label, 1 AS score",
     "SELECT PG_READ_FILE('{secret}') AS label, 1 AS score",
     "SELECT U&\"\\0070g_read_file\"('{secret}') AS label, 1 AS score",

@@ -140,7 +140,7 @@ def _sources(given: str, request: Request) -> Iterator[Source]:
 def _missing(path: Path, given: str) -> InputError:
     if any(sign in given for sign in "*?["):
         return InputError(
-            f"there is no file {shown(given)}. If that is a pattern, say --glob to expand it"
+            f"there is no file {shown(given)}. If that is a pattern, say glob= to expand it"
         )
     near: list[str] = []
     if path.parent.is_dir():
