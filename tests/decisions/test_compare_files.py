@@ -11,7 +11,7 @@ from assay.decisions.compare import from_files
 from assay.decisions.compare.from_files import Compared, NoScores, compare_files
 from assay.errors import InputError, LabelError, ScoreError
 from assay.measures import RECALL, ROC_AUC, catalogue
-from assay.sources.files import Model, Request
+from assay.sources.files import Model, Request, model_lots
 from assay.sources.files.inputs import STDIN
 
 SIZE = 3000
@@ -32,6 +32,11 @@ def frame(size: int = SIZE) -> pl.DataFrame:
             "kind": np.where(truth, np.where(latent > 1, "dos", "scan"), "-"),
         }
     )
+
+
+@pytest.fixture(autouse=True)
+def _many_lots(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_lots, "LOT", 500)
 
 
 @pytest.fixture

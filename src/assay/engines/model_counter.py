@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.engines.ask import Ask
-from assay.engines.local import Accumulator
 from assay.engines.models import BITS, MOST_PAIRS, CountedModels, split_by_family
+from assay.engines.parts import Accumulator
 from assay.engines.resolving import resolve
 from assay.sources import Coded
 from assay.sources.batch import Labels

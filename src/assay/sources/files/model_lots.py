@@ -18,6 +18,9 @@ from assay.sources.files.request import Progress, Refused, Request, Rows, silent
 
 Array: TypeAlias = npt.NDArray[Any]
 
+# So many rows are counted at once.
+LOT = 1 << 22
+
 
 @dataclass(frozen=True, eq=False)
 class ModelLot:
@@ -92,13 +95,17 @@ class ModelReading:
     def lots(self) -> Iterator[ModelLot]:
         """All rows; those whose score is no number are left out and counted as refused."""
         self.rows_used = self.rows_refused = 0
+        collector, self._kept = self._kept, None
         if self._pieces is None:
             self._pieces = self._reading.pieces()
-        elif self._kept is not None:
-            yield self._taken(self._kept)
-        for collector in self._pieces:
+        elif collector is not None and collector.labelled.rows >= LOT:
             yield self._taken(collector)
-        self._pieces = self._kept = None
+        for collector in self._pieces:
+            if collector.labelled.rows >= LOT:
+                yield self._taken(collector)
+        if collector is not None and collector.labelled.rows:
+            yield self._taken(collector)
+        self._pieces = None
         if not self.rows_used:
             reason = next(iter(self._doubtful())).reason
             raise EmptyInput(f"{self.source.name}: no row is left. The first reason: {reason}")
