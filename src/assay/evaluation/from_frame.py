@@ -50,7 +50,9 @@ def names_columns(rows: Any, given: Mapping[str, Any]) -> bool:
     >>> names_columns([1, 0], {"y_score": [0.9, 0.2]})
     False
     """
-    named = [name for name in (*NAMED, "on_bad_row", "mode", "max_memory") if given.get(name) is not None]
+    named = [
+        name for name in (*NAMED, "on_bad_row", "mode", "max_memory") if given.get(name) is not None
+    ]
     if not named:
         _must_be_a_column(rows)
         return False
