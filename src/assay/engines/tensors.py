@@ -470,7 +470,7 @@ def _sparse(at: Device, numbers: Any, size: int, width: int) -> tuple[Array, Arr
     if size <= _MOST_CELLS:
         return at.histogram(numbers, size, width)
     held, amounts = (at.host(part) for part in at.distinct(numbers))
-    rows, places = np.unique(held // width, return_inverse=True)
+    rows, places = np.unique(held.astype(np.int64) // width, return_inverse=True)
     counts = np.zeros((len(rows), width), np.int64)
     counts[places, held % width] = amounts
     return rows, counts
