@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -352,7 +353,12 @@ class ScoreTally:
 
     def totals(self) -> list[Any]:
         """How many rows of each label there are."""
-        return self.at_least(-np.inf)
+        return list(self._totals)
+
+    @cached_property
+    def _totals(self) -> tuple[Any, ...]:
+        """Asked for by every measure, and counted once."""
+        return tuple(self.at_least(-np.inf))
 
     def to_bytes(self) -> bytes:
         """The table as bytes; :func:`assay.tally.from_bytes` reads them."""

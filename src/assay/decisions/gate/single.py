@@ -33,7 +33,7 @@ def given(rows: Rows, rule: Rule, model: str) -> Estimate:
     judge = rows.judge(model, point.threshold)
     if rule.measure is None:
         assert rule.volume is not None  # noqa: S101 - the parser asks for it
-        return dict(daily(judge, rule.volume, rule.base_rate))[rule.written]
+        return daily(judge, rule.written, rule.volume, rule.base_rate)
     if rule.family is not None:
         if rows.family(rule.family) is None:
             return Estimate(math.nan, level=rows.level, undefined=NO_FAMILY)
