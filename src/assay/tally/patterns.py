@@ -1,9 +1,9 @@
 """Many rows of float32 scores, counted exactly in memory that does not grow with the rows.
 
-A float32 has 2^32 bit patterns, so there can be a counter for each. Counters of 16 bits lie in pages
-of 2^16 patterns that are laid out when the first row falls into them. How many rows a small cell of
-counters has had bounds each of them; where that bound is too large the counters are looked at, and
-rows of a cell that would not fit are counted apart.
+A float32 has 2^32 bit patterns, so there can be a counter for each. Counters of 16 bits lie in
+pages of 2^12 patterns, which are laid out when the first row falls into them. How many rows a cell
+of counters has had bounds each of them. Where that bound is too large the counters are looked at,
+and rows of a cell that would not fit are counted apart.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from assay.tally.scores import ScoreTally, extremes
 Array: TypeAlias = npt.NDArray[Any]
 Keys: TypeAlias = npt.NDArray[np.uint32]
 
-_PAGE_BITS, _CELL_BITS = 16, 10
+_PAGE_BITS, _CELL_BITS = 12, 10
 _PAGE, _CELL = 1 << _PAGE_BITS, 1 << _CELL_BITS
 _PAGES = 1 << 32 - _PAGE_BITS
 _FULL = np.iinfo(np.uint16).max
 # So many rows are counted at once, and so many pages are laid out at first.
 _LOT = 1 << 22
-_FIRST_PAGES = 64
+_FIRST_PAGES = 1024
+# So many pages are read at once.
+_TOGETHER = 64
 
 
 class PatternCounter:
@@ -42,8 +44,11 @@ class PatternCounter:
 
     def __init__(self, labels: Sequence[str]) -> None:
         self.labels = tuple(labels)
+        self._start()
+
+    def _start(self) -> None:
         # Where the page of a label and the upper half of a key lies; -1 for nowhere yet.
-        self._slots = np.full(len(self.labels) * _PAGES, -1, np.int64)
+        self._slots = np.full(len(self.labels) * _PAGES, -1, np.int32)
         self._used = 0
         self._counters = np.zeros((_FIRST_PAGES, _PAGE), np.uint16)
         self._bounds = np.zeros((_FIRST_PAGES, _PAGE // _CELL), np.int64)
@@ -64,30 +69,40 @@ class PatternCounter:
     @property
     def nbytes(self) -> int:
         """How many bytes the counters take."""
+        if not self._used:
+            return 0
         apart = sum(cell.nbytes for cell in self._apart.values())
         return self._used * (_PAGE * 2 + self._bounds.shape[1] * 8) + apart + self._slots.nbytes
 
     def _count(self, scores: npt.NDArray[np.float32], truth: Array) -> None:
-        keys, pages = np.empty(len(scores), np.uint32), np.empty(len(scores), np.int64)
-        _write_keys(scores, truth, keys, pages)
-        self._lay_out(pages)
-        places = pages
-
-        def work(i: int, j: int) -> None:
-            slots = self._slots[pages[i:j]]
-            np.left_shift(slots, _PAGE_BITS, out=slots)
-            np.bitwise_or(slots, keys[i:j] & np.uint32(_PAGE - 1), out=places[i:j])
-
-        map_blocks(len(keys), lambda: work)
+        places = np.empty(len(scores), np.int64)
+        missing = self._places(scores, truth, places)
+        if len(missing):
+            self._lay_out(missing)
+            self._places(scores, truth, places)
         places = self._without_full(places)
         np.add.at(self._counters.reshape(-1), places, np.uint16(1))
 
+    def _places(self, scores: npt.NDArray[np.float32], truth: Array, places: Array) -> Array:
+        """Write where the counter of each row lies; the pages that lie nowhere yet."""
+
+        def work(i: int, j: int) -> Array:
+            keys = _keys(scores[i:j])
+            pages = truth[i:j].astype(np.int64)
+            np.left_shift(pages, 32 - _PAGE_BITS, out=pages)
+            np.bitwise_or(pages, keys >> np.uint32(_PAGE_BITS), out=pages)
+            slots = self._slots[pages]
+            out = places[i:j]
+            np.left_shift(slots, _PAGE_BITS, out=out, dtype=np.int64)
+            np.bitwise_or(out, keys & np.uint32(_PAGE - 1), out=out)
+            return np.unique(pages[slots < 0]) if slots.min() < 0 else pages[:0]
+
+        return np.unique(np.concatenate(map_blocks(len(scores), lambda: work)))
+
     def _lay_out(self, pages: Array) -> None:
-        """Give a place to each page that has none."""
-        missing = np.flatnonzero((np.bincount(pages, minlength=len(self._slots)) > 0))
-        missing = missing[self._slots[missing] < 0]
-        used = self._used + len(missing)
-        self._slots[missing] = np.arange(self._used, used)
+        """Give a place to pages that have none."""
+        used = self._used + len(pages)
+        self._slots[pages] = np.arange(self._used, used)
         if used > len(self._counters):
             size = max(used, 2 * len(self._counters))
             self._counters = _longer(self._counters, self._used, size)
@@ -116,34 +131,37 @@ class PatternCounter:
     def done(self) -> ScoreTally:
         """The exact tally of all rows; the counter is used up."""
         slots = self._slots.reshape(len(self.labels), _PAGES)
-        numbers = np.flatnonzero((slots >= 0).any(axis=0)).tolist()
-        sizes = [int(self._page(slots[:, number]).any(axis=0).sum()) for number in numbers]
+        numbers = np.flatnonzero((slots >= 0).any(axis=0))
+        parts = [numbers[i : i + _TOGETHER] for i in range(0, len(numbers), _TOGETHER)]
+        sizes = [int(self._pages(slots[:, part]).any(axis=0).sum()) for part in parts]
         largest = max((int(cell.max()) for cell in self._apart.values()), default=0)
-        kind = np.min_scalar_type(largest + int(self._counters.max(initial=0)))
+        kind = np.min_scalar_type(largest + int(self._counters[: self._used].max(initial=0)))
         keys = np.empty(sum(sizes), np.uint32)
         counts = np.empty((len(self.labels), len(keys)), kind)
         filled = 0
-        for number, size in zip(numbers, sizes, strict=True):
-            page = self._page(slots[:, number])
-            held = np.flatnonzero(page.any(axis=0))
-            keys[filled : filled + size] = held + (number << _PAGE_BITS)
-            counts[:, filled : filled + size] = page[:, held]
+        for part, size in zip(parts, sizes, strict=True):
+            pages = self._pages(slots[:, part])
+            held = np.flatnonzero(pages.any(axis=0))
+            first = part.astype(np.int64) << _PAGE_BITS
+            keys[filled : filled + size] = first[held >> _PAGE_BITS] + (held & (_PAGE - 1))
+            counts[:, filled : filled + size] = pages[:, held]
             filled += size
-        self.__init__(self.labels)  # type: ignore[misc]
+        self._start()
         return ScoreTally(self.labels, _scores(keys), narrow(counts))
 
-    def _page(self, slots: Array) -> Array:
-        """The counts of one page by label."""
-        page = np.zeros((len(slots), _PAGE), np.int64 if self._apart else np.uint16)
-        for row, slot in zip(page, slots.tolist(), strict=True):
-            if slot < 0:
-                continue
-            row[:] = self._counters[slot]
+    def _pages(self, slots: Array) -> Array:
+        """The counts of some pages by label, one page after the other."""
+        pages = np.where((slots >= 0)[:, :, None], self._counters[slots], np.uint16(0))
+        if not self._apart:
+            return pages.reshape(len(slots), -1)
+        cells = pages.astype(np.int64).reshape(*slots.shape, -1, _CELL)
+        for label, page in zip(*np.nonzero(slots >= 0), strict=True):
+            first = int(slots[label, page]) * (_PAGE // _CELL)
             for i in range(_PAGE // _CELL):
-                own = self._apart.get(slot * (_PAGE // _CELL) + i)
+                own = self._apart.get(first + i)
                 if own is not None:
-                    row[i * _CELL : (i + 1) * _CELL] += own
-        return page
+                    cells[label, page, i] += own
+        return cells.reshape(len(slots), -1)
 
 
 def _longer(table: Array, used: int, size: int) -> Array:
@@ -153,21 +171,13 @@ def _longer(table: Array, used: int, size: int) -> Array:
     return longer
 
 
-def _write_keys(
-    scores: npt.NDArray[np.float32], truth: Array, keys: Keys, pages: npt.NDArray[np.int64]
-) -> None:
-    """Keys in the order of the scores, and in which page of its label each lies."""
-
-    def work(i: int, j: int) -> None:
-        bits = (scores[i:j] + np.float32(0)).view(np.int32)
-        # All bits of a negative score, the sign alone of another.
-        turned = (bits >> 31).view(np.uint32) | np.uint32(1 << 31)
-        np.bitwise_xor(bits.view(np.uint32), turned, out=keys[i:j])
-        np.copyto(pages[i:j], truth[i:j], casting="unsafe")
-        np.left_shift(pages[i:j], 32 - _PAGE_BITS, out=pages[i:j])
-        np.bitwise_or(pages[i:j], keys[i:j] >> np.uint32(_PAGE_BITS), out=pages[i:j])
-
-    map_blocks(len(scores), lambda: work)
+def _keys(scores: npt.NDArray[np.float32]) -> Keys:
+    """Keys in the order of the scores: negative ones turned over, others above them."""
+    bits = (scores + np.float32(0)).view(np.int32)
+    # All bits of a negative score, the sign alone of another.
+    turned = (bits >> 31).view(np.uint32)
+    np.bitwise_or(turned, np.uint32(1 << 31), out=turned)
+    return np.bitwise_xor(bits.view(np.uint32), turned, out=turned)
 
 
 def _scores(keys: Keys) -> npt.NDArray[np.float32]:
