@@ -35,7 +35,7 @@ def count_binary(scores: Scores, truth: Array, low: float) -> tuple[Scores, Arra
     ends = _pack(scores, truth, edges, keys)
     start = 0
     for stop in ends:
-        sort_keys(keys[start:stop])
+        _sort(keys[start:stop])
         start = stop
     negatives = ends[int(np.searchsorted(edges, 0.0))] if low < 0 else 0
     distinct, counts = _unpack(keys, negatives, scores.dtype)
@@ -107,19 +107,18 @@ def _ranges(values: Scores, edges: Scores) -> Array:
     return where
 
 
-def sort_keys(keys: Array) -> Array:
-    """The keys in order, in place.
+def _sort(keys: Array) -> None:
+    """Put keys in order, in place.
 
     Large ones by polars: it sorts on all cores, and numpy's AVX-512 sort is six times slower on
     processors whose compress-store is microcode.
     """
     if len(keys) < LARGE:
         keys.sort()
-        return keys
+        return
     import polars as pl
 
     keys[:] = pl.Series(keys).sort().to_numpy()
-    return keys
 
 
 def _unpack(keys: Array, negatives: int, dtype: np.dtype[Any]) -> tuple[Scores, Array]:
