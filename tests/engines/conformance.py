@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,11 +24,30 @@ from assay.tally import Tally
 
 Count: TypeAlias = Callable[[Columns, Ask], Tally]
 
-LABELS = ["attack", "Attack", "attack ", "normal", "ataque ñ", "攻击", "NA", "'; drop table rows; --"]
+LABELS = [
+    "attack",
+    "Attack",
+    "attack ",
+    "normal",
+    "ataque ñ",
+    "攻击",
+    "NA",
+    "'; drop table rows; --",
+]
 FEW, MANY = 3_000, 700_000
 _EDGES = [
     *(0.0, -0.0, 0.5, 1.0, -1.0, 5e-324, -5e-324, 1e-310, 2.2250738585072014e-308),
-    *(1 - 2**-53, 1 - 2**-30, 2**-53, 1 + 2**-52, 2.0**53, 2.0**53 + 2, -(2.0**53), 2.0**62, 2.0**63),
+    *(
+        1 - 2**-53,
+        1 - 2**-30,
+        2**-53,
+        1 + 2**-52,
+        2.0**53,
+        2.0**53 + 2,
+        -(2.0**53),
+        2.0**62,
+        2.0**63,
+    ),
     *(np.nextafter(0.5, 0), np.nextafter(0.5, 1), np.nextafter(0.3, 0), 0.3, 0.1 + 0.2),
     *(1.7976931348623157e308, -1.7976931348623157e308, float(np.float32(0.1)), 0.1),
 ]
@@ -53,7 +73,7 @@ def edge_rows(rows: int, *, bad: bool, seed: int = 13) -> pl.DataFrame:
         ],
     )
     scores: list[float | None] = score.tolist()
-    start = datetime(2026, 3, 28, 22, 30)
+    start = datetime(2026, 3, 28, 22, 30)  # noqa: DTZ001 - as many tables hold it
     frame = {
         "label": labels,
         "Odd \"name' `é` []": rng.integers(0, 3, rows).tolist(),
@@ -98,7 +118,7 @@ def _pieces(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Cou
     """This machine, with rows shuffled and cut into unlike pieces."""
     shuffled = frame.sample(fraction=1, shuffle=True, seed=5)
     sizes = [0, 1, 17, 1000, frame.height]
-    parts = [shuffled[a:b] for a, b in zip(sizes, sizes[1:], strict=False)]
+    parts = [shuffled[a:b] for a, b in pairwise(sizes)]
     yield lambda columns, ask: frames.count(parts, columns, ask)
 
 
@@ -161,9 +181,13 @@ def _adbc_sqlite(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterato
 
 def _fill_postgresql(connection: Any, frame: pl.DataFrame) -> str:
     """A new table with the rows."""
-    kinds = {
-        **{pl.String: "text", pl.Float64: "float8", pl.Float32: "float4", pl.Int64: "bigint"},
-        **{pl.Boolean: "boolean", pl.Datetime("us"): "timestamp"},
+    kinds: dict[Any, str] = {
+        pl.String: "text",
+        pl.Float64: "float8",
+        pl.Float32: "float4",
+        pl.Int64: "bigint",
+        pl.Boolean: "boolean",
+        pl.Datetime("us"): "timestamp",
     }
     name = f"rows_{uuid.uuid4().hex}"
     columns = [
@@ -206,9 +230,7 @@ def _chdb(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count
     path = request.getfixturevalue("tmp_path_factory").mktemp("chdb") / "t.parquet"
     frame.write_parquet(path)
     name = f"rows_{uuid.uuid4().hex}"
-    session.query(
-        f"CREATE TABLE {name} ENGINE = Memory AS SELECT * FROM file('{path}', Parquet)"
-    )
+    session.query(f"CREATE TABLE {name} ENGINE = Memory AS SELECT * FROM file('{path}', Parquet)")
     yield lambda columns, ask: sql.count(session, f"SELECT * FROM {name}", columns, ask)
     session.query(f"DROP TABLE {name}")
 

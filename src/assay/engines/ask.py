@@ -37,8 +37,8 @@ class Ask:
 
     ``threshold`` is the score from which on a row is flagged; where none is said, rows are counted
     at 0.5, and whether that means anything is decided on the sum. ``on_bad_row`` says whether a row
-    that can't be used stops the count, or is left out and counted by its reason. ``losses`` are those
-    of cuts, which the scores that are kept do not tell.
+    that can't be used stops the count, or is left out and counted by its reason. ``losses`` are
+    those of cuts, which the scores that are kept do not tell.
     """
 
     scores: Keeping | None = Exact()  # noqa: RUF009 - frozen

@@ -70,7 +70,7 @@ def evaluate_files(
     request = replace(request or Request(), by_threshold=threshold is not None)
     names = given_names(inputs)
     sides = {"positive": positive, "negative": negative, "labels": labels, "unknown": unknown}
-    judged = {
+    judged: dict[str, Any] = {
         "level": level,
         "interval": interval,
         "base_rate": base_rate,
