@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from assay.engines.ask import Ask
 from assay.sources import Coded, Named
-from assay.sources.batch import joined
 from assay.sources.thresholds import USUAL
 from assay.tally import ClusterTally, Crosstab, LossSums, Sample, ScoreTally, Tally
 from assay.tally.by_name import (
@@ -34,9 +33,6 @@ Array: TypeAlias = npt.NDArray[Any]
 
 MODEL = "model"
 _REACHED = (BELOW, FLAGGED)
-# How many rows are counted at once, and how many tallies are added at once.
-LOT = 1 << 23
-_FAN = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +54,8 @@ def count_coded(rows: Coded, ask: Ask, cutting: Cutting | None = None) -> Tally:
             threshold=ask.threshold, columns=rows.columns, rows=rows.rows, empty=rows.empty
         )
     rankings = _rankings(rows)
+    if cutting is None and isinstance(ask.scores, Cuts) and SCORE in rankings:
+        cutting = cutting_of(rows, rankings[SCORE])
     scores = {
         key: _scores(rows, column, ask, cutting)
         for key, column in rankings.items()
@@ -82,64 +80,8 @@ def count_coded(rows: Coded, ask: Ask, cutting: Cutting | None = None) -> Tally:
         sample=sample,
         too_many=sample is None and rows.probabilities is not None,
         slices=_slices(rows, opinions),
-        days=None if rows.days is None else _days(rows, rows.days, ask),
+        days=None if rows.days is None else _days(rows, rows.days, ask, cutting),
     )
-
-
-class Accumulator:
-    """Counts rows part by part, in memory of the order of what is kept of them.
-
-    Rows are counted in lots, and tallies of lots are added when there are a few of a size, so each
-    row is sorted few times.
-    """
-
-    def __init__(self, ask: Ask, cutting: Cutting | None = None) -> None:
-        self._ask, self._cutting = ask, cutting
-        self._waiting: list[Coded] = []
-        self._waiting_rows = 0
-        self._levels: list[list[Tally]] = []
-
-    def add(self, rows: Coded) -> None:
-        """Count further rows."""
-        self._waiting.append(rows)
-        self._waiting_rows += rows.size
-        if self._waiting_rows >= LOT:
-            self._count_waiting()
-
-    def add_tally(self, tally: Tally) -> None:
-        """Add what was counted elsewhere."""
-        self._carry(tally, 0)
-
-    @property
-    def nbytes(self) -> int:
-        """About how many bytes the scores take that are kept."""
-        return sum(
-            table.scores.nbytes + table.counts.nbytes
-            for level in self._levels
-            for tally in level
-            for table in tally.scores.values()
-        )
-
-    def done(self) -> Tally:
-        """The tally of all rows so far."""
-        self._count_waiting()
-        total = Tally.merge([tally for level in self._levels for tally in level])
-        self._levels = [[total]]
-        return total
-
-    def _count_waiting(self) -> None:
-        if self._waiting:
-            rows = joined(self._waiting)
-            self._waiting, self._waiting_rows = [], 0
-            self._carry(count_coded(rows, self._ask, self._cutting), 0)
-
-    def _carry(self, tally: Tally, level: int) -> None:
-        if level == len(self._levels):
-            self._levels.append([])
-        self._levels[level].append(tally)
-        if len(self._levels[level]) == _FAN:
-            parts, self._levels[level] = self._levels[level], []
-            self._carry(Tally.merge(parts), level + 1)
 
 
 def _sorted(rows: Coded) -> Coded:
@@ -340,11 +282,11 @@ def _slices(
     return {key: tables[key] for key in sorted(tables)}
 
 
-def _days(rows: Coded, days: Named, ask: Ask) -> dict[str, Tally]:
+def _days(rows: Coded, days: Named, ask: Ask, cutting: Cutting | None) -> dict[str, Tally]:
     """One tally of everything but slices a day."""
     plain = replace(rows, slices={}, days=None, empty=0)
     return {
-        day: count_coded(replace(plain.of_rows(chosen), rows=rows.given(chosen)), ask)
+        day: count_coded(replace(plain.of_rows(chosen), rows=rows.given(chosen)), ask, cutting)
         for day, chosen in sorted(_rows_by_name(days).items())
     }
 

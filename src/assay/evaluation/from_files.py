@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assay.engines import Accumulator, Ask, resolve
+from assay.engines import Ask, Parts, count_coded, resolve
+from assay.engines.parts import AUTO, keeping_of_mode
 from assay.engines.queries import count_queries, countable
 from assay.errors import ScoreError
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
 from assay.evaluation.labelled_alerts import Unlabelled
 from assay.inference import Method
+from assay.sources import Coded
 from assay.sources.arrays import coded_columns, one_score, sided
+from assay.sources.batch import joined
 from assay.sources.columns import native
 from assay.sources.files import (
     Name,
@@ -49,6 +52,7 @@ def evaluate_files(
     cost_fn: float | None = None,
     period: str | None = None,
     top: int | None = None,
+    mode: str = AUTO,
     level: float | None = None,
     interval: Method | str | None = None,
     progress: Progress = silent,
@@ -57,7 +61,9 @@ def evaluate_files(
 
     ``inputs`` are paths, ``-`` for standard input, or ``sqlite:FILE?QUERY``. ``request`` says which
     columns to read and how; those that it does not name are recognised by well-known names.
-    Labels may be given as text, whatever the file holds; ``unknown`` is one that the model has no
+    ``mode`` says how scores are kept: ``"exact"``, ``"cuts"`` (exact too, in memory of the order of
+    the rarer labels), ``"grid"`` (with bounds), or ``"auto"``, which keeps as much as fits into the
+    request's ``max_memory`` and says what it kept. Labels may be given as text, whatever the file holds; ``unknown`` is one that the model has no
     probability of.
 
     >>> import pathlib, tempfile
@@ -68,9 +74,11 @@ def evaluate_files(
     1.0
     """
     request = replace(request or Request(), by_threshold=threshold is not None)
+    if threshold is not None:
+        threshold = checked_threshold(threshold)
     names = given_names(inputs)
     sides = {"positive": positive, "negative": negative, "labels": labels, "unknown": unknown}
-    judged: dict[str, Any] = {
+    options: dict[str, Any] = {
         "level": level,
         "interval": interval,
         "base_rate": base_rate,
@@ -79,15 +87,26 @@ def evaluate_files(
         "period": period,
         "top": top,
     }
+    ask = Ask(threshold=threshold, on_bad_row=request.on_bad_row)
     queries = sources(names, request)
     if unknown is None and countable(queries, request):
-        return _in_database(queries, request, sides, threshold, judged)
+        asked = replace(ask, scores=keeping_of_mode(mode))
+        return _in_database(queries, request, sides, asked, options)
     reading = Reading(names, request, progress)
-    tally, single = _counted(reading, sides, threshold)
-    said = typed(tally.labels.kind, **sides)
+    judged = _Judged(reading, sides, by_threshold=threshold is not None)
+    parts = Parts(judged.parts, reading.again, reading.budget.limit)
+    tally, told = parts.count(ask, mode)
+    reasons = Refusals(reading.reasons)
+    tally += Tally(rows=reasons.total, refused=reasons)
+    if judged.unlabelled:
+        tally = replace(tally, unlabelled=count_coded(joined(judged.unlabelled), ask))
+    kind = tally.labels.kind
+    said = typed(kind, **sides)
     listed = said["labels"]
-    if listed is None and unknown is None and reading.roles.probabilities and single is None:
-        listed = [native(label, tally.labels.kind) for label in reading.roles.probabilities]
+    if judged.single is not None:
+        said["positive"] = native(judged.single, kind)
+    elif listed is None and unknown is None and reading.roles.probabilities:
+        listed = [native(label, kind) for label in reading.roles.probabilities]
     resolved, notes = resolve(tally, **{**said, "labels": listed})
     unlabelled = None
     if tally.unlabelled is not None:
@@ -99,8 +118,8 @@ def evaluate_files(
         time=rows.time,
         unlabelled=unlabelled,
         source=rows.source,
-        notes=(*rows.notes, *notes),
-        **judged,
+        notes=(*rows.notes, *told, *notes),
+        **options,
     )
 
 
@@ -108,65 +127,57 @@ def _in_database(
     queries: Sequence[Source],
     request: Request,
     sides: Mapping[str, Any],
-    threshold: float | None,
-    judged: Mapping[str, Any],
+    ask: Ask,
+    options: Mapping[str, Any],
 ) -> Evaluation:
     """The evaluation of queries whose rows are counted where they are."""
-    if threshold is not None:
-        threshold = checked_threshold(threshold)
-    counted = count_queries(
-        queries, request, Ask(threshold=threshold, on_bad_row=request.on_bad_row)
-    )
-    if threshold is not None and counted.roles.decision is not None:
+    counted = count_queries(queries, request, ask)
+    if ask.threshold is not None and counted.roles.decision is not None:
         raise ScoreError(DECIDED)
     return Evaluation(
         counted.tally.asked(**typed(counted.tally.labels.kind, **sides)),
         family=counted.roles.family,
         time=counted.roles.time,
         source=counted.source,
-        **judged,
+        **options,
     )
 
 
-def _counted(
-    reading: Reading, sides: dict[str, Any], threshold: float | None
-) -> tuple[Tally, str | None]:
-    """The tally of files; and the label of the only probability, where there is but one."""
-    if threshold is not None:
-        threshold = checked_threshold(threshold)
-    ask = Ask(threshold=threshold)
-    counting, unlabelled = Accumulator(ask), Accumulator(ask)
-    single: str | None = None
-    for collector in reading.pieces():
-        if threshold is not None and reading.roles.decision is not None:
-            raise ScoreError(DECIDED)
-        if len(reading.roles.probabilities) == 1:
-            ((single, _),) = reading.roles.probabilities.items()
-        columns, rest = collector.take()
-        for part, into in ((columns, counting), (rest, unlabelled)):
-            if part is None:
-                continue
-            rows = coded_columns(part)
-            said = typed(rows.truth.kind, **sides)
-            if single is None:
-                rows = sided(rows, said["positive"], said["negative"])
-            else:
-                _must_be_of(single, said, rows.truth.kind)
-                sides["positive"] = native(single, rows.truth.kind)
-                rows = one_score(rows, [single])
-            into.add(rows)
-    reasons = Refusals(reading.reasons)
-    tally = counting.done() + Tally(rows=reasons.total, refused=reasons)
-    rest_of_rows = unlabelled.done()
-    if not rest_of_rows.is_zero:
-        tally = replace(tally, unlabelled=rest_of_rows)
-    return tally, single
+class _Judged:
+    """The rows of files, as they are to be counted."""
 
+    def __init__(self, reading: Reading, sides: Mapping[str, Any], *, by_threshold: bool) -> None:
+        self._reading = reading
+        self._sides = sides
+        self._by_threshold = by_threshold
+        self.unlabelled: list[Coded] = []
 
-def _must_be_of(single: str, said: Mapping[str, Any], kind: str) -> None:
-    of = native(single, kind)
-    if said["negative"] is not None or said["positive"] not in (None, of):
-        raise ScoreError(f"the only probability is that of {of!r}, so that is the positive")
+    @property
+    def single(self) -> str | None:
+        """The label of the only probability, where there is but one: the probability is a score."""
+        labels = list(self._reading.roles.probabilities)
+        return labels[0] if len(labels) == 1 else None
+
+    def parts(self) -> Iterator[Coded]:
+        """The rows with a label, part by part; the others are kept aside."""
+        self.unlabelled = []
+        for collector in self._reading.pieces():
+            if self._by_threshold and self._reading.roles.decision is not None:
+                raise ScoreError(DECIDED)
+            columns, rest = collector.take()
+            if rest is not None:
+                self.unlabelled.append(self._sided(coded_columns(rest), columns["y_true"].kind))
+            rows = coded_columns(columns)
+            yield self._sided(rows, rows.truth.kind)
+
+    def _sided(self, rows: Coded, kind: str) -> Coded:
+        sides = typed(kind, **self._sides)
+        if self.single is None:
+            return sided(rows, sides["positive"], sides["negative"])
+        of = native(self.single, kind)
+        if sides["negative"] is not None or sides["positive"] not in (None, of):
+            raise ScoreError(f"the only probability is that of {of!r}, so that is the positive")
+        return one_score(rows, [self.single])
 
 
 def _unlabelled(tally: Tally, resolved: Resolved, *, one_negative: bool) -> Unlabelled:

@@ -36,7 +36,7 @@ MOST_NAMES = 1000
 LISTED = 100
 BROKEN = "record: no row"
 _WIDTHS = {"score": 8, "count": 8, "weight": 8, "cluster": 4, "id": 32}
-ADVICE = "Correct the row, or leave such rows out with --on-bad-row skip"
+ADVICE = "Correct the row, or leave such rows out with on_bad_row='skip'"
 
 
 class Store:

@@ -170,7 +170,7 @@ def _must_be_matchable(
         name = next(model.name for model in models if model.file is not None)
         raise NeedsId(
             f"model {name!r} is in {shown(files[0])}, and nothing tells which rows belong "
-            f"together: say --id, the column that names a row in every file"
+            f"together: say id=, the column that names a row in every file"
         )
     if STDIN in files and STDIN in inputs:
         raise InputError("standard input can be read only once")
@@ -209,7 +209,7 @@ def _aligned(
         if text and not skip:
             raise InputError(
                 f"{text}. Give files of the same rows, or leave rows without a match out with "
-                f"--on-bad-row skip"
+                f"on_bad_row='skip'"
             )
         notes += [f"{text}; they were left out"] if text else []
     odd = np.zeros(len(main.rows), bool)

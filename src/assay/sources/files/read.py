@@ -15,6 +15,7 @@ from assay.sources.files import formats
 from assay.sources.files.collect import Collector
 from assay.sources.files.columnar import arrow_table, parquet_table
 from assay.sources.files.delimited import delimited
+from assay.sources.files.hive import with_keys
 from assay.sources.files.inputs import Source, sources
 from assay.sources.files.jsonl import jsonl
 from assay.sources.files.memory import Budget
@@ -124,11 +125,11 @@ def _must_make_sense(request: Request) -> None:
             raise InputError(f"{name} must be 1 or more; found {getattr(request, name)}")
     if request.max_memory is not None and request.max_memory < _SMALLEST_LIMIT:
         raise InputError(
-            f"--max-memory must be {_SMALLEST_LIMIT >> 20} MiB at least; found "
+            f"max_memory= must be {_SMALLEST_LIMIT >> 20} MiB at least; found "
             f"{request.max_memory:,} bytes"
         )
     if request.on_bad_row not in ("stop", "skip"):
-        raise InputError(f"--on-bad-row is stop or skip; found {request.on_bad_row!r}")
+        raise InputError(f"on_bad_row= is stop or skip; found {request.on_bad_row!r}")
 
 
 def _total(found: Sequence[Source]) -> int | None:
@@ -147,7 +148,21 @@ def opened(
     stdin: BinaryIO | None,
     stack: contextlib.ExitStack,
 ) -> Table:
-    """A source, opened by the format that its content, name or the request tells."""
+    """A source, opened by the format that its content, name or the request tells.
+
+    The keys of the folders around it are columns too.
+    """
+    return with_keys(_opened(source, request, budget, meter, stdin, stack), source.keys)
+
+
+def _opened(
+    source: Source,
+    request: Request,
+    budget: Budget,
+    meter: Meter,
+    stdin: BinaryIO | None,
+    stack: contextlib.ExitStack,
+) -> Table:
     if source.engine is not None:
         must_be_text(source.name, "a query", request, "input_format")
         return sql_table(source, batch_rows=request.batch_rows, limit=budget.limit, meter=meter)
@@ -189,8 +204,7 @@ def must_be_text(name: str, what: str, request: Request, *more: str) -> None:
     """Refuse options that say how to read text where there is none."""
     for option in ("encoding", "delimiter", *more):
         if getattr(request, option) is not None:
-            flag = option.replace("_", "-")
-            raise InputError(f"{name} is {what}, to which --{flag} does not apply: leave it out")
+            raise InputError(f"{name} is {what}, to which {option}= does not apply: leave it out")
 
 
 def _file(source: Source, stdin: BinaryIO | None, stack: contextlib.ExitStack) -> BinaryIO:
@@ -232,7 +246,7 @@ def _text(chunks: Iterator[bytes], packing: str | None, source: Source, request:
     text = utf8(chunks, request.encoding, name)
     if format_ == formats.JSONL:
         if request.delimiter is not None:
-            raise InputError(f"{name} is JSON lines, without a delimiter: leave --delimiter out")
+            raise InputError(f"{name} is JSON lines, without a delimiter: leave delimiter= out")
         return jsonl(text, name, exact=request.count)
     return delimited(text, name, format_, request.delimiter)
 
