@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 import pytest
 
-from assay.engines import Ask, Columns, frames, sql
+from assay.engines import Ask, Columns, choosing, frames, partitions, sql
 from assay.tally import Tally
 
 Count: TypeAlias = Callable[[Columns, Ask], Tally]
@@ -107,6 +108,7 @@ class Engine:
     open: Callable[[pl.DataFrame, pytest.FixtureRequest], AbstractContextManager[Count]]
     stored: Callable[[pl.DataFrame], pl.DataFrame] = lambda frame: frame
     slow: bool = False
+    cuts: bool = True
 
 
 # -- engines ---------------------------------------------------------------------------------------
@@ -181,8 +183,12 @@ def _adbc_sqlite(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterato
 def _fill_postgresql(connection: Any, frame: pl.DataFrame) -> str:
     """A new table with the rows."""
     kinds = {
-        **{pl.String: "text", pl.Float64: "float8", pl.Float32: "float4", pl.Int64: "bigint"},
-        **{pl.Boolean: "boolean", pl.Datetime("us"): "timestamp"},
+        pl.String: "text",
+        pl.Float64: "float8",
+        pl.Float32: "float4",
+        pl.Int64: "bigint",
+        pl.Boolean: "boolean",
+        pl.Datetime("us"): "timestamp",
     }
     name = f"rows_{uuid.uuid4().hex}"
     columns = [
@@ -247,8 +253,62 @@ def _sail_frame(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator
     yield lambda columns, ask: sql.count(rows, None, columns, ask)
 
 
+@contextlib.contextmanager
+def _spark_frame(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+    rows = request.getfixturevalue("spark").createDataFrame(frame.to_arrow()).repartition(5)
+    yield lambda columns, ask: choosing.count(rows, columns, ask)
+
+
+def _python_on(session: str) -> Callable[..., AbstractContextManager[Count]]:
+    """Python on the workers of Spark, or of what stands for it."""
+
+    @contextlib.contextmanager
+    def opened(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+        rows = request.getfixturevalue(session).createDataFrame(frame.to_arrow())
+        parts = rows.repartition(11)
+        yield lambda columns, ask: partitions.count_spark(parts, columns, ask)
+
+    return opened
+
+
+def _cut(frame: pl.DataFrame) -> list[pl.DataFrame]:
+    """Unlike parts, one of them empty."""
+    sizes = [0, 0, 1, 17, 900, frame.height // 2, frame.height]
+    return [frame[a:b] for a, b in pairwise(sizes)]
+
+
+@contextlib.contextmanager
+def _dask(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+    dask = pytest.importorskip("dask")
+    dataframe = pytest.importorskip("dask.dataframe")
+    parts = [part.to_pandas(use_pyarrow_extension_array=True) for part in _cut(frame)]
+    rows = dataframe.from_map(lambda part: part, parts, meta=parts[0])
+    with dask.config.set(scheduler="threads", num_workers=2):
+        yield lambda columns, ask: choosing.count(rows, columns, ask)
+
+
+@contextlib.contextmanager
+def _ray(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+    data = request.getfixturevalue("ray").data
+    rows = data.from_arrow([part.to_arrow() for part in _cut(frame)])
+    yield lambda columns, ask: choosing.count(rows, columns, ask)
+
+
+@contextlib.contextmanager
+def _lazy(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+    yield lambda columns, ask: choosing.count(frame.lazy(), columns, ask)
+
+
+@contextlib.contextmanager
+def _pandas(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+    rows = frame.to_pandas(use_pyarrow_extension_array=True)
+    yield lambda columns, ask: choosing.count(rows, columns, ask)
+
+
 ENGINES = [
-    Engine("local, in pieces", _pieces),
+    Engine("local, in pieces", _pieces, cuts=False),
+    Engine("polars, lazy", _lazy),
+    Engine("pandas", _pandas),
     Engine("duckdb", _duckdb),
     Engine("duckdb relation", _relation),
     Engine("sqlite", _sqlite, _of_sqlite),
@@ -258,4 +318,9 @@ ENGINES = [
     Engine("chdb", _chdb, slow=True),
     Engine("spark sql", _sail, slow=True),
     Engine("spark frame", _sail_frame, slow=True),
+    Engine("spark itself", _spark_frame, slow=True),
+    Engine("python on sail", _python_on("sail"), slow=True, cuts=False),
+    Engine("python on spark", _python_on("spark"), slow=True, cuts=False),
+    Engine("dask", _dask, cuts=False),
+    Engine("ray", _ray, slow=True, cuts=False),
 ]
