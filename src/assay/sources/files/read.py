@@ -164,7 +164,7 @@ def _opened(
     stack: contextlib.ExitStack,
 ) -> Table:
     if source.engine is not None:
-        _must_be_text(source.name, "a query", request, "input_format")
+        must_be_text(source.name, "a query", request, "input_format")
         return sql_table(source, batch_rows=request.batch_rows, limit=budget.limit, meter=meter)
     file = _file(source, stdin, stack)
     try:
@@ -177,7 +177,7 @@ def _opened(
     if content in (None, formats.GZIP, formats.ZSTD):
         return _text(_raw(file, head, source.name, request, meter), content, source, request)
     format_ = formats.decide(content, head, source.name, request.input_format)
-    _must_be_text(source.name, formats.NAMES[format_], request)
+    must_be_text(source.name, formats.NAMES[format_], request)
     path = source.path
     if path is None or not path.is_file():
         path = _spooled(file, head, source.name, budget, stack)
@@ -200,7 +200,7 @@ def opened_tables(
     meter.done()
 
 
-def _must_be_text(name: str, what: str, request: Request, *more: str) -> None:
+def must_be_text(name: str, what: str, request: Request, *more: str) -> None:
     """Refuse options that say how to read text where there is none."""
     for option in ("encoding", "delimiter", *more):
         if getattr(request, option) is not None:
