@@ -66,8 +66,8 @@ class Coded:
 
     Whether any label is the alarm is not known here. ``probabilities`` has a column for each of the
     labels that ``columns`` names. ``rows`` is how many were given, ``empty`` how many of them have
-    a count or weight of zero and are left out. ``repeats`` tells how many of the rows given each one
-    stands for, where they were grouped before.
+    a count or weight of zero and are left out. ``repeats`` tells how many of the rows given
+    each one stands for, where they were grouped before.
     """
 
     truth: Labels
