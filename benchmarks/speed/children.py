@@ -83,22 +83,22 @@ def _measure_peak(count: int, labels: str) -> None:
     """Run in the child: the input is there and touched, the libraries are warm."""
     import polars as pl
 
-    import assay
-    from speed.rows import rows
+    from speed import peers
+    from speed.rows import Rows, rows
 
-    few = rows(1000)
-    assay.evaluate(few.truth.astype(labels), y_score=few.scores)
+    peers.by_assay(rows(1000))
     pl.Series([2, 1]).sort().to_numpy()
     truth, scores = rows(count)
-    truth = truth.astype(labels, copy=False)
-    size = truth.nbytes + scores.nbytes
+    given = Rows(truth.astype(labels, copy=False), scores)
+    del truth, scores
+    size = given.truth.nbytes + given.scores.nbytes
     before = _resident()
     reset = _reset_peak()
-    evaluation = assay.evaluate(truth, y_score=scores)
-    peak = _peak()
-    kept = _resident() - before
-    assert len(evaluation) > 0
-    print(json.dumps({"input": size, "peak": peak - before, "kept": kept, "exact": reset}))
+    evaluation = peers.by_assay(given)
+    found = {"input": size, "peak": _peak() - before, "kept": _resident() - before}
+    _reset_peak()
+    assert [entry.estimate for entry in evaluation.entries]
+    print(json.dumps({**found, "peak_of_all": _peak() - before, "exact": reset}))
 
 
 def _reset_peak() -> bool:

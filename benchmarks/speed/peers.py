@@ -7,10 +7,34 @@ from collections.abc import Callable
 
 from sklearn import metrics
 
+import assay
 from assay import Evaluation
 from speed.rows import Rows
 
 THRESHOLD = 0.5
+NAMES = (
+    "accuracy",
+    "precision",
+    "recall",
+    "f1",
+    "mcc",
+    "kappa",
+    "balanced_accuracy",
+    "jaccard",
+    "roc_auc",
+    "partial_auc",
+    "average_precision",
+    "log_loss",
+    "brier",
+)
+
+
+def by_assay(rows: Rows) -> Evaluation:
+    """An evaluation that was asked for the same values, each with its interval."""
+    evaluation = assay.evaluate(rows.truth, y_score=rows.scores)
+    for name in NAMES:
+        assert not evaluation[name].undefined
+    return evaluation
 
 
 def by_scikit_learn(rows: Rows) -> tuple[dict[str, float], float]:

@@ -157,7 +157,7 @@ def test_scores_sorted_in_ranges_are_counted_as_if_sorted_at_once(
     truth = random.integers(0, 2, len(scores)).astype(np.uint8)
     at_once = ScoreTally.of_rows(TWO, scores, truth)
     for rows in (len(scores) - 1, BLOCK, 1000):
-        monkeypatch.setattr("assay.tally.packed._RANGE", rows)
+        monkeypatch.setattr("assay.tally.packed._RANGE", (rows, rows))
         assert ScoreTally.of_rows(TWO, scores, truth).to_bytes() == at_once.to_bytes()
 
 

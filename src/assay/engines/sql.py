@@ -53,7 +53,7 @@ def count(
     """
     ask = ask or Ask()
     if isinstance(ask.scores, Cuts):
-        # Groups tell how many rows lie in a gap, and not their scores.
+        # A loss takes every score, and of a gap only its ends come out of the database.
         ask = replace(ask, losses=False)
     frame = groups_of(given, query, columns, ask, dialect=dialect)
     if columns.weight is not None:
@@ -75,8 +75,19 @@ def _counted(frame: pl.DataFrame, columns: Columns, ask: Ask) -> Tally:
         are = "rows are" if rows > 1 else "row is"
         raise type(error)(
             f"{rows:,} {are} refused: {refused[2]}. Leave such rows out of the query, or have them "
-            f"left out and counted with on_bad_row='skip'"
+            f"left out and counted: on_bad_row='skip'"
         ) from error
+
+
+def column_names(given: Any, query: str, name: str) -> tuple[str, ...]:
+    """The names of a query's columns; two of one name are refused."""
+    with opened(given, query) as database:
+        text = statements.any_row(database.dialect, database.source)
+        names = tuple(database.run(text).columns)
+    twice = [column for column in names if names.count(column) > 1]
+    if twice:
+        raise InputError(f"{name}: the query has two columns named {twice[0]!r}; rename one (AS)")
+    return names
 
 
 def groups_of(

@@ -61,6 +61,11 @@ def subquery(query: str) -> str:
     return f"(\n{query}\n) AS assay_query"
 
 
+def any_row(dialect: Dialect, source: str) -> str:
+    """One row with all columns, of which the names are seen."""
+    return f"SELECT {dialect.first}* FROM {source} {dialect.last}".rstrip()
+
+
 def first_row(dialect: Dialect, source: str, columns: Sequence[str], present: str | None) -> str:
     """One row, of which types are seen; the column ``present`` is there."""
     types = [f"{dialect.type_of.format(c)}" for c in columns] if dialect.type_of else []

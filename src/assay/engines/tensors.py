@@ -7,7 +7,7 @@ into, to the bit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -32,7 +32,8 @@ _MOST_CELLS = 1 << 27
 _BYTE = 255
 _LARGE = 1 << 20
 _NOT_FINITE = "score: not a finite number"
-_HALF_BITS = {4: 0x3F000000, 8: 0x3FE0000000000000}
+# How many bits of a float are its exponent, and its mantissa, by its bytes.
+_LAYOUT = {4: (8, 23), 8: (11, 52)}
 
 
 class Device(Protocol):
@@ -42,28 +43,48 @@ class Device(Protocol):
         """The bits of floats as whole numbers."""
         ...
 
-    def sorted(self, numbers: Any) -> Any:
-        """The numbers, ascending."""
+    def span(self, numbers: Any) -> tuple[Any, Any]:
+        """The smallest and the largest number."""
         ...
 
-    def runs(self, ascending: Any) -> tuple[Any, Any]:
-        """The distinct of ascending numbers, and how often each occurs."""
+    def distinct(self, numbers: Any) -> tuple[Any, Any]:
+        """The distinct numbers, ascending, and how often each occurs."""
         ...
 
-    def histogram(self, numbers: Any, size: int) -> Any:
-        """How often each number from 0 on occurs."""
+    def starts(self, ascending: Any) -> Any:
+        """Which of ascending numbers are not the one before."""
         ...
 
-    def table(self, ascending: Any, rows: Any, amounts: Any) -> tuple[Any, Any]:
-        """The distinct of ascending numbers, and for each the amount in row 0 and in row 1."""
+    def table(self, starts: Any, rows: Any, amounts: Any) -> Any:
+        """For each distinct number the amount in row 0 and in row 1, given where each starts."""
         ...
 
-    def where(self, condition: Any, yes: Any, no: Any) -> Any:
-        """One or the other, by a condition."""
+    def first(self, ascending: Any, number: int) -> int:
+        """Where the numbers start that are not below a number."""
         ...
 
-    def wide(self, numbers: Any, size: int) -> Any:
-        """Whole numbers of so many bytes."""
+    def folded(self, shares: Any) -> Any:
+        """Shares s up to 1/2 as they are, those above as -(1 - s)."""
+        ...
+
+    def histogram(self, numbers: Any, size: int, width: int) -> tuple[Array, Array]:
+        """How often each number from 0 on occurs, in rows of a width: those that are not empty."""
+        ...
+
+    def codes(self, numbers: Any) -> Any:
+        """Booleans, or numbers from 0 to 65,535, in few bytes."""
+        ...
+
+    def wide(self, numbers: Any) -> Any:
+        """Whole numbers of 64 bits."""
+        ...
+
+    def there(self, numbers: Array, like: Any) -> Any:
+        """Numbers of this machine, on the device that others are on."""
+        ...
+
+    def sending(self, numbers: Any) -> Callable[[], Array]:
+        """Start to copy numbers to this machine; the call gives them."""
         ...
 
     def host(self, numbers: Any) -> Array:
@@ -78,39 +99,74 @@ class _Torch:
     def bits(self, floats: Any) -> Any:
         return floats.view(self.torch.int32 if floats.element_size() == 4 else self.torch.int64)
 
-    def sorted(self, numbers: Any) -> Any:
-        return self.torch.sort(numbers).values
+    def span(self, numbers: Any) -> tuple[Any, Any]:
+        low, high = self.torch.aminmax(numbers)
+        return low.item(), high.item()
 
-    def runs(self, ascending: Any) -> tuple[Any, Any]:
-        distinct, counts = self.torch.unique_consecutive(ascending, return_counts=True)
-        return distinct, counts
+    def distinct(self, numbers: Any) -> tuple[Any, Any]:
+        values, counts = self.torch.unique(numbers, return_counts=True)
+        return values, counts
 
-    def histogram(self, numbers: Any, size: int) -> Any:
-        return self.torch.bincount(numbers, minlength=size)
+    def starts(self, ascending: Any) -> Any:
+        changed = self.torch.ones_like(ascending, dtype=self.torch.bool)
+        self.torch.ne(ascending[1:], ascending[:-1], out=changed[1:])
+        return changed
 
-    def table(self, ascending: Any, rows: Any, amounts: Any) -> tuple[Any, Any]:
+    def table(self, starts: Any, rows: Any, amounts: Any) -> Any:
         torch = self.torch
-        changed = torch.ones_like(ascending, dtype=torch.bool)
-        torch.ne(ascending[1:], ascending[:-1], out=changed[1:])
-        places = torch.cumsum(changed, 0) - 1
-        size = int(places[-1]) + 1
+        places = torch.cumsum(starts, 0)
+        size = int(places[-1])
         kind = torch.uint8 if int(amounts.max()) <= _BYTE else torch.int64
-        counts = torch.zeros(2 * size, dtype=kind, device=ascending.device)
-        counts[rows * size + places] = amounts.to(kind)
-        return ascending[changed], counts.view(2, size)
+        counts = torch.zeros(2 * size, dtype=kind, device=starts.device)
+        counts[places.add_(rows, alpha=size).sub_(1)] = amounts.to(kind)
+        return counts.view(2, size)
 
-    def where(self, condition: Any, yes: Any, no: Any) -> Any:
-        return self.torch.where(condition, yes, no)
+    def first(self, ascending: Any, number: int) -> int:
+        sought = self.torch.tensor([number], dtype=ascending.dtype, device=ascending.device)
+        return int(self.torch.searchsorted(ascending, sought)[0])
 
-    def wide(self, numbers: Any, size: int) -> Any:
-        return numbers.to(self.torch.int32 if size == 4 else self.torch.int64)
+    def folded(self, shares: Any) -> Any:
+        rest = 1 - shares
+        self.torch.minimum(rest, shares, out=rest)
+        return rest.copysign_(0.5 - shares)
+
+    def histogram(self, numbers: Any, size: int, width: int) -> tuple[Array, Array]:
+        table = self.torch.bincount(numbers, minlength=size).view(-1, width)
+        held = table.any(1).nonzero()[:, 0]
+        return self.host(held), self.host(table[held])
+
+    def codes(self, numbers: Any) -> Any:
+        if numbers.dtype == self.torch.bool:
+            return numbers.view(self.torch.uint8)
+        return numbers.to(self.torch.int32)
+
+    def wide(self, numbers: Any) -> Any:
+        return numbers.to(self.torch.int64)
+
+    def there(self, numbers: Array, like: Any) -> Any:
+        return self.torch.from_numpy(numbers).to(like.device)
+
+    def sending(self, numbers: Any) -> Callable[[], Array]:
+        if numbers.device.type != "cuda" or numbers.numel() <= _LARGE:
+            return lambda: np.asarray(numbers.cpu().numpy())
+        # Memory that is pinned is copied to many times as fast, beside what is computed meanwhile,
+        # and is kept for reuse.
+        cuda = self.torch.cuda
+        here = self.torch.empty(numbers.shape, dtype=numbers.dtype, pin_memory=True)
+        aside = cuda.Stream(numbers.device)
+        aside.wait_stream(cuda.current_stream(numbers.device))
+        with cuda.stream(aside):
+            here.copy_(numbers, non_blocking=True)
+            numbers.record_stream(aside)
+
+        def sent() -> Array:
+            aside.synchronize()
+            return np.asarray(here.numpy())
+
+        return sent
 
     def host(self, numbers: Any) -> Array:
-        if numbers.device.type == "cuda" and numbers.numel() > _LARGE:
-            # Memory that stays in place is copied to several times as fast, and is kept for reuse.
-            here = self.torch.empty(numbers.shape, dtype=numbers.dtype, pin_memory=True)
-            return np.array(here.copy_(numbers).numpy())
-        return np.asarray(numbers.cpu().numpy())
+        return self.sending(numbers)()
 
 
 @dataclass(frozen=True)
@@ -122,33 +178,49 @@ class _Cupy:
     def bits(self, floats: Any) -> Any:
         return floats.view(f"i{floats.dtype.itemsize}")
 
-    def sorted(self, numbers: Any) -> Any:
-        return self.xp.sort(numbers)
+    def span(self, numbers: Any) -> tuple[Any, Any]:
+        return numbers.min().item(), numbers.max().item()
 
-    def runs(self, ascending: Any) -> tuple[Any, Any]:
-        changed = self.xp.ones(len(ascending), bool)
-        changed[1:] = ascending[1:] != ascending[:-1]
-        starts = self.xp.flatnonzero(changed)
+    def distinct(self, numbers: Any) -> tuple[Any, Any]:
+        ascending = self.xp.sort(numbers)
+        starts = self.xp.flatnonzero(self.starts(ascending))
         ends = self.xp.concatenate([starts[1:], self.xp.asarray([len(ascending)])])
         return ascending[starts], ends - starts
 
-    def histogram(self, numbers: Any, size: int) -> Any:
-        return self.xp.bincount(numbers, minlength=size)
-
-    def table(self, ascending: Any, rows: Any, amounts: Any) -> tuple[Any, Any]:
-        distinct, _ = self.runs(ascending)
+    def starts(self, ascending: Any) -> Any:
         changed = self.xp.ones(len(ascending), bool)
         changed[1:] = ascending[1:] != ascending[:-1]
-        places = self.xp.cumsum(changed) - 1
-        counts = self.xp.zeros((2, len(distinct)), np.int64)
+        return changed
+
+    def table(self, starts: Any, rows: Any, amounts: Any) -> Any:
+        places = self.xp.cumsum(starts) - 1
+        counts = self.xp.zeros((2, int(places[-1]) + 1), np.int64)
         counts[rows, places] = amounts
-        return distinct, counts
+        return counts
 
-    def where(self, condition: Any, yes: Any, no: Any) -> Any:
-        return self.xp.where(condition, yes, no)
+    def first(self, ascending: Any, number: int) -> int:
+        return int(self.xp.searchsorted(ascending, self.xp.asarray([number], ascending.dtype))[0])
 
-    def wide(self, numbers: Any, size: int) -> Any:
-        return numbers.astype(f"i{size}")
+    def folded(self, shares: Any) -> Any:
+        rest = self.xp.minimum(1 - shares, shares)
+        return self.xp.copysign(rest, shares.dtype.type(0.5) - shares)
+
+    def histogram(self, numbers: Any, size: int, width: int) -> tuple[Array, Array]:
+        table = self.xp.bincount(numbers, minlength=size).reshape(-1, width)
+        held = self.xp.flatnonzero(table.any(1))
+        return self.host(held), self.host(table[held])
+
+    def codes(self, numbers: Any) -> Any:
+        return numbers.view("u1") if numbers.dtype == bool else numbers.astype("i4")
+
+    def wide(self, numbers: Any) -> Any:
+        return numbers.astype("i8")
+
+    def there(self, numbers: Array, like: Any) -> Any:  # noqa: ARG002 - there is one place
+        return self.xp.asarray(numbers)
+
+    def sending(self, numbers: Any) -> Callable[[], Array]:
+        return lambda: self.host(numbers)
 
     def host(self, numbers: Any) -> Array:
         return np.asarray(numbers.get() if hasattr(numbers, "get") else numbers)
@@ -199,35 +271,34 @@ def count(label: Any, score: Any, ask: Ask | None = None) -> Tally:
     if not rows:
         return Tally(threshold=ask.threshold)
     codes, names = _labels(at, label)
-    low, high = float(score.min()), float(score.max())
     refused = 0
+    low, high = at.span(score)
     if not (np.isfinite(low) and np.isfinite(high)):
         score, codes, refused = _finite(at, score, codes, ask)
-        if not len(score):
-            reasons = Refusals({_NOT_FINITE: refused})
-            return Tally(rows=rows, refused=reasons, threshold=ask.threshold)
-        low, high = float(score.min()), float(score.max())
-    flagged = _flagged(at, score, codes, len(names.names), ask)
-    kept = [i for i, pair in enumerate(flagged) if pair.any()]
-    texts = [names.names[i] for i in kept]
+    reasons = Refusals({_NOT_FINITE: refused} if refused else {})
+    if not len(score):
+        return Tally(rows=rows, refused=reasons, threshold=ask.threshold)
+    if refused:
+        low, high = at.span(score)
+    counted = _Counted.of(at, score, codes, names.names, low, high, ask)
+    kept = [name for name, pair in zip(names.names, counted.flagged, strict=True) if pair.any()]
     table = {
-        (text, said): int(flagged[i][j])
-        for i, text in zip(kept, texts, strict=True)
-        for j, said in enumerate((BELOW, FLAGGED))
-        if flagged[i][j]
+        (name, said): int(number)
+        for name, pair in zip(names.names, counted.flagged, strict=True)
+        for said, number in zip((BELOW, FLAGGED), pair, strict=True)
+        if number
     }
     scores = {}
-    if ask.scores is not None:
-        counted = _scores(at, score, codes, names.names, low, ask.scores)
-        scores = {SCORE: _of_labels(counted, texts)}
+    if counted.scores is not None:
+        scores = {SCORE: _of_labels(counted.scores, sorted(kept))}
     return Tally(
-        labels=Names(tuple(sorted(texts)), names.kind),
+        labels=Names(tuple(sorted(kept)), names.kind),
         threshold=ask.threshold,
         rows=rows,
-        refused=Refusals({_NOT_FINITE: refused} if refused else {}),
+        refused=reasons,
         decided={SCORE: Crosstab({cell: table[cell] for cell in sorted(table)})},
         scores=scores,
-        extremes={SCORE: (low + 0.0, high + 0.0)},
+        extremes={SCORE: (float(low) + 0.0, float(high) + 0.0)},
     )
 
 
@@ -254,7 +325,7 @@ def _labels(at: Device, label: Any) -> tuple[Any, Names]:
     """Labels as positions in names."""
     kind = str(label.dtype).rpartition(".")[2]
     if kind == "bool":
-        return at.wide(label, 4), Names(("false", "true"), "booleans")
+        return at.codes(label), Names(("false", "true"), "booleans")
     if not kind.startswith(("int", "uint")):
         raise LabelError(f"labels are booleans or whole numbers; found {label.dtype}")
     low, high = int(label.min()), int(label.max())
@@ -262,8 +333,8 @@ def _labels(at: Device, label: Any) -> tuple[Any, Names]:
         raise LabelError(
             f"labels run from {low} to {high}, which is too many for labels: that is an id"
         )
-    shifted = label if low == 0 else at.wide(label, 8) - low
-    return at.wide(shifted, 4), Names(tuple(str(low + i) for i in range(high - low + 1)), "numbers")
+    shifted = label if low == 0 else at.wide(label) - low
+    return at.codes(shifted), Names(tuple(str(low + i) for i in range(high - low + 1)), "numbers")
 
 
 def _finite(at: Device, score: Any, codes: Any, ask: Ask) -> tuple[Any, Any, int]:
@@ -272,20 +343,13 @@ def _finite(at: Device, score: Any, codes: Any, ask: Ask) -> tuple[Any, Any, int
     good = (score >= -top) & (score <= top)
     refused = len(score) - int(good.sum())
     if ask.on_bad_row == "stop":
-        row = int(at.host(at.wide(good, 4)).argmin())
+        row = int(at.host(good).argmin())
         raise ScoreError(
             f"scores must be finite numbers: {refused} of {len(score)} are not; the first is "
             f"{float(score[row])} in row {row}. Remove those rows, or leave them out with "
             f"on_bad_row='skip'"
         )
     return score[good], codes[good], refused
-
-
-def _flagged(at: Device, score: Any, codes: Any, labels: int, ask: Ask) -> Array:
-    """How many rows of each label are below the threshold, and how many reach it."""
-    threshold = USUAL if ask.threshold is None else ask.threshold
-    reached = at.wide(score >= _nearest_above(threshold, score), 4)
-    return at.host(at.histogram(codes * 2 + reached, labels * 2)).reshape(labels, 2)
 
 
 def _nearest_above(threshold: float, score: Any) -> float:
@@ -298,82 +362,170 @@ def _nearest_above(threshold: float, score: Any) -> float:
     return float(narrow_one)
 
 
+@dataclass(frozen=True)
+class _Counted:
+    """The table of scores, and how many rows of each label are below the threshold and reach it."""
+
+    scores: ScoreTally | None
+    flagged: Array
+
+    @classmethod
+    def of(
+        cls,
+        at: Device,
+        score: Any,
+        codes: Any,
+        names: Sequence[str],
+        low: float,
+        high: float,
+        ask: Ask,
+    ) -> _Counted:
+        threshold = _nearest_above(USUAL if ask.threshold is None else ask.threshold, score)
+        # Of -0.0 the bits are those of a negative number; those below 2 leave room for the label.
+        packs = isinstance(ask.scores, Exact) and len(names) == 2 and low >= 0 and high < 2
+        if packs and threshold >= 0 and at.span(at.bits(score))[0] >= 0:
+            return cls._of_keys(at, score, codes, names, threshold)
+        table = _scores(at, score, codes, names, ask.scores)
+        if table is not None and table.kept != Exact() and _is_edge(threshold, table):
+            above = np.array(table.at_least(threshold))
+            return cls(table, np.stack([np.array(table.totals()) - above, above], axis=1))
+        reached = score >= threshold
+        flagged = [
+            (int((own & ~reached).sum()), int((own & reached).sum()))
+            for own in (codes == i for i in range(len(names)))
+        ]
+        return cls(table, np.array(flagged, np.int64))
+
+    @classmethod
+    def _of_keys(
+        cls, at: Device, score: Any, codes: Any, names: Sequence[str], threshold: float
+    ) -> _Counted:
+        """Counted by keys of the bits of a score, with the label as the last bit."""
+        kind = _float_of(score)
+        keys = (at.bits(score) << 1) | codes
+        pairs, amounts = at.distinct(keys)
+        ascending = pairs >> 1
+        starts = at.starts(ascending)
+        distinct = ascending[starts]
+        scores = at.sending(distinct)
+        counts = at.table(starts, pairs & 1, amounts)
+        sent = at.sending(counts)
+        first = at.first(distinct, int(kind(threshold).view(f"i{kind().itemsize}")))
+        total, above = (at.host(part.sum(1)) for part in (counts, counts[:, first:]))
+        table = sent()
+        counted = table if table.dtype == np.uint8 else narrow(table)
+        tally = ScoreTally(tuple(names), scores().view(kind), counted)
+        return cls(tally, np.stack([total - above, above], axis=1).astype(np.int64))
+
+
+def _float_of(score: Any) -> type[np.float32] | type[np.float64]:
+    return np.float32 if "32" in str(score.dtype) else np.float64
+
+
 def _scores(
-    at: Device, score: Any, codes: Any, names: Sequence[str], low: float, kept: Exact | Grid
-) -> ScoreTally:
+    at: Device, score: Any, codes: Any, names: Sequence[str], kept: Exact | Grid | None
+) -> ScoreTally | None:
+    if kept is None:
+        return None
     if isinstance(kept, Grid):
         return _gridded(at, score, codes, names, kept)
-    size = 4 if "32" in str(score.dtype) else 8
     score = score + 0.0  # -0.0 is 0.0
-    if len(names) == 2 and low >= 0 and float(score.max()) < 2:
-        keys = at.sorted(at.bits(score) * 2 + at.wide(codes, size))
-        return _of_keys(at, keys, size, names)
     parts = []
     for i, name in enumerate(names):
         own = score[codes == i]
         if len(own):
-            distinct, counts = (at.host(part) for part in at.runs(at.sorted(own)))
+            distinct, counts = (at.host(part) for part in at.distinct(own))
             parts.append(ScoreTally((name,), distinct, narrow(counts[None, :].astype(np.int64))))
     return ScoreTally.merge(parts)
 
 
-def _of_keys(at: Device, keys: Any, size: int, names: Sequence[str]) -> ScoreTally:
-    """The table of sorted keys: bits of the score, and the label as the last bit."""
-    pairs, amounts = at.runs(keys)
-    distinct, counts = at.table(pairs >> 1, pairs & 1, amounts)
-    scores = at.host(distinct).view(f"f{size}")
-    return ScoreTally(tuple(names), scores, narrow(at.host(counts)))
-
-
 def _gridded(at: Device, score: Any, codes: Any, names: Sequence[str], kept: Grid) -> ScoreTally:
     """Counts of the cells of a grid; see :mod:`assay.tally.keeping` for what a cell is."""
-    ids = _cells(at, score, kept.bits)
-    low, high = int(ids.min()), int(ids.max())
-    span = (high - low + 1) * len(names)
-    if span > _MOST_CELLS:
-        pairs, amounts = at.runs(at.sorted(at.wide(ids, 8) * len(names) + codes))
-        numbers, amounts = at.host(pairs), at.host(amounts)
+    labels = len(names)
+    tops = _tops(at, score, kept.bits, labels)
+    if tops is None:
+        # Rare: cells of what is outside [0, 1], or subnormal, are computed on this machine.
+        ids = at.there(cells(at.host(score), kept.bits), score)
+        least, most = at.span(ids)
+        numbers = at.wide(codes) + (ids - least) * labels
+        held, counts = _sparse(at, numbers, (most - least + 1) * labels, labels)
+        own = held + least
     else:
-        table = at.host(at.histogram((ids - low) * len(names) + codes, span))
-        numbers = np.flatnonzero(table)
-        amounts = table[numbers]
-        numbers = numbers + low * len(names)
-    distinct, places = np.unique(numbers // len(names), return_inverse=True)
-    counts = np.zeros((len(names), len(distinct)), np.int64)
-    counts[numbers % len(names), places] = amounts
-    return ScoreTally(
-        tuple(names), lowest(distinct.astype(np.int64), kept.bits), narrow(counts), kept=kept
-    )
+        size = _float_of(score)().itemsize
+        lowest_top = -1 << (_LAYOUT[size][0] + kept.bits)
+        tops += -lowest_top
+        most = (_half_top(size, kept.bits) - lowest_top + 1) * labels
+        held, counts = _sparse(at, codes + tops * labels, most, labels)
+        own = _cells_of_tops(held + lowest_top, size, kept.bits)
+        above = int(np.searchsorted(held, -lowest_top))
+        # Cells above one half come first, the highest of them first.
+        own = np.concatenate([own[above:], own[:above][::-1]])
+        counts = np.concatenate([counts[above:], counts[:above][::-1]])
+    table = narrow(np.ascontiguousarray(counts.T.astype(np.int64)))
+    return ScoreTally(tuple(names), lowest(own, kept.bits), table, kept=kept)
 
 
-def _cells(at: Device, score: Any, bits: int) -> Any:
-    """The number of the cell of each score, computed on the device."""
-    inside = bool((score >= 0).all()) and bool((score <= 1).all())
-    size = 4 if "32" in str(score.dtype) else 8
-    mantissa, bias = (23, 127) if size == 4 else (52, 1023)
-    smallest = float(np.finfo(f"f{size}").smallest_normal)
-    half = _HALF_BITS[size]
-    mirrored = at.bits(score) > half
-    sizes = at.where(mirrored, 1 - score, score)
-    tiny = bool(((sizes < smallest) & (sizes != 0)).any())
-    if not inside or tiny or bits > mantissa or (size == 4 and (1075 << bits) >= 1 << 30):
-        # Rare: what is outside [0, 1] or subnormal is put into cells on this machine.
-        host = cells(at.host(score), bits)
-        return _like(at, host, score)
-    middle = 2148 << bits
-    ids = (at.bits(sizes) >> (mantissa - bits)) + ((1075 - bias) << bits)
-    ids = at.where(sizes == 0, ids * 0, ids)
-    return at.where(mirrored, middle - ids, ids)
+def _sparse(at: Device, numbers: Any, size: int, width: int) -> tuple[Array, Array]:
+    """The rows of a histogram of numbers that are not empty: which ones, and their counts."""
+    if size <= _MOST_CELLS:
+        return at.histogram(numbers, size, width)
+    held, amounts = (at.host(part) for part in at.distinct(numbers))
+    rows, places = np.unique(held.astype(np.int64) // width, return_inverse=True)
+    counts = np.zeros((len(rows), width), np.int64)
+    counts[places, held % width] = amounts
+    return rows, counts
 
 
-def _like(at: Device, host: Array, score: Any) -> Any:
-    if isinstance(at, _Torch):
-        return at.torch.from_numpy(host).to(score.device)
-    return at.xp.asarray(host) if isinstance(at, _Cupy) else host
+def _is_edge(threshold: float, table: ScoreTally) -> bool:
+    """Whether a threshold is the smallest score of a cell, from which on counts are exact."""
+    if not isinstance(table.kept, Grid):
+        return False
+    cell = cells(np.array([threshold]), table.kept.bits)
+    return bool(lowest(cell, table.kept.bits)[0] == threshold)
+
+
+def _half_top(size: int, bits: int) -> int:
+    """The first bits of one half."""
+    half = np.array([0.5], f"f{size}").view(f"i{size}")
+    return int(half[0] >> (_LAYOUT[size][1] - bits))
+
+
+def _tops(at: Device, score: Any, bits: int, labels: int) -> Any | None:
+    """The sign, exponent and first bits of the mantissa of folded scores, which name cells.
+
+    None where they do not: outside [0, 1], for subnormals, and where there is no room for labels.
+    """
+    kind = _float_of(score)
+    exponent, mantissa = _LAYOUT[kind().itemsize]
+    low, high = at.span(score)
+    numbers = labels << (exponent + bits + 1)
+    if low < 0 or high > 1 or bits > mantissa or numbers >= 1 << (exponent + mantissa):
+        return None
+    folded = at.folded(score)
+    if min(low, 1 - high) < _smallest(kind):
+        sizes = abs(folded)
+        if bool(((sizes < _smallest(kind)) & (sizes > 0)).any()):
+            return None
+    return at.bits(folded) >> (mantissa - bits)
+
+
+def _smallest(kind: type[np.float32] | type[np.float64]) -> float:
+    return float(np.finfo(kind).smallest_normal)
+
+
+def _cells_of_tops(tops: Array, size: int, bits: int) -> Array:
+    """The cells that the first bits of folded scores name."""
+    exponent, _ = _LAYOUT[size]
+    above_half = tops < 0
+    sizes = np.where(above_half, tops + (1 << (exponent + bits)), tops)
+    bias = (1 << (exponent - 1)) - 1
+    positions = np.where(sizes > 0, sizes + ((1075 - bias) << bits), 0)
+    return np.where(above_half, (2148 << bits) - positions, positions)
 
 
 def _of_labels(table: ScoreTally, names: Sequence[str]) -> ScoreTally:
     """The table of labels that occur, sorted by name."""
-    ordered = sorted(names)
-    rows = [table.labels.index(name) for name in ordered]
-    return ScoreTally(tuple(ordered), table.scores, narrow(table.counts[rows]), kept=table.kept)
+    if table.labels == tuple(names):
+        return table
+    rows = [table.labels.index(name) for name in names]
+    return ScoreTally(tuple(names), table.scores, narrow(table.counts[rows]), kept=table.kept)

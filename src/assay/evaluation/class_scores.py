@@ -65,6 +65,21 @@ def averaged(judge: Judge, ranked: Ranked, measure: Measure, average: str) -> Es
     return bounded(found, bound_of_average(declared, rankings), measure.range)
 
 
+def partly_defined(judge: Judge, measure: Measure) -> bool:
+    """Whether a measure of a ranking has a value for some classes, and none for others.
+
+    It has none where a class lacks rows; what else may leave it undefined has to be computed.
+    """
+    ranked = measure.of_scores
+    assert isinstance(ranked, Ranked)  # noqa: S101 - others are not averaged
+    if ranked.undefined:
+        values = [ranked.of(ranking).value for ranking in judge.rankings or ()]
+        absent = [math.isnan(value) for value in values]
+    else:
+        absent = [ranked.missing(*sizes) is not None for sizes in judge.class_sizes]
+    return 0 < sum(absent) < len(absent)
+
+
 def over_pairs(judge: Judge, declared: OverPairs, measure: Measure) -> Estimate:
     """A mean over pairs of classes."""
     tally = judge.tally

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Real
@@ -145,23 +144,19 @@ def _none_in(judge: Judge, false: Estimate, needed: float) -> bool:
     return plain and float(false) == 0 and false.n >= needed
 
 
-def daily(judge: Judge, volume: float, base_rate: float | None) -> Iterator[tuple[str, Estimate]]:
-    """Alerts, false alarms and missed attacks of a day with ``volume`` rows.
+def daily(judge: Judge, figure: str, volume: float, base_rate: float | None) -> Estimate:
+    """Alerts, false alarms or missed attacks, one of ``PER_DAY``, of a day with ``volume`` rows.
 
     At the share of attacks in the test set, or at another base rate.
     """
-    prevalence = judge.of_label(PREVALENCE, 1)
-    if base_rate is None:
-        alerts = judge.of_label(ALERT_RATE, 1)
-        attacks = float(prevalence)
-    else:
-        alerts = judge.at_base_rate(ALERT_RATE, base_rate)
-        attacks = base_rate
-    false = judge.of_label(FALSE_POSITIVE_RATE, 1)
-    missed = judge.of_label(FALSE_NEGATIVE_RATE, 1)
-    yield ALERTS, _scaled(alerts, volume)
-    yield FALSE_ALARMS, _scaled(false, volume * (1 - attacks))
-    yield MISSED, _scaled(missed, volume * attacks)
+    if figure == ALERTS and base_rate is None:
+        return _scaled(judge.of_label(ALERT_RATE, 1), volume)
+    if figure == ALERTS:
+        return _scaled(judge.at_base_rate(ALERT_RATE, base_rate), volume)
+    attacks = float(judge.of_label(PREVALENCE, 1)) if base_rate is None else base_rate
+    if figure == FALSE_ALARMS:
+        return _scaled(judge.of_label(FALSE_POSITIVE_RATE, 1), volume * (1 - attacks))
+    return _scaled(judge.of_label(FALSE_NEGATIVE_RATE, 1), volume * attacks)
 
 
 def _scaled(rate: Estimate, size: float) -> Estimate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from assay.engines import resolve
@@ -30,6 +30,7 @@ from assay.evaluation.top import thresholds, top_of
 from assay.evaluation.undecided import NO_DECISIONS
 from assay.evaluation.views import ByMeasure, Curves
 from assay.inference import Bootstrap, Delta, Estimate, Method, method_of
+from assay.inference.bootstrap import must_be_redrawn
 from assay.inference.significance import finite
 from assay.measures import Costs, Measure, catalogue, parse
 from assay.sources import FAMILY, label_text
@@ -73,7 +74,8 @@ class Evaluation(Mapping[str, Estimate]):
     """What a model's decisions and scores are worth.
 
     A mapping from name to :class:`Estimate`: ``evaluation["f1"]``, ``evaluation["f1.macro"]``,
-    ``evaluation["precision.normal"]``; aliases such as ``detection_rate`` work too.
+    ``evaluation["precision.normal"]``; aliases such as ``detection_rate`` work too. An estimate is
+    computed when it is first asked for, and kept.
 
     >>> from assay import evaluate_counts
     >>> evaluation = evaluate_counts(tp=6635, fp=167, fn=324, tn=7743, labels=["normal", "attack"])
@@ -121,6 +123,8 @@ class Evaluation(Mapping[str, Estimate]):
                 f"{method.name} takes rows as independent, and these come in clusters: leave "
                 f"interval= out, or choose bootstrap"
             )
+        if isinstance(method, Bootstrap):
+            _must_be_redrawn(tally)
         self.tally = tally
         self.notes = (*notes, *_notes(tally))
         self.base_rates = rates or ()
@@ -143,26 +147,47 @@ class Evaluation(Mapping[str, Estimate]):
         if self.top is not None and rates and volume is None:
             self.notes = (*self.notes, "at a base rate the top alerts need volume=, rows a day")
         self.source = dict(source or {"name": "tally", "rows_read": tally.confusion.total})
-        self._periods = {} if self.period is None else judged(self._judge, self.period)
-        self.entries: tuple[Entry, ...] = tuple(self._entries(rates))
-        plain = [e for e in self.entries if e.slice is None and e.base_rate is None]
-        self._by_key = {_key(entry, tally.positive): entry.estimate for entry in plain}
-        # A class may be called macro; the average of that name wins.
-        self._by_key |= {_key(e, tally.positive): e.estimate for e in plain if e.average}
 
-    def _entries(self, rates: Sequence[float] | None) -> list[Entry]:
-        return entries(
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """What is estimated, in the order of the report; each estimate when it is asked for."""
+        found = entries(
             self._judge,
-            rates,
+            self.base_rates,
             self.volume,
             top=self.top,
             over_time=self.over_time,
             time=self.time or TIME,
         )
+        return tuple(found)
+
+    @cached_property
+    def _by_key(self) -> dict[str, Entry]:
+        """The entries of the whole, by name."""
+        whole = [e for e in self.entries if e.slice is None and e.base_rate is None]
+        by_key = {_key(entry, self.positive): entry for entry in whole}
+        # A class may be called macro; the average of that name wins.
+        return by_key | {_key(entry, self.positive): entry for entry in whole if entry.average}
+
+    @cached_property
+    def _periods(self) -> dict[str, Judge]:
+        """One judge a period; none without times."""
+        return {} if self.period is None else judged(self._judge, self.period)
 
     # -- the mapping -------------------------------------------------------------------------------
 
     def __getitem__(self, name: str | Measure) -> Estimate:
+        return self._entry(name).estimate
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            self._entry(name)
+        except UnknownMeasure:
+            return False
+        return True
+
+    def _entry(self, name: Any) -> Entry:
+        """The entry of a name, an alias or a measure."""
         if isinstance(name, Measure):
             name = name.name
         if not isinstance(name, str):
@@ -176,7 +201,7 @@ class Evaluation(Mapping[str, Estimate]):
         if key in self._by_key:
             return self._by_key[key]
         if measure.of_scores is None and suffix is None and self.tally.positive is not None:
-            return self._judge.of_label(measure, 1)
+            return Entry(measure.name, partial(self._judge.of_label, measure, 1))
         close = [k for k in self._by_key if k.startswith(measure.name + ".")]
         raise UnknownMeasure(
             f"{name!r} is not in this evaluation of {len(self.tally.labels)} classes; of "
@@ -196,10 +221,10 @@ class Evaluation(Mapping[str, Estimate]):
         """
         if self.positive is None:
             raise MethodError(NO_BASE_RATE)
-        found = {e.measure: e.estimate for e in self.entries if e.base_rate == base_rate}
+        found = [entry for entry in self.entries if entry.base_rate == base_rate]
         if not found:
             anew = entries(self._judge, _base_rates(base_rate), self.volume, top=self.top)
-            found = {e.measure: e.estimate for e in anew if e.base_rate == base_rate}
+            found = [entry for entry in anew if entry.base_rate == base_rate]
         return ByMeasure(found)
 
     def of_slice(self, column: str, value: Any) -> ByMeasure:
@@ -208,8 +233,7 @@ class Evaluation(Mapping[str, Estimate]):
         if key not in self.slices:
             known = sorted(v for c, v in self.slices if c == column)
             raise InputError(f"there is no slice {column}={value!r}; there are {known}")
-        overall = (e for e in self.entries if e.slice == key and e.average is None)
-        return ByMeasure({e.measure: e.estimate for e in overall})
+        return ByMeasure(e for e in self.entries if e.slice == key and e.average is None)
 
     @cached_property
     def slices(self) -> dict[tuple[str, str], Confusion]:
@@ -347,12 +371,14 @@ class Evaluation(Mapping[str, Estimate]):
     def _source_counts(self) -> dict[str, Any]:
         refused = list(self.source.get("refused", ()))
         rows_refused = self.source.get("rows_refused", len(refused))
+        reasons = self.source.get("reasons")
         return {
             "name": self.source["name"],
             "rows_read": self.source["rows_read"],
             "rows_used": self.source["rows_read"] - rows_refused,
             "rows_refused": rows_refused,
             "refused": refused,
+            **({"reasons": dict(reasons)} if reasons else {}),
         }
 
     def _class(self, label: int) -> dict[str, Any]:
@@ -408,6 +434,15 @@ class Evaluation(Mapping[str, Estimate]):
 
     def _repr_html_(self) -> str:
         return display.html(self)
+
+
+def _must_be_redrawn(tally: Resolved) -> None:
+    """Refuse what can't be resampled now, not when its first estimate is asked for."""
+    tables = list(tally.slices.values())
+    if tally.clusters is None or (tally.sample is not None and tally.sample.weighted):
+        tables.append(tally.confusion)
+    for table in tables:
+        must_be_redrawn(table)
 
 
 def _notes(tally: Resolved) -> list[str]:

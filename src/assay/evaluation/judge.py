@@ -98,6 +98,14 @@ class Judge:
         return tuple(rank(part.one_versus_rest(i)) for i, part in enumerate(self.tally.scores))
 
     @cached_property
+    def class_sizes(self) -> tuple[tuple[float, float], ...]:
+        """How many rows are of each label and of the others, for each label that has scores."""
+        parts = [
+            part.one_versus_rest(i).effective() for i, part in enumerate(self.tally.scores or ())
+        ]
+        return tuple((positives, negatives) for negatives, positives in parts)
+
+    @cached_property
     def reliability(self) -> Reliability | None:
         """The reliability of binary probabilities."""
         if self.tally.kind != "probability" or self.tally.scores is None or not self.binary:
@@ -178,6 +186,18 @@ class Judge:
             return self.of_label(measure, classes[0])
         expression = _of_classes(_formula(measure), average)
         return self._counted(measure, Quantity(expression, classes=classes))
+
+    def partly_defined(self, measure: Measure) -> bool:
+        """Whether a measure that is averaged has a value for some classes, and none for others."""
+        if labelled_alerts.alerts_only(self):
+            return False
+        if measure.of_scores is not None:
+            return self._missing(measure) is None and class_scores.partly_defined(self, measure)
+        if self._undecided(measure):
+            return False
+        formula, confusion = _formula(measure), self.tally.confusion
+        values = [Quantity(formula, label=i).value(confusion) for i in range(len(confusion.labels))]
+        return 0 < sum(map(math.isnan, values)) < len(values)
 
     def at_base_rate(self, measure: Measure, base_rate: float) -> Estimate:
         """A binary measure of counts or of a score, with another share of positives."""

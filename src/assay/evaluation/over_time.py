@@ -124,6 +124,10 @@ class OverTime(Mapping[str, Trend]):
             self._estimates[key] = tuple(of_key(judge, *parse(key)) for judge in judges)
         return self._estimates[key]
 
+    def estimate(self, key: str, period: str) -> Estimate:
+        """A measure in one period, by its name."""
+        return self.estimates(key)[self.names.index(period)]
+
     def label(self, measure: Measure, suffix: str | None) -> str | None:
         """The label that a measure is of: the positive, or another; None for symmetric ones."""
         if suffix is None and self._first.binary and not measure.symmetric:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -56,27 +56,24 @@ def top_of(tally: Resolved, k: Any, volume: float | None) -> Top:
     return Top(int(k), len(sizes), volume, read, sum(size < k for size in sizes))
 
 
-def at_top(judge: Judge, top: Top, base_rate: float | None) -> Iterator[tuple[str, Estimate]]:
+def told(judge: Judge, top: Top, base_rate: float | None) -> bool:
+    """Whether there are top alerts: of days that were counted, or of days of ``volume`` rows."""
+    return top.volume is not None or (base_rate is None and judge.tally.days is not None)
+
+
+def at_top(judge: Judge, top: Top, base_rate: float | None) -> TopAlerts:
     """Precision and detection rate among the top alerts, on the rows or at a base rate.
 
     At a base rate, and without days, it takes the threshold at which a day of ``volume`` rows is
     expected to bring ``k`` alerts.
     """
-    found = _at_top(judge, top, base_rate)
-    if found is not None:
-        yield PRECISION_AT_TOP, found.precision
-        yield RECALL_AT_TOP, found.recall
-
-
-def _at_top(judge: Judge, top: Top, base_rate: float | None) -> TopAlerts | None:
     tally = judge.tally
     if base_rate is None and tally.days is not None:
         if alerts_only(judge):
             return _undefined(judge, NOT_LABELLED)
         days = {day: _table(t) for day, t in tally.days.items()}
         return _bounded(days, lambda tables: over_days(tables, top.k, judge.level))
-    if top.volume is None:
-        return None
+    assert top.volume is not None  # noqa: S101 - without days there is one
     table = _table(tally)
     negatives, positives = (float(total) for total in table.totals())
     why = None

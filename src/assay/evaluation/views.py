@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from assay import curves
 from assay.errors import MethodError, UnknownMeasure
+from assay.evaluation.entries import Entry
 from assay.evaluation.judge import Judge
 from assay.inference import Estimate, Wilson, with_band
 from assay.measures import Measure, find
@@ -17,29 +18,29 @@ from assay.tally import ScoreTally
 
 
 class ByMeasure(Mapping[str, Estimate]):
-    """Estimates by their measure, its name or an alias."""
+    """Estimates by their measure, its name or an alias; each is computed when it is asked for."""
 
-    def __init__(self, estimates: Mapping[str, Estimate]) -> None:
-        self._estimates = dict(estimates)
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._entries = {entry.measure: entry for entry in entries}
 
     def __getitem__(self, name: str | Measure) -> Estimate:
         if isinstance(name, Measure):
             name = name.name
-        if name in self._estimates:
-            return self._estimates[name]
-        found = find(name).name
-        if found not in self._estimates:
-            raise UnknownMeasure(f"{name!r} is not here; there are {', '.join(self._estimates)}")
-        return self._estimates[found]
+        if name not in self._entries:
+            written, name = name, find(name).name
+            if name not in self._entries:
+                there = ", ".join(self._entries)
+                raise UnknownMeasure(f"{written!r} is not here; there are {there}")
+        return self._entries[name].estimate
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._estimates)
+        return iter(self._entries)
 
     def __len__(self) -> int:
-        return len(self._estimates)
+        return len(self._entries)
 
     def __repr__(self) -> str:
-        return f"ByMeasure({self._estimates!r})"
+        return f"ByMeasure({dict(self)!r})"
 
 
 class Curves:

@@ -13,7 +13,9 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import TypeAlias, TypeVar
 
+from assay.formula.single import UndefinedRatio, of_class, ratio
 from assay.formula.tree import (
+    CLASS_CELLS,
     Add,
     Cell,
     Constant,
@@ -26,6 +28,7 @@ from assay.formula.tree import (
     TimesLog,
     Total,
 )
+from assay.formula.tree import cells as names_of
 
 Cells: TypeAlias = Mapping[str, Number | Sequence[Number]]
 Rounded = TypeVar("Rounded", int, float, Fraction)
@@ -33,15 +36,6 @@ _Range: TypeAlias = tuple[Fraction, Fraction]
 
 _FIRST_BITS = 96
 _LAST_BITS = 1 << 14
-
-
-class UndefinedRatio(ArithmeticError):
-    """A denominator is zero; carries the ratio and the class it was met in."""
-
-    def __init__(self, ratio: Divide, of_class: int | None) -> None:
-        super().__init__("a denominator is zero")
-        self.ratio = ratio
-        self.of_class = of_class
 
 
 class _TooCoarse(ArithmeticError):
@@ -55,11 +49,26 @@ def value(expression: Expression, cells: Cells) -> float:
     >>> value(TP / sqrt((TP + FP) * (TP + FN)), {"TP": 10**18, "FP": 10**18, "FN": 0})
     0.7071067811865476
     """
+    exactly = ratio(expression)
     try:
+        if exactly is not None and _counts(expression, cells):
+            return _quotient(*exactly(cells, None))
         low, high = _settle(expression, cells, _to_float)
     except UndefinedRatio:
         return math.nan
     return low if low == high else (low + high) / 2
+
+
+def _counts(expression: Expression, cells: Cells) -> bool:
+    """Whether the cells of a formula are integers."""
+    for name in names_of(expression):
+        found = cells[name]
+        if name not in CLASS_CELLS:
+            if type(found) is not int:
+                return False
+        elif not isinstance(found, tuple) or not all(type(each) is int for each in found):
+            return False
+    return True
 
 
 def rounded(expression: Expression, cells: Cells, digits: int) -> Decimal | None:
@@ -109,17 +118,26 @@ def _settle(
 
 
 def _to_float(fraction: Fraction) -> float:
+    return _quotient(fraction.numerator, fraction.denominator)
+
+
+def _quotient(numerator: int, denominator: int) -> float:
+    """The float nearest to a ratio of integers."""
     try:
-        return fraction.numerator / fraction.denominator
+        return numerator / denominator
     except OverflowError:
-        return math.inf if fraction > 0 else -math.inf
+        return math.inf if (numerator > 0) == (denominator > 0) else -math.inf
 
 
 def _enclose(expression: Expression, cells: Cells, k: int | None, bits: int) -> _Range:
+    exactly = ratio(expression)
+    if exactly is not None and _counts(expression, cells):
+        exact = Fraction(*exactly(cells, k))
+        return exact, exact
     match expression:
         case Cell(name):
             found = cells[name]
-            exact = Fraction(_of_class(name, found, k) if isinstance(found, Sequence) else found)
+            exact = Fraction(of_class(name, found, k) if isinstance(found, Sequence) else found)
             return exact, exact
         case Constant(number):
             return number, number
@@ -155,12 +173,6 @@ def _enclose(expression: Expression, cells: Cells, k: int | None, bits: int) -> 
             degree = _classes(cells)
             return _root(product[0], degree, bits)[0], _root(product[1], degree, bits)[1]
     raise TypeError(f"not an expression: {expression!r}")
-
-
-def _of_class(name: str, found: Sequence[Number], k: int | None) -> Number:
-    if k is None:
-        raise TypeError(f"{name} has one value a class; it stands outside of a sum")
-    return found[k]
 
 
 def _enclose_log(expression: TimesLog, cells: Cells, k: int | None, bits: int) -> _Range:
@@ -217,12 +229,12 @@ def _log(number: Fraction, bits: int) -> _Range:
     if number == 1:
         return Fraction(0), Fraction(0)
     context = Context(prec=bits // 3 + 8, Emax=MAX_EMAX, Emin=MIN_EMIN)
-    top, bottom = (
-        Fraction(context.ln(Decimal(part))) for part in (number.numerator, number.denominator)
-    )
-    # Each logarithm is rounded correctly to that many digits, of which all but one are trusted.
-    error = (top + bottom) / 10 ** (context.prec - 1)
-    return top - bottom - error, top - bottom + error
+    near = context.divide(Decimal(number.numerator), Decimal(number.denominator))
+    found = Fraction(context.ln(near))
+    # Ratio and logarithm are each rounded correctly to that many digits, of which all but one are
+    # trusted. A relative error of the ratio is an absolute one of its logarithm.
+    error = (1 + abs(found)) / 10 ** (context.prec - 1)
+    return found - error, found + error
 
 
 def _integer_root(number: int, degree: int) -> int:

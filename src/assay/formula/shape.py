@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from assay.formula.exact import Cells, UndefinedRatio, enclosure
+from assay.formula.single import once
 from assay.formula.text import plain
 from assay.formula.tree import (
     FN,
@@ -89,6 +90,7 @@ class Proportion:
     trials: Expression
 
 
+@once
 def proportion(expression: Expression) -> Proportion | None:
     """The successes and trials of a formula that is a share of rows, else None.
 

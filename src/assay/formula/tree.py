@@ -13,10 +13,10 @@ hand, and equal formulas compare equal.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Number: TypeAlias = int | Fraction
 
@@ -33,6 +33,15 @@ class Expression:
         if isinstance(self, Cell):
             return frozenset({self.name})
         return frozenset[str]().union(*(child._cells for child in children(self)))
+
+    @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """What was worked out from the node before, by the function that did it."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone, since functions that were worked out can't be pickled."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __add__(self, other: Expression | Number) -> Expression:
         return add(self, constant(other))

@@ -127,18 +127,22 @@ def _order_statistics(values: Floats, level: float) -> tuple[float, float]:
     return float(values[low - 1]), float(values[high - 1])
 
 
-@lru_cache(maxsize=8)
-def _tables(confusion: Confusion, resamples: int, seed: int) -> Floats:
-    table = table_of(confusion)
-    total = confusion.total
+def must_be_redrawn(confusion: Confusion) -> None:
+    """Refuse a table that can't be resampled."""
     if confusion.weighted:
         raise MethodError(
             "rows with sampling weights can't be resampled from their sums; use the delta method"
         )
-    if total >= 1 << 62:
+    if confusion.total >= 1 << 62:
         raise MethodError("the table is too large to resample; use the delta method")
+
+
+@lru_cache(maxsize=8)
+def _tables(confusion: Confusion, resamples: int, seed: int) -> Floats:
+    must_be_redrawn(confusion)
+    table = table_of(confusion)
     draws = np.random.default_rng(seed).multinomial(
-        int(total), (table / table.sum()).ravel(), size=resamples
+        int(confusion.total), (table / table.sum()).ravel(), size=resamples
     )
     return draws.reshape(resamples, *table.shape).astype(np.float64)
 

@@ -90,7 +90,24 @@ def on_arcsine(value: float, variance: float, reach: float) -> tuple[float, floa
 
 def variance(quantity: Quantity, table: Floats, squares: Floats) -> float:
     """The variance of a scale-free formula of a table of independent rows."""
+    if len(table) == 2:
+        return _variance_of_two(quantity, table.tolist(), squares.tolist())
     return float((squares * _gradient(quantity, table) ** 2).sum())
+
+
+def _variance_of_two(
+    quantity: Quantity, table: list[list[float]], squares: list[list[float]]
+) -> float:
+    """The same of two classes, without arrays: most tables are small, and there are many."""
+    (a, b), (c, d) = table
+    spread, rows = 0.0, a + b + c + d
+    for slope, square in zip(quantity.slopes(table), (*squares[0], *squares[1]), strict=True):
+        if math.isfinite(slope):
+            if abs(slope) * rows >= _ROUNDING:
+                spread += square * (slope * slope)
+        elif not math.isnan(slope):
+            spread += square * math.inf
+    return spread
 
 
 def _gradient(quantity: Quantity, table: Floats) -> Floats:
@@ -107,21 +124,27 @@ def interval(
     level: float,
     *,
     touching: bool = False,
+    value: float | None = None,
 ) -> tuple[float, float]:
     """The delta interval of a formula of a confusion matrix.
 
-    One that is ``touching`` its low end is flat there.
+    One that is ``touching`` its low end is flat there; ``value`` is that of the formula, where it
+    is known.
     """
-    value = quantity.value(confusion)
+    value = quantity.value(confusion) if value is None else value
     table, squares = table_of(confusion), squares_of(confusion)
     spread = variance(quantity, table, squares)
     # Sums of weights round.
     at_edge = _at_edge(value, bounds, _SLACK if confusion.weighted else 0.0)
+    uncertain = at_edge or spread == 0 or not math.isfinite(spread)
+    if table.all() and not uncertain and not (touching and value == 0):
+        # No cell is empty, so nothing is added.
+        return _ends(value, value, spread, bounds, level, touching=touching)
     added = quantity.added(table)
     if touching and value == 0:
         # Where decisions have nothing to do with the truth, half a row more on the right side.
         added = added + np.eye(len(table)) / 2
-    elif not added.any() and (at_edge or spread == 0 or not math.isfinite(spread)):
+    elif not added.any() and uncertain:
         added = quantity.evenly(table)
     centre = value
     if added.any():
@@ -131,6 +154,19 @@ def interval(
         spread = variance(quantity, table, squares)
         if at_edge or quantity.label is not None:
             centre = float(quantity.of_tables(table))
+    return _ends(value, centre, spread, bounds, level, touching=touching)
+
+
+def _ends(
+    value: float,
+    centre: float,
+    spread: float,
+    bounds: tuple[float, float],
+    level: float,
+    *,
+    touching: bool,
+) -> tuple[float, float]:
+    """The interval around the centre, stretched to hold the value."""
     reach = normal(level)
     ends = (
         on_arcsine(centre, spread, reach) if touching else on_scale(centre, spread, bounds, reach)

@@ -80,7 +80,7 @@ def estimate(
     ``default`` says how the interval is found when no ``method`` is asked for; a method that is not
     legal for the formula is passed over.
     """
-    exact = quantity.value(confusion)
+    exact = value_read = quantity.value(confusion)
     if math.isnan(exact):
         why = quantity.reason(confusion)
         # A share is undefined where it is of no rows.
@@ -131,7 +131,9 @@ def estimate(
         ends, name = (2 * low / (1 + low), 2 * high / (1 + high)), "wilson"
     else:
         touching = default is Interval.TOUCHING
-        ends = delta.interval(quantity, confusion, bounds, level, touching=touching)
+        ends = delta.interval(
+            quantity, confusion, bounds, level, touching=touching, value=value_read
+        )
         name = "delta"
     low = max(min(ends[0], exact), bounds[0])
     high = min(max(ends[1], exact), bounds[1])
@@ -149,8 +151,7 @@ def _proportion_ends(
         successes = share * trials
     else:
         trials, successes = value(parts.trials, table), value(parts.successes, table)
-    low, high = method(successes, trials)
-    return float(low), float(high)
+    return method.ends(successes, trials)
 
 
 def _effective(quantity: Quantity, confusion: Confusion) -> float:

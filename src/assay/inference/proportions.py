@@ -7,6 +7,7 @@ k is 0 or n.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
@@ -40,6 +41,16 @@ class ProportionInterval(ABC):
             low = np.where(k <= 0, 0.0, np.clip(low, 0, share))
             high = np.where(k >= n, 1.0, np.clip(high, share, 1))
         return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
+
+    def ends(self, k: float, n: float) -> tuple[float, float]:
+        """The same of one share, as two floats."""
+        if not n > 0:
+            return math.nan, math.nan
+        share = k / n
+        with np.errstate(all="ignore"):
+            low, high = self._ends(k, n)
+        low = 0.0 if k <= 0 else min(max(float(low), 0.0), share)
+        return low, 1.0 if k >= n else min(max(float(high), share), 1.0)
 
     @abstractmethod
     def _ends(self, k: Any, n: Any) -> Any:

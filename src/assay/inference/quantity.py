@@ -10,12 +10,20 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.formula import Expression, cells, derivative, evaluate, reason, value
+from assay.formula import Expression, K, cells, derivative, evaluate, reason, value
+from assay.formula.single import Number, number, once
 from assay.tally import Confusion
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 _derivative = lru_cache(maxsize=4096)(derivative)
+
+
+@once
+def slopes_of(expression: Expression) -> dict[str, Number]:
+    """The derivative of a formula by each cell that it has, as functions of one table."""
+    held = cells(expression) - {K.name}
+    return {cell: number(derivative(expression, cell)) for cell in sorted(held)}
 
 
 @dataclass(frozen=True)
@@ -51,14 +59,51 @@ class Quantity:
             labels = [labels[i] for i in self.classes]
         return reason(self.expression, self.cells(confusion), labels)
 
+    def of_table(self, table: Sequence[Sequence[float]]) -> float:
+        """The value of one 2 x 2 table of floats: the same bits as of many."""
+        return number(self.expression)(self._pairs(table), None)
+
+    def slopes(self, table: Sequence[Sequence[float]]) -> tuple[float, float, float, float]:
+        """The derivative by each cell of one 2 x 2 table of floats, row by row."""
+        columns, by = self._pairs(table), slopes_of(self.expression)
+        if self.label is not None:
+            found = {cell: slope(columns, None) for cell, slope in by.items()}
+            true, missed = found.get("TP", 0.0), found.get("FN", 0.0)
+            false, rest = found.get("FP", 0.0), found.get("TN", 0.0)
+            return (rest, false, missed, true) if self.label else (true, missed, false, rest)
+        hit, row, column = (
+            (by[cell](columns, 0), by[cell](columns, 1)) if cell in by else (0.0, 0.0)
+            for cell in ("HIT", "ROW", "COL")
+        )
+        whole = by["N"](columns, None) if "N" in by else 0.0
+        return (
+            hit[0] + row[0] + column[0] + whole,
+            row[0] + column[1] + whole,
+            row[1] + column[0] + whole,
+            hit[1] + row[1] + column[1] + whole,
+        )
+
+    def _pairs(self, table: Sequence[Sequence[float]]) -> dict[str, Any]:
+        """The cells of a 2 x 2 table; class cells as pairs."""
+        (tn, fp), (fn, tp) = table
+        if self.label is not None:
+            if self.label == 0:
+                tn, fp, fn, tp = tp, fn, fp, tn
+            return {"TP": tp, "FP": fp, "FN": fn, "TN": tn}
+        rows, columns = (tn + fp, fn + tp), (tn + fn, fp + tp)
+        total = rows[0] + rows[1]
+        return {"HIT": (tn, tp), "ROW": rows, "COL": columns, "N": total, "K": 2.0}
+
     def of_tables(self, tables: Floats) -> Floats:
         """The value of many K x K tables at once, K on both last axes."""
         return evaluate(self.expression, self._columns(tables))
 
     def gradient(self, table: Floats) -> Floats:
         """The derivative by each cell of a K x K table."""
-        columns = self._columns(table)
         size = table.shape[-1]
+        if size == 2:
+            return np.array(self.slopes(table.tolist())).reshape(2, 2)
+        columns = self._columns(table)
 
         def by(cell: str) -> Floats:
             if cell not in cells(self.expression):

@@ -26,16 +26,16 @@ from assay.measures import (
     Smooth,
     last_within,
 )
-from assay.tally import Sample, ScoreTally
+from assay.tally import Sample
 from assay.tally.sums import Moments
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 # DeLong's variance is trusted from this many expected errors on the smaller side.
 ENOUGH_ERRORS = 5
-# How often rows are dealt out in halves to see how optimistic a best threshold is; with more rows
-# than these it is small beside what few errors leave open.
-_SPLITS, _SEED, _MOST_ROWS = 4, 42, 500_000
+# With more rows than these the optimism of a best threshold is small beside what few errors leave
+# open.
+_MOST_ROWS = 500_000
 
 
 @dataclass(frozen=True)
@@ -239,26 +239,14 @@ def _recall_above(points: Points, recall: Floats, rank: int) -> float:
     return float(recall[points.first_below(float(rank), lambda at: float(points.fp[at]))])
 
 
-def optimism(declared: Ranked, found: Smooth, tally: ScoreTally) -> float:
+def optimism(declared: Ranked, found: Smooth, ranking: Ranking) -> float:
     """By how much a best threshold on these rows looks better than it is on others.
 
     It falls with the two thirds power of the number of rows (Kim and Pollard 1990), so halves of
     the rows show how much of it there is: what is not optimism is the same in both halves together
-    as in the whole. Rows are dealt out by chance, always alike.
+    as in the whole.
     """
-    generator = np.random.default_rng(_SEED)
-    counts = tally.counts.astype(np.int64)
-    # The same halves when the classes change places and the scores are turned over.
-    turned = counts[::-1, ::-1]
-    upside_down = turned.tobytes() < counts.tobytes()
-    values = []
-    for _ in range(_SPLITS):
-        half = generator.binomial(turned if upside_down else counts, 0.5)
-        half = half[::-1, ::-1] if upside_down else half
-        for part in (half, counts - half):
-            kept = part.any(axis=0)
-            dealt = ScoreTally(tally.labels, tally.scores[kept], part[:, kept])
-            values.append(declared.value(dealt))
+    values = [declared.value_of(half) for half in ranking.halves]
     defined = [value for value in values if not math.isnan(value)]
     more = math.fsum(defined) / len(defined) - found.value if defined else 0.0
     return max(more / (2 ** (2 / 3) - 1), 0.0)
@@ -267,7 +255,7 @@ def optimism(declared: Ranked, found: Smooth, tally: ScoreTally) -> float:
 def chosen_interval(
     declared: Ranked,
     found: Smooth,
-    tally: ScoreTally,
+    ranking: Ranking,
     smaller: float,
     bounds: tuple[float, float],
     level: float,
@@ -277,9 +265,9 @@ def chosen_interval(
     It is centred on what is left without the optimism, of which half is taken as its own error.
     """
     low, high = bounds
-    if sum(tally.totals()) > _MOST_ROWS or not low < found.value < high:
+    if ranking.positives + ranking.negatives > _MOST_ROWS or not low < found.value < high:
         return influence_interval(found, smaller, bounds, level)
-    bias = min(optimism(declared, found, tally), (found.value - low) / 2)
+    bias = min(optimism(declared, found, ranking), (found.value - low) / 2)
     honest = Smooth(found.value - bias, found.variance + bias**2 / 2)
     return influence_interval(honest, smaller, bounds, level)
 
@@ -308,7 +296,7 @@ def ranked_interval(
             return rate_interval(ranking.points, declared.reach, level), "order statistics"
         case Interval.CHOSEN if ranking is not None and unweighted:
             smaller = min(positives, negatives)
-            ends = chosen_interval(declared, found, ranking.tally, smaller, bounds, level)
+            ends = chosen_interval(declared, found, ranking, smaller, bounds, level)
             return ends, "delta"
         case Interval.INFLUENCE | Interval.AT_RATE | Interval.CHOSEN:
             smaller = min(positives, negatives) or positives

@@ -1,4 +1,4 @@
-"""Whether a probability means what it says: reliability in bins, a line through the log odds."""
+"""Whether a probability means what it says: reliability in bins, and Murphy's resolution."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.measures.influence import Influence
+from assay.measures.ranking import Smooth
 from assay.tally import ScoreTally
 from assay.tally.blocks import BLOCK, map_blocks
-from assay.tally.sums import SMALLEST_PROBABILITY
 
 BINS = 15
 # From this variance of the count on, the normal limit is good to seven digits.
 _NORMAL = 1e6
-# Newton's method: how many steps at most, what is a short one, when it has arrived, and how far
-# from the log odds an intercept may lie.
-_STEPS, _SHORT, _CLOSE, _FAR = 100, 1e-3, 1e-14, 40.0
 
 Floats = npt.NDArray[np.float64]
 
@@ -89,7 +86,11 @@ def reliability(tally: ScoreTally, bins: int = BINS) -> Reliability:
     cuts = [0, *edges.tolist(), tally.size]
     ends = list(pairwise(cuts))
     scores = tally.middles() if tally.inexact else tally.scores
-    found = map_blocks(bins, lambda: lambda i, _: _bin(tally, scores, *ends[i]), block=1)
+    if tally.size <= BLOCK:
+        # A thread would cost more than its bin.
+        found = [_bin(tally, scores, *each) for each in ends]
+    else:
+        found = map_blocks(bins, lambda: lambda i, _: _bin(tally, scores, *ends[i]), block=1)
     columns = np.array([row for row in found if row is not None]).reshape(-1, 4).T
     return Reliability(*columns)
 
@@ -153,125 +154,13 @@ def resolution_influence(tally: ScoreTally, bins: int = BINS) -> Influence:
     return Influence(found.resolution, *moves)
 
 
-# -- a line through the log odds -------------------------------------------------------------------
-
-
-def calibration_slope_influence(tally: ScoreTally) -> Influence:
-    """The slope of the logistic regression of the truth on the log odds that were said.
-
-    nan where the scores part the classes, or are all alike: then no slope fits best.
-    """
-    odds = log_odds(tally)
-    nothing = np.zeros(tally.size)
-    unfitted = Influence(math.nan, nothing, nothing)
-    if _parted(tally, odds):
-        return unfitted
-    try:
-        slope, (crossed, own), likely = _line(tally, odds)
-    except ZeroDivisionError:
-        # Parted, but for odds that differ by rounding.
-        return unfitted
-    moves = [(truth - likely) * (crossed + own * odds) for truth in (1, 0)]
-    return Influence(slope, *moves)
-
-
-def calibration_intercept_influence(tally: ScoreTally) -> Influence:
-    """What has to be added to all log odds so that their mean probability is the prevalence."""
-    odds = log_odds(tally)
-    intercept, likely = _shift(tally, odds)
-    spread = float((tally.counts.sum(axis=0) * likely * (1 - likely)).sum())
-    moves = [(truth - likely) / spread for truth in (1, 0)]
-    return Influence(intercept, *moves)
-
-
-def log_odds(tally: ScoreTally) -> Floats:
-    """The log odds of each score; certainty is read as 2^-52 less than that."""
-    edge = SMALLEST_PROBABILITY
-    said = np.clip(tally.scores.astype(np.float64), edge, 1 - edge)
-    return np.asarray(np.log(said) - np.log1p(-said))
-
-
-def certain(tally: ScoreTally) -> float:
-    """How many rows, or which sum of weights, were said to be certain, one way or the other."""
-    edge = SMALLEST_PROBABILITY
-    clipped = (tally.scores < edge) | (tally.scores > 1 - edge)
-    return float(tally.counts[:, clipped].sum())
-
-
-def _parted(tally: ScoreTally, odds: Floats) -> bool:
-    """Whether one threshold parts the classes, either way round."""
-    negative, positive = (odds[side > 0] for side in tally.counts)
-    return bool(positive.min() >= negative.max() or negative.min() >= positive.max())
-
-
-def _shares(tally: ScoreTally) -> tuple[Floats, Floats, float]:
-    """The shares of positives and of all rows at each score, and how many rows there are."""
-    total = float(tally.counts.sum())
-    q, p = tally.counts / total
-    return p, p + q, total
-
-
-def _shift(tally: ScoreTally, odds: Floats) -> tuple[float, Floats]:
-    """The shift of log odds at which as many positives are expected as there are, and the fit.
-
-    By Newton's method within ever closer bounds.
-    """
-    from scipy.special import expit
-
-    p, both, _ = _shares(tally)
-    low, high = -float(odds.max()) - _FAR, -float(odds.min()) + _FAR
-    found = 0.0
-    for _ in range(_STEPS):
-        likely = expit(found + odds)
-        excess = float((both * likely - p).sum())
-        low, high = (low, found) if excess > 0 else (found, high)
-        spread = float((both * likely * (1 - likely)).sum())
-        tried = found - excess / spread if spread > 0 else math.nan
-        following = tried if low < tried < high else (low + high) / 2
-        if abs(following - found) <= _CLOSE * (1 + abs(found)):
-            break
-        found = following
-    return following, np.asarray(expit(following + odds))
-
-
-def _line(tally: ScoreTally, odds: Floats) -> tuple[float, tuple[float, float], Floats]:
-    """A logistic regression on the log odds: its slope, the slope's row of the inverse information.
-
-    By Newton's method on centred log odds of one spread; last, the fitted shares.
-    """
-    from scipy.special import expit
-
-    p, both, total = _shares(tally)
-    centre = float((both * odds).sum())
-    unit = math.sqrt(float((both * (odds - centre) ** 2).sum()))
-    x = (odds - centre) / unit
-    share = float(p.sum())
-    a, b = math.log(share / (1 - share)), 0.0
-
-    def height(a: float, b: float) -> float:
-        eta = a + b * x
-        return float((p * eta - both * np.logaddexp(0, eta)).sum())
-
-    best = height(a, b)
-    for _ in range(_STEPS):
-        likely = expit(a + b * x)
-        weight, off = both * likely * (1 - likely), p - both * likely
-        i, j, k = float(weight.sum()), float((weight * x).sum()), float((weight * x * x).sum())
-        u, v = float(off.sum()), float((off * x).sum())
-        det = i * k - j * j
-        step_a, step_b = (k * u - j * v) / det, (i * v - j * u) / det
-        # A long step may lead too far; of a short one the heights differ by rounding alone.
-        far = max(abs(step_a), abs(step_b)) > _SHORT
-        while far and (tried := height(a + step_a, b + step_b)) < best:
-            step_a, step_b = step_a / 2, step_b / 2
-            far = max(abs(step_a), abs(step_b)) > _SHORT
-        a, b, best = a + step_a, b + step_b, tried if far else best
-        if max(abs(step_a), abs(step_b)) <= _CLOSE * (1 + max(abs(a), abs(b))):
-            break
-    likely = np.asarray(expit(a + b * x))
-    weight = both * likely * (1 - likely)
-    i, j, k = float(weight.sum()), float((weight * x).sum()), float((weight * x * x).sum())
-    det = (i * k - j * j) * total
-    # Back from centred log odds.
-    own = i / det / unit**2
-    return b / unit, (-j / det / unit - own * centre, own), likely
+def resolution_in_blocks(tally: ScoreTally, bins: int = BINS) -> Smooth:
+    """The same value and its variance by bins, within which all rows of a class move it alike."""
+    found = reliability(tally, bins)
+    total = float(found.weight.sum())
+    off = found.observed - found.prevalence
+    spread = 0.0
+    for truth, share in ((1, found.observed), (0, 1 - found.observed)):
+        moves = (off**2 - found.resolution + 2 * off * (truth - found.observed)) / total
+        spread += float((found.weight * share * moves**2).sum())
+    return Smooth(found.resolution, spread)

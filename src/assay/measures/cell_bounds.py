@@ -95,13 +95,13 @@ def _least_precision(tally: ScoreTally) -> float:
     before = np.cumsum(positives) - positives + passed
     total = float(positives.sum())
     held = (positives > 0) & (passed > 0)
+    tied = tally.tied()[::-1][held]
     positives, passed, before = positives[held], passed[held], before[held]
-    if tally.weighted:
-        return 1 - float((passed * np.log1p(positives / before)).sum()) / total
-    lost = passed * np.log1p(positives / (before + 0.5))
-    few = before + positives < _MANY
+    lost = passed * np.log1p(positives / (before if tally.weighted else before + 0.5))
+    few = (before + positives < _MANY) & (not tally.weighted)
     steps = digamma(before[few] + positives[few] + 1) - digamma(before[few] + 1)
     lost[few] = passed[few] * steps
+    lost[tied] = (passed * positives / (before + positives))[tied]
     return 1 - float(lost.sum()) / total
 
 

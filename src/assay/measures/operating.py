@@ -87,6 +87,12 @@ class Points:
         """The corners of the convex hull, from nothing flagged to everything."""
         return len(self) - 1 - upper_hull(self.fp[::-1], self.tp[::-1])
 
+    @cached_property
+    def hull(self) -> tuple[Floats, Floats]:
+        """The detection rates and the false positive rates of the corners."""
+        corners = self.corners
+        return self.tp[corners] / self.positives, self.fp[corners] / self.negatives
+
     def first_below(self, limit: float, of: Callable[[int], float]) -> int:
         """The first point at which what never rises along the points is at most the limit."""
         return bisect.bisect_left(range(len(self)), -limit, key=lambda at: -of(at))
@@ -242,7 +248,7 @@ def h_measure(points: Points, prior: Prior) -> Reading:
     its two rates.
     """
     corners, share = points.corners, points.share
-    recall, fpr = points.tp[corners] / points.positives, points.fp[corners] / points.negatives
+    recall, fpr = points.hull
     value, by_recall, by_fpr = _h(recall, fpr, share, prior)
     step = 1e-3 * min(share, 1 - share)
     near, far = (
@@ -251,6 +257,11 @@ def h_measure(points: Points, prior: Prior) -> Reading:
     )
     by_share = (8 * (near[1] - near[0]) - (far[1] - far[0])) / (12 * step)
     return Reading(points, value, corners, by_recall, by_fpr, by_share)
+
+
+def h_measure_alone(points: Points, prior: Prior) -> float:
+    """The H measure without its slopes."""
+    return _h(*points.hull, points.share, prior)[0]
 
 
 def _h(recall: Floats, fpr: Floats, share: float, prior: Prior) -> tuple[float, Floats, Floats]:

@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.measures.bins import BinRanges
-from assay.measures.calibration import (
+from assay.measures.calibration import resolution_in_blocks, resolution_influence
+from assay.measures.log_odds import (
+    calibration_intercept_in_blocks,
     calibration_intercept_influence,
+    calibration_slope_in_blocks,
     calibration_slope_influence,
     certain,
-    resolution_influence,
 )
 from assay.measures.measure import (
     HIGHER,
@@ -189,6 +191,7 @@ BRIER_RESOLUTION = Measure(
     averaged=False,
     of_scores=Ranked(
         influence=resolution_influence,
+        in_blocks=resolution_in_blocks,
         probabilities=True,
         bound=lambda tally: BinRanges.of(tally).resolution(),
         invariant_under=(Law.CLASS_SWAP,),
@@ -217,6 +220,7 @@ CALIBRATION_SLOPE = Measure(
     averaged=False,
     of_scores=Ranked(
         influence=calibration_slope_influence,
+        in_blocks=calibration_slope_in_blocks,
         probabilities=True,
         undefined=_PARTED,
         clipped=certain,
@@ -246,6 +250,7 @@ CALIBRATION_INTERCEPT = Measure(
     averaged=False,
     of_scores=Ranked(
         influence=calibration_intercept_influence,
+        in_blocks=calibration_intercept_in_blocks,
         probabilities=True,
         clipped=certain,
         invariant_under=(),

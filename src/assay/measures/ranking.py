@@ -34,6 +34,9 @@ from assay.tally.blocks import BLOCK, map_blocks
 Floats: TypeAlias = npt.NDArray[np.float64]
 Array: TypeAlias = npt.NDArray[Any]
 
+# How often rows are dealt out in halves.
+_SPLITS, _SEED = 4, 42
+
 
 class Smooth(NamedTuple):
     """A value and the variance of its estimate; nan where it can't be told."""
@@ -87,6 +90,24 @@ class Ranking:
     def points(self) -> Points:
         """The points of its ROC curve."""
         return Points.of(self.tally)
+
+    @cached_property
+    def halves(self) -> tuple[Points, ...]:
+        """The points of halves of the rows, which are dealt out by chance, always alike."""
+        generator = np.random.default_rng(_SEED)
+        counts = self.tally.counts.astype(np.int64)
+        # The same halves when the classes change places and the scores are turned over.
+        turned = counts[::-1, ::-1]
+        upside_down = turned.tobytes() < counts.tobytes()
+        found = []
+        for _ in range(_SPLITS):
+            half = generator.binomial(turned if upside_down else counts, 0.5)
+            half = half[::-1, ::-1] if upside_down else half
+            for part in (half, counts - half):
+                kept = part.any(axis=0)
+                scores = self.tally.scores[kept]
+                found.append(Points.of(ScoreTally(self.tally.labels, scores, part[:, kept])))
+        return tuple(found)
 
     def partial_auc(self, max_fpr: float = MAX_FPR, *, corrected: bool = True) -> Smooth:
         """The area up to a false positive rate, by default rescaled by McClish's correction."""

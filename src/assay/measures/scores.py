@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.errors import MethodError
 from assay.measures.bins import BinRanges, Ends
 from assay.measures.calibration import Reliability
 from assay.measures.influence import Influence
@@ -23,6 +24,7 @@ from assay.measures.measure import Interval, Law, Needs
 from assay.measures.operating import Points, Reading
 from assay.measures.ranking import UNKNOWN, Ranking, Smooth, rank
 from assay.tally import Confusion, LossSums, Sample, ScoreTally
+from assay.tally.blocks import BLOCK
 from assay.tally.sums import Moments
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -36,7 +38,8 @@ class Ranked:
     """A measure of one score, mostly of how it ranks the rows, by the influence of each row.
 
     ``fast`` finds the same value and variance from block sums, without sampling weights, and
-    ``alone`` the value, where that is quicker still.
+    ``alone`` the value from the points of the ROC curve, where that is quicker still;
+    ``in_blocks`` the same value and variance of more scores than a block holds, to 1e-12.
     ``unbiased`` divides by one row less on each side, as DeLong does. ``reach`` is the share of
     negatives that it looks at, ``between`` its least and largest value where those are within
     the range, and ``up_to`` gives it for another false positive rate, corrected or not. It asks
@@ -48,7 +51,8 @@ class Ranked:
 
     influence: Callable[[ScoreTally], Influence]
     fast: Callable[[Ranking], Smooth] | None = None
-    alone: Callable[[ScoreTally], float] | None = None
+    alone: Callable[[Points], float] | None = None
+    in_blocks: Callable[[ScoreTally], Smooth] | None = None
     interval: Interval = Interval.INFLUENCE
     invariant_under: tuple[Law, ...] = (Law.SCORE_MAP,)
     unbiased: bool = False
@@ -82,16 +86,24 @@ class Ranked:
         """The value and its variance."""
         if self.missing(*ranking.tally.effective()[::-1]) is not None:
             return UNKNOWN
-        return self.by_influence(ranking.tally) if self.fast is None else self.fast(ranking)
+        tally = ranking.tally
+        if self.in_blocks is not None and tally.size > BLOCK and not tally.weighted:
+            return self.in_blocks(tally)
+        return self.by_influence(tally) if self.fast is None else self.fast(ranking)
 
     def value(self, tally: ScoreTally) -> float:
         """The value alone, as resamples need it."""
         if self.alone is not None:
-            whole = self.missing(*tally.effective()[::-1]) is None
-            return self.alone(tally) if whole else math.nan
+            return self.value_of(Points.of(tally))
         if self.fast is not None:
             return self.of(rank(tally)).value
         return self._influence(tally).value
+
+    def value_of(self, points: Points) -> float:
+        """The value alone, of what is read off the points of a ROC curve."""
+        if self.alone is None:
+            raise MethodError("a measure that is no reading of points has no value of them")
+        return self.alone(points) if self.missing(*points.effective) is None else math.nan
 
     def _influence(self, tally: ScoreTally) -> Influence:
         """The influence, or nan where rows are missing."""
@@ -149,14 +161,19 @@ class Ranked:
             influence=influence,
             fast=None,
             alone=None,
+            in_blocks=None,
             unbiased=False,
             negatives=asked,
             bound=bound,
         )
 
 
-def read_off(read: Callable[[Points], Reading], **facts: Any) -> Ranked:
-    """A measure that is read off the points of the ROC curve."""
+def read_off(
+    read: Callable[[Points], Reading],
+    alone: Callable[[Points], float] | None = None,
+    **facts: Any,
+) -> Ranked:
+    """A measure that is read off the points of the ROC curve, its value ``alone`` if quicker."""
 
     def fast(ranking: Ranking) -> Smooth:
         reading = read(ranking.points)
@@ -167,7 +184,7 @@ def read_off(read: Callable[[Points], Reading], **facts: Any) -> Ranked:
     return Ranked(
         influence=lambda tally: read(Points.of(tally)).influence(),
         fast=fast,
-        alone=lambda tally: read(Points.of(tally)).value,
+        alone=alone or (lambda points: read(points).value),
         **facts,
     )
 

@@ -13,6 +13,7 @@ from assay.measures.operating import (
     equal_error,
     farthest,
     h_measure,
+    h_measure_alone,
     recall_at,
     severe_by_class,
     symmetric_costs,
@@ -173,7 +174,11 @@ H_MEASURE = Measure(
     better=HIGHER,
     range=(0, 1),
     averaged=False,
-    of_scores=read_off(partial(h_measure, prior=severe_by_class), interval=Interval.CHOSEN),
+    of_scores=read_off(
+        partial(h_measure, prior=severe_by_class),
+        partial(h_measure_alone, prior=severe_by_class),
+        interval=Interval.CHOSEN,
+    ),
     definition=Definition(
         _H_PLAIN, _H_LATEX, _H_SYMBOLS.format(prior="Beta(2, 1 + (1 - p) / p), whose mode is p")
     ),
@@ -194,6 +199,7 @@ H_MEASURE_SYMMETRIC = Measure(
     averaged=False,
     of_scores=read_off(
         partial(h_measure, prior=symmetric_costs),
+        partial(h_measure_alone, prior=symmetric_costs),
         interval=Interval.CHOSEN,
         invariant_under=(Law.CLASS_SWAP, Law.SCORE_MAP),
     ),

@@ -2,7 +2,8 @@
 
 The bits of a float that is not negative are ordered like the float, so bits << 1 | label sorts
 scores and labels at once, without an index. Negative scores have their bits turned over and are
-sorted apart. The sorted keys are then turned into scores in place.
+sorted apart. Many keys are laid out in ranges of their scores and sorted range by range, so that
+what a sort takes beside them stays small. The sorted keys are then turned into scores in place.
 """
 
 from __future__ import annotations
@@ -19,127 +20,95 @@ Array: TypeAlias = npt.NDArray[Any]
 
 # Below this many rows numpy sorts faster than polars starts its threads.
 LARGE = 1 << 20
-# More rows than this are sorted in ranges of their scores, so that what a sort takes stays small.
-_RANGE = 1 << 24
+# How many rows a range has: a quarter of all, but no less than the first and no more than the last.
+_RANGE = (1 << 20, 1 << 24)
+_RANGES = 4
 
 
 def count_binary(scores: Scores, truth: Array, low: float) -> tuple[Scores, Array]:
-    """Distinct scores ascending, and how many negatives and positives have each."""
-    edges = _edges(scores)
-    if not len(edges):
-        return _count_keys(*_pack(scores, truth, low), scores.dtype)
-    sizes = _sizes(scores, edges)
-    found = []
-    for i, rows in enumerate(sizes.sum(axis=0).tolist()):
-        if not rows:
-            continue
-        values, labels = np.empty(rows, scores.dtype), np.empty(rows, truth.dtype)
-        _select(scores, truth, edges, i, sizes[:, i], (values, labels))
-        start = low if i == 0 else float(edges[i - 1])
-        found.append(_count_keys(*_pack(values, labels, start), scores.dtype))
-    counts = np.empty((2, sum(len(part) for part, _ in found)), max(c.dtype for _, c in found))
-    distinct = np.empty(counts.shape[1], scores.dtype)
-    filled = 0
-    while found:
-        # Each part is let go as soon as it is copied.
-        part, rows_of = found.pop(0)
-        stop = filled + len(part)
-        distinct[filled:stop], counts[:, filled:stop] = part, rows_of
-        filled = stop
-    return distinct, counts
+    """Distinct scores ascending, and how many negatives and positives have each.
 
-
-def _edges(scores: Scores) -> Scores:
-    """Where to cut many scores into ranges of about the same number of rows; none for few.
-
-    Equal scores are never cut apart, and where the cuts lie does not change the result.
+    ``low`` is the smallest score.
     """
-    ranges = -(-len(scores) // _RANGE)
-    sample = np.sort(scores[:: max(len(scores) >> 16, 1)])
-    return np.unique(sample[[i * len(sample) // ranges for i in range(1, ranges)]])
-
-
-def _sizes(scores: Scores, edges: Scores) -> Array:
-    """How many rows of each block fall into each range."""
-
-    def work(i: int, j: int) -> Array:
-        above = [np.count_nonzero(scores[i:j] >= edge) for edge in edges]
-        return -np.diff([j - i, *above, 0])
-
-    return np.array(map_blocks(len(scores), lambda: work))
-
-
-def _select(
-    scores: Scores,
-    truth: Array,
-    edges: Scores,
-    chosen: int,
-    sizes: Array,
-    out: tuple[Scores, Array],
-) -> None:
-    """The rows of one range, in their order."""
-    starts = np.concatenate(([0], np.cumsum(sizes)))
-
-    def work(i: int, j: int) -> None:
-        values = scores[i:j]
-        inside = values >= edges[chosen - 1] if chosen else np.ones(j - i, bool)
-        if chosen < len(edges):
-            inside &= values < edges[chosen]
-        rows = slice(starts[i // BLOCK], starts[i // BLOCK + 1])
-        np.compress(inside, values, out=out[0][rows])
-        np.compress(inside, truth[i:j], out=out[1][rows])
-
-    map_blocks(len(scores), lambda: work)
-
-
-def _count_keys(keys: Array, negatives: int, dtype: np.dtype[Any]) -> tuple[Scores, Array]:
-    if negatives:
-        keys[:negatives] = _sorted(keys[:negatives])
-        keys[negatives:] = _sorted(keys[negatives:])
-        ordered = keys
-    else:
-        ordered = _sorted(keys)
-    distinct, counts = _unpack(ordered, keys, negatives, dtype)
-    # What was sorted aside is let go before the negatives are laid out.
-    del ordered
+    edges = _edges(scores, low)
+    keys = np.empty(len(scores), f"u{scores.dtype.itemsize}")
+    ends = _pack(scores, truth, edges, keys)
+    start = 0
+    for stop in ends:
+        sort_keys(keys[start:stop])
+        start = stop
+    negatives = ends[int(np.searchsorted(edges, 0.0))] if low < 0 else 0
+    distinct, counts = _unpack(keys, negatives, scores.dtype)
     np.subtract(counts[0] if len(distinct) < len(keys) else 1, counts[1], out=counts[0])
     return distinct, narrow(counts)
 
 
-def _pack(scores: Scores, truth: Array, low: float) -> tuple[Array, int]:
-    """Sort keys, those of negative scores first, and how many of these there are."""
-    unsigned = np.dtype(f"u{scores.dtype.itemsize}")
-    keys = np.empty(len(scores), unsigned)
+def _edges(scores: Scores, low: float) -> Scores:
+    """Where to cut scores into ranges of about as many rows; few are cut at 0 alone.
 
-    def pack(values: Scores, labels: Array, out: Array, *, flip: bool) -> None:
-        bits = (values + values.dtype.type(0)).view(unsigned)
-        if flip:
-            np.invert(bits, out=bits)
+    Equal scores are never cut apart, and where the cuts lie does not change the result.
+    """
+    rows = min(max(len(scores) // _RANGES, _RANGE[0]), _RANGE[1])
+    ranges = -(-len(scores) // rows)
+    edges = scores[:0]
+    if ranges > 1:
+        sample = np.sort(scores[:: max(len(scores) >> 16, 1)])
+        edges = sample[[i * len(sample) // ranges for i in range(1, ranges)]]
+    if low < 0:
+        edges = np.append(edges, scores.dtype.type(0))
+    return np.unique(edges)
+
+
+def _pack(scores: Scores, truth: Array, edges: Scores, keys: Array) -> list[int]:
+    """Fill in the sort keys range by range; where each range ends."""
+
+    def packed(i: int, j: int) -> Array:
+        values = scores[i:j] + scores.dtype.type(0)
+        bits = values.view(keys.dtype)
+        if len(edges) and edges[0] <= 0:
+            np.invert(bits, out=bits, where=values < 0)
         np.left_shift(bits, 1, out=bits)
-        np.bitwise_or(bits, labels.astype(unsigned), out=out)
+        return np.bitwise_or(bits, truth[i:j].astype(keys.dtype), out=bits)
 
-    if low >= 0:
-        map_blocks(
-            len(scores),
-            lambda: lambda i, j: pack(scores[i:j], truth[i:j], keys[i:j], flip=False),
-        )
-        return keys, 0
-    below = 0
-    above = len(scores)
-    for i, j in bounds(len(scores)):
-        values, labels = scores[i:j], truth[i:j]
-        negative = values < 0
-        some = int(np.count_nonzero(negative))
-        rest = ~negative
-        pack(values[negative], labels[negative], keys[below : below + some], flip=True)
-        pack(values[rest], labels[rest], keys[above - (j - i - some) : above], flip=False)
-        below += some
-        above -= j - i - some
-    return keys, below
+    def whole(i: int, j: int) -> None:
+        keys[i:j] = packed(i, j)
+
+    if not len(edges):
+        map_blocks(len(scores), lambda: whole)
+        return [len(scores)]
+    sizes = np.array(map_blocks(len(scores), lambda: lambda i, j: _sizes(scores[i:j], edges)))
+    ends = np.cumsum(sizes.sum(axis=0))
+    # Where the rows of each block go in each range.
+    stops = ends - sizes.sum(axis=0) + np.cumsum(sizes, axis=0)
+
+    def scattered(i: int, j: int) -> None:
+        block, where = packed(i, j), _ranges(scores[i:j], edges)
+        for each, (size, stop) in enumerate(
+            zip(sizes[i // BLOCK].tolist(), stops[i // BLOCK].tolist(), strict=True)
+        ):
+            if size:
+                np.compress(where == each, block, out=keys[stop - size : stop])
+
+    map_blocks(len(scores), lambda: scattered)
+    return [int(end) for end in ends]
 
 
-def _sorted(keys: Array) -> Array:
-    """The keys in order, in place or aside.
+def _sizes(values: Scores, edges: Scores) -> Array:
+    """How many scores fall into each range."""
+    above = [np.count_nonzero(values >= edge) for edge in edges]
+    return -np.diff([len(values), *above, 0])
+
+
+def _ranges(values: Scores, edges: Scores) -> Array:
+    """The range that each score falls into."""
+    where = np.zeros(len(values), np.uint16)
+    for edge in edges:
+        where += values >= edge
+    return where
+
+
+def sort_keys(keys: Array) -> Array:
+    """The keys in order, in place.
 
     Large ones by polars: it sorts on all cores, and numpy's AVX-512 sort is six times slower on
     processors whose compress-store is microcode.
@@ -149,46 +118,50 @@ def _sorted(keys: Array) -> Array:
         return keys
     import polars as pl
 
-    ordered: Array = pl.Series(keys).sort().to_numpy()
-    return ordered
+    keys[:] = pl.Series(keys).sort().to_numpy()
+    return keys
 
 
-def _unpack(
-    ordered: Array, out: Array, negatives: int, dtype: np.dtype[Any]
-) -> tuple[Scores, Array]:
-    """Distinct scores, written over ``out``, and how many rows and positives each has.
+def _unpack(keys: Array, negatives: int, dtype: np.dtype[Any]) -> tuple[Scores, Array]:
+    """Distinct scores, written over the sorted keys, and how many rows and positives each has.
 
     Where no two rows share a score, the rows are not written: there is one of each.
     """
-    size = len(ordered)
-    groups = _count_groups(ordered)
+    size = len(keys)
+    groups = _count_groups(keys)
     kind = np.min_scalar_type(size - groups + 1)
     counts = np.zeros((2, groups), kind)
     rows, positives = counts
-    filled = 0
-    last = None
-    for i, j in bounds(size):
-        labels = (ordered[i:j] & 1).astype(np.uint8)
-        bits = ordered[i:j] >> 1
+
+    def parted(i: int, j: int) -> tuple[Array, Array]:
+        labels = (keys[i:j] & 1).astype(np.uint8)
+        bits = keys[i:j] >> 1
         if negatives > i:
             # The shift lost the sign bit, which all negative scores share.
             turned = bits[: negatives - i]
             np.invert(turned, out=turned)
-        if groups == size:
-            out[i:j] = bits
-            positives[i:j] = labels
-            continue
+        return bits, labels
+
+    def alone(i: int, j: int) -> None:
+        keys[i:j], positives[i:j] = parted(i, j)
+
+    if groups == size:
+        map_blocks(size, lambda: alone)
+        return keys.view(dtype), counts
+    filled = 0
+    last = None
+    for i, j in bounds(size):
+        bits, labels = parted(i, j)
         values = bits.view(dtype)
         starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
         if last is not None and values[0] == last:
             filled -= 1
         stop = filled + len(starts)
-        out[filled:stop] = bits[starts]
+        keys[filled:stop] = bits[starts]
         positives[filled:stop] += np.add.reduceat(labels, starts, dtype=kind)
         rows[filled:stop] += np.diff(np.append(starts, j - i)).astype(kind)
         filled, last = stop, values[-1]
-    distinct = out[:groups].view(dtype)
-    return (distinct if groups == size else distinct.copy()), counts
+    return keys[:groups].view(dtype).copy(), counts
 
 
 def _count_groups(keys: Array) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -232,10 +233,30 @@ class ScoreTally:
         above = np.nextafter(np.append(low[1:], np.inf), -np.inf)
         return low, np.where(others.any(axis=0), low, above)
 
-    def one_score(self, column: int) -> bool:
-        """Whether all rows of a column are known to have the same score."""
+    def tied(self) -> npt.NDArray[np.bool_]:
+        """Of each column, whether its rows are known to have the same score."""
         low, high = self.ends()
-        return bool(low[column] == high[column])
+        return np.asarray(low == high)
+
+    def placed(self, labels: Sequence[str], label_at: Mapping[str, int]) -> ScoreTally:
+        """The same scores in which each label has its place among others, perhaps with others."""
+        names = tuple(labels)
+        places = [label_at[label] for label in self.labels]
+        if self.labels == names and places == list(range(len(names))):
+            return self
+
+        def summed(amounts: Array, kind: Any) -> Array:
+            if sorted(places) == list(range(len(names))):
+                return amounts[np.argsort(places)]
+            sums = np.zeros((len(names), self.size), kind)
+            for row, place in enumerate(places):
+                sums[place] += amounts[row]
+            return narrow(sums) if kind is np.int64 else sums
+
+        if self.squares is None:
+            return replace(self, labels=names, counts=summed(self.counts, np.int64))
+        squares = summed(self.squares, np.float64)
+        return replace(self, labels=names, counts=summed(self.counts, np.float64), squares=squares)
 
     def starting_at(self, smallest: float) -> ScoreTally:
         """The table of cuts with the rows below the lowest cut at the smallest score there is."""
@@ -249,16 +270,18 @@ class ScoreTally:
         return low if not self.inexact else low / 2 + high / 2
 
     def apart(self, *, positives_above: bool) -> ScoreTally:
-        """The binary table with the classes of each score ranked one above the other.
+        """The binary table with the classes of each cell ranked one above the other.
 
-        Of a grid the two ways are the best and the worst ranking that the rows can have. Scores are
-        ranks.
+        The two ways are the best and the worst ranking that the rows can have. Rows that are known
+        to have the same score stay tied. Scores are ranks.
         """
         below = 0 if positives_above else 1
+        tied = self.tied()
 
         def split(table: Array) -> Array:
             two = np.zeros((2, self.size, 2), table.dtype)
             two[below, :, 0], two[1 - below, :, 1] = table[below], table[1 - below]
+            two[1 - below, tied, 0], two[1 - below, tied, 1] = table[1 - below, tied], 0
             return two.reshape(2, -1)
 
         counts = split(self.counts)
@@ -350,7 +373,12 @@ class ScoreTally:
 
     def totals(self) -> list[Any]:
         """How many rows of each label there are."""
-        return self.at_least(-np.inf)
+        return list(self._totals)
+
+    @cached_property
+    def _totals(self) -> tuple[Any, ...]:
+        """Asked for by every measure, and counted once."""
+        return tuple(self.at_least(-np.inf))
 
     def to_bytes(self) -> bytes:
         """The table as bytes; :func:`assay.tally.from_bytes` reads them."""

@@ -116,18 +116,16 @@ class LossSums:
         """Sum the losses of rows whose truth is 0 or 1."""
 
         def worker() -> Any:
-            scratch = np.empty((4, BLOCK))
+            scratch = np.empty((4, min(len(truth), BLOCK)))
 
             def work(i: int, j: int) -> LossSums:
-                label, p_true, error, spare = scratch[:, : j - i]
-                np.copyto(label, truth[i:j])
-                np.subtract(probability[i:j], label, out=error, dtype=np.float64)
-                np.abs(error, out=error)
-                np.subtract(label, 1.0, out=label)
-                np.add(label, probability[i:j], out=p_true, dtype=np.float64)
-                np.abs(p_true, out=p_true)
-                brier = np.multiply(error, error, out=label)
-                return cls._of_losses(p_true, error, brier, spare, slice(i, j), counts, weights)
+                return cls._of_binary_block(
+                    truth[i:j],
+                    probability[i:j],
+                    scratch,
+                    None if counts is None else counts[i:j],
+                    None if weights is None else weights[i:j],
+                )
 
             return work
 
@@ -136,16 +134,45 @@ class LossSums:
     @classmethod
     def of_scores(cls, table: ScoreTally) -> LossSums:
         """Sum the losses of the rows of a binary table of scores without sampling weights."""
-        sums = cls()
-        for truth, counts in enumerate(table.counts):
-            for once, held in ((True, counts == 1), (False, counts > 1)):
-                scores = table.scores[held]
-                if len(scores):
-                    often = None if once else counts[held].astype(np.int64)
-                    sums += cls.of_binary(
-                        np.full(len(scores), truth, np.uint8), scores, counts=often
-                    )
-        return sums
+
+        def worker() -> Any:
+            scratch = np.empty((4, min(table.size, BLOCK)))
+
+            def work(i: int, j: int) -> LossSums:
+                sums = cls()
+                if _one_each(table.counts[:, i:j]):
+                    return cls._of_binary_block(table.counts[1, i:j], table.scores[i:j], scratch)
+                for truth, counts in enumerate(table.counts[:, i:j]):
+                    for once, held in ((True, counts == 1), (False, counts > 1)):
+                        scores = table.scores[i:j][held]
+                        if len(scores):
+                            often = None if once else counts[held].astype(np.int64)
+                            sums += cls._of_binary_block(truth, scores, scratch, often)
+                return sums
+
+            return work
+
+        return sum(map_blocks(table.size, worker), cls())
+
+    @classmethod
+    def _of_binary_block(
+        cls,
+        truth: Any,
+        probability: npt.NDArray[np.floating[Any]],
+        scratch: Floats,
+        counts: npt.NDArray[np.int64] | None = None,
+        weights: Floats | None = None,
+    ) -> LossSums:
+        """The losses of some rows; ``truth`` is theirs, or that of all of them."""
+        label, p_true, error, spare = scratch[:, : len(probability)]
+        np.copyto(label, truth)
+        np.subtract(probability, label, out=error, dtype=np.float64)
+        np.abs(error, out=error)
+        np.subtract(label, 1.0, out=label)
+        np.add(label, probability, out=p_true, dtype=np.float64)
+        np.abs(p_true, out=p_true)
+        brier = np.multiply(error, error, out=label)
+        return cls._of_losses(p_true, error, brier, spare, counts, weights)
 
     @classmethod
     def of_classes(
@@ -166,7 +193,12 @@ class LossSums:
             errors[right] = wrong
             brier = np.square(errors, out=errors).sum(axis=1) / 2
             return cls._of_losses(
-                p_true, wrong, brier, np.empty(j - i), slice(i, j), counts, weights
+                p_true,
+                wrong,
+                brier,
+                np.empty(j - i),
+                None if counts is None else counts[i:j],
+                None if weights is None else weights[i:j],
             )
 
         return sum(map_blocks(len(truth), lambda: work), cls())
@@ -178,7 +210,6 @@ class LossSums:
         wrong: Floats,
         brier: Floats,
         spare: Floats,
-        block: slice,
         counts: npt.NDArray[np.int64] | None,
         weights: Floats | None,
     ) -> LossSums:
@@ -191,15 +222,13 @@ class LossSums:
             q = wrong[sure]
             p_true[sure] = q * (1 + q * (1 / 2 + q / 3))
         if weights is not None:
-            weight = weights[block]
-            both = (_weighted_sums(p_true, weight), _weighted_sums(brier, weight))
+            both = (_weighted_sums(p_true, weights), _weighted_sums(brier, weights))
             return cls(len(low), int(np.count_nonzero(low)), weighted=both)
-        count = None if counts is None else counts[block]
         return cls(
-            len(low) if count is None else int(count.sum()),
-            int(np.count_nonzero(low)) if count is None else int(count[low].sum()),
-            _integer_sums(p_true, wrong, spare, count),
-            _integer_sums(brier, wrong, spare, count),
+            len(low) if counts is None else int(counts.sum()),
+            int(np.count_nonzero(low)) if counts is None else int(counts[low].sum()),
+            _integer_sums(p_true, wrong, spare, counts),
+            _integer_sums(brier, wrong, spare, counts),
         )
 
     def to_header(self) -> dict[str, Any]:
@@ -239,6 +268,11 @@ def losses_of(header: Mapping[str, Any], _: Mapping[str, Any]) -> LossSums:
         for sums in (header["log"], header["brier"])
     )
     return LossSums(int(header["rows"]), int(header["clipped"]), log, brier, weighted)
+
+
+def _one_each(counts: npt.NDArray[Any]) -> bool:
+    """Whether each score has one row."""
+    return bool(counts.max() == 1 and (counts[0] != counts[1]).all())
 
 
 def _integer_sums(

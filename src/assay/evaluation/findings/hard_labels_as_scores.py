@@ -35,7 +35,7 @@ def look(evaluation: Evaluation) -> str | None:
             return None
         what = f"The probabilities of all {rows(total)} are 0 or 1"
     else:
-        if tables[0].size != 2 or not all(map(tables[0].one_score, (0, 1))):
+        if tables[0].size != 2 or not tables[0].tied().all():
             return None
         low, high = tables[0].scores.tolist()
         what = f"The scores of {rows(total)} take only two values, {rate(low)} and {rate(high)}"

@@ -46,7 +46,7 @@ def look(evaluation: Evaluation) -> str | None:
     large = max(at_top / negatives, hits / positives) > LARGE_SHARE
     squares = at_top if table.squares is None else table.squares[0, -1].item()
     enough = at_top**2 >= FEWEST_FALSE_ALARMS * squares > 0
-    if large and enough and at_top + hits > heavy and table.one_score(-1):
+    if large and enough and at_top + hits > heavy and table.tied()[-1]:
         said.append(
             f"{percent(hits / positives)} of {positive} and {rows(at_top)} of {negative} have the "
             f"highest score, {rate(table.scores[-1])}: no threshold that flags anything has a "
@@ -54,7 +54,7 @@ def look(evaluation: Evaluation) -> str | None:
         )
     at_bottom, missed = (share.item() for share in table.counts[:, 0])
     low = missed / positives > LARGE_SHARE and at_bottom + missed > heavy
-    if low and table.one_score(0):
+    if low and table.tied()[0]:
         said.append(
             f"{percent(missed / positives)} of {positive} have the lowest score, "
             f"{rate(table.scores[0])}: no threshold short of flagging every row detects more than "

@@ -36,7 +36,7 @@ def look(evaluation: Evaluation) -> str | None:
     at = int(np.searchsorted(table.scores, table.scores.dtype.type(threshold)))
     if at == table.size or float(table.scores[at]) != threshold:
         return None
-    if not table.one_score(at):
+    if not table.tied()[at]:
         return None
     tied = sum(share.item() for share in table.counts[:, at])
     squares = tied if table.squares is None else float(table.squares[:, at].sum())
