@@ -94,10 +94,10 @@ def test_formulas_over_classes_have_the_same_value(name: str, counts: tuple[int,
     formula = {**OVERALL, **AVERAGES}[name]
     table = of_two(*counts)
     as_fractions = {
-        cell: tuple(map(Fraction, found)) if isinstance(found, tuple) else Fraction(found)  # type: ignore[arg-type]
+        cell: tuple(map(Fraction, found)) if isinstance(found, tuple) else Fraction(found)
         for cell, found in table.items()
     }
-    assert same_bits(value(formula, table), value(formula, as_fractions))  # type: ignore[arg-type]
+    assert same_bits(value(formula, table), value(formula, as_fractions))
 
 
 def test_a_negative_denominator_and_constants_keep_their_sign() -> None:
@@ -117,7 +117,7 @@ def test_roots_and_logarithms_have_no_ratio() -> None:
 
 def test_a_class_cell_outside_of_a_sum_is_refused() -> None:
     with pytest.raises(TypeError, match="stands outside of a sum"):
-        value(HIT / ROW, of_two(1, 2, 3, 4))  # type: ignore[arg-type]
+        value(HIT / ROW, of_two(1, 2, 3, 4))
 
 
 # -- floats ----------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def assert_same(formula: Expression, table: dict[str, object]) -> None:
     arrays = {name: np.asarray(found, np.float64) for name, found in table.items()}
     found = np.atleast_1d(evaluate(formula, arrays))
     floats = {
-        name: tuple(map(float, each)) if isinstance(each, tuple) else float(each)  # type: ignore[arg-type]
+        name: tuple(map(float, each)) if isinstance(each, tuple) else float(each)
         for name, each in table.items()
     }
     for k, expected in enumerate(found.tolist()):
