@@ -8,8 +8,10 @@ from functools import cache
 import numpy as np
 
 from assay import Evaluation, count, evaluate, evaluate_counts
+from assay.engines import confusion_at
 from assay.evaluation.labelled_alerts import Unlabelled
 from assay.report import Document, document_of
+from assay.tally import Resolved, ScoreTally
 
 ROWS = 240
 
@@ -78,6 +80,23 @@ def _undecided() -> Evaluation:
     return evaluate(columns["y_true"], y_score=logits, slices=slices, base_rate=0.01, volume=1000)
 
 
+def _kept(bits: int) -> Evaluation:
+    """Scores kept in cells of so few bits that bounds are wide."""
+    columns = _columns()
+    truth = np.array([label == "attack" for label in columns["y_true"]], np.uint8)
+    scores = np.array(columns["y_score"])
+    exact = ScoreTally.of_rows(("normal", "attack"), scores, truth)
+    tally = Resolved(
+        labels=("normal", "attack"),
+        positive="attack",
+        confusion=confusion_at(exact, 0.5),
+        threshold=0.5,
+        kind="probability",
+        scores=(exact.to_grid(bits),),
+    )
+    return Evaluation(tally, source={"name": "flows.csv", "rows_read": ROWS})
+
+
 def _partly(**options) -> Evaluation:
     labels = ["normal", "attack"]
     tally = count(
@@ -124,6 +143,7 @@ CASES: dict[str, Callable[[], Evaluation]] = {
     "one_class": lambda: evaluate([1, 1, 1], y_score=[0.1, 0.5, 0.9], labels=[0, 1]),
     "bare_scores": lambda: evaluate([0, 1, 0, 1], y_score=[-3, 5, 1, 8], threshold=2),
     "undecided": _undecided,
+    "grid": lambda: _kept(4),
     "level": lambda: _scored(level=0.9, threshold=0.25),
     "weighted": lambda: _scored(sample_weight=np.linspace(0.5, 2, ROWS)),
     "clustered": lambda: _scored(clusters=np.arange(ROWS) // 6),

@@ -26,6 +26,9 @@ def cases() -> dict[str, tuple]:
         for face, suffix in SUFFIXES.items():
             if face not in ("json", "csv") or name == "nothing_flagged":
                 found[f"{name}.{suffix}"] = (name, face, None)
+    found["grid_100.txt"] = ("grid", "terminal", 100)
+    found["grid.md"] = ("grid", "markdown", None)
+    found["grid.csv"] = ("grid", "csv", None)
     found["alerts_labelled_80.txt"] = ("alerts_labelled", "terminal", 80)
     return found
 

@@ -12,11 +12,23 @@ from hypothesis import strategies as st
 
 from assay.engines import count
 from assay.sources import from_arrays
-from assay.tally import ClusterTally, Confusion, LossSums, PairTally, Sample, ScoreTally, Resolved
+from assay.tally import (
+    ClusterTally,
+    Confusion,
+    JointScores,
+    LossSums,
+    PairTally,
+    Resolved,
+    Sample,
+    ScoreTally,
+)
+from assay.tally.keeping import Exact, Grid
 
 TWO = ("benign", "attack")
 THREE = ("benign", "dos", "probe")
 HOSTS = ("alpha", "beta", "gamma")
+GRID_BITS = 3
+CUTS = np.array([-1.0, 0.0, 5e-324, 0.25, 0.5, 0.75])
 
 Row = tuple[Any, ...]
 Counts = np.ndarray[Any, np.dtype[np.int64]] | None
@@ -74,9 +86,30 @@ def _scores(dtype: Any, labels: Sequence[str]) -> Callable[[Sequence[Row], Count
     return counted
 
 
+def _cells(dtype: Any, labels: Sequence[str]) -> Callable[[Sequence[Row], Counts], ScoreTally]:
+    def counted(rows: Sequence[Row], counts: Counts) -> ScoreTally:
+        truth, score = _columns(rows, (np.uint8, dtype))
+        return ScoreTally.of_rows(labels, score, truth, counts=counts, kept=Grid(GRID_BITS))
+
+    return counted
+
+
+def _cuts(rows: Sequence[Row], counts: Counts) -> ScoreTally:
+    truth, score = _columns(rows, (np.uint8, np.float64))
+    return ScoreTally.of_cuts(TWO, CUTS, score, truth, frequent=0, counts=counts)
+
+
 def _sample(rows: Sequence[Row], counts: Counts) -> Sample:
     truth, a, b = _columns(rows, (np.uint8, np.float64, np.float64))
     return Sample.of_rows(TWO, truth, {"a": a, "b": b}, counts=counts)
+
+
+def _joint(bits: int | None) -> Callable[[Sequence[Row], Counts], JointScores]:
+    def counted(rows: Sequence[Row], counts: Counts) -> JointScores:
+        truth, a, b = _columns(rows, (np.uint8, np.float64, np.float64))
+        return JointScores.of_rows(THREE, truth, {"a": a, "b": b}, counts=counts, bits=bits)
+
+    return counted
 
 
 def _clustered_sample(rows: Sequence[Row], counts: Counts) -> Sample:
@@ -174,10 +207,42 @@ KINDS = (
         lambda: ScoreTally.zero(THREE),
     ),
     Kind(
+        "cells of two labels",
+        st.tuples(binary, scores),
+        _cells(np.float64, TWO),
+        lambda: ScoreTally.zero(TWO).to_grid(GRID_BITS),
+    ),
+    Kind(
+        "cells of narrow scores and three labels",
+        st.tuples(ternary, narrow_scores),
+        _cells(np.float32, THREE),
+        lambda: ScoreTally.zero(THREE).to_grid(GRID_BITS),
+    ),
+    Kind(
+        "cuts",
+        st.one_of(
+            st.tuples(st.just(0), scores), st.tuples(st.just(1), st.sampled_from(CUTS.tolist()))
+        ),
+        _cuts,
+        lambda: _cuts([], None),
+    ),
+    Kind(
         "sample",
         st.tuples(binary, scores, scores),
         _sample,
         lambda: Sample.zero(TWO, ("a", "b")),
+    ),
+    Kind(
+        "joint scores on a grid",
+        st.tuples(ternary, scores, scores),
+        _joint(12),
+        lambda: JointScores.zero(THREE, ("a", "b")),
+    ),
+    Kind(
+        "joint scores, every pair",
+        st.tuples(ternary, scores, scores),
+        _joint(None),
+        lambda: JointScores.zero(THREE, ("a", "b"), Exact()),
     ),
     Kind(
         "clustered sample",

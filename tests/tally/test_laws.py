@@ -13,11 +13,12 @@ from assay.errors import TallyError
 from assay.tally import (
     ClusterTally,
     Confusion,
+    JointScores,
     LossSums,
     PairTally,
+    Resolved,
     Sample,
     ScoreTally,
-    Resolved,
     from_bytes,
 )
 
@@ -198,11 +199,15 @@ UNLIKE = {
         "unlike .*models",
     ),
     "clusters labels": lambda: (ClusterTally.zero(TWO), ClusterTally.zero(THREE), "unlike labels"),
-    "scores labels": lambda: (ScoreTally.zero(TWO), ScoreTally.zero(THREE), "unlike labels"),
     "scores weights": lambda: (
         ScoreTally.of_rows(TWO, _SCORE, _ONE),
         ScoreTally.of_rows(TWO, _SCORE, _ONE, weights=_WEIGHT),
         "with and without sampling weights",
+    ),
+    "joint models": lambda: (
+        JointScores.zero(TWO, ("a", "b")),
+        JointScores.zero(TWO, ("a", "c")),
+        "unlike models.*'c'",
     ),
     "sample labels": lambda: (
         Sample.zero(TWO, ("a",)),

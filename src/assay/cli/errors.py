@@ -37,7 +37,8 @@ NO_MEMORY = (
 # Messages of the library name its arguments; at the command line they are options.
 _OPTIONS = {
     **{name: name for name in ("positive", "negative", "labels", "threshold", "volume", "level")},
-    "unknown": "unknown",
+    **{name: name for name in ("unknown", "label", "score", "decision", "probabilities")},
+    **{name: name for name in ("id", "glob", "matrix")},
     "base_rate": "base-rate",
     "cost_fp": "cost-fp",
     "cost_fn": "cost-fn",
@@ -46,6 +47,7 @@ _OPTIONS = {
     "times": "time",
     "top": "top",
     "interval": "interval",
+    "mode": "mode",
     "y_true": "label",
     "y_score": "score",
     "y_pred": "decision",
@@ -60,6 +62,9 @@ _OPTIONS = {
     "old_threshold": "baseline-threshold",
 }
 _ARGUMENT = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_OPTIONS)})=(?=(['\"\w.+-])?)")
+# Arguments whose values are written without quotes.
+_WORDS = ("mode", "on_bad_row", "delimiter", "encoding", "max_memory", "input_format", "unlabelled")
+_WORD = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_WORDS)})=(?:'([^']*)'|\"([^\"]*)\")?")
 # The same where a column is spoken of.
 _COLUMNS = {
     "y_true": "the label column",
@@ -137,12 +142,18 @@ def as_options(message: str) -> str:
     "Say --positive 'attack' or --positive 'normal'"
     >>> as_options("y_proba has no column for ['x']; say positive=")
     "the table of probabilities has no column for ['x']; say --positive"
+    >>> as_options("leave such rows out with on_bad_row='skip'")
+    'leave such rows out with --on-bad-row skip'
     """
 
     def option(found: re.Match[str]) -> str:
         return f"--{_OPTIONS[found[1]]}{' ' if found[2] else ''}"
 
-    said = _ARGUMENT.sub(option, message)
+    def word(found: re.Match[str]) -> str:
+        value = found[2] or found[3]
+        return f"--{found[1].replace('_', '-')}{f' {value}' if value else ''}"
+
+    said = _ARGUMENT.sub(option, _WORD.sub(word, message))
     return _COLUMN.sub(lambda found: _COLUMNS[found[1]], said)
 
 

@@ -25,6 +25,7 @@ from assay.cli.judging import (
     COST_FN,
     COST_FP,
     LABELS,
+    MODE,
     NEGATIVE,
     POSITIVE,
     VOLUME,
@@ -149,6 +150,7 @@ EXAMPLES = (
     metavar="N",
     help=f"How often a bootstrap draws.  [default: {RESAMPLES}]",
 )
+@MODE
 @FIGURES
 @reporting
 @click.pass_context
@@ -172,6 +174,7 @@ def command(
     cost_fn: float | None,
     period: str | None,
     top: int | None,
+    mode: str,
     interval: str | None,
     resamples: int | None,
     figures: Path | None,
@@ -227,6 +230,7 @@ def command(
                 unknown=unknown,
                 period=period,
                 top=top,
+                mode=mode,
                 progress=progress,
                 **judged,
             )

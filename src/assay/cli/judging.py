@@ -22,6 +22,14 @@ NEGATIVE: Decorator = judging(
 LABELS: Decorator = judging(
     "--labels", type=values.labels, metavar="A,B", help="All labels there may be, also absent ones."
 )
+MODES = ("auto", "exact", "cuts", "grid")
+MODE: Decorator = judging(
+    "--mode",
+    type=click.Choice(MODES),
+    default=MODES[0],
+    show_default=True,
+    help="How scores are kept: all; cuts, exact in less memory; a grid, with bounds.",
+)
 VOLUME: Decorator = judging(
     "--volume", type=values.positive_number, metavar="N", help="Rows a day in deployment."
 )

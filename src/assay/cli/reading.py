@@ -172,7 +172,9 @@ def named(files: Sequence[str], others: Sequence[str] = ()) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        names = ["standard input" if file == "-" else file for file in files if file]
+        from assay.sources.files.inputs import without_query
+
+        names = ["standard input" if f == "-" else without_query(f) for f in files if f]
         if not names or any(_names(str(error), name) for name in [*names, *others]):
             raise
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""

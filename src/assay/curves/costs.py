@@ -22,6 +22,7 @@ from assay.measures import (
     Measure,
 )
 from assay.tally import ScoreTally
+from assay.tally.keeping import Exact
 
 _ROWS = TP + FP + FN + TN
 
@@ -60,7 +61,12 @@ def decision(
         )
     if base_rate is not None and not 0 <= base_rate <= 1:
         raise MethodError(f"a base rate lies between 0 and 1, such as 0.001; found {base_rate!r}")
-    swept = sweep_at(tally, _thresholds(thresholds, keep))
+    at = _thresholds(thresholds, keep)
+    if tally.size and not isinstance(tally.kept, Exact):
+        # Only from a score that is kept on are counts exact.
+        places = np.searchsorted(tally.scores, at).clip(max=tally.size - 1)
+        at = np.unique(tally.scores[places].astype(np.float64))
+    swept = sweep_at(tally, at[at < 1])
     cells = swept.cells()
     odds = swept.threshold / (1 - swept.threshold)
     terms = (Term(np.ones_like(odds), TP / _ROWS), Term(-odds, FP / _ROWS))

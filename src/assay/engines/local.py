@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from assay.engines.ask import Ask
 from assay.sources import Coded, Named
-from assay.sources.batch import joined
 from assay.sources.thresholds import USUAL
 from assay.tally import ClusterTally, Crosstab, LossSums, Sample, ScoreTally, Tally
 from assay.tally.by_name import (
@@ -26,7 +25,7 @@ from assay.tally.by_name import (
     Said,
 )
 from assay.tally.crosstab import BELOW, FLAGGED
-from assay.tally.keeping import Exact
+from assay.tally.keeping import Cuts, Exact, Grid
 from assay.tally.record import MOST_PROBABILITIES, kept_rows
 from assay.tally.scores import extremes
 
@@ -34,26 +33,36 @@ Array: TypeAlias = npt.NDArray[Any]
 
 MODEL = "model"
 _REACHED = (BELOW, FLAGGED)
-# How many rows are counted at once, and how many tallies are added at once.
-LOT = 1 << 23
-_FAN = 8
 
 
-def count_coded(rows: Coded, ask: Ask) -> Tally:
-    """Count rows that were checked into a tally of all that was asked for."""
+@dataclass(frozen=True, eq=False)
+class Cutting:
+    """The label that is counted into gaps, and the scores of all others, ascending."""
+
+    frequent: str
+    cuts: Array
+
+
+def count_coded(rows: Coded, ask: Ask, cutting: Cutting | None = None) -> Tally:
+    """Count rows that were checked into a tally of all that was asked for.
+
+    ``cutting`` tells where to cut, where these rows are but a part.
+    """
     rows = _sorted(rows)
     if not rows.size:
         return Tally(
             threshold=ask.threshold, columns=rows.columns, rows=rows.rows, empty=rows.empty
         )
     rankings = _rankings(rows)
+    if cutting is None and isinstance(ask.scores, Cuts) and SCORE in rankings:
+        cutting = cutting_of(rows, rankings[SCORE])
     scores = {
-        key: _scores(rows, column, ask)
+        key: _scores(rows, column, ask, cutting)
         for key, column in rankings.items()
         if ask.scores is not None
     }
     opinions = _opinions(rows, rankings, ask)
-    sample = _sample(rows, rankings)
+    sample = _sample(rows, rankings, ask)
     return Tally(
         labels=Names(rows.truth.names, rows.truth.kind),
         decisions=None if rows.decision is None else Names(rows.decision.names, rows.decision.kind),
@@ -71,64 +80,8 @@ def count_coded(rows: Coded, ask: Ask) -> Tally:
         sample=sample,
         too_many=sample is None and rows.probabilities is not None,
         slices=_slices(rows, opinions),
-        days=None if rows.days is None else _days(rows, rows.days, ask),
+        days=None if rows.days is None else _days(rows, rows.days, ask, cutting),
     )
-
-
-class Accumulator:
-    """Counts rows part by part, in memory of the order of what is kept of them.
-
-    Rows are counted in lots, and tallies of lots are added when there are a few of a size, so each
-    row is sorted few times.
-    """
-
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
-        self._waiting: list[Coded] = []
-        self._waiting_rows = 0
-        self._levels: list[list[Tally]] = []
-
-    def add(self, rows: Coded) -> None:
-        """Count further rows."""
-        self._waiting.append(rows)
-        self._waiting_rows += rows.size
-        if self._waiting_rows >= LOT:
-            self._count_waiting()
-
-    def add_tally(self, tally: Tally) -> None:
-        """Add what was counted elsewhere."""
-        self._carry(tally, 0)
-
-    @property
-    def nbytes(self) -> int:
-        """About how many bytes the scores take that are kept."""
-        return sum(
-            table.scores.nbytes + table.counts.nbytes
-            for level in self._levels
-            for tally in level
-            for table in tally.scores.values()
-        )
-
-    def done(self) -> Tally:
-        """The tally of all rows so far."""
-        self._count_waiting()
-        total = Tally.merge([tally for level in self._levels for tally in level])
-        self._levels = [[total]]
-        return total
-
-    def _count_waiting(self) -> None:
-        if self._waiting:
-            rows = joined(self._waiting)
-            self._waiting, self._waiting_rows = [], 0
-            self._carry(count_coded(rows, self._ask), 0)
-
-    def _carry(self, tally: Tally, level: int) -> None:
-        if level == len(self._levels):
-            self._levels.append([])
-        self._levels[level].append(tally)
-        if len(self._levels[level]) == _FAN:
-            parts, self._levels[level] = self._levels[level], []
-            self._carry(Tally.merge(parts), level + 1)
 
 
 def _sorted(rows: Coded) -> Coded:
@@ -193,14 +146,38 @@ def _crosstab(rows: Coded, opinion: _Opinion, chosen: Array | None = None) -> Cr
     )
 
 
-def _scores(rows: Coded, column: Array, ask: Ask) -> ScoreTally:
+def _scores(rows: Coded, column: Array, ask: Ask, cutting: Cutting | None) -> ScoreTally:
+    names, codes = rows.truth.names, rows.truth.codes
+    kept = ask.scores
+    if isinstance(kept, Cuts):
+        at = cutting or cutting_of(rows, column)
+        if at.frequent not in names:
+            names = tuple(sorted((*names, at.frequent)))
+            codes = np.array([names.index(n) for n in rows.truth.names], codes.dtype)[codes]
+        where = names.index(at.frequent)
+        return ScoreTally.of_cuts(names, at.cuts, column, codes, frequent=where, counts=rows.counts)
+    assert kept is not None  # noqa: S101 - asked for by the caller
     return ScoreTally.of_rows(
-        rows.truth.names, column, rows.truth.codes, counts=rows.counts, weights=rows.weights
+        names, column, codes, counts=rows.counts, weights=rows.weights, kept=kept
     )
 
 
+def cutting_of(rows: Coded, column: Array) -> Cutting:
+    """Where to cut rows that are all there are."""
+    frequent = _most_frequent(rows)
+    cuts = np.unique(column[rows.truth.codes != frequent].astype(np.float64) + 0.0)
+    return Cutting(rows.truth.names[frequent], cuts)
+
+
+def _most_frequent(rows: Coded) -> int:
+    """The label with most rows, the first by name where several have as many."""
+    amounts = np.zeros(len(rows.truth.names), np.int64)
+    np.add.at(amounts, rows.truth.codes, 1 if rows.counts is None else rows.counts)
+    return int(amounts.argmax())
+
+
 def _ends(column: Array, scores: ScoreTally | None) -> tuple[float, float]:
-    if scores is not None and scores.size:
+    if scores is not None and scores.size and isinstance(scores.kept, Exact):
         return float(scores.scores[0]), float(scores.scores[-1])
     low, high = extremes(column)
     return low + 0.0, high + 0.0
@@ -209,9 +186,13 @@ def _ends(column: Array, scores: ScoreTally | None) -> tuple[float, float]:
 def _losses(
     rows: Coded, rankings: Mapping[Said, Array], ask: Ask
 ) -> dict[tuple[str, str], LossSums]:
-    """Losses by label. Those of scores without weights follow from the scores, if all are kept."""
+    """Losses by label. Those of scores without weights follow from the scores, if all are kept.
+
+    The losses of a grid are those of its cells: a row that stands for many tells no other.
+    """
     if rows.probabilities is None or len(rows.columns or ()) < 3:
         follow = rows.weights is None and isinstance(ask.scores, Exact)
+        follow = follow or isinstance(ask.scores, Grid) or not ask.losses
         return (
             {} if follow or not rankings else _losses_of_score(rows, next(iter(rankings.values())))
         )
@@ -258,7 +239,7 @@ def _clusters(rows: Coded, clusters: Named, opinion: _Opinion) -> ClusterTally:
     )
 
 
-def _sample(rows: Coded, rankings: Mapping[Said, Array]) -> Sample | None:
+def _sample(rows: Coded, rankings: Mapping[Said, Array], ask: Ask) -> Sample | None:
     """The rows themselves: of one score those in clusters, of probabilities all but too many."""
     clusters = rows.clusters
     kept: Any = None
@@ -266,8 +247,8 @@ def _sample(rows: Coded, rankings: Mapping[Said, Array]) -> Sample | None:
         if rows.probabilities.size > MOST_PROBABILITIES and _distinct(rows) > MOST_PROBABILITIES:
             return None
         kept = rows.probabilities
-    elif clusters is not None and rows.weights is None and SCORE in rankings:
-        kept = rankings[SCORE]
+    elif clusters is not None and rows.weights is None and isinstance(ask.scores, Exact):
+        kept = rankings.get(SCORE)
     if kept is None:
         return None
     return kept_rows(
@@ -301,11 +282,11 @@ def _slices(
     return {key: tables[key] for key in sorted(tables)}
 
 
-def _days(rows: Coded, days: Named, ask: Ask) -> dict[str, Tally]:
+def _days(rows: Coded, days: Named, ask: Ask, cutting: Cutting | None) -> dict[str, Tally]:
     """One tally of everything but slices a day."""
     plain = replace(rows, slices={}, days=None, empty=0)
     return {
-        day: count_coded(replace(plain.of_rows(chosen), rows=len(chosen)), ask)
+        day: count_coded(replace(plain.of_rows(chosen), rows=rows.given(chosen)), ask, cutting)
         for day, chosen in sorted(_rows_by_name(days).items())
     }
 

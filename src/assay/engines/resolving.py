@@ -33,7 +33,7 @@ from assay.tally.by_name import (
     Said,
 )
 from assay.tally.crosstab import FLAGGED
-from assay.tally.packed import narrow
+from assay.tally.keeping import Exact
 
 
 def resolve(
@@ -188,7 +188,10 @@ class _Sides:
         names = self.labelling.labels
         if self.ranking is not None:
             kind = "probability" if self.is_probability else "score"
-            scores = (self._sided(tally.scores[self.ranking]),) if tally.scores else None
+            if tally.scores:
+                smallest = tally.extremes[self.ranking][0]
+                sided = tally.scores[self.ranking].placed(names, self.label_at)
+                scores = (sided.starting_at(smallest),)
             losses = self._losses(tally, scores)
         elif tally.columns is not None:
             kind = "probability"
@@ -198,7 +201,9 @@ class _Sides:
                     f"y_proba has no column for {absent}; its columns are {list(tally.columns)}"
                 )
             if tally.scores:
-                scores = tuple(self._sided(tally.scores[PROBABILITY, label]) for label in names)
+                scores = tuple(
+                    tally.scores[PROBABILITY, label].placed(names, self.label_at) for label in names
+                )
             losses = sum(
                 (sums for (_, how), sums in tally.losses.items() if how == OF_CLASS), LossSums()
             )
@@ -227,41 +232,11 @@ class _Sides:
         if not self.is_probability or scores is None:
             return None
         if not tally.losses:
-            return LossSums.of_scores(scores[0])
+            return LossSums.of_scores(scores[0]) if scores[0].kept == Exact() else None
         sums = LossSums()
         for name, place in self.label_at.items():
             sums += tally.losses.get((name, RIGHT if place else WRONG), LossSums())
         return sums
-
-    def _sided(self, table: ScoreTally) -> ScoreTally:
-        """The same scores with labels in their places."""
-        names = self.labelling.labels
-        places = [self.label_at[label] for label in table.labels]
-        if table.labels == names and places == list(range(len(names))):
-            return table
-        if sorted(places) == list(range(len(names))):
-            order = np.argsort(places)
-            return replace(
-                table,
-                labels=names,
-                counts=table.counts[order],
-                squares=None if table.squares is None else table.squares[order],
-            )
-
-        def summed(amounts: Any, kind: Any) -> Any:
-            sums = np.zeros((len(names), table.size), kind)
-            for row, place in enumerate(places):
-                sums[place] += amounts[row]
-            return sums
-
-        if table.squares is None:
-            return replace(table, labels=names, counts=narrow(summed(table.counts, np.int64)))
-        return replace(
-            table,
-            labels=names,
-            counts=summed(table.counts, np.float64),
-            squares=summed(table.squares, np.float64),
-        )
 
     def _sample(self, tally: Tally) -> Sample | None:
         sample = tally.sample
@@ -325,7 +300,7 @@ def _open(
     if known.counted:
         resolved, notes = resolve(known, labels=labels)
     else:
-        resolved, notes = _no_rows(known, labels or ()), ()
+        resolved, notes = _no_rows(labels or ()), ()
     outside = sum(
         number
         for table in tally.decided.values()
@@ -333,7 +308,7 @@ def _open(
         if label == unknown
     )
     inside = resolved.confusion.total
-    sample = _largest(tally, unknown, resolved.labels)
+    sample = _largest(tally, unknown)
     return replace(resolved, open_set=sample), (*notes, unknown_note(unknown, outside, inside))
 
 
@@ -356,7 +331,7 @@ def _must_be_unknown(unknown: str, tally: Tally, labels: Sequence[Any] | None) -
         )
 
 
-def _no_rows(tally: Tally, labels: Sequence[Any]) -> Resolved:
+def _no_rows(labels: Sequence[Any]) -> Resolved:
     """No rows of known labels, as a part of the data may have none."""
     names = tuple(sorted(label_text(label) for label in labels))
     return Resolved(
@@ -370,7 +345,7 @@ def _no_rows(tally: Tally, labels: Sequence[Any]) -> Resolved:
     )
 
 
-def _largest(tally: Tally, unknown: str, labels: tuple[str, ...]) -> Sample | None:
+def _largest(tally: Tally, unknown: str) -> Sample | None:
     """The largest probability of every row: of the unknown label, of known ones wrong and right."""
     sample = tally.sample
     if sample is None:

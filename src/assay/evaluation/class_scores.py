@@ -15,6 +15,7 @@ from assay.inference.bootstrap import Bootstrap
 from assay.inference.estimation import ONE_CLUSTER
 from assay.inference.scored import averaged_interval, clustered
 from assay.measures import ByRow, ClassAverage, Measure, OverPairs, Ranked, Share
+from assay.measures.cell_bounds import bound_of_average, bound_over_pairs
 from assay.tally import Sample
 from assay.tally.record import MOST_PROBABILITIES
 
@@ -56,9 +57,12 @@ def averaged(judge: Judge, ranked: Ranked, measure: Measure, average: str) -> Es
     declared = ClassAverage(ranked, weighted=average == "weighted", classes=held)
     weights = [float(rankings[i].positives) if declared.weighted else 1.0 for i in held]
     value = math.fsum(w * values[i] for w, i in zip(weights, held, strict=True))
-    return _estimate(
+    found = _estimate(
         judge, declared, declared.parts(rankings), value / math.fsum(weights), measure.range
     )
+    if not rankings[0].tally.inexact:
+        return found
+    return bounded(found, bound_of_average(declared, rankings), measure.range)
 
 
 def partly_defined(judge: Judge, measure: Measure) -> bool:
@@ -86,7 +90,15 @@ def over_pairs(judge: Judge, declared: OverPairs, measure: Measure) -> Estimate:
     value = declared.value(tally.scores)
     if math.isnan(value):
         return Estimate(math.nan, level=judge.level, undefined=ABSENT_CLASS)
-    return _estimate(judge, declared, declared.parts(tally.scores), value, measure.range)
+    found = _estimate(judge, declared, declared.parts(tally.scores), value, measure.range)
+    if not tally.scores[0].inexact:
+        return found
+    return bounded(found, bound_over_pairs(declared, tally.scores), measure.range)
+
+
+def bounded(found: Estimate, ends: tuple[float, float], bounds: tuple[float, float]) -> Estimate:
+    """An estimate with the bounds of a grid, inside of the range of its measure."""
+    return found.bounded(max(ends[0], bounds[0]), min(ends[1], bounds[1]))
 
 
 def _estimate(

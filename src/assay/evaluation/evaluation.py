@@ -15,6 +15,7 @@ from assay.evaluation.deployment import LowRate, Reach, low_rates, mostly_false,
 from assay.evaluation.entries import DEFAULT_BASE_RATES, Entry, entries
 from assay.evaluation.findings import Finding, findings_of
 from assay.evaluation.judge import Judge
+from assay.evaluation.kept import keeping, mode_note
 from assay.evaluation.labelled_alerts import Unlabelled, alerts_only
 from assay.evaluation.over_time import (
     AlertsPerDay,
@@ -56,6 +57,9 @@ RECORD = (
     "undefined",
     "note",
     "reading",
+    "mode",
+    "bound_low",
+    "bound_high",
 )
 NO_ALERTS = "rows without a label need one positive label; there are more than two classes"
 ONE_POSITIVE_COSTS = (
@@ -324,7 +328,7 @@ class Evaluation(Mapping[str, Estimate]):
             "positive": tally.positive,
             "threshold": tally.threshold,
             "level": self.level,
-            "mode": "exact",
+            "mode": keeping(tally).name,
             "labels": list(tally.labels),
             "confusion": [list(row) for row in tally.confusion.cells] if self.decided else None,
             "per_class": [self._class(i) for i in range(len(tally.labels))],
@@ -367,12 +371,14 @@ class Evaluation(Mapping[str, Estimate]):
     def _source_counts(self) -> dict[str, Any]:
         refused = list(self.source.get("refused", ()))
         rows_refused = self.source.get("rows_refused", len(refused))
+        reasons = self.source.get("reasons")
         return {
             "name": self.source["name"],
             "rows_read": self.source["rows_read"],
             "rows_used": self.source["rows_read"] - rows_refused,
             "rows_refused": rows_refused,
             "refused": refused,
+            **({"reasons": dict(reasons)} if reasons else {}),
         }
 
     def _class(self, label: int) -> dict[str, Any]:
@@ -395,8 +401,13 @@ class Evaluation(Mapping[str, Estimate]):
             "fp": [int(v) if whole else v for v in swept.fp.tolist()],
         }
 
+    @property
+    def has_reliability(self) -> bool:
+        """Whether scores are probabilities of one positive label, and known one by one."""
+        return self._judge.reliability is not None
+
     def _reliability(self) -> dict[str, list[Any]] | None:
-        if self._judge.reliability is None:
+        if not self.has_reliability:
             return None
         found = {name: column.tolist() for name, column in self.curves.reliability().items()}
         if not self.tally.confusion.weighted:
@@ -407,7 +418,7 @@ class Evaluation(Mapping[str, Estimate]):
         """All estimates as a polars dataframe."""
         import polars as pl
 
-        numbers = ("base_rate", "value", "low", "high", "n")
+        numbers = ("base_rate", "value", "low", "high", "n", "bound_low", "bound_high")
         schema: dict[str, Any] = {
             name: pl.Float64 if name in numbers else pl.String for name in RECORD
         }
@@ -415,7 +426,8 @@ class Evaluation(Mapping[str, Estimate]):
 
     def records(self) -> list[dict[str, Any]]:
         """All estimates as rows of a table: plain values, the slice in two columns."""
-        return [_record(self._plain(entry)) for entry in self.entries]
+        mode = keeping(self.tally).name
+        return [_record(self._plain(entry), mode) for entry in self.entries]
 
     def __repr__(self) -> str:
         return display.text(self)
@@ -435,9 +447,10 @@ def _must_be_redrawn(tally: Resolved) -> None:
 
 def _notes(tally: Resolved) -> list[str]:
     """What should be said of a tally as a whole."""
+    mode = [] if tally.scores is None else [mode_note(tally)]
     if tally.kind == "probability" and tally.positive is not None:
-        return ["all scores lie in [0, 1], so they were read as probabilities"]
-    return []
+        return ["all scores lie in [0, 1], so they were read as probabilities", *mode]
+    return mode
 
 
 def _volume(volume: Any) -> float | None:
@@ -473,7 +486,9 @@ def _key(entry: Entry, positive: str | None) -> str:
     return entry.measure if suffix is None else f"{entry.measure}.{suffix}"
 
 
-def _record(estimate: Mapping[str, Any]) -> dict[str, Any]:
+def _record(estimate: Mapping[str, Any], mode: str) -> dict[str, Any]:
     where = estimate["slice"] or {"column": None, "value": None}
     sliced = {"slice_column": where["column"], "slice_value": where["value"]}
-    return {key: {**estimate, **sliced}[key] for key in RECORD}
+    low, high = estimate["bound"] or (None, None)
+    kept = {"mode": mode, "bound_low": low, "bound_high": high}
+    return {key: {**estimate, **sliced, **kept}[key] for key in RECORD}

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from assay import engines as engine
+from assay.engines import Ask, Parts, count_coded, resolve
+from assay.engines.parts import AUTO, keeping_of_mode
+from assay.engines.queries import count_queries, countable
 from assay.errors import ScoreError
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
 from assay.evaluation.labelled_alerts import Unlabelled
 from assay.inference import Method
-from assay.sources import Batch, label_text, open_arrays
-from assay.sources.batch import Labels
-from assay.sources.columns import BOOLEAN
-from assay.sources.files import Name, Progress, Request, given_names, labelled, read, silent
-from assay.tally.scores import extremes
+from assay.sources import Coded
+from assay.sources.arrays import coded_columns, one_score, sided
+from assay.sources.batch import joined
+from assay.sources.columns import native
+from assay.sources.files import (
+    Name,
+    Progress,
+    Reading,
+    Request,
+    given_names,
+    silent,
+    sources,
+    typed,
+)
+from assay.sources.files.inputs import Source
+from assay.sources.thresholds import checked_threshold
+from assay.tally import Resolved, Tally
+from assay.tally.by_name import DECISION, PROBABILITY, SCORE, Refusals
+from assay.tally.crosstab import FLAGGED
+
+DECIDED = "threshold= decides on y_score; decisions are taken as they are"
 
 
 def evaluate_files(
@@ -37,6 +52,7 @@ def evaluate_files(
     cost_fn: float | None = None,
     period: str | None = None,
     top: int | None = None,
+    mode: str = AUTO,
     level: float | None = None,
     interval: Method | str | None = None,
     progress: Progress = silent,
@@ -45,7 +61,9 @@ def evaluate_files(
 
     ``inputs`` are paths, ``-`` for standard input, or ``sqlite:FILE?QUERY``. ``request`` says which
     columns to read and how; those that it does not name are recognised by well-known names.
-    Labels may be given as text, whatever the file holds; ``unknown`` is one that the model has no
+    ``mode`` says how scores are kept: ``"exact"``, ``"cuts"`` (exact too, in memory of the order of
+    the rarer labels), ``"grid"`` (with bounds), or ``"auto"``, which keeps as much as fits into the
+    request's ``max_memory`` and says what it kept. Labels may be given as text, whatever the file holds; ``unknown`` is one that the model has no
     probability of.
 
     >>> import pathlib, tempfile
@@ -56,64 +74,134 @@ def evaluate_files(
     1.0
     """
     request = replace(request or Request(), by_threshold=threshold is not None)
-    rows = read(given_names(inputs), request, progress)
-    columns = labelled(rows, positive=positive, negative=negative, labels=labels, unknown=unknown)
-    batch = open_arrays(**columns, threshold=threshold)
+    if threshold is not None:
+        threshold = checked_threshold(threshold)
+    names = given_names(inputs)
+    sides = {"positive": positive, "negative": negative, "labels": labels, "unknown": unknown}
+    options: dict[str, Any] = {
+        "level": level,
+        "interval": interval,
+        "base_rate": base_rate,
+        "volume": volume,
+        "costs": costs_of(cost_fp, cost_fn),
+        "period": period,
+        "top": top,
+    }
+    ask = Ask(threshold=threshold, on_bad_row=request.on_bad_row)
+    queries = sources(names, request)
+    if unknown is None and countable(queries, request):
+        asked = replace(ask, scores=keeping_of_mode(mode))
+        return _in_database(queries, request, sides, asked, options)
+    reading = Reading(names, request, progress)
+    judged = _Judged(reading, sides, by_threshold=threshold is not None)
+    parts = Parts(judged.parts, reading.again, reading.budget.limit)
+    tally, told = parts.count(ask, mode)
+    reasons = Refusals(reading.reasons)
+    tally += Tally(rows=reasons.total, refused=reasons)
+    if judged.unlabelled:
+        tally = replace(tally, unlabelled=count_coded(joined(judged.unlabelled), ask))
+    kind = tally.labels.kind
+    said = typed(kind, **sides)
+    listed = said["labels"]
+    if judged.single is not None:
+        said["positive"] = native(judged.single, kind)
+    elif listed is None and unknown is None and reading.roles.probabilities:
+        listed = [native(label, kind) for label in reading.roles.probabilities]
+    resolved, notes = resolve(tally, **{**said, "labels": listed})
     unlabelled = None
-    if rows.unlabelled is not None:
-        unlabelled = _unlabelled(rows.unlabelled, batch, threshold, one_negative=negative)
+    if tally.unlabelled is not None:
+        unlabelled = _unlabelled(tally, resolved, one_negative=negative is not None)
+    rows = reading.rows({})
     return Evaluation(
-        engine.count(batch),
-        level=level,
-        interval=interval,
-        base_rate=base_rate,
-        volume=volume,
-        costs=costs_of(cost_fp, cost_fn),
+        resolved,
         family=rows.family,
         time=rows.time,
-        period=period,
-        top=top,
         unlabelled=unlabelled,
         source=rows.source,
-        notes=(*rows.notes, *batch.notes),
+        notes=(*rows.notes, *told, *notes),
+        **options,
     )
 
 
-def _unlabelled(
-    columns: Mapping[str, Any], batch: Batch, threshold: float | None, *, one_negative: Any
-) -> Unlabelled:
+def _in_database(
+    queries: Sequence[Source],
+    request: Request,
+    sides: Mapping[str, Any],
+    ask: Ask,
+    options: Mapping[str, Any],
+) -> Evaluation:
+    """The evaluation of queries whose rows are counted where they are."""
+    counted = count_queries(queries, request, ask)
+    if ask.threshold is not None and counted.roles.decision is not None:
+        raise ScoreError(DECIDED)
+    return Evaluation(
+        counted.tally.asked(**typed(counted.tally.labels.kind, **sides)),
+        family=counted.roles.family,
+        time=counted.roles.time,
+        source=counted.source,
+        **options,
+    )
+
+
+class _Judged:
+    """The rows of files, as they are to be counted."""
+
+    def __init__(self, reading: Reading, sides: Mapping[str, Any], *, by_threshold: bool) -> None:
+        self._reading = reading
+        self._sides = sides
+        self._by_threshold = by_threshold
+        self.unlabelled: list[Coded] = []
+
+    @property
+    def single(self) -> str | None:
+        """The label of the only probability, where there is but one: the probability is a score."""
+        labels = list(self._reading.roles.probabilities)
+        return labels[0] if len(labels) == 1 else None
+
+    def parts(self) -> Iterator[Coded]:
+        """The rows with a label, part by part; the others are kept aside."""
+        self.unlabelled = []
+        for collector in self._reading.pieces():
+            if self._by_threshold and self._reading.roles.decision is not None:
+                raise ScoreError(DECIDED)
+            columns, rest = collector.take()
+            if rest is not None:
+                self.unlabelled.append(self._sided(coded_columns(rest), columns["y_true"].kind))
+            rows = coded_columns(columns)
+            yield self._sided(rows, rows.truth.kind)
+
+    def _sided(self, rows: Coded, kind: str) -> Coded:
+        sides = typed(kind, **self._sides)
+        if self.single is None:
+            return sided(rows, sides["positive"], sides["negative"])
+        of = native(self.single, kind)
+        if sides["negative"] is not None or sides["positive"] not in (None, of):
+            raise ScoreError(f"the only probability is that of {of!r}, so that is the positive")
+        return one_score(rows, [self.single])
+
+
+def _unlabelled(tally: Tally, resolved: Resolved, *, one_negative: bool) -> Unlabelled:
     """How many rows without a label were flagged, by the rule that decides on the others."""
-    flagged = _flagged(columns, batch, threshold, one_negative=one_negative)
-    counts = columns.get("counts")
-    if counts is None:
-        raised = int(np.count_nonzero(flagged))
-        return Unlabelled(raised, len(flagged) - raised)
-    raised = int(counts[flagged].sum())
-    return Unlabelled(raised, int(counts.sum()) - raised)
+    rest = tally.unlabelled
+    assert rest is not None  # noqa: S101 - checked by the caller
 
-
-def _flagged(
-    columns: Mapping[str, Any], batch: Batch, threshold: float | None, *, one_negative: Any
-) -> npt.NDArray[np.bool_]:
     def alarm(name: str) -> bool:
-        return name == batch.positive if one_negative is None else name != batch.labels[0]
+        if set(resolved.labels) <= {"0", "1"}:
+            name = {"false": "0", "true": "1"}.get(name, name)
+        return name != resolved.labels[0] if one_negative else name == resolved.positive
 
-    decision: Labels | None = columns.get("y_pred")
-    if decision is not None:
-        names = decision.names
-        if decision.kind == BOOLEAN and set(batch.labels) <= {"0", "1"}:
-            names = tuple({"false": "0", "true": "1"}[name] for name in names)
-        return np.array([alarm(name) for name in names], bool)[decision.codes]
-    if "y_proba" in columns:
-        chosen = [c for label, c in columns["y_proba"].items() if alarm(label_text(label))]
-        scores = np.sum(chosen, axis=0)
+    if DECISION in rest.decided:
+        table = rest.decided[DECISION]
+        raised = sum(number for (_, name), number in table.cells.items() if alarm(name))
     else:
-        scores = columns["y_score"]
-    low, high = extremes(scores)
-    if batch.threshold is None or (threshold is None and not (low >= 0 and high <= 1)):
-        raise ScoreError(
-            f"rows without a label are judged by decisions, and scores of them run from {low:g} to "
-            f"{high:g}, so 0.5 means nothing: say threshold=, the score from which on a row is "
-            f"flagged"
-        )
-    return np.asarray(scores >= np.float64(batch.threshold))
+        key = SCORE if SCORE in rest.decided else (PROBABILITY, resolved.positive or "")
+        table = rest.decided[key]
+        low, high = rest.extremes[key]
+        if resolved.threshold is None or (tally.threshold is None and not 0 <= low <= high <= 1):
+            raise ScoreError(
+                f"rows without a label are judged by decisions, and scores of them run from "
+                f"{low:g} to {high:g}, so 0.5 means nothing: say threshold=, the score from which "
+                f"on a row is flagged"
+            )
+        raised = sum(number for (_, name), number in table.cells.items() if name == FLAGGED)
+    return Unlabelled(raised, sum(table.cells.values()) - raised)

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 
 from assay.errors import InputError, MethodError
 from assay.evaluation import class_scores, labelled_alerts, probabilities
-from assay.evaluation.class_scores import DEFINED_ONLY, NOT_KEPT, TOO_FEW
+from assay.evaluation.class_scores import DEFINED_ONLY, NOT_KEPT, TOO_FEW, bounded
 from assay.evaluation.labelled_alerts import Unlabelled
 from assay.evaluation.probabilities import NO_ROWS
 from assay.evaluation.undecided import NO_DECISIONS, needs_decisions
@@ -45,10 +45,14 @@ from assay.measures import (
     rank,
     reliability,
 )
+from assay.measures.cell_bounds import bound_of
+from assay.measures.scores import OfScores
 from assay.sources import FAMILY
 from assay.tally import Confusion, Resolved, Sample, ScoreTally
+from assay.tally.keeping import Cuts, Exact, Grid, Keeping
 
 NO_COSTS = "it needs what errors cost; say cost_fp= and cost_fn="
+NEEDS_SCORES = "it needs the scores themselves, which are kept as {mode}; count with exact scores"
 AT_THE_EDGE = "no interval: no row is ranked wrong, so its spread can't be told"
 # Costs of one ratio in two units.
 _SINGLE, _DOUBLED = Costs(Fraction(1), Fraction(3)), Costs(Fraction(2), Fraction(6))
@@ -105,6 +109,8 @@ class Judge:
     def reliability(self) -> Reliability | None:
         """The reliability of binary probabilities."""
         if self.tally.kind != "probability" or self.tally.scores is None or not self.binary:
+            return None
+        if isinstance(self.kept, Cuts):
             return None
         return reliability(self.tally.scores[0])
 
@@ -308,15 +314,37 @@ class Judge:
         """What a measure needs and the tally does not have."""
         if labelled_alerts.alerts_only(self):
             return labelled_alerts.NOT_LABELLED
-        if measure.needs is Needs.LOSSES and self.tally.losses is None:
+        if measure.needs is Needs.LOSSES and self.tally.losses is None and not self._in_cells:
+            if self.tally.kind == "probability" and self.kept != Exact():
+                return NEEDS_SCORES.format(mode=self.kept.name)
             return "it needs probabilities" + self._have()
         if measure.needs is Needs.OPEN_SET and self.tally.open_set is None:
             return "it needs rows of a label that the model does not know: say unknown="
         if measure.needs is Needs.SCORES and self.tally.scores is None:
             return "it needs scores" + self._have()
+        if self._by_score(measure.of_scores) and isinstance(self.kept, Cuts):
+            return NEEDS_SCORES.format(mode="cuts")
         if isinstance(measure.of_scores, Binned) and self.reliability is None:
             return "it needs the probability of one positive label, of two"
         return None
+
+    @property
+    def kept(self) -> Keeping:
+        """How scores are kept."""
+        return self.tally.scores[0].kept if self.tally.scores else Exact()
+
+    @property
+    def _in_cells(self) -> bool:
+        """Whether cells of a grid tell the probability of one positive label, of two."""
+        probability = self.tally.kind == "probability" and self.binary
+        return probability and isinstance(self.kept, Grid)
+
+    @staticmethod
+    def _by_score(declared: OfScores | None) -> bool:
+        """Whether a measure is of the scores themselves, not of their order or their losses."""
+        return isinstance(declared, Binned) or (
+            isinstance(declared, Ranked) and declared.probabilities
+        )
 
     def _have(self) -> str:
         given = {"": "decisions", "score": "scores", "probability": "probabilities"}
@@ -342,6 +370,9 @@ class Judge:
         found, bounds = declared.of(ranking), declared.between or measure.range
         if math.isnan(found.value):
             return self._undefined(declared.undefined).changed(n=n)
+        inexact = ranking.tally.inexact
+        if inexact and declared.probabilities and declared.bound is None:
+            return self._undefined(NEEDS_SCORES.format(mode="a grid")).changed(n=n)
         note = None
         if isinstance(self.method, Bootstrap):
             ends, name, note = self.resampled(ranking.tally, declared.value, sample)
@@ -360,7 +391,8 @@ class Judge:
             cut = f"{many} {'was' if ranking.tally.weighted else 'were'} clipped at 2^-52"
             note = cut if note is None else f"{note}; {cut}"
         low, high = min(ends[0], found.value), max(ends[1], found.value)
-        return Estimate(found.value, low, high, method=name, n=n, level=self.level, note=note)
+        result = Estimate(found.value, low, high, method=name, n=n, level=self.level, note=note)
+        return bounded(result, bound_of(declared, ranking.tally), bounds) if inexact else result
 
     def resampled(
         self,
@@ -409,14 +441,16 @@ class Judge:
         assert self.reliability is not None  # noqa: S101 - checked by the caller
         assert self.tally.scores is not None  # noqa: S101 - reliability comes from them
         expected = declared.if_calibrated(self.reliability)
-        return Estimate(
+        table = self.tally.scores[0]
+        result = Estimate(
             declared.value(self.reliability),
-            n=self.tally.scores[0].rows,
+            n=table.rows,
             level=self.level,
             note=f"no interval: a bootstrap of it does not cover; a calibrated model of this size "
             f"would show about {expected:.2g}",
             parts={"if_calibrated": expected},
         )
+        return bounded(result, bound_of(declared, table), (0, 1)) if table.inexact else result
 
 
 def _with_parts(found: Estimate, measure: Measure, confusion: Confusion) -> Estimate:

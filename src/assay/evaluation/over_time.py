@@ -276,6 +276,7 @@ def plain(found: Estimate) -> dict[str, Any]:
         "method": found.method or None,
         "n": found.n,
         "undefined": found.undefined,
+        "bound": found.bound and list(found.bound),
         "note": found.note,
     }
 

@@ -341,7 +341,7 @@ class Plots:
         if positives:
             yield "thresholds", partial(self.measure, *OVER_THRESHOLDS)
         yield "scores", self.scores
-        if self.evaluation.tally.kind == "probability":
+        if self.evaluation.has_reliability:
             yield "reliability", self.reliability
 
     def _measures_of_slices(self, column: str) -> tuple[str, ...]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from assay.evaluation.class_scores import NOT_KEPT, by_rows
+from assay.evaluation.class_scores import NOT_KEPT, bounded, by_rows
 from assay.inference import Estimate
 from assay.inference.bootstrap import Bootstrap
 from assay.inference.scored import clustered, mean_interval
 from assay.measures import MeanLoss
+from assay.measures.cell_bounds import bound_of
 
 if TYPE_CHECKING:
     from assay.evaluation.judge import Judge
@@ -21,9 +22,10 @@ def loss(judge: Judge, declared: MeanLoss) -> Estimate:
     """The estimate of a mean loss."""
     tally = judge.tally
     losses = tally.losses
-    assert losses is not None  # noqa: S101 - checked by the caller
     assert tally.scores is not None  # noqa: S101 - probabilities are scores
-    if declared.sums is not None:
+    if losses is None:
+        moments = declared.moments(tally.scores[0])
+    elif declared.sums is not None:
         moments = declared.sums(losses)
     elif judge.binary:
         moments = declared.moments(tally.scores[0])
@@ -43,20 +45,25 @@ def loss(judge: Judge, declared: MeanLoss) -> Estimate:
         ends, name, note = _clustered(judge, declared, moments.mean)
     else:
         ends = mean_interval(moments, declared.largest, judge.level)
-    clipped = declared.clipped(losses) if declared.clipped is not None else 0
+    clipped = 0
+    if losses is not None and declared.clipped is not None:
+        clipped = declared.clipped(losses)
     if clipped:
         cut = f"{clipped} rows were clipped at 2^-52"
         note = cut if note is None else f"{note}; {cut}"
-    return Estimate(
+    found = Estimate(
         moments.mean,
         min(ends[0], moments.mean),
         max(ends[1], moments.mean),
         method=name,
-        n=moments.weight**2 / moments.square_weight if losses.weighted else losses.rows,
+        n=tally.scores[0].rows if losses is None or losses.weighted else losses.rows,
         level=judge.level,
         note=note,
         parts=declared.beside(tally.confusion) if declared.beside is not None else {},
     )
+    if losses is not None:
+        return found
+    return bounded(found, bound_of(declared, tally.scores[0]), (0, declared.largest))
 
 
 def _clustered(

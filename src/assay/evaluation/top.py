@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, MethodError
+from assay.evaluation.class_scores import bounded
 from assay.evaluation.judge import Judge
 from assay.evaluation.labelled_alerts import NOT_LABELLED, alerts_only
 from assay.inference import Estimate
@@ -70,7 +71,8 @@ def at_top(judge: Judge, top: Top, base_rate: float | None) -> TopAlerts:
     if base_rate is None and tally.days is not None:
         if alerts_only(judge):
             return _undefined(judge, NOT_LABELLED)
-        return over_days({day: _table(t) for day, t in tally.days.items()}, top.k, judge.level)
+        days = {day: _table(t) for day, t in tally.days.items()}
+        return _bounded(days, lambda tables: over_days(tables, top.k, judge.level))
     assert top.volume is not None  # noqa: S101 - without days there is one
     table = _table(tally)
     negatives, positives = (float(total) for total in table.totals())
@@ -82,14 +84,34 @@ def at_top(judge: Judge, top: Top, base_rate: float | None) -> TopAlerts:
     if why is not None:
         return _undefined(judge, why)
     share = min(top.k / top.volume, 1.0)
-    if base_rate is None:
-        found = of_rows(table, share, judge.level)
-    else:
-        found = of_sample(table, share, base_rate, judge.level)
+
+    def read(tables: Mapping[str, ScoreTally]) -> TopAlerts:
+        if base_rate is None:
+            return of_rows(tables[""], share, judge.level)
+        return of_sample(tables[""], share, base_rate, judge.level)
+
+    found = _bounded({"": table}, read)
     if tally.clusters is None:
         return found
     note = "rows are taken as independent, without clusters"
     return TopAlerts(found.precision.changed(note=note), found.recall.changed(note=note))
+
+
+def _bounded(
+    tables: Mapping[str, ScoreTally], read: Callable[[Mapping[str, ScoreTally]], TopAlerts]
+) -> TopAlerts:
+    """What is read, with bounds where the order inside a cell at the border is not known."""
+    found = read(tables)
+    if not any(table.inexact for table in tables.values()) or math.isnan(found.precision):
+        return found
+    worst, best = (
+        read({day: table.apart(positives_above=up) for day, table in tables.items()})
+        for up in (False, True)
+    )
+    return TopAlerts(
+        bounded(found.precision, (float(worst.precision), float(best.precision)), (0, 1)),
+        bounded(found.recall, (float(worst.recall), float(best.recall)), (0, 1)),
+    )
 
 
 def _table(tally: Resolved) -> ScoreTally:

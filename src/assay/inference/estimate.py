@@ -15,7 +15,8 @@ class Estimate(float):
 
     ``undefined`` is the reason why there is no value, ``note`` whatever else should be said, such
     as why there is no interval. ``n`` is how many rows the value rests on, ``parts`` steps on the
-    way that people ask for.
+    way that people ask for. ``bound`` is between which values it lies for sure where scores are
+    kept as a grid; None where the value is exact.
 
     >>> precision = Estimate(0.975, 0.971, 0.979, method="wilson", n=6802, level=0.95)
     >>> precision
@@ -24,7 +25,7 @@ class Estimate(float):
     True
     """
 
-    __slots__ = ("high", "level", "low", "method", "n", "note", "parts", "undefined")
+    __slots__ = ("bound", "high", "level", "low", "method", "n", "note", "parts", "undefined")
 
     low: float
     high: float
@@ -34,6 +35,7 @@ class Estimate(float):
     undefined: str | None
     note: str | None
     parts: Mapping[str, float]
+    bound: tuple[float, float] | None
 
     def __new__(  # noqa: D102 - the class says it
         cls,
@@ -47,6 +49,7 @@ class Estimate(float):
         undefined: str | None = None,
         note: str | None = None,
         parts: Mapping[str, float] | None = None,
+        bound: tuple[float, float] | None = None,
     ) -> Estimate:
         self = super().__new__(cls, value)
         fields = {
@@ -58,6 +61,7 @@ class Estimate(float):
             "undefined": undefined,
             "note": note,
             "parts": dict(parts or {}),
+            "bound": bound,
         }
         for name, given in fields.items():
             object.__setattr__(self, name, given)
@@ -78,6 +82,17 @@ class Estimate(float):
         """The same estimate with another value or other fields."""
         kept = {name: getattr(self, name) for name in self.__slots__}
         return Estimate(float(self) if value is None else value, **{**kept, **fields})
+
+    def bounded(self, low: float, high: float) -> Estimate:
+        """The same estimate with bounds, which its interval is widened to hold.
+
+        >>> Estimate(0.975, 0.971, 0.979).bounded(0.974, 0.98)
+        0.975 [0.971, 0.980]
+        """
+        low, high = min(low, float(self)), max(high, float(self))
+        if math.isnan(self.low) or math.isnan(self.high):
+            return self.changed(bound=(low, high))
+        return self.changed(low=min(self.low, low), high=max(self.high, high), bound=(low, high))
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = {name: getattr(self, name) for name in self.__slots__}

@@ -85,16 +85,19 @@ def reliability(tally: ScoreTally, bins: int = BINS) -> Reliability:
     edges = np.searchsorted(tally.scores, np.arange(1, bins) / bins, side="left")
     cuts = [0, *edges.tolist(), tally.size]
     ends = list(pairwise(cuts))
+    scores = tally.middles() if tally.inexact else tally.scores
     if tally.size <= BLOCK:
         # A thread would cost more than its bin.
-        found = [_bin(tally, *each) for each in ends]
+        found = [_bin(tally, scores, *each) for each in ends]
     else:
-        found = map_blocks(bins, lambda: lambda i, _: _bin(tally, *ends[i]), block=1)
+        found = map_blocks(bins, lambda: lambda i, _: _bin(tally, scores, *ends[i]), block=1)
     columns = np.array([row for row in found if row is not None]).reshape(-1, 4).T
     return Reliability(*columns)
 
 
-def _bin(tally: ScoreTally, start: int, stop: int) -> tuple[float, float, float, float] | None:
+def _bin(
+    tally: ScoreTally, scores: npt.NDArray[Any], start: int, stop: int
+) -> tuple[float, float, float, float] | None:
     """The mean probability, observed share, rows and weight of some scores; None without rows."""
     positives = weight = predicted = squares = 0.0
     kind: Any = np.float64 if tally.weighted else np.int64
@@ -104,7 +107,7 @@ def _bin(tally: ScoreTally, start: int, stop: int) -> tuple[float, float, float,
         both = counts.sum(axis=0, dtype=kind)
         positives += float(counts[1].sum(dtype=kind))
         weight += float(both.sum())
-        predicted += float((both * tally.scores[part].astype(np.float64)).sum())
+        predicted += float((both * scores[part].astype(np.float64)).sum())
         if tally.squares is not None:
             squares += float(tally.squares[:, part].sum())
     if not weight:

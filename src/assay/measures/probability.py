@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.measures.bins import BinRanges
 from assay.measures.calibration import resolution_in_blocks, resolution_influence
 from assay.measures.log_odds import (
     calibration_intercept_in_blocks,
@@ -137,6 +138,7 @@ EXPECTED_CALIBRATION_ERROR = Measure(
     of_scores=Binned(
         value=lambda bins: bins.expected_calibration_error,
         if_calibrated=lambda bins: bins.if_calibrated,
+        bound=BinRanges.calibration_error,
         invariant_under=(Law.CLASS_SWAP,),
     ),
     definition=Definition(
@@ -165,6 +167,7 @@ BRIER_RELIABILITY = Measure(
     of_scores=Binned(
         value=lambda bins: bins.squared_gap,
         if_calibrated=lambda bins: bins.squared_gap_if_calibrated,
+        bound=BinRanges.squared_gap,
         invariant_under=(Law.CLASS_SWAP,),
     ),
     definition=Definition(
@@ -190,6 +193,7 @@ BRIER_RESOLUTION = Measure(
         influence=resolution_influence,
         in_blocks=resolution_in_blocks,
         probabilities=True,
+        bound=lambda tally: BinRanges.of(tally).resolution(),
         invariant_under=(Law.CLASS_SWAP,),
     ),
     definition=Definition(

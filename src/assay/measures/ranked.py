@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import partial
 
 from assay.formula import FN, FP, TN, TP
+from assay.measures.cell_bounds import of_precision
 from assay.measures.influence import (
     MAX_FPR,
     ap_influence,
@@ -225,6 +226,7 @@ AVERAGE_PRECISION = Measure(
         fast=lambda ranking: ranking.average_precision,
         invariant_under=(Law.TRUE_NEGATIVES, Law.SCORE_MAP),
         negatives=0,
+        bound=of_precision,
     ),
     definition=Definition(
         "sum over scores t, falling, of (R_t - R_(t-1)) P_t",

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
+from assay.measures.bins import BinRanges, Ends
 from assay.measures.calibration import Reliability
 from assay.measures.influence import Influence
 from assay.measures.measure import Interval, Law, Needs
@@ -44,7 +45,8 @@ class Ranked:
     the range, and ``up_to`` gives it for another false positive rate, corrected or not. It asks
     for at least so many ``negatives``; and for ``probabilities``, if not any score will do. Where
     rows of both classes do not make it defined, ``undefined`` says why; ``clipped`` counts the rows
-    whose score it could not take as it was.
+    whose score it could not take as it was. ``bound`` finds between which values it lies where
+    scores are kept as a grid, if it is not between the best and the worst order of each cell.
     """
 
     influence: Callable[[ScoreTally], Influence]
@@ -61,6 +63,7 @@ class Ranked:
     reach: float = 1.0
     between: tuple[float, float] | None = None
     up_to: Callable[..., Ranked] | None = None
+    bound: Callable[[ScoreTally], Ends] | None = None
 
     @property
     def needs(self) -> Needs:
@@ -128,24 +131,29 @@ class Ranked:
     def at_base_rate(self, base_rate: float) -> Ranked:
         """The same where another share of rows is positive, the scores of each class kept."""
 
-        def influence(tally: ScoreTally) -> Influence:
+        def factors(tally: ScoreTally) -> tuple[float, float]:
             negatives, positives = (float(side) for side in tally.totals())
             rows = negatives + positives
-            factors = (1 - base_rate) * rows / negatives, base_rate * rows / positives
-            by = np.array(factors)[:, None]
+            return (1 - base_rate) * rows / negatives, base_rate * rows / positives
+
+        def mixed(tally: ScoreTally) -> ScoreTally:
+            by = np.array(factors(tally))[:, None]
             squares = tally.counts if tally.squares is None else tally.squares
-            mixed = self.influence(
-                ScoreTally(tally.labels, tally.scores, tally.counts * by, squares * by**2)
-            )
+            return ScoreTally(tally.labels, tally.scores, tally.counts * by, squares * by**2)
+
+        def influence(tally: ScoreTally) -> Influence:
+            moved = self.influence(mixed(tally))
             # A row moves the scores of its class, and not how many rows that has.
             moves = [
                 factor * (side - float((counts * side).sum() / counts.sum()))
                 for factor, side, counts in zip(
-                    factors, (mixed.negative, mixed.positive), tally.counts, strict=True
+                    factors(tally), (moved.negative, moved.positive), tally.counts, strict=True
                 )
             ]
-            return Influence(mixed.value, moves[1], moves[0])
+            return Influence(moved.value, moves[1], moves[0])
 
+        own = self.bound
+        bound = None if own is None else lambda tally: own(mixed(tally))
         invariant = Law.PREVALENCE in self.invariant_under
         asked = self.negatives if invariant else math.ceil(RESOLVING / base_rate)
         return replace(
@@ -156,6 +164,7 @@ class Ranked:
             in_blocks=None,
             unbiased=False,
             negatives=asked,
+            bound=bound,
         )
 
 
@@ -217,7 +226,7 @@ class MeanLoss:
         )
 
     def _losses(self, tally: ScoreTally) -> Floats:
-        scores = tally.scores.astype(np.float64)
+        scores = tally.middles()
         return np.stack([self.loss(scores, 0), self.loss(scores, 1)])
 
     def of_rows(self, sample: Sample, model: int) -> Floats:
@@ -244,11 +253,13 @@ class MeanLoss:
 class Binned:
     """A measure of binned probabilities, and what a calibrated model of this size would show.
 
-    It has no interval, since a bootstrap of it does not cover.
+    It has no interval, since a bootstrap of it does not cover. ``bound`` is between which values it
+    lies where scores are kept as a grid.
     """
 
     value: Callable[[Reliability], float]
     if_calibrated: Callable[[Reliability], float]
+    bound: Callable[[BinRanges], Ends]
     invariant_under: tuple[Law, ...] = ()
     needs: ClassVar[Needs] = Needs.SCORES
     interval: ClassVar[Interval] = Interval.NONE

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from assay.evaluation import Evaluation
 from assay.evaluation.deployment import reading
 from assay.evaluation.entries import per_label
+from assay.evaluation.kept import bound_text, bounds_note
 from assay.evaluation.labelled_alerts import NOT_LABELLED, alerts_only
 from assay.evaluation.words import listed
 from assay.inference import Estimate, Significance
@@ -50,6 +51,8 @@ _MEASURE_COLUMNS = (
     Column("method", optional=True),
     Column("n", Kind.COUNT, optional=True),
 )
+# Between which values a measure lies for sure, where scores are kept as a grid.
+_BOUND = Column("bound", optional=True)
 _LOW = "At low false positive rates"
 # So many of the most frequent errors are listed, and so many classes.
 _CONFUSIONS, _CLASSES = 10, 50
@@ -71,7 +74,7 @@ def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Do
             *refused_rows(plain["source"]),
         ),
         findings=evaluation.findings,
-        notes=evaluation.notes,
+        notes=(*evaluation.notes, *bounds_note(evaluation)),
         plain={**plain, "headline": list(said), "tests": [test.to_dict() for test in tests]},
         panel=panel_of(evaluation),
         made=made,
@@ -208,7 +211,12 @@ def _table(evaluation: Evaluation, keys: tuple[str, ...]) -> Table:
     shared = reasons[0] if len(reasons) > 2 and len(set(reasons)) == 1 else None
     rows = tuple(_row(evaluation, key, found, shared) for key, found in shown.items())
     notes = () if shared is None else (f"Undefined: {shared}.",)
-    return Table(caption, _MEASURE_COLUMNS, rows, (*notes, *_without_interval(shown)))
+    columns: tuple[Column, ...] = _MEASURE_COLUMNS
+    if any(found.bound is not None for found in shown.values()):
+        columns = (*columns[:2], _BOUND, *columns[2:])
+        bounds = map(bound_text, shown.values())
+        rows = tuple((*row[:2], text, *row[2:]) for row, text in zip(rows, bounds, strict=True))
+    return Table(caption, columns, rows, (*notes, *_without_interval(shown)))
 
 
 def _without_interval(shown: Mapping[str, Estimate]) -> tuple[str, ...]:

@@ -137,7 +137,7 @@ def _without_noise(sums: Floats, total: float) -> Floats:
 
 
 def _reliability(evaluation: Evaluation) -> Mapping[str, tuple[float, ...]] | None:
-    if evaluation.tally.kind != "probability" or evaluation.tally.scores is None:
+    if not evaluation.has_reliability:
         return None
     return {
         name: tuple(column.tolist()) for name, column in evaluation.curves.reliability().items()

@@ -20,6 +20,7 @@ from assay.errors import (
 from assay.sources.batch import Batch, Coded, Labels, Named
 from assay.sources.columns import (
     NUMBER,
+    TEXT,
     columns_of,
     label_text,
     labels_of,
@@ -44,6 +45,7 @@ from assay.tally.scores import extremes
 
 Array: TypeAlias = npt.NDArray[Any]
 
+_MOST_COUNT = 1 << 62
 _SUM_TOLERANCE = 1e-6
 _LARGEST_WEIGHT = 1e100
 FAMILY = "family"
@@ -412,14 +414,21 @@ def _must_be_probabilities(table: Array) -> None:
         )
 
 
-def coded_columns(columns: Mapping[str, Any], rows: int) -> Coded:
-    """Columns that were checked elsewhere, as rows to be counted; ``rows`` were given."""
+def coded_columns(columns: Mapping[str, Any]) -> Coded:
+    """Columns that were checked elsewhere, as rows to be counted.
+
+    Where there are no labels, all rows have one without a name.
+    """
     table, repeats = columns.get("y_proba"), columns.get("repeats")
     counts = columns.get("counts")
     if repeats is not None:
-        counts = repeats if counts is None else counts * repeats
+        counts = repeats if counts is None else _repeated(counts, repeats)
+    truth = columns.get("y_true")
+    if truth is None:
+        truth = Labels(np.zeros(_length(columns), np.uint8), ("",), TEXT)
+    rows = len(truth.codes) if repeats is None else int(repeats.sum())
     coded = Coded(
-        truth=columns["y_true"],
+        truth=truth,
         decision=columns.get("y_pred"),
         score=columns.get("y_score"),
         probabilities=None
@@ -432,15 +441,24 @@ def coded_columns(columns: Mapping[str, Any], rows: int) -> Coded:
         days=columns.get("times"),
         slices=columns.get("slices", {}),
         rows=rows,
+        repeats=repeats,
     )
     amounts = coded.counts if coded.weights is None else coded.weights
     kept = _kept(amounts) if coded.size else None
     if kept is not None:
-        coded = replace(coded.of_rows(kept), empty=coded.size - len(kept))
-    if coded.decision is not None:
+        coded = replace(coded.of_rows(kept), empty=rows - coded.given(kept))
+    if coded.decision is not None and "y_true" in columns:
         truth, decision = unify(coded.truth, coded.decision)
         coded = replace(coded, truth=truth, decision=decision)
     return coded
+
+
+def _length(columns: Mapping[str, Any]) -> int:
+    if "y_pred" in columns:
+        return len(columns["y_pred"].codes)
+    if "y_score" in columns:
+        return len(columns["y_score"])
+    return len(next(iter(columns["y_proba"].values())))
 
 
 def _families(truth: Labels, found: Labelling) -> Named:
@@ -486,6 +504,16 @@ def _weights(weights: Any) -> npt.NDArray[np.float64] | None:
     if array.max() > _LARGEST_WEIGHT:
         raise CountError(f"sample_weight must stay below {_LARGEST_WEIGHT:g}: it is squared")
     return array
+
+
+def _repeated(counts: Array, repeats: Array) -> Array:
+    """Counts of rows that stand for several; whole numbers of 64 bits must hold them."""
+    if len(counts) and int(counts.max()) * int(repeats.max()) >= _MOST_COUNT:
+        raise CountError(
+            f"rows that stand for up to {int(repeats.max()):,} others have counts of up to "
+            f"{int(counts.max()):,}; their product must be below 2^62"
+        )
+    return np.asarray(counts * repeats)
 
 
 def _kept(amounts: Array | None) -> Array | None:

@@ -66,7 +66,8 @@ class Coded:
 
     Whether any label is the alarm is not known here. ``probabilities`` has a column for each of the
     labels that ``columns`` names. ``rows`` is how many were given, ``empty`` how many of them have
-    a count or weight of zero and are left out.
+    a count or weight of zero and are left out. ``repeats`` tells how many of the rows given each one
+    stands for, where they were grouped before.
     """
 
     truth: Labels
@@ -81,6 +82,11 @@ class Coded:
     slices: Mapping[str, Named] = field(default_factory=dict)
     rows: int = 0
     empty: int = 0
+    repeats: npt.NDArray[np.int64] | None = None
+
+    def given(self, rows: Array) -> int:
+        """How many of the rows given some of these stand for."""
+        return len(rows) if self.repeats is None else int(self.repeats[rows].sum())
 
     @property
     def size(self) -> int:
@@ -107,6 +113,7 @@ class Coded:
             clusters=names(self.clusters),
             days=names(self.days),
             slices={name: Named(c.codes[rows], c.names) for name, c in self.slices.items()},
+            repeats=kept(self.repeats),
         )
 
 
@@ -146,6 +153,7 @@ def joined(parts: Sequence[Coded]) -> Coded:
         slices={name: named([part.slices[name] for part in parts]) for name in first.slices},
         rows=sum(part.rows for part in parts),
         empty=sum(part.empty for part in parts),
+        repeats=both("repeats"),
     )
 
 
@@ -219,3 +227,17 @@ class Batch:
     def binary(self) -> bool:
         """Whether there is one positive label."""
         return self.positive is not None
+
+    def by_family(self, column: str) -> tuple[tuple[str, ...], Array]:
+        """Labels with the families in place of the positive one, and where each row is in them.
+
+        ``column`` names the slice that tells the family of a positive. Families are in the order of
+        their names; without such a slice the labels stay as they are.
+        """
+        if column not in self.slices:
+            return self.labels, self.truth
+        named, positive = self.slices[column], np.asarray(self.truth == 1)
+        held = sorted({named.names[code] for code in np.unique(named.codes[positive])})
+        position = {name: i for i, name in enumerate(held, start=1)}
+        table = np.array([position.get(name, 0) for name in named.names], np.uint16)
+        return (self.labels[0], *held), np.where(positive, table[named.codes], 0)

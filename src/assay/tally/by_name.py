@@ -84,13 +84,14 @@ class Tally:
     """What was counted of some rows, by the names of their labels.
 
     ``rows`` are all that were given: those counted, those of count or weight zero (``empty``) and
-    those refused. ``sides`` are what was said of labels (``positive``, ``negative``, ``labels``,
-    ``unknown``), for when it is resolved. ``threshold`` is the one that was asked for, None for the usual one. ``decided``
-    tells what was said of each label: decisions, whether scores reach the threshold, or the label
-    of the largest probability. ``scores`` are by label and score, ``extremes`` the smallest and
-    the largest. ``losses`` are by label and by what the score may turn out to be; where all scores
-    are kept they follow from those, and are not here. ``columns`` are the labels that have a
-    probability. ``unlabelled`` are rows without a label, under a label without a name.
+    those refused. ``threshold`` is the one that was asked for, None for the usual one. ``sides``
+    are what was said of labels (``positive``, ``negative``, ``labels``, ``unknown``), for when it
+    is resolved. ``decided`` tells what was said of each label: decisions, whether scores reach the
+    threshold, or the label of the largest probability. ``scores`` are by label and score,
+    ``extremes`` the smallest and the largest. ``losses`` are by label and by what the score may
+    turn out to be; where all scores are kept they follow from those, and are not here. ``columns``
+    are the labels that have a probability. ``too_many`` says that there were too many rows to be
+    kept. ``unlabelled`` are rows without a label, under a label without a name.
 
     >>> Tally() + Tally()
     Tally(rows=0, labels=())

@@ -90,6 +90,17 @@ class Crosstab:
 
         return Crosstab(some(self.cells), None if self.squares is None else some(self.squares))
 
+    def placed(self, labels: Sequence[str], label_at: Mapping[str, int]) -> Crosstab:
+        """The table in which each label stands for another, perhaps together with others."""
+        return Crosstab.merge(
+            Crosstab(
+                {(labels[label_at[label]], column): number},
+                None if self.squares is None else {(labels[label_at[label]], column): square},
+            )
+            for (label, column), number in self.cells.items()
+            for square in [0.0 if self.squares is None else self.squares[label, column]]
+        )
+
     def confusion(
         self,
         labels: tuple[str, ...],
@@ -122,10 +133,8 @@ def crosstab_of(header: Sequence[Any]) -> Crosstab:
     for entry in header:
         label, column, number, *square = entry
         weighted = bool(square)
-        if not isinstance(number, float if weighted else int) or isinstance(number, bool):
-            raise ValueError(f"{number!r} is no count")
-        if not number > 0:
-            raise ValueError("a cell is empty or negative")
+        if type(number) is not (float if weighted else int) or not number > 0:
+            raise ValueError(f"a cell is {number!r}")
         cells[str(label), str(column)] = number
         if weighted:
             squares[str(label), str(column)] = float(square[0])

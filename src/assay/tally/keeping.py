@@ -1,18 +1,55 @@
-"""How scores are kept: all of them, those of the rarer labels, or cells of a grid."""
+"""How scores are kept: all of them, those of the rarer labels, or cells of a grid.
+
+One grid covers all finite floats, so that parts of the data need not know the range of the whole.
+For x > 0 let e = floor(log2(x)), of subnormals too, and
+
+    P(x) = floor(x * 2^(bits - e)) + (e + 1074) * 2^bits,    P(0) = 0,
+
+which rises with x and is the same for all x that share their exponent and the first ``bits`` bits
+of their mantissa. With H = P(1/2) = 1074 * 2^bits, the number of the cell of a score s is
+
+    s < 0           -P(-s)
+    0 <= s <= 1/2   P(s)
+    1/2 < s <= 1    2 H - P(1 - s)                where 1 - s is a float
+    1 < s           2 H + 1 + P(s) - P(1)
+
+so that 0, 1/2 and 1 have cells of their own, cells are as fine below 1 as above 0, and -0.0 is 0.0.
+A cell of fewer bits is a union of cells of more bits, everywhere.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import TallyError
+from assay.tally.blocks import map_blocks
 
 BITS = 12
+MOST_BITS = 32
+
+Array: TypeAlias = npt.NDArray[Any]
+Ids: TypeAlias = npt.NDArray[np.int64]
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+_MANTISSA = {np.dtype(np.float32): 23, np.dtype(np.float64): 52}
+# What is added to the exponent as a float stores it, so that that of 2^-1074 becomes 1.
+_SHIFT = {np.dtype(np.float32): 1075 - 127, np.dtype(np.float64): 1075 - 1023}
+# Subnormals times 2^_LIFT are normal.
+_LIFT = 54
+_HALF, _ONE = 1074, 1075
+_STEP = 53
 
 
 @dataclass(frozen=True)
 class Exact:
     """Every distinct score."""
 
-    name = "exact"
+    name: ClassVar[str] = "exact"
 
 
 @dataclass(frozen=True)
@@ -21,9 +58,12 @@ class Cuts:
 
     Rows of that label are counted at those very scores and into the gaps between them. A gap stands
     as the float after its lower end, so that the count from any kept score on is exact.
+    ``frequent`` is that label and ``digest`` names the set of cuts, once they are known.
     """
 
-    name = "cuts"
+    frequent: str | None = None
+    digest: str = ""
+    name: ClassVar[str] = "cuts"
 
 
 @dataclass(frozen=True)
@@ -35,7 +75,183 @@ class Grid:
     """
 
     bits: int = BITS
-    name = "grid"
+    name: ClassVar[str] = "grid"
+
+    def __post_init__(self) -> None:
+        if type(self.bits) is not int or not 1 <= self.bits <= MOST_BITS:
+            raise TallyError(f"a grid has 1 to {MOST_BITS} bits; found bits={self.bits!r}")
 
 
 Keeping: TypeAlias = Exact | Cuts | Grid
+
+
+def coarsest(kinds: Collection[Keeping]) -> Keeping:
+    """How the scores of a sum are kept.
+
+    >>> coarsest({Exact(), Grid(12), Grid(8)})
+    Grid(bits=8)
+    """
+    if any(isinstance(kept, Cuts) for kept in kinds) and len(set(kinds)) > 1:
+        each = sorted(f"{kept.name} {getattr(kept, 'digest', '')}".strip() for kept in kinds)
+        raise TallyError(
+            f"score tallies kept in unlike ways can't be added: {', '.join(each)}; count all parts "
+            f"at the same cuts, or keep exact scores or a grid"
+        )
+    grids = [kept for kept in kinds if isinstance(kept, Grid)]
+    return min(grids, key=lambda kept: kept.bits) if grids else next(iter(kinds), Exact())
+
+
+def plain(kept: Keeping) -> dict[str, Any]:
+    """How scores are kept as plain values, ready for JSON."""
+    return {"mode": kept.name, **asdict(kept)}
+
+
+def keeping_of(values: Mapping[str, Any]) -> Keeping:
+    """How scores are kept, from its plain values; a mode that is not known is refused.
+
+    >>> keeping_of(plain(Grid(8)))
+    Grid(bits=8)
+    """
+    given = dict(values)
+    mode = given.pop("mode")
+    for kind in (Exact, Cuts, Grid):
+        if kind.name == mode:
+            return kind(**given)
+    raise TallyError(f"scores are kept in no known way: mode {mode!r}; known are exact, cuts, grid")
+
+
+def cells(scores: Array, bits: int = BITS) -> Ids:
+    """The number of the cell of each score, rising with the score; scores are finite.
+
+    >>> scores = np.array([-1.0, 0.0, 0.3, 0.3001, 0.5, 1.0])
+    >>> np.diff(cells(scores, 4)).tolist()
+    [17200, 17171, 0, 13, 17184]
+    """
+    if scores.dtype not in _MANTISSA or (scores.dtype == np.float32 and bits > 23):
+        scores = scores.astype(np.float64)
+    ids = np.empty(len(scores), np.int64)
+
+    def work(i: int, j: int) -> None:
+        _cells(scores[i:j], bits, ids[i:j])
+
+    map_blocks(len(scores), lambda: work)
+    return ids
+
+
+def _cells(scores: Array, bits: int, out: Ids) -> None:
+    """Write the cells of one block of scores."""
+    middle = 2 * _HALF << bits
+    with np.errstate(over="ignore"):
+        sizes = np.minimum(np.abs(scores), np.abs(1 - scores))
+    mirrored = scores > 0.5
+    outside = (scores < 0) | (scores > 1)
+    if not outside.any():
+        _position(sizes, bits, out)
+        np.subtract(middle, out, out=out, where=mirrored)
+        return
+    np.copyto(sizes, np.abs(scores), where=outside)
+    _position(sizes, bits, out)
+    np.subtract(middle, out, out=out, where=mirrored & ~outside)
+    np.negative(out, out=out, where=scores < 0)
+    np.add(out, middle + 1 - (_ONE << bits), out=out, where=scores > 1)
+
+
+def _position(sizes: Array, bits: int, out: Ids) -> None:
+    """P of floats that are not negative, from their bits as they are stored."""
+    dtype = sizes.dtype
+    stored = sizes.view(f"i{dtype.itemsize}")
+    np.right_shift(stored, _MANTISSA[dtype] - bits, out=out)
+    np.add(out, _SHIFT[dtype] << bits, out=out)
+    small = np.flatnonzero(sizes < np.finfo(dtype).smallest_normal)
+    if len(small):
+        lifted = sizes[small].astype(np.float64)
+        if dtype == np.float64:
+            lifted *= 2.0**_LIFT
+        again = lifted.view(np.int64) >> (52 - bits)
+        again += (_SHIFT[np.dtype(np.float64)] - (_LIFT if dtype == np.float64 else 0)) << bits
+        out[small] = np.where(lifted > 0, again, 0)
+
+
+def lowest(ids: Ids, bits: int = BITS) -> Floats:
+    """The smallest float of each cell that has any.
+
+    >>> lowest(cells(np.array([0.3, 0.5, 0.9]), 4), 4).tolist()
+    [0.296875, 0.5, 0.8984375000000001]
+    """
+    return _ends(ids, bits)[0]
+
+
+def highest(ids: Ids, bits: int = BITS) -> Floats:
+    """The largest float of each cell that has any.
+
+    >>> highest(cells(np.array([0.3, 0.5, 0.9]), 4), 4).tolist()
+    [0.31249999999999994, 0.5, 0.90234375]
+    """
+    return _ends(ids, bits)[1]
+
+
+def _ends(ids: Ids, bits: int) -> tuple[Floats, Floats]:
+    """The smallest and the largest float of each cell."""
+    ids = np.asarray(ids, np.int64)
+    middle, half = 2 * _HALF << bits, _HALF << bits
+    below, above = ids < 0, ids > middle
+    mirrored = (ids > half) & ~above
+    position = np.abs(ids)
+    position[mirrored] = middle - ids[mirrored]
+    position[above] = ids[above] - (middle + 1 - (_ONE << bits))
+    low = _first_float(position, bits)
+    high = np.nextafter(_first_float(position + 1, bits), 0.0)
+    # Cells that are cut off at 0, 1/2 and 1.
+    high[position == 0] = 0.0
+    high[ids == half] = 0.5
+    low[above] = np.maximum(low[above], np.nextafter(1.0, 2.0))
+    low[below], high[below] = -high[below], -low[below]
+    # Floats between 1/2 and 1 are multiples of 2^-53.
+    first, after = (_first_step(position[mirrored] + more, bits) for more in (0, 1))
+    high[mirrored] = 1 - first * 2.0**-_STEP
+    low[mirrored] = 1 - np.minimum(after - 1, 2 ** (_STEP - 1) - 1) * 2.0**-_STEP
+    one = ids == middle
+    low[one] = high[one] = 1.0
+    return low, high
+
+
+def _parts(position: Ids, bits: int) -> tuple[Ids, Ids]:
+    """The exponent e and the whole m of a cell that starts at m * 2^(e - bits)."""
+    return (position >> bits) - _ONE, (position & ((1 << bits) - 1)) + (1 << bits)
+
+
+def _first_float(position: Ids, bits: int) -> Floats:
+    """The smallest float that is not below the start of a cell of positive scores."""
+    exponent, whole = _parts(position, bits)
+    # Subnormals are multiples of 2^-1074.
+    lost = np.clip(-1074 - (exponent - bits), 0, 62)
+    whole = -(-whole >> lost)
+    with np.errstate(over="ignore"):
+        first = np.ldexp(whole.astype(np.float64), exponent - bits + lost)
+    first[position == 0] = 0.0
+    return np.asarray(first, np.float64)
+
+
+def _first_step(position: Ids, bits: int) -> Ids:
+    """The same of t = 1 - s, in multiples of 2^-53."""
+    exponent, whole = _parts(position, bits)
+    up = exponent - bits + _STEP
+    return np.where(up >= 0, whole << np.clip(up, 0, 62), -(-whole >> np.clip(-up, 0, 62)))
+
+
+def coarsen(ids: Ids, bits: int, to: int) -> Ids:
+    """The cells of fewer bits that hold these cells.
+
+    >>> scores = np.array([0.3, 0.7, 1e-300, 7.5, -2.0])
+    >>> coarsen(cells(scores, 12), 12, 6).tolist() == cells(scores, 6).tolist()
+    True
+    """
+    if to > bits:
+        raise TallyError(f"cells of {bits} bits can't be cut into those of {to}")
+    lost = bits - to
+    fine, coarse = 2 * _HALF << bits, 2 * _HALF << to
+    more = fine + 1 - (_ONE << bits), coarse + 1 - (_ONE << to)
+    found = np.where(ids < 0, -(-ids >> lost), ids >> lost)
+    mirrored = coarse - ((fine - ids) >> lost)
+    found = np.where(ids > _HALF << bits, mirrored, found)
+    return np.where(ids > fine, ((ids - more[0]) >> lost) + more[1], found)

@@ -19,7 +19,7 @@ Scores: TypeAlias = npt.NDArray[np.floating[Any]]
 Array: TypeAlias = npt.NDArray[Any]
 
 # Below this many rows numpy sorts faster than polars starts its threads.
-_LARGE = 1 << 20
+LARGE = 1 << 20
 # How many rows a range has: a quarter of all, but no less than the first and no more than the last.
 _RANGE = (1 << 20, 1 << 24)
 _RANGES = 4
@@ -35,7 +35,7 @@ def count_binary(scores: Scores, truth: Array, low: float) -> tuple[Scores, Arra
     ends = _pack(scores, truth, edges, keys)
     start = 0
     for stop in ends:
-        _sort(keys[start:stop])
+        sort_keys(keys[start:stop])
         start = stop
     negatives = ends[int(np.searchsorted(edges, 0.0))] if low < 0 else 0
     distinct, counts = _unpack(keys, negatives, scores.dtype)
@@ -108,18 +108,19 @@ def _ranges(values: Scores, edges: Scores) -> Array:
     return where
 
 
-def _sort(keys: Array) -> None:
-    """Put keys in order, in place.
+def sort_keys(keys: Array) -> Array:
+    """The keys in order, in place.
 
     Large ones by polars: it sorts on all cores, and numpy's AVX-512 sort is six times slower on
     processors whose compress-store is microcode.
     """
-    if len(keys) < _LARGE:
+    if len(keys) < LARGE:
         keys.sort()
-        return
+        return keys
     import polars as pl
 
     keys[:] = pl.Series(keys).sort().to_numpy()
+    return keys
 
 
 def _unpack(keys: Array, negatives: int, dtype: np.dtype[Any]) -> tuple[Scores, Array]:
@@ -186,3 +187,14 @@ def narrow(counts: Array) -> Array:
     """Counts in the narrowest unsigned type, so that equal tables have equal bytes."""
     largest = int(counts.max()) if counts.size else 0
     return counts.astype(np.min_scalar_type(largest), copy=False)
+
+
+def narrow_scores(scores: Scores) -> Scores:
+    """Scores as float32 if each of them is one, so that equal tables have equal bytes."""
+    if scores.dtype == np.float32:
+        return scores
+    with np.errstate(over="ignore"):
+        for i, j in bounds(len(scores)):
+            if (scores[i:j].astype(np.float32) != scores[i:j]).any():
+                return scores
+        return scores.astype(np.float32)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -13,10 +14,26 @@ import numpy.typing as npt
 from assay.errors import ScoreError, TallyError
 from assay.tally import codec
 from assay.tally.blocks import map_blocks
-from assay.tally.packed import count_binary, narrow
+from assay.tally.grouping import count_cells, group, in_cells, sum_tables
+from assay.tally.keeping import (
+    Cuts,
+    Exact,
+    Grid,
+    Keeping,
+    cells,
+    coarsest,
+    highest,
+    keeping_of,
+    lowest,
+    plain,
+)
+from assay.tally.packed import count_binary, narrow, narrow_scores
 
 Scores: TypeAlias = npt.NDArray[np.floating[Any]]
 Array: TypeAlias = npt.NDArray[Any]
+
+# Where rows below the lowest cut stand.
+_LOWEST = -float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +42,8 @@ class ScoreTally:
 
     A tie is numeric equality; -0.0 is 0.0. ``counts`` has one row a label and one column a score,
     in the narrowest unsigned type that holds it. With sampling weights, ``counts`` are sums of
-    weights (float64) and ``squares`` sums of their squares.
+    weights (float64) and ``squares`` sums of their squares. ``kept`` says how scores are kept: of a
+    grid, ``scores`` are the smallest floats of its cells, of cuts the cuts and the gaps between.
 
     >>> import numpy as np
     >>> scores, truth = np.array([0.9, 0.2, 0.9]), np.array([1, 0, 0])
@@ -38,6 +56,7 @@ class ScoreTally:
     scores: Scores
     counts: Array
     squares: npt.NDArray[np.float64] | None = None
+    kept: Keeping = Exact()  # noqa: RUF009 - frozen
 
     @classmethod
     def zero(cls, labels: Sequence[str]) -> ScoreTally:
@@ -53,27 +72,86 @@ class ScoreTally:
         *,
         counts: npt.NDArray[np.int64] | None = None,
         weights: npt.NDArray[np.float64] | None = None,
+        kept: Exact | Grid = Exact(),  # noqa: B008 - frozen
     ) -> ScoreTally:
         """Count rows: a score each, and the label as a position in ``labels``."""
         labels = tuple(labels)
         scores = scores if scores.dtype == np.float32 else scores.astype(np.float64, copy=False)
         if not len(scores):
-            return cls.zero(labels)
+            return replace(cls.zero(labels), kept=kept)
         low, _ = extremes(scores)
-        if weights is None and counts is None and len(labels) == 2:
-            return cls(labels, *count_binary(scores, truth, low))
+        if weights is None and counts is None:
+            if isinstance(kept, Grid):
+                ends, table = count_cells(scores, truth, len(labels), kept.bits)
+                return cls(labels, ends, narrow(table), kept=kept)
+            if len(labels) == 2:
+                return cls(labels, *count_binary(scores, truth, low))
         amounts: Array = np.ones(len(scores), np.int64) if counts is None else counts
         if weights is not None:
             amounts = weights
         columns = [np.where(truth == i, amounts, 0) for i in range(len(labels))]
         if weights is not None:
             columns += [np.square(column) for column in columns]
-        distinct, sums = _group(scores + scores.dtype.type(0), np.stack(columns))
+        distinct, sums = group(scores + scores.dtype.type(0), np.stack(columns))
         if not len(distinct):
-            return cls.zero(labels)
-        if weights is None:
+            return replace(cls.zero(labels), kept=kept)
+        found = cls._of_sums(labels, distinct, sums, weighted=weights is not None)
+        return found.to_grid(kept.bits) if isinstance(kept, Grid) else found
+
+    @classmethod
+    def of_cuts(
+        cls,
+        labels: Sequence[str],
+        cuts: Scores,
+        scores: Scores,
+        truth: Array,
+        *,
+        frequent: int,
+        counts: npt.NDArray[np.int64] | None = None,
+    ) -> ScoreTally:
+        """Count rows at ascending cuts, and those of the frequent label into the gaps too.
+
+        The cuts are the distinct scores of all other labels, in all rows of the data.
+
+        >>> cuts, scores = np.array([0.5, 0.9]), np.array([0.9, 0.5, 0.7, 0.6, 0.9])
+        >>> tally = ScoreTally.of_cuts(
+        ...     ("benign", "attack"), cuts, scores, np.array([1, 1, 0, 0, 0]), frequent=0
+        ... )
+        >>> tally.scores.tolist(), tally.counts.tolist()
+        ([0.5, 0.5000000000000001, 0.9], [[0, 2, 1], [1, 0, 1]])
+        """
+        labels, cuts = tuple(labels), cuts.astype(np.float64) + 0.0
+        kept = Cuts(labels[frequent], hashlib.sha256(cuts.astype("<f8").tobytes()).hexdigest()[:16])
+        if not len(scores):
+            return replace(cls.zero(labels), kept=kept)
+        extremes(scores)
+        rows = scores.astype(np.float64) + 0.0
+        below = np.searchsorted(cuts, rows, side="right")
+        at = np.concatenate(([np.nan], cuts))[below]
+        with np.errstate(over="ignore"):  # no finite score lies above the largest
+            gap = np.concatenate(([_LOWEST], np.nextafter(cuts, np.inf)))[below]
+        outside = (at != rows) & (truth != frequent)
+        if outside.any():
+            row = int(outside.argmax())
+            raise TallyError(
+                f"the score {float(rows[row])!r} of a {labels[int(truth[row])]!r} row is none of "
+                f"the {len(cuts)} cuts; take the cuts from all rows that are not {kept.frequent!r}"
+            )
+        rows = np.where(at == rows, rows, gap)
+        return replace(cls.of_rows(labels, rows, truth, counts=counts), kept=kept)
+
+    @classmethod
+    def _of_sums(
+        cls, labels: tuple[str, ...], distinct: Scores, sums: Array, *, weighted: bool
+    ) -> ScoreTally:
+        """A table of counts, or of weights and below them their squares."""
+        if not weighted:
             return cls(labels, distinct, narrow(sums))
         return cls(labels, distinct, sums[: len(labels)], sums[len(labels) :])
+
+    def _columns(self) -> Array:
+        """The counts, and below them the squares of weights where there are any."""
+        return self.counts if self.squares is None else np.concatenate([self.counts, self.squares])
 
     def __add__(self, other: ScoreTally) -> ScoreTally:
         if not isinstance(other, ScoreTally):
@@ -82,29 +160,135 @@ class ScoreTally:
 
     @staticmethod
     def merge(parts: Sequence[ScoreTally]) -> ScoreTally:
-        """The sum of many tables in one sort."""
-        first, *others = parts
-        for other in others:
-            if other.labels != first.labels:
-                raise TallyError(
-                    f"score tallies of unlike labels can't be added: {list(first.labels)} and "
-                    f"{list(other.labels)}"
-                )
-        full = [part for part in parts if part.size]
-        if len(full) <= 1:
-            return full[0] if full else first
-        if len({part.weighted for part in full}) > 1:
+        """The sum of many tables in one sort, kept as the coarsest of them is.
+
+        Labels that one of them does not have have no rows there; unlike labels are sorted as text.
+        """
+        named = [part for part in parts if part.labels or part.size] or parts[:1]
+        labels = named[0].labels
+        if any(part.labels != labels for part in named):
+            labels = tuple(sorted({label for part in named for label in part.labels}))
+        kept = coarsest({part.kept for part in named if part.size or part.kept != Exact()})
+        full = [part._as(labels, kept) for part in named if part.size]
+        if not full:
+            return replace(ScoreTally.zero(labels), kept=kept)
+        if len(full) == 1:
+            return full[0]
+        weighted = {part.weighted for part in full}
+        if len(weighted) > 1:
             raise TallyError("score tallies with and without sampling weights can't be added")
-        dtype = np.result_type(*(part.scores.dtype for part in full))
-        scores = np.concatenate([part.scores.astype(dtype) for part in full])
-        if not full[0].weighted:
-            counts = np.concatenate([part.counts.astype(np.int64) for part in full], axis=1)
-            distinct, sums = _group(scores, counts)
-            return ScoreTally(first.labels, distinct, narrow(sums))
-        columns = [np.concatenate([part.counts, part._squares()]) for part in full]
-        distinct, sums = _group(scores, np.concatenate(columns, axis=1))
-        size = len(first.labels)
-        return ScoreTally(first.labels, distinct, sums[:size], sums[size:])
+        sums = sum_tables([part.scores for part in full], [part._columns() for part in full])
+        return replace(ScoreTally._of_sums(labels, *sums, weighted=weighted.pop()), kept=kept)
+
+    def _as(self, labels: tuple[str, ...], kept: Keeping) -> ScoreTally:
+        """The same table with more labels, in cells where a grid is asked for."""
+        found = self if not isinstance(kept, Grid) else self.to_grid(kept.bits)
+        if labels == self.labels:
+            return found
+        places = [self.labels.index(label) if label in self.labels else -1 for label in labels]
+
+        def spread(table: Array) -> Array:
+            wide = np.concatenate([table, np.zeros((1, table.shape[1]), table.dtype)])
+            return np.asarray(wide[places])
+
+        squares = None if found.squares is None else spread(found.squares)
+        return replace(found, labels=labels, counts=spread(found.counts), squares=squares)
+
+    def to_grid(self, bits: int) -> ScoreTally:
+        """The same rows in the cells of a grid.
+
+        >>> scores, truth = np.array([0.9, 0.2, 0.9001]), np.array([1, 0, 0])
+        >>> ScoreTally.of_rows(("benign", "attack"), scores, truth).to_grid(4).counts.tolist()
+        [[1, 1], [0, 1]]
+        """
+        kept = Grid(bits)
+        if self.kept == kept:
+            return self
+        if isinstance(self.kept, Cuts):
+            raise TallyError("scores kept by cuts have no cells; count with exact scores or a grid")
+        if isinstance(self.kept, Grid) and self.kept.bits < bits:
+            raise TallyError(f"a grid of {self.kept.bits} bits can't be cut into one of {bits}")
+        if not self.size:
+            return replace(self, kept=kept)
+        ends, sums = in_cells(self.scores, self._columns(), bits)
+        found = ScoreTally._of_sums(self.labels, ends, sums, weighted=self.weighted)
+        return replace(found, kept=kept)
+
+    # -- what is known of a score ------------------------------------------------------------------
+
+    @property
+    def inexact(self) -> bool:
+        """Whether rows of unlike scores are counted together, so that their order is not known."""
+        return isinstance(self.kept, Grid)
+
+    def ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """The smallest and the largest score that the rows of each column can have."""
+        low = self.scores.astype(np.float64)
+        if isinstance(self.kept, Exact):
+            return low, low
+        if isinstance(self.kept, Grid):
+            ids = cells(low, self.kept.bits)
+            return lowest(ids, self.kept.bits), highest(ids, self.kept.bits)
+        others = self.counts[[label != self.kept.frequent for label in self.labels]]
+        above = np.nextafter(np.append(low[1:], np.inf), -np.inf)
+        return low, np.where(others.any(axis=0), low, above)
+
+    def tied(self) -> npt.NDArray[np.bool_]:
+        """Of each column, whether its rows are known to have the same score."""
+        low, high = self.ends()
+        return np.asarray(low == high)
+
+    def placed(self, labels: Sequence[str], label_at: Mapping[str, int]) -> ScoreTally:
+        """The same scores in which each label has its place among others, perhaps with others."""
+        names = tuple(labels)
+        places = [label_at[label] for label in self.labels]
+        if self.labels == names and places == list(range(len(names))):
+            return self
+
+        def summed(amounts: Array, kind: Any) -> Array:
+            if sorted(places) == list(range(len(names))):
+                return amounts[np.argsort(places)]
+            sums = np.zeros((len(names), self.size), kind)
+            for row, place in enumerate(places):
+                sums[place] += amounts[row]
+            return narrow(sums) if kind is np.int64 else sums
+
+        if self.squares is None:
+            return replace(self, labels=names, counts=summed(self.counts, np.int64))
+        squares = summed(self.squares, np.float64)
+        return replace(self, labels=names, counts=summed(self.counts, np.float64), squares=squares)
+
+    def starting_at(self, smallest: float) -> ScoreTally:
+        """The table of cuts with the rows below the lowest cut at the smallest score there is."""
+        if not isinstance(self.kept, Cuts) or not self.size or self.scores[0] != _LOWEST:
+            return self
+        return replace(self, scores=np.append(smallest, self.scores[1:]))
+
+    def middles(self) -> npt.NDArray[np.float64]:
+        """The score itself or, of a cell, the middle of its smallest and its largest one."""
+        low, high = self.ends()
+        return low if not self.inexact else low / 2 + high / 2
+
+    def apart(self, *, positives_above: bool) -> ScoreTally:
+        """The binary table with the classes of each cell ranked one above the other.
+
+        The two ways are the best and the worst ranking that the rows can have. Rows that are known
+        to have the same score stay tied. Scores are ranks.
+        """
+        below = 0 if positives_above else 1
+        tied = self.tied()
+
+        def split(table: Array) -> Array:
+            two = np.zeros((2, self.size, 2), table.dtype)
+            two[below, :, 0], two[1 - below, :, 1] = table[below], table[1 - below]
+            two[1 - below, tied, 0], two[1 - below, tied, 1] = table[1 - below, tied], 0
+            return two.reshape(2, -1)
+
+        counts = split(self.counts)
+        held = counts.any(axis=0)
+        squares = None if self.squares is None else split(self.squares)[:, held]
+        ranks = np.arange(int(held.sum()), dtype=np.float64)
+        return ScoreTally(self.labels, ranks, counts[:, held], squares)
 
     @property
     def rows(self) -> float:
@@ -143,9 +327,6 @@ class ScoreTally:
         """Whether counts are sums of sampling weights."""
         return self.squares is not None
 
-    def _squares(self) -> Array:
-        return self.counts if self.squares is None else self.squares
-
     def one_versus_rest(self, label: int) -> ScoreTally:
         """The binary table with one label as the positive, all others as negatives."""
         if len(self.labels) == 2 and label == 1:
@@ -158,8 +339,13 @@ class ScoreTally:
             return np.stack([wide[others].sum(axis=0), wide[label]])
 
         if self.squares is not None:
-            return ScoreTally(names, self.scores, two(self.counts), two(self.squares))
-        return ScoreTally(names, self.scores, narrow(two(self.counts)))
+            found = ScoreTally(names, self.scores, two(self.counts), two(self.squares))
+        else:
+            found = ScoreTally(names, self.scores, narrow(two(self.counts)))
+        kept = self.kept
+        if isinstance(kept, Cuts) and kept.frequent not in names:
+            kept = replace(kept, frequent=names[0])
+        return replace(found, kept=kept)
 
     def pair(self, negative: int, positive: int) -> ScoreTally:
         """The binary table of the rows of two labels alone."""
@@ -167,13 +353,16 @@ class ScoreTally:
         kept = self.counts[chosen].any(axis=0)
         names = (self.labels[negative], self.labels[positive])
         if self.squares is not None:
-            return ScoreTally(
+            found = ScoreTally(
                 names,
                 self.scores[kept],
                 self.counts[chosen][:, kept],
                 self.squares[chosen][:, kept],
             )
-        return ScoreTally(names, self.scores[kept], narrow(self.counts[chosen][:, kept]))
+        else:
+            found = ScoreTally(names, self.scores[kept], narrow(self.counts[chosen][:, kept]))
+        gaps = isinstance(self.kept, Cuts) and self.kept.frequent in names
+        return replace(found, kept=self.kept if gaps or self.inexact else Exact())
 
     def at_least(self, threshold: float) -> list[Any]:
         """How many rows of each label have a score of at least the threshold."""
@@ -193,10 +382,13 @@ class ScoreTally:
 
     def to_bytes(self) -> bytes:
         """The table as bytes; :func:`assay.tally.from_bytes` reads them."""
-        arrays: dict[str, Array] = {"scores": self.scores, "counts": self.counts}
+        arrays: dict[str, Array] = {"scores": narrow_scores(self.scores), "counts": self.counts}
         if self.squares is not None:
             arrays["squares"] = self.squares
-        return codec.write("scores", {"labels": self.labels}, arrays)
+        header: dict[str, Any] = {"labels": self.labels}
+        if self.kept != Exact():
+            header["kept"] = plain(self.kept)
+        return codec.write("scores", header, arrays)
 
 
 @codec.reads("scores")
@@ -213,7 +405,12 @@ def scores_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> ScoreTa
         raise ValueError(f"counts of {counts.dtype} are not counts")
     if squares is not None and (squares.shape != counts.shape or not (squares >= 0).all()):
         raise ValueError(f"squares of shape {squares.shape} are not those of the counts")
-    return ScoreTally(labels, scores, counts, squares)
+    kept = keeping_of(header["kept"]) if "kept" in header else Exact()
+    if isinstance(kept, Grid) and not np.array_equal(
+        lowest(cells(scores, kept.bits), kept.bits), scores
+    ):
+        raise ValueError(f"scores are not the ends of cells of {kept.bits} bits")
+    return ScoreTally(labels, scores, counts, squares, kept)
 
 
 def extremes(scores: Scores) -> tuple[float, float]:
@@ -232,13 +429,3 @@ def extremes(scores: Scores) -> tuple[float, float]:
             f"{float(scores[bad[0]])} in row {bad[0]}. Remove those rows or give them a score"
         )
     return float(low), float(high)
-
-
-def _group(scores: Scores, columns: Array) -> tuple[Scores, Array]:
-    """Distinct scores ascending, and the sums of each column over each score that has any."""
-    order = np.argsort(scores, kind="stable")
-    scores = scores[order]
-    starts = np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1])))
-    sums = np.add.reduceat(columns[:, order], starts, axis=1)
-    held = sums.any(axis=0)
-    return scores[starts][held], sums[:, held]

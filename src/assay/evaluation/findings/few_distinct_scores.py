@@ -9,10 +9,12 @@ import numpy as np
 
 from assay.evaluation.entries import per_label
 from assay.evaluation.findings.finding import Check
+from assay.evaluation.kept import keeping
 from assay.evaluation.words import count, name, rows
 from assay.measures import ROC_AUC
 from assay.tally import ScoreTally
 from assay.tally.blocks import map_blocks
+from assay.tally.keeping import Exact
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -37,7 +39,7 @@ def look(evaluation: Evaluation) -> str | None:
     or quote the bounds.
     """
     tables = evaluation.tally.scores
-    if tables is None:
+    if tables is None or keeping(evaluation.tally) != Exact():
         return None
     total = evaluation.tally.confusion.total
     if evaluation.positive is not None:

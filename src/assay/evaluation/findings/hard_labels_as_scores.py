@@ -30,11 +30,12 @@ def look(evaluation: Evaluation) -> str | None:
     if tables is None or effective_rows(evaluation.tally.confusion) < FEWEST_ROWS:
         return None
     if evaluation.positive is None:
+        # Of 0 and 1 a grid has cells of their own.
         if any(table.size > 2 or set(table.scores.tolist()) - {0.0, 1.0} for table in tables):
             return None
         what = f"The probabilities of all {rows(total)} are 0 or 1"
     else:
-        if tables[0].size != 2:
+        if tables[0].size != 2 or not tables[0].tied().all():
             return None
         low, high = tables[0].scores.tolist()
         what = f"The scores of {rows(total)} take only two values, {rate(low)} and {rate(high)}"

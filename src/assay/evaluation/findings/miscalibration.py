@@ -45,12 +45,14 @@ def look(evaluation: Evaluation) -> str | None:
     if evaluation.positive is None or tally.kind != "probability":
         return None
     found = evaluation[EXPECTED_CALIBRATION_ERROR]
+    # As little as it can be, where scores are kept as a grid.
+    least = float(found) if found.bound is None else found.bound[0]
     usual = found.parts.get("if_calibrated", np.nan)
     share = float(min(evaluation.confusion.rows)) / float(evaluation.confusion.total)
-    if not found - usual > min(LEAST_EXCESS, SHARE_OF_RARER * share):
+    if not least - usual > min(LEAST_EXCESS, SHARE_OF_RARER * share):
         return None
     errors = _if_calibrated(evaluation)
-    if errors is None or np.mean(errors >= found) > RARE:
+    if errors is None or np.mean(errors >= least) > RARE:
         return None
     return (
         f"The expected calibration error is {rate(found)}; a calibrated model of this size shows "

@@ -46,14 +46,15 @@ def look(evaluation: Evaluation) -> str | None:
     large = max(at_top / negatives, hits / positives) > LARGE_SHARE
     squares = at_top if table.squares is None else table.squares[0, -1].item()
     enough = at_top**2 >= FEWEST_FALSE_ALARMS * squares > 0
-    if large and enough and at_top + hits > heavy:
+    if large and enough and at_top + hits > heavy and table.tied()[-1]:
         said.append(
             f"{percent(hits / positives)} of {positive} and {rows(at_top)} of {negative} have the "
             f"highest score, {rate(table.scores[-1])}: no threshold that flags anything has a "
             f"false positive rate below {rate(at_top / negatives)}"
         )
     at_bottom, missed = (share.item() for share in table.counts[:, 0])
-    if missed / positives > LARGE_SHARE and at_bottom + missed > heavy:
+    low = missed / positives > LARGE_SHARE and at_bottom + missed > heavy
+    if low and table.tied()[0]:
         said.append(
             f"{percent(missed / positives)} of {positive} have the lowest score, "
             f"{rate(table.scores[0])}: no threshold short of flagging every row detects more than "

@@ -36,6 +36,8 @@ def look(evaluation: Evaluation) -> str | None:
     at = int(np.searchsorted(table.scores, table.scores.dtype.type(threshold)))
     if at == table.size or float(table.scores[at]) != threshold:
         return None
+    if not table.tied()[at]:
+        return None
     tied = sum(share.item() for share in table.counts[:, at])
     squares = tied if table.squares is None else float(table.squares[:, at].sum())
     alerts = evaluation.confusion.columns[1]

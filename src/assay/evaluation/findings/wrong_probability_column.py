@@ -11,9 +11,11 @@ from assay.evaluation.entries import per_label
 from assay.evaluation.findings.against_chance import against_chance
 from assay.evaluation.findings.finding import Check
 from assay.evaluation.findings.reassigned import reassigned
+from assay.evaluation.kept import keeping
 from assay.evaluation.words import name, rate
 from assay.measures import BRIER, PREVALENCE, ROC_AUC
 from assay.tally.blocks import map_blocks
+from assay.tally.keeping import Cuts
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -40,6 +42,8 @@ def look(evaluation: Evaluation) -> str | None:
     """
     tables = evaluation.tally.scores
     if tables is None or evaluation.tally.kind != "probability":
+        return None
+    if isinstance(keeping(evaluation.tally), Cuts):
         return None
     return _one(evaluation, tables[0]) if len(tables) == 1 else _many(evaluation, tables)
 
@@ -78,10 +82,11 @@ def _many(evaluation: Evaluation, tables: tuple[ScoreTally, ...]) -> str | None:
 
 def _means(table: ScoreTally) -> Floats:
     """The mean score of the rows of each label; 0 for a label without rows."""
+    scores = table.middles() if table.inexact else table.scores
 
     def work(i: int, j: int) -> Floats:
         counts = table.counts[:, i:j].astype(np.float64)
-        return np.stack([counts.sum(axis=1), (counts * table.scores[i:j]).sum(axis=1)])
+        return np.stack([counts.sum(axis=1), (counts * scores[i:j]).sum(axis=1)])
 
     rows, sums = np.sum(map_blocks(table.size, lambda: work), axis=0)
     return np.asarray(np.divide(sums, rows, out=np.zeros_like(sums), where=rows > 0))

@@ -1,10 +1,10 @@
 """Rows from files: text, Parquet, Arrow, NumPy, and queries on database files."""
 
-from assay.sources.files.inputs import Name, given_names, inputs_of, name_of, paths_of
+from assay.sources.files.inputs import Name, given_names, inputs_of, name_of, paths_of, sources
 from assay.sources.files.labelled import labelled, typed
 from assay.sources.files.matched import Matched, Model, NeedsId, read_models
 from assay.sources.files.memory import default_limit, memory_limit
-from assay.sources.files.read import read
+from assay.sources.files.read import Reading, read
 from assay.sources.files.request import Input, Progress, Refused, Request, Rows, silent
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Name",
     "NeedsId",
     "Progress",
+    "Reading",
     "Refused",
     "Request",
     "Rows",
@@ -27,5 +28,6 @@ __all__ = [
     "read",
     "read_models",
     "silent",
+    "sources",
     "typed",
 ]

@@ -43,7 +43,7 @@ def batches(file: BinaryIO, size: int, name: str, limit: int) -> Batches:
             largest = max(largest, unpacked)
             total += unpacked
     except _TooLarge as odd:
-        raise InputError(f"{name}: {odd}. It is damaged, or needs a larger --max-memory") from odd
+        raise InputError(f"{name}: {odd}. It is damaged, or needs a larger max_memory=") from odd
     except (struct.error, ValueError, IndexError) as odd:
         raise InputError(
             f"{name} is no Arrow IPC file that can be read, it seems to be damaged: {odd}"

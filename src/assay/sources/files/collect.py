@@ -36,7 +36,7 @@ MOST_NAMES = 1000
 LISTED = 100
 BROKEN = "record: no row"
 _WIDTHS = {"score": 8, "count": 8, "weight": 8, "cluster": 4, "id": 32}
-ADVICE = "Correct the row, or leave such rows out with --on-bad-row skip"
+ADVICE = "Correct the row, or leave such rows out with on_bad_row='skip'"
 
 
 class Store:
@@ -161,15 +161,19 @@ class Collector:
         self.unlabelled = Store(roles, labelled=False) if request.unlabelled else None
         self.rows_read = 0
         self.rows_refused = 0
+        self.rows_labelled = 0
         self.reasons: dict[str, int] = {}
         self.refused: list[Refused] = []
         self.doubtful: dict[str, list[Refused]] = {column: [] for column in roles.models or ()}
         self._before = 0
 
-    def begin(self, table: Table) -> None:
-        """Make room for a table, or refuse it where it can't fit."""
+    def begin(self, table: Table, *, whole: bool = True) -> None:
+        """Make room for a table, or refuse it where it can't fit; ``whole`` where all is kept."""
         self._before = self.rows_read
         at_once = table.at_once(self._roles.columns)
+        if not whole:
+            self._budget.must_hold(0, at_once, name=table.name)
+            return
         self._budget.must_hold(
             self.labelled.nbytes + (table.rows or 0) * self._width(table), at_once, name=table.name
         )
@@ -230,7 +234,9 @@ class Collector:
         if self.unlabelled is not None and missing.any():
             self.unlabelled.extend(values, ~bad & missing)
             bad = bad | missing
+        before = self.labelled.rows
         self.labelled.extend(values, ~bad if bad.any() else None)
+        self.rows_labelled += self.labelled.rows - before
 
     def _checked(
         self, piece: Piece, place: Any
@@ -346,7 +352,7 @@ class Collector:
 
     def must_have_rows(self, names: Iterable[str]) -> None:
         """Refuse an input of which nothing is left."""
-        if self.labelled.rows:
+        if self.rows_labelled:
             return
         shown = ", ".join(names)
         if not self.rows_read:

@@ -37,7 +37,7 @@ def delimited(chunks: Iterator[bytes], name: str, format_: str, delimiter: str |
     hint = ""
     others = [shown for other, shown in _OTHER_DELIMITERS.items() if other in header[0]]
     if len(header) == 1 and others:
-        hint = f"Its header is one field, {header[0]!r}: perhaps --delimiter {others[0]} is meant"
+        hint = f"Its header is one field, {header[0]!r}: perhaps delimiter={others[0]!r} is meant"
     notes: tuple[str, ...] = ()
     if not header[0]:
         notes = (f"the first column of {name} has no name and is not used",)
@@ -54,7 +54,7 @@ def _checked(delimiter: str) -> bytes:
     sign = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)
     if len(sign) != 1 or not sign.isascii() or sign in '"\r\n\0':
         raise InputError(
-            f"--delimiter is one ASCII character, no quote and no line end; found {delimiter!r}"
+            f"delimiter= is one ASCII character, no quote and no line end; found {delimiter!r}"
         )
     return sign.encode()
 
@@ -76,7 +76,7 @@ def _header(window: Window, sign: bytes, name: str) -> tuple[int, list[str]]:
     text = window.text[:end]
     if b"\0" in text:
         raise InputError(
-            f"{name}, line 1: the header has a NUL byte. If the text is UTF-16, say --encoding "
+            f"{name}, line 1: the header has a NUL byte. If the text is UTF-16, say encoding= "
             f"utf-16-le or utf-16-be"
         )
     if not text.strip(b"\r\n"):

@@ -119,20 +119,20 @@ def decide(content: str | None, head: bytes, name: str, asked: str | None) -> st
     """The format to read: the one asked for where the content allows it, else the likeliest."""
     if asked is not None and asked not in FORMATS:
         raise InputError(
-            f"--input-format {asked} is not read; the formats are {', '.join(FORMATS)}"
+            f"input_format={asked!r} is not read; the formats are {', '.join(FORMATS)}"
         )
     wanted = asked or by_name(name)
     if content is None:
         if wanted is not None and wanted not in TEXTS:
             raise InputError(
                 f"{name} is no {NAMES[wanted]} file, though "
-                f"{'--input-format' if asked else 'its name'} says so: it looks like "
+                f"{'input_format=' if asked else 'its name'} says so: it looks like "
                 f"{_impression(head)}"
             )
         return wanted or sniffed(head)
     if asked is not None and asked != content and (asked, content) != (ARROW, ARROW_STREAM):
         raise InputError(
-            f"{name} is no {NAMES[asked]} file, though --input-format says so: it looks like "
+            f"{name} is no {NAMES[asked]} file, though input_format= says so: it looks like "
             f"{NAMES[content]}"
         )
     return content

@@ -7,12 +7,13 @@ import glob
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TypeAlias
 
 from assay.errors import InputError
-from assay.sources.files.formats import is_known
+from assay.sources.files.hive import Keys, files_in, keys_of
+from assay.sources.files.postgres import POSTGRESQL, Address, is_address, parsed
 from assay.sources.files.request import Input, Request
 from assay.sources.files.sql import DUCKDB, SQLITE
 
@@ -25,12 +26,17 @@ _STDIN_NAME = "standard input"
 
 @dataclass(frozen=True)
 class Source:
-    """One input: a file, a query on one, or (without a path) standard input."""
+    """One input: a file, a query on one or on a server, or (with none of them) standard input.
+
+    ``keys`` are columns that the folders around a file give.
+    """
 
     name: str
     path: Path | None
     engine: str | None = None
     query: str = ""
+    address: Address | None = None
+    keys: Keys = field(default_factory=dict)
 
 
 def name_of(given: Name) -> str:
@@ -54,9 +60,10 @@ def given_names(inputs: Name | Sequence[Name]) -> list[str]:
 def sources(inputs: Sequence[str], request: Request) -> tuple[Source, ...]:
     """Every file whose rows are meant, in order; folders and patterns sorted."""
     found = _meant(inputs, request)
-    seen: set[tuple[Path | None, str]] = set()
+    seen: set[tuple[Path | Address | None, str]] = set()
     for source in found:
-        key = (None if source.path is None else source.path.resolve(), source.query)
+        place = source.address if source.path is None else source.path.resolve()
+        key = (place, source.query)
         if key in seen:
             raise InputError(f"{source.name} was given twice; its rows would count twice")
         seen.add(key)
@@ -82,6 +89,16 @@ def shown(name: str) -> str:
     return name if name and name.isprintable() else repr(name)
 
 
+def without_query(given: str) -> str:
+    """An input as it goes into a message: of a server only the address, without a password."""
+    if not is_address(given):
+        return given
+    try:
+        return parsed(given)[0].name
+    except InputError:
+        return POSTGRESQL
+
+
 def is_named(name: str, given: str) -> bool:
     """Whether a source of this name is what was given."""
     return name == (_STDIN_NAME if given == STDIN else shown(given))
@@ -91,20 +108,23 @@ def _sources(given: str, request: Request) -> Iterator[Source]:
     if given == STDIN:
         yield Source(_STDIN_NAME, None)
         return
+    if is_address(given):
+        address, query = parsed(given)
+        yield Source(shown(address.name), None, POSTGRESQL, query, address)
+        return
     for engine in (SQLITE, DUCKDB):
         if given.startswith(f"{engine}:"):
             yield _query(given, engine)
             return
     path = Path(given)
     if path.is_dir():
-        inside = sorted(entry for entry in path.iterdir() if is_known(entry.name))
-        files = [entry for entry in inside if entry.is_file()]
+        files = files_in(path, shown(given))
         if not files:
             raise InputError(
                 f"{shown(given)} is a folder without files of a known suffix "
                 f"(.csv, .tsv, .jsonl, .parquet, .arrow, .npz, .npy; .gz and .zst of text)"
             )
-        yield from (Source(shown(str(entry)), entry) for entry in files)
+        yield from (Source(shown(str(f.path)), f.path, keys=f.keys) for f in files)
     elif path.exists():
         yield Source(shown(given), path)
     elif request.glob:
@@ -115,7 +135,9 @@ def _sources(given: str, request: Request) -> Iterator[Source]:
         )
         if not matches:
             raise InputError(f"nothing matches the pattern {shown(given)}")
-        yield from (Source(shown(match), Path(match)) for match in matches)
+        for match in map(Path, matches):
+            keys = keys_of(match.parts[:-1], shown(given))
+            yield Source(shown(str(match)), match, keys=keys)
     else:
         raise _missing(path, given)
 
@@ -123,7 +145,7 @@ def _sources(given: str, request: Request) -> Iterator[Source]:
 def _missing(path: Path, given: str) -> InputError:
     if any(sign in given for sign in "*?["):
         return InputError(
-            f"there is no file {shown(given)}. If that is a pattern, say --glob to expand it"
+            f"there is no file {shown(given)}. If that is a pattern, say glob= to expand it"
         )
     near: list[str] = []
     if path.parent.is_dir():

@@ -53,7 +53,7 @@ class LabelCheck:
         if not self._may_be_missing and missing.any():
             reason = f"column {self.column!r}: the {self._role} is missing"
             if self._role == "label":
-                reason += " (--unlabelled allow keeps rows without one)"
+                reason += " (unlabelled='allow' keeps rows without one)"
             problems.append(Problem(missing, reason, LabelError, kind=f"{self._role}: missing"))
         return values, missing, problems
 
@@ -75,7 +75,7 @@ class LabelCheck:
         whole = pl.Series(values.name, np.where(missing | odd, 0, numbers).astype(np.int64))
         if not odd.any():
             return whole, missing, []
-        found = f"the number {float(numbers[odd][0])!r} (if these are scores, say so with --score)"
+        found = f"the number {float(numbers[odd][0])!r} (if these are scores, say so with y_score=)"
         return whole, missing, [self._odd(odd, found)]
 
     def _objects(self, values: list[Any]) -> tuple[Array, Array, list[Problem]]:

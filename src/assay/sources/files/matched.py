@@ -78,11 +78,13 @@ def read_models(
     labels: Sequence[str] = (),
     progress: Progress = silent,
     stdin: BinaryIO | None = None,
+    rows: Rows | None = None,
 ) -> Matched:
     """Read what models said of the same rows; those in other files are matched by id.
 
     A column whose values are all labels holds decisions, else it must hold numbers: scores.
-    ``labels`` are labels that may be absent. Ids without a match are refused, or left out and
+    ``labels`` are labels that may be absent, ``rows`` those of the main input where they were read
+    already. Ids without a match are refused, or left out and
     counted with ``on_bad_row="skip"``.
     """
     _must_have_names(models)
@@ -92,7 +94,8 @@ def read_models(
         request, score=None, decision=None, probabilities={}, probability_pattern=None
     )
     here = tuple(model.column for model in models if _is_here(model, inputs))
-    rows = read(inputs, replace(request, models=here, id=id_column), progress, stdin)
+    if rows is None:
+        rows = read(inputs, replace(request, models=here, id=id_column), progress, stdin)
     placed = [_placed(model, rows, inputs) for model in models]
     files = tuple(dict.fromkeys(model.file for model in placed if model.file is not None))
     _must_be_matchable(placed, files, inputs, id_column)
@@ -170,7 +173,7 @@ def _must_be_matchable(
         name = next(model.name for model in models if model.file is not None)
         raise NeedsId(
             f"model {name!r} is in {shown(files[0])}, and nothing tells which rows belong "
-            f"together: say --id, the column that names a row in every file"
+            f"together: say id=, the column that names a row in every file"
         )
     if STDIN in files and STDIN in inputs:
         raise InputError("standard input can be read only once")
@@ -209,7 +212,7 @@ def _aligned(
         if text and not skip:
             raise InputError(
                 f"{text}. Give files of the same rows, or leave rows without a match out with "
-                f"--on-bad-row skip"
+                f"on_bad_row='skip'"
             )
         notes += [f"{text}; they were left out"] if text else []
     odd = np.zeros(len(main.rows), bool)

@@ -118,7 +118,7 @@ def _content(name: str, called: str) -> bytes:
     if len(found) > LARGEST_FILE:
         raise InputError(
             f"{called} has more than {LARGEST_FILE >> 20} MB; a confusion matrix is a small table. "
-            f"Is it a file of predictions? Then leave out --matrix"
+            f"Is it a file of predictions? Then leave out matrix="
         )
     return found
 
@@ -191,7 +191,7 @@ def _of_table(text: str) -> MatrixTable:
     if names is not None and above and names != header:
         raise InputError(
             f"rows are named {names} and columns {header}; expected the same classes in the same "
-            f"order. Give the counts without names, and --labels"
+            f"order. Give the counts without names, and labels="
         )
     labels = names if names is not None else (header if above else None)
     return MatrixTable(_square(rows), None if labels is None else tuple(labels))

@@ -37,7 +37,7 @@ class Budget:
         if need > self.limit:
             raise InputError(
                 f"{name} needs about {_shown(need)} of memory, and {_shown(self.limit)} are "
-                f"allowed. Raise --max-memory, or read fewer columns or rows"
+                f"allowed. Raise max_memory=, or read fewer columns or rows"
             )
 
 

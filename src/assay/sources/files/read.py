@@ -5,22 +5,23 @@ from __future__ import annotations
 import contextlib
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from assay.errors import EmptyInput, InputError
 from assay.sources.files import formats
 from assay.sources.files.collect import Collector
 from assay.sources.files.columnar import arrow_table, parquet_table
 from assay.sources.files.delimited import delimited
+from assay.sources.files.hive import with_keys
 from assay.sources.files.inputs import Source, sources
 from assay.sources.files.jsonl import jsonl
 from assay.sources.files.memory import Budget
 from assay.sources.files.numpy_files import npy_table, npz_table
 from assay.sources.files.request import Progress, Request, Rows, silent
-from assay.sources.files.roles import roles_of, same_roles
+from assay.sources.files.roles import Roles, roles_of, same_roles
 from assay.sources.files.sql import sql_table
 from assay.sources.files.table import Meter, Table
 from assay.sources.files.text import must_be_narrow, unpacked, utf8
@@ -31,51 +32,91 @@ _SMALLEST_LIMIT = 1 << 24
 _CHUNKS = 64
 
 
+class Reading:
+    """Rows of files, piece by piece; how they came about is told once all are read.
+
+    ``inputs`` are files, folders, queries or standard input (``-``). It can be gone through again,
+    unless standard input is among them.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[str],
+        request: Request,
+        progress: Progress = silent,
+        stdin: BinaryIO | None = None,
+    ) -> None:
+        _must_make_sense(request)
+        self._sources = sources(inputs, request)
+        self.budget = Budget(request.max_memory)
+        chunk = min(request.chunk_bytes, self.budget.limit // _CHUNKS)
+        self._request = replace(request, chunk_bytes=chunk)
+        self._progress = progress
+        self._stdin = stdin
+        self.roles = Roles(None)
+        self._notes: list[str] = []
+        self._collector = Collector(self.roles, request, self.budget)
+
+    def pieces(self, *, whole: bool = False) -> Iterator[Collector]:
+        """What was read of each piece, for :meth:`Collector.take`; ``whole``: nothing is taken."""
+        self._notes = []
+        meter = Meter(self._progress, _total(self._sources))
+        collector: Collector | None = None
+        for source in self._sources:
+            with contextlib.ExitStack() as stack:
+                table = opened(source, self._request, self.budget, meter, self._stdin, stack)
+                if collector is None:
+                    self.roles, first = roles_of(table, self._request), table.name
+                    collector = Collector(self.roles, self._request, self.budget)
+                    self._collector = collector
+                same_roles(table, self.roles, first)
+                self._notes += table.notes
+                collector.begin(table, whole=whole)
+                for piece in table.pieces(self.roles.columns):
+                    collector.add(piece, table.name)
+                    yield collector
+        meter.done()
+        self._collector.must_have_rows(source.name for source in self._sources)
+
+    @property
+    def again(self) -> bool:
+        """Whether the inputs can be read a second time."""
+        return all(s.path is not None and s.path.is_file() for s in self._sources)
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many rows were refused, by the reason."""
+        return dict(sorted(self._collector.reasons.items()))
+
+    def rows(self, columns: Mapping[str, Any], rest: Mapping[str, Any] | None = None) -> Rows:
+        """What was read, with columns that were kept."""
+        names = [source.name for source in self._sources]
+        collector = self._collector
+        return Rows(
+            name=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
+            columns=columns,
+            rows_read=collector.rows_read,
+            rows_refused=collector.rows_refused,
+            refused=tuple(collector.refused),
+            chosen=self.roles.chosen,
+            notes=tuple(self._notes),
+            unlabelled=rest,
+            family=self.roles.family,
+            time=self.roles.time,
+            doubtful={column: tuple(rows) for column, rows in collector.doubtful.items()},
+        )
+
+
 def read(
     inputs: Sequence[str],
     request: Request,
     progress: Progress = silent,
     stdin: BinaryIO | None = None,
 ) -> Rows:
-    """Read the columns asked for from files, folders, queries or standard input (``-``)."""
-    _must_make_sense(request)
-    found = sources(inputs, request)
-    budget = Budget(request.max_memory)
-    chunk = min(request.chunk_bytes, budget.limit // _CHUNKS)
-    request = replace(request, chunk_bytes=chunk)
-    meter = Meter(progress, _total(found))
-    collector: Collector | None = None
-    notes: list[str] = []
-    for source in found:
-        with contextlib.ExitStack() as stack:
-            table = opened(source, request, budget, meter, stdin, stack)
-            if collector is None:
-                roles, first = roles_of(table, request), table.name
-                collector = Collector(roles, request, budget)
-            same_roles(table, roles, first)
-            notes += table.notes
-            collector.begin(table)
-            for piece in table.pieces(roles.columns):
-                collector.add(piece, table.name)
-    meter.done()
-    assert collector is not None  # noqa: S101 - there is a source at least
-    names = [source.name for source in found]
-    collector.must_have_rows(names)
-    columns = collector.labelled.done()
-    rest = collector.unlabelled
-    return Rows(
-        name=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
-        columns=columns,
-        rows_read=collector.rows_read,
-        rows_refused=collector.rows_refused,
-        refused=tuple(collector.refused),
-        chosen=roles.chosen,
-        notes=tuple(notes),
-        unlabelled=rest.done(columns["y_true"].kind) if rest is not None and rest.rows else None,
-        family=roles.family,
-        time=roles.time,
-        doubtful={column: tuple(rows) for column, rows in collector.doubtful.items()},
-    )
+    """Read the columns asked for, and keep them all."""
+    reading = Reading(inputs, request, progress, stdin)
+    *_, collector = reading.pieces(whole=True)
+    return reading.rows(*collector.take())
 
 
 def _must_make_sense(request: Request) -> None:
@@ -84,11 +125,11 @@ def _must_make_sense(request: Request) -> None:
             raise InputError(f"{name} must be 1 or more; found {getattr(request, name)}")
     if request.max_memory is not None and request.max_memory < _SMALLEST_LIMIT:
         raise InputError(
-            f"--max-memory must be {_SMALLEST_LIMIT >> 20} MiB at least; found "
+            f"max_memory= must be {_SMALLEST_LIMIT >> 20} MiB at least; found "
             f"{request.max_memory:,} bytes"
         )
     if request.on_bad_row not in ("stop", "skip"):
-        raise InputError(f"--on-bad-row is stop or skip; found {request.on_bad_row!r}")
+        raise InputError(f"on_bad_row= is stop or skip; found {request.on_bad_row!r}")
 
 
 def _total(found: Sequence[Source]) -> int | None:
@@ -107,18 +148,24 @@ def opened(
     stdin: BinaryIO | None,
     stack: contextlib.ExitStack,
 ) -> Table:
-    """A source, opened by the format that its content, name or the request tells."""
-    if source.engine is not None and source.path is not None:
-        _must_be_text(source.name, "a query", request, "input_format")
-        return sql_table(
-            source.engine,
-            source.path,
-            source.query,
-            source.name,
-            batch_rows=request.batch_rows,
-            limit=budget.limit,
-            meter=meter,
-        )
+    """A source, opened by the format that its content, name or the request tells.
+
+    The keys of the folders around it are columns too.
+    """
+    return with_keys(_opened(source, request, budget, meter, stdin, stack), source.keys)
+
+
+def _opened(
+    source: Source,
+    request: Request,
+    budget: Budget,
+    meter: Meter,
+    stdin: BinaryIO | None,
+    stack: contextlib.ExitStack,
+) -> Table:
+    if source.engine is not None:
+        must_be_text(source.name, "a query", request, "input_format")
+        return sql_table(source, batch_rows=request.batch_rows, limit=budget.limit, meter=meter)
     file = _file(source, stdin, stack)
     try:
         head = file.read(_HEAD)
@@ -130,7 +177,7 @@ def opened(
     if content in (None, formats.GZIP, formats.ZSTD):
         return _text(_raw(file, head, source.name, request, meter), content, source, request)
     format_ = formats.decide(content, head, source.name, request.input_format)
-    _must_be_text(source.name, formats.NAMES[format_], request)
+    must_be_text(source.name, formats.NAMES[format_], request)
     path = source.path
     if path is None or not path.is_file():
         path = _spooled(file, head, source.name, budget, stack)
@@ -153,12 +200,11 @@ def opened_tables(
     meter.done()
 
 
-def _must_be_text(name: str, what: str, request: Request, *more: str) -> None:
+def must_be_text(name: str, what: str, request: Request, *more: str) -> None:
     """Refuse options that say how to read text where there is none."""
     for option in ("encoding", "delimiter", *more):
         if getattr(request, option) is not None:
-            flag = option.replace("_", "-")
-            raise InputError(f"{name} is {what}, to which --{flag} does not apply: leave it out")
+            raise InputError(f"{name} is {what}, to which {option}= does not apply: leave it out")
 
 
 def _file(source: Source, stdin: BinaryIO | None, stack: contextlib.ExitStack) -> BinaryIO:
@@ -200,7 +246,7 @@ def _text(chunks: Iterator[bytes], packing: str | None, source: Source, request:
     text = utf8(chunks, request.encoding, name)
     if format_ == formats.JSONL:
         if request.delimiter is not None:
-            raise InputError(f"{name} is JSON lines, without a delimiter: leave --delimiter out")
+            raise InputError(f"{name} is JSON lines, without a delimiter: leave delimiter= out")
         return jsonl(text, name, exact=request.count)
     return delimited(text, name, format_, request.delimiter)
 

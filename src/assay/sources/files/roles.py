@@ -92,7 +92,7 @@ def roles_of(table: Table, request: Request) -> Roles:
     elif label is None:
         raise InputError(
             f"{table.name}: no column is known to hold the labels, such as "
-            f"{', '.join(WELL_KNOWN[LABEL])}. Say which with --label. {_listed(table)}"
+            f"{', '.join(WELL_KNOWN[LABEL])}. Say which with label=. {_listed(table)}"
         )
     probabilities = dict(request.probabilities)
     if request.probability_pattern is not None:
@@ -111,7 +111,7 @@ def roles_of(table: Table, request: Request) -> Roles:
             raise InputError(
                 f"{table.name}: no column is known to hold what the model said, such as "
                 f"{', '.join((*WELL_KNOWN[SCORE], *WELL_KNOWN[DECISION]))}. Say which with "
-                f"--score, --decision or --probabilities. {_listed(table)}"
+                f"score=, decision= or probabilities=. {_listed(table)}"
             )
     said = [("model's column", column) for column in models or ()]
     for role, column in (
@@ -198,7 +198,7 @@ def _recognised(
     if len(found) > 1:
         raise InputError(
             f"{table.name}: several columns may be the {role}: {', '.join(map(repr, found))}. "
-            f"Say which with --{role}"
+            f"Say which with {role}="
         )
     return found[0] if found else None
 

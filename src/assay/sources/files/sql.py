@@ -1,16 +1,26 @@
-"""Queries on SQLite and DuckDB files: read-only, and locked against everything but reading."""
+"""Queries on databases: read-only, and locked against everything but reading.
+
+A connection is opened here for whoever counts in the database; commands that need the rows
+themselves get them as a table.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, install_line
+from assay.sources.files import postgres
+from assay.sources.files.postgres import POSTGRESQL, must_only_read
 from assay.sources.files.table import Meter, Piece, Table
 from assay.sources.files.values import series_of
+from assay.sources.queries import one_select
+
+if TYPE_CHECKING:
+    from assay.sources.files.inputs import Source
 
 SQLITE, DUCKDB = "sqlite", "duckdb"
 # Rows come as Python values, which take about a hundred bytes each.
@@ -23,15 +33,43 @@ _MAGIC = {SQLITE: (0, b"SQLite format 3\0"), DUCKDB: (8, b"DUCK")}
 _NAMES = {SQLITE: "SQLite", DUCKDB: "DuckDB"}
 
 
-def sql_table(
-    engine: str, path: Path, query: str, name: str, *, batch_rows: int, limit: int, meter: Meter
-) -> Table:
-    """Open a query on a database file; its result is the table."""
-    _must_be(engine, path, name)
-    if not query.strip():
-        raise InputError(f"{name} has no query: write {engine}:FILE?QUERY with one SELECT")
-    run = _sqlite if engine == SQLITE else _duckdb
-    rows = run(path, query, name, min(batch_rows, _MOST_ROWS), limit)
+@contextmanager
+def connected(source: Source, limit: int) -> Iterator[Any]:
+    """A connection to the database of a source, on which nothing but reading works.
+
+    What the database says against a statement becomes an error that names the source.
+    """
+    must_have_query(source)
+    if source.address is not None:
+        must_only_read(source.query, source.name)
+        with postgres.connected(source.address) as connection:
+            yield connection
+        return
+    assert source.engine is not None  # noqa: S101 - a source with a query has one
+    assert source.path is not None  # noqa: S101 - one without an address has a file
+    _must_be(source.engine, source.path, source.name)
+    one_select(source.query, source.name)
+    opening = (
+        _sqlite(source.path, source.name)
+        if source.engine == SQLITE
+        else _duckdb(source.path, source.query, source.name, limit)
+    )
+    with opening as connection:
+        yield connection
+
+
+def must_have_query(source: Source) -> None:
+    """Refuse a database without a query, and show the form."""
+    if not source.query.strip():
+        place = "HOST/DATABASE" if source.engine == POSTGRESQL else "FILE"
+        lead = f"{POSTGRESQL}://" if source.engine == POSTGRESQL else f"{source.engine}:"
+        raise InputError(f"{source.name} has no query: write {lead}{place}?QUERY with one SELECT")
+
+
+def sql_table(source: Source, *, batch_rows: int, limit: int, meter: Meter) -> Table:
+    """Open a query on a database; its result is the table."""
+    name = source.name
+    rows = _rows(source, min(batch_rows, _MOST_ROWS), limit)
     columns = next(rows)
     twice = [column for column in columns if columns.count(column) > 1]
     if twice:
@@ -65,21 +103,32 @@ def _must_be(engine: str, path: Path, name: str) -> None:
         raise InputError(f"{name} is no {_NAMES[engine]} file: it begins with {head[:16]!r}")
 
 
-def _sqlite(path: Path, query: str, name: str, batch_rows: int, _: int) -> Iterator[Any]:
+def _rows(source: Source, batch_rows: int, limit: int) -> Iterator[Any]:
     """The names of a query's columns, and then its rows in batches."""
+    must_have_query(source)
+    if source.address is not None:
+        yield from postgres.rows_of(source.address, source.query, batch_rows)
+        return
+    with connected(source, limit) as connection:
+        cursor = connection.execute(source.query)
+        if cursor.description is None:
+            raise InputError(f"{source.name}: the query gives no rows; write a SELECT")
+        yield [column[0] for column in cursor.description]
+        while batch := cursor.fetchmany(batch_rows):
+            yield batch
+
+
+@contextmanager
+def _sqlite(path: Path, name: str) -> Iterator[Any]:
     # The path goes in as a quoted URI, never as text of a statement.
     address = path.absolute().as_uri() + "?mode=ro"
     try:
         with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
             connection.execute("PRAGMA query_only = ON")
             connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("BEGIN")
             connection.set_authorizer(_only_reading)
-            cursor = connection.execute(query)
-            if cursor.description is None:
-                raise InputError(f"{name}: the query gives no rows; write a SELECT")
-            yield [column[0] for column in cursor.description]
-            while batch := cursor.fetchmany(batch_rows):
-                yield batch
+            yield connection
     except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as odd:
         raise InputError(f"{name}: SQLite refuses the query: {odd}{_hint(odd)}") from odd
 
@@ -98,8 +147,8 @@ def _only_reading(action: int, *about: str | None) -> int:
     return sqlite3.SQLITE_OK
 
 
-def _duckdb(path: Path, query: str, name: str, batch_rows: int, limit: int) -> Iterator[Any]:
-    """The same for DuckDB."""
+@contextmanager
+def _duckdb(path: Path, query: str, name: str, limit: int) -> Iterator[Any]:
     try:
         import duckdb
     except ImportError as odd:
@@ -126,10 +175,7 @@ def _duckdb(path: Path, query: str, name: str, batch_rows: int, limit: int) -> I
             statements = connection.extract_statements(query)
             if [s.type for s in statements] != [duckdb.StatementType.SELECT]:
                 raise InputError(f"{name}: only one SELECT that reads this file is allowed")
-            cursor = connection.execute(statements[0])
-            yield [column[0] for column in cursor.description or ()]
-            while batch := cursor.fetchmany(batch_rows):
-                yield batch
+            yield connection
     except duckdb.Error as odd:
         lines = str(odd).strip().splitlines() or ["unknown"]
         raise InputError(f"{name}: DuckDB refuses the query: {lines[0]}") from odd

@@ -84,7 +84,7 @@ def must_be_narrow(head: bytes, encoding: str | None, name: str) -> None:
     """
     if encoding is None and head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InputError(
-            f"{name} is not UTF-8: at byte 0 it has the mark of UTF-16. Say --encoding utf-16"
+            f"{name} is not UTF-8: at byte 0 it has the mark of UTF-16. Say encoding='utf-16'"
         )
     even, odd = head[::2].count(0), head[1::2].count(0)
     if not even + odd or (even + odd) * _NULS < len(head) or _is_wide(encoding):
@@ -94,7 +94,7 @@ def must_be_narrow(head: bytes, encoding: str | None, name: str) -> None:
         likely = "utf-32-le" if odd > even else "utf-32-be"
     raise InputError(
         f"{name} is not {encoding or 'UTF-8'}: {even + odd:,} of its first {len(head):,} bytes are "
-        f"NUL. Say which encoding it has, likely --encoding {likely}"
+        f"NUL. Say which encoding it has, likely encoding={likely!r}"
     )
 
 
@@ -134,7 +134,7 @@ def _decoder(encoding: str | None) -> codecs.IncrementalDecoder:
         return codecs.getincrementaldecoder(found.name)("strict")
     except LookupError as odd:
         raise InputError(
-            f"--encoding {encoding} is not known; try utf-8, utf-16, latin-1 or cp1252"
+            f"encoding={encoding!r} is not known; try utf-8, utf-16, latin-1 or cp1252"
         ) from odd
 
 
@@ -158,7 +158,7 @@ def _decoded(
         if encoding is None:
             raise InputError(
                 f"{name} is not UTF-8: byte {at} is 0x{found}. Say which encoding it has, for "
-                f"example --encoding cp1252 or --encoding utf-16"
+                f"example encoding='cp1252' or encoding='utf-16'"
             ) from odd
         raise InputError(
             f"{name} is not {encoding}: byte {at} is 0x{found} ({odd.reason})"

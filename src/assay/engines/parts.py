@@ -1,0 +1,247 @@
+"""Count rows that come part by part, in memory of the order of what is kept of their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.engines.ask import Ask
+from assay.engines.local import Cutting, count_coded
+from assay.errors import InputError
+from assay.sources.batch import Coded, joined
+from assay.tally import Tally
+from assay.tally.by_name import SCORE
+from assay.tally.keeping import BITS, Cuts, Exact, Grid, Keeping
+
+Array: TypeAlias = npt.NDArray[Any]
+
+AUTO = "auto"
+MODES = (AUTO, Exact.name, Cuts.name, Grid.name)
+# How many rows are counted at once, and how many tallies are added at once.
+LOT = 1 << 23
+_FAN = 8
+# Adding tallies and judging them takes so many times what they hold.
+_FACTOR = 3
+
+
+def keeping_of_mode(mode: str) -> Keeping:
+    """How an engine that counts all at once keeps scores; it keeps every one unless told."""
+    if mode not in MODES:
+        raise InputError(f"mode= is one of {', '.join(MODES)}; found {mode!r}")
+    named: dict[str, Keeping] = {Cuts.name: Cuts(), Grid.name: Grid()}
+    return named.get(mode, Exact())
+
+
+class Accumulator:
+    """Counts rows part by part, in memory of the order of what is kept of them.
+
+    Rows are counted in lots, and tallies of lots are added when there are a few of a size, so each
+    row is sorted few times.
+    """
+
+    def __init__(self, ask: Ask, cutting: Cutting | None = None, limit: int | None = None) -> None:
+        self._ask, self._cutting = ask, cutting
+        self._lot = LOT if limit is None else max(min(LOT, limit >> 8), 1)
+        self._waiting: list[Coded] = []
+        self._waiting_rows = 0
+        self._levels: list[list[Tally]] = []
+
+    def add(self, rows: Coded) -> None:
+        """Count further rows."""
+        self._waiting.append(rows)
+        self._waiting_rows += rows.size
+        if self._waiting_rows >= self._lot:
+            self._count_waiting()
+
+    def coarsen(self, bits: int) -> None:
+        """Keep scores as a grid from now on, those of rows so far too."""
+        self._ask = replace(self._ask, scores=Grid(bits))
+        self._count_waiting()
+        self._levels = [[_to_grid(tally, bits) for tally in level] for level in self._levels]
+
+    def add_tally(self, tally: Tally) -> None:
+        """Add what was counted elsewhere."""
+        self._carry(tally, 0)
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes the scores take that are kept."""
+        return sum(
+            table.scores.nbytes + table.counts.nbytes
+            for level in self._levels
+            for tally in level
+            for table in tally.scores.values()
+        )
+
+    def done(self) -> Tally:
+        """The tally of all rows so far."""
+        self._count_waiting()
+        total = Tally.merge([tally for level in self._levels for tally in level])
+        self._levels = [[total]]
+        return total
+
+    def _count_waiting(self) -> None:
+        if self._waiting:
+            rows = joined(self._waiting)
+            self._waiting, self._waiting_rows = [], 0
+            self._carry(count_coded(rows, self._ask, self._cutting), 0)
+
+    def _carry(self, tally: Tally, level: int) -> None:
+        if level == len(self._levels):
+            self._levels.append([])
+        self._levels[level].append(tally)
+        if len(self._levels[level]) == _FAN:
+            parts, self._levels[level] = self._levels[level], []
+            self._carry(Tally.merge(parts), level + 1)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Rows that come part by part; ``again`` tells whether they can be gone through again.
+
+    ``limit`` is how many bytes counting may take.
+    """
+
+    rows: Callable[[], Iterator[Coded]]
+    again: bool = True
+    limit: int | None = None
+
+    def count(self, ask: Ask, mode: str = AUTO) -> tuple[Tally, tuple[str, ...]]:
+        """The tally, with scores kept as the mode says, and what is to be said of that.
+
+        ``auto`` keeps every score while they fit, then those of all labels but the most frequent,
+        and where those do not fit either a grid; it says so.
+        """
+        kept = keeping_of_mode(mode)
+        if isinstance(kept, Grid):
+            return self._counted(replace(ask, scores=kept))[0].done(), ()
+        if isinstance(kept, Cuts):
+            if not self.again:
+                raise InputError(
+                    "mode='cuts' goes through the rows twice, and standard input comes once: save "
+                    "it to a file first, or say mode='grid'"
+                )
+            return self._cut(ask), ()
+        counting, fits = self._counted(ask, coarsen=mode == AUTO and not self.again)
+        if fits:
+            return counting.done(), ()
+        if mode == Exact.name:
+            raise _too_large(counting.nbytes, self.limit)
+        if not self.again:
+            return counting.done(), (COARSE,)
+        try:
+            return self._cut(ask), (CUT,)
+        except _DoesNotFit:
+            return self._counted(replace(ask, scores=Grid()))[0].done(), (COARSE,)
+
+    def _counted(self, ask: Ask, *, coarsen: bool = False) -> tuple[Accumulator, bool]:
+        """All rows counted, and whether their scores fit; where not, all or as many as did."""
+        counting, fits = Accumulator(ask, limit=self.limit), True
+        for part in self.rows():
+            counting.add(part)
+            if fits and self._exceeds(counting.nbytes):
+                fits = False
+                if not coarsen:
+                    return counting, fits
+                counting.coarsen(BITS)
+        return counting, fits
+
+    def _exceeds(self, size: int) -> bool:
+        return self.limit is not None and _FACTOR * size > self.limit
+
+    def _cut(self, ask: Ask) -> Tally:
+        cutting = self._cutting(ask)
+        counting = Accumulator(replace(ask, scores=Cuts()), cutting, self.limit)
+        for part in self.rows():
+            counting.add(part)
+        return counting.done()
+
+    def _cutting(self, ask: Ask) -> Cutting:
+        """The most frequent label, and the distinct scores of all others."""
+        guess: str | None = None
+        while True:
+            counting = Accumulator(replace(ask, scores=None, losses=False), limit=self.limit)
+            scores = Distinct()
+            for part in self.rows():
+                if part.score is None:
+                    raise InputError(
+                        "mode='cuts' is for rows with one score: say mode='exact' or mode='grid'"
+                    )
+                if guess is None and part.size:
+                    guess = part.truth.names[int(np.bincount(part.truth.codes).argmax())]
+                other = np.array([name != guess for name in part.truth.names], bool)
+                scores.add(part.score[other[part.truth.codes]])
+                if self._exceeds(2 * scores.nbytes):
+                    raise _DoesNotFit(*_too_large(2 * scores.nbytes, self.limit).args)
+                counting.add(replace(part, days=None, slices={}, clusters=None))
+            frequent = _most_frequent(counting.done())
+            if guess in (None, frequent):
+                return Cutting(frequent, scores.done())
+            guess = frequent
+
+
+def _to_grid(tally: Tally, bits: int) -> Tally:
+    return replace(
+        tally,
+        scores={key: table.to_grid(bits) for key, table in tally.scores.items()},
+        days=tally.days and {day: _to_grid(part, bits) for day, part in tally.days.items()},
+    )
+
+
+class _DoesNotFit(InputError):
+    """The scores of the rarer labels are too many as well."""
+
+
+class Distinct:
+    """Distinct numbers, gathered part by part."""
+
+    def __init__(self) -> None:
+        self._parts: list[Array] = []
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that they take."""
+        return sum(part.nbytes for part in self._parts)
+
+    def add(self, values: Array) -> None:
+        """Gather further numbers."""
+        self._parts.append(np.unique(values.astype(np.float64) + 0.0))
+        if sum(map(len, self._parts[1:])) > max(len(self._parts[0]), LOT):
+            self._parts = [self.done()]
+
+    def done(self) -> Array:
+        """All of them, ascending."""
+        if not self._parts:
+            return np.empty(0)
+        return np.unique(np.concatenate(self._parts))
+
+
+CUT = (
+    "the scores did not all fit into memory, so those of the most frequent label were counted "
+    "between the others (mode cuts): ranks and counts are exact"
+)
+COARSE = (
+    "the scores did not fit into memory, so they were kept as a grid (mode grid): counts at its "
+    "edges are exact, and what depends on the order inside a cell has bounds. For exact values "
+    "raise max_memory="
+)
+
+
+def _too_large(size: int, limit: int | None) -> InputError:
+    return InputError(
+        f"the distinct scores take about {_FACTOR * size / 1e6:,.0f} MB of memory, and "
+        f"{(limit or 0) / 1e6:,.0f} MB are allowed: raise max_memory=, or say mode='cuts' or "
+        f"mode='grid'"
+    )
+
+
+def _most_frequent(tally: Tally) -> str:
+    """The label with most rows, the first by name where several have as many."""
+    totals = dict.fromkeys(tally.labels.names, 0)
+    for (label, _), number in tally.decided[next(iter(tally.decided), SCORE)].cells.items():
+        totals[label] += number
+    return max(totals, key=lambda name: totals[name]) if totals else ""

@@ -1,0 +1,277 @@
+"""Count rows where they are, in a database: it groups, and the groups are counted here.
+
+A database answers with groups of equal rows and how many each has. They go through the same code as
+rows of a file, so what is refused, what a label is called and every bit of the tally are the same.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.engines import frames, statements
+from assay.engines.ask import Ask, Columns
+from assay.engines.databases import Database, opened
+from assay.engines.dialects import Dialect
+from assay.errors import InputError
+from assay.sources.files.values import series_of
+from assay.sources.thresholds import USUAL
+from assay.tally import Tally
+from assay.tally.keeping import Cuts, Exact, Keeping
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# The column of how many equal rows each row of a frame of groups stands for.
+REPEATS = "assay_rows"
+_ROW = re.compile(r"the frame, row (\d+): (.*?)\. Correct the row.*", re.DOTALL)
+
+
+def count(
+    given: Any,
+    query: str | None,
+    columns: Columns,
+    ask: Ask | None = None,
+    *,
+    dialect: str | None = None,
+) -> Tally:
+    """Count the rows of a query, or of a relation or frame of a database.
+
+    ``given`` is a DB-API or ADBC connection, a Spark session, or (without a query) a DuckDB
+    relation or a Spark frame. ``dialect`` names the SQL where the connection does not tell it.
+
+    >>> import sqlite3
+    >>> flows = sqlite3.connect(":memory:")
+    >>> _ = flows.execute("create table flows as select 'attack' as label, 0.9 as score")
+    >>> count(flows, "select * from flows", Columns("label", "score"))
+    Tally(rows=1, labels=('attack',))
+    """
+    ask = ask or Ask()
+    if isinstance(ask.scores, Cuts):
+        # A loss takes every score, and of a gap only its ends come out of the database.
+        ask = replace(ask, losses=False)
+    frame = groups_of(given, query, columns, ask, dialect=dialect)
+    if columns.weight is not None:
+        # Squares of weights are summed too, so each row is one of its own.
+        rows = np.repeat(np.arange(frame.height), frame[REPEATS].to_numpy())
+        return _counted(frame[rows].with_columns(_one()), columns, ask)
+    return _counted(frame, columns, ask)
+
+
+def _counted(frame: pl.DataFrame, columns: Columns, ask: Ask) -> Tally:
+    """The tally of groups; what is said against one tells how many rows it has."""
+    try:
+        return frames.count(frame, replace(columns, rows=REPEATS), ask)
+    except InputError as error:
+        refused = _ROW.fullmatch(str(error))
+        if refused is None:
+            raise
+        rows = frame[REPEATS][int(refused[1]) - 1]
+        are = "rows are" if rows > 1 else "row is"
+        raise type(error)(
+            f"{rows:,} {are} refused: {refused[2]}. Leave such rows out of the query, or have them "
+            f"left out and counted: on_bad_row='skip'"
+        ) from error
+
+
+def column_names(given: Any, query: str, name: str) -> tuple[str, ...]:
+    """The names of a query's columns; two of one name are refused."""
+    with opened(given, query) as database:
+        text = statements.any_row(database.dialect, database.source)
+        names = tuple(database.run(text).columns)
+    twice = [column for column in names if names.count(column) > 1]
+    if twice:
+        raise InputError(f"{name}: the query has two columns named {twice[0]!r}; rename one (AS)")
+    return names
+
+
+def groups_of(
+    given: Any,
+    query: str | None,
+    columns: Columns,
+    ask: Ask,
+    *,
+    dialect: str | None = None,
+) -> pl.DataFrame:
+    """Groups of rows that are alike in all that is asked about them, and how many rows each has.
+
+    >>> import sqlite3
+    >>> flows = sqlite3.connect(":memory:")
+    >>> _ = flows.execute("create table flows as select 'attack' as label, 0.9 as score")
+    >>> _ = flows.execute("insert into flows values ('normal', 0.2), ('attack', 0.9)")
+    >>> groups = groups_of(flows, "select * from flows", Columns("label", "score"), Ask())
+    >>> sorted(groups.rows())
+    [('attack', 0.9, 2), ('normal', 0.2, 1)]
+    """
+    _must_be_countable(columns)
+    with opened(given, query, dialect) as database:
+        return _Counting(database, columns, ask).groups()
+
+
+def _must_be_countable(columns: Columns) -> None:
+    if columns.probabilities:
+        raise InputError(
+            "a database groups rows by one score; probabilities of several classes are counted "
+            "from rows: read the query's result as a frame, or name one class with score="
+        )
+
+
+class _Counting:
+    """One query, what its columns hold, and the statements that group it."""
+
+    def __init__(self, database: Database, columns: Columns, ask: Ask) -> None:
+        self._database = database
+        self._dialect = database.dialect
+        self._ask = ask
+        self._score = columns.score
+        roles = [columns.label, columns.decision, columns.count, columns.weight, columns.cluster]
+        named = [*roles, columns.family, *columns.slices, columns.time]
+        self._keys = list(dict.fromkeys(name for name in named if name is not None))
+        self._time = columns.time
+        if self._score in self._keys:
+            self._score = None  # its values are told apart already
+        if REPEATS in (*self._keys, self._score):
+            raise InputError(f"a column is named {REPEATS!r}; rename it in the query (AS)")
+
+    def groups(self) -> pl.DataFrame:
+        """The groups, as frames of rows have them."""
+        samples = self._samples()
+        keys, spare = self._expressions(samples)
+        score = self._score and self._dialect.name_of(self._score)
+        kind = _kind(samples.get(self._score or "", (None, ""))[0])
+        keeping: Keeping | None = self._ask.scores
+        if kind not in ("float", "int"):
+            # A decimal or a text is made a float by local code, not by the database.
+            keeping = Exact()
+        table = statements.Table(self._dialect, self._database.source, (*keys, *spare), score)
+        threshold = USUAL if self._ask.threshold is None else self._ask.threshold
+        common = 0
+        if isinstance(keeping, Cuts):
+            common = self._common(table)
+            if not common:
+                keeping = Exact()
+        if isinstance(keeping, Exact) and kind == "float" and not self._dialect.is_number:
+            # Some drivers hand over a 32-bit float as the shortest decimal that names it.
+            table = statements.Table(
+                self._dialect,
+                self._database.source,
+                table.keys,
+                f"CAST({score} AS {self._dialect.double})",
+            )
+        text = statements.grouped(table, keeping, threshold, common)
+        frame = self._database.run(text)
+        return self._named(frame, len(spare), exact=keeping is None or isinstance(keeping, Exact))
+
+    def _samples(self) -> dict[str, tuple[Any, str]]:
+        """A value of each column, where it has one, and what the database calls its type."""
+        names = [*self._keys, *([] if self._score is None else [self._score])]
+        samples = self._row(names, names[-1])
+        for name in names:
+            if name in samples and samples[name][0] is not None:
+                continue
+            samples |= self._row([name], name)
+        return samples
+
+    def _row(self, names: Sequence[str], present: str) -> dict[str, tuple[Any, str]]:
+        quoted = [self._dialect.name_of(name) for name in names]
+        text = statements.first_row(
+            self._dialect, self._database.source, quoted, self._dialect.name_of(present)
+        )
+        values = self._database.first(text)
+        if values is None:
+            return {}
+        types = values[len(names) :] or [""] * len(names)
+        return {name: (values[i], str(types[i])) for i, name in enumerate(names)}
+
+    def _expressions(self, samples: Mapping[str, tuple[Any, str]]) -> tuple[list[str], list[str]]:
+        """What rows are grouped by, and what is grouped by besides to keep text apart."""
+        keys, spare = [], []
+        for name in self._keys:
+            value, type_name = samples.get(name, (None, ""))
+            quoted = self._dialect.name_of(name)
+            if name == self._time:
+                keys.append(_day(value, quoted, self._dialect))
+            elif isinstance(value, str) and type_name in self._dialect.padded:
+                keys.append(f'{quoted} COLLATE "C"')
+            elif isinstance(value, str):
+                keys.append(self._dialect.text.format(quoted))
+                if self._dialect.also:
+                    spare.append(self._dialect.also.format(quoted))
+            else:
+                keys.append(quoted)
+        return keys, spare
+
+    def _common(self, table: statements.Table) -> int:
+        """The rows of the most frequent label; 0 where no label has more than any other."""
+        frame = self._database.run(statements.label_rows(table))
+        rows = sorted((int(row[-1]) for row in frame.rows()), reverse=True)
+        return rows[0] if rows and rows[0] not in rows[1:] else 0
+
+    def _named(self, frame: pl.DataFrame, spare: int, *, exact: bool) -> pl.DataFrame:
+        """The result under the names that its columns have for whoever asked."""
+        import polars as pl
+
+        taken = frame.get_columns()
+        keys = [series.alias(name) for series, name in zip(taken, self._keys, strict=False)]
+        rest = taken[len(self._keys) + spare :]
+        repeats = rest[-1].cast(pl.Int64).alias(REPEATS)
+        if self._score is None:
+            return pl.DataFrame([*keys, repeats])
+        if exact:
+            return pl.DataFrame([*keys, rest[0].alias(self._score), repeats])
+        *_, odd, low, high, _ = rest
+        lower = pl.DataFrame([*keys, _either(low, odd).alias(self._score), repeats])
+        return _with_ends(lower, self._score, high)
+
+
+def _kind(value: Any) -> str:
+    return type(value).__name__
+
+
+def _day(value: Any, quoted: str, dialect: Dialect) -> str:
+    """The day of a moment where the database can tell it, else the moment itself."""
+    if not isinstance(value, dt.datetime):
+        return quoted
+    if value.tzinfo is None:
+        return f"CAST({quoted} AS DATE)"
+    return dialect.utc_day.format(quoted) if dialect.utc_day else quoted
+
+
+def _either(low: pl.Series, odd: pl.Series) -> pl.Series:
+    """The smallest score of a group, or what stands in its place."""
+    import polars as pl
+
+    if odd.null_count() == len(odd):
+        return low
+    if odd.dtype.is_numeric():
+        numbers = pl.DataFrame([low.alias("low"), odd.cast(pl.Float64).alias("odd")])
+        return numbers.select(pl.coalesce("low", "odd")).to_series()
+    pairs = zip(low.to_list(), odd.to_list(), strict=True)
+    return series_of(low.name, [b if a is None else a for a, b in pairs])
+
+
+def _with_ends(lower: pl.DataFrame, score: str, high: pl.Series) -> pl.DataFrame:
+    """One row of each group moved to its largest score, so that extremes are known too."""
+    import polars as pl
+
+    if lower[score].dtype == pl.Object:
+        apart = pl.Series([a != b for a, b in zip(lower[score], high, strict=True)])
+        apart &= high.is_not_null()
+    else:
+        apart = (lower[score] != high).fill_null(value=False)
+    if not apart.any():
+        return lower
+    upper = lower.filter(apart).with_columns(high.filter(apart).alias(score), _one())
+    rest = lower.with_columns(lower[REPEATS] - apart.cast(pl.Int64))
+    return pl.concat([rest, upper], how="vertical_relaxed")
+
+
+def _one() -> pl.Expr:
+    import polars as pl
+
+    return pl.lit(1, pl.Int64).alias(REPEATS)

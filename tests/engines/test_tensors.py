@@ -1,0 +1,99 @@
+"""Tensors are counted to the very bits that rows on this machine are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from assay.engines import Ask, count_coded, tensors
+from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
+from assay.sources import code_arrays
+from assay.tally.keeping import Cuts, Exact, Grid
+
+KEPT = st.sampled_from([Exact(), Grid(12), Grid(5)])
+FLOATS = st.one_of(
+    st.floats(0, 1, width=32),
+    st.floats(width=32, allow_nan=False, allow_infinity=False),
+    st.sampled_from([0.0, -0.0, 1.0, 0.5, 1e-40, 1 - 2.0**-24, 2.0]),
+)
+
+
+def torch_or_skip() -> Any:
+    return pytest.importorskip("torch", reason="torch is not installed")
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@given(
+    scores=hnp.arrays(np.float32, st.integers(1, 60), elements=FLOATS),
+    seed=st.integers(0, 99),
+    wide=st.booleans(),
+    labels=st.sampled_from(["bool", "bits", "three", "signs"]),
+    kept=KEPT,
+    threshold=st.sampled_from([None, 0.3, 0.5, 1e-40]),
+)
+def test_the_bits_are_those_of_this_machine(
+    library: str,
+    scores: Any,
+    seed: int,
+    wide: bool,
+    labels: str,
+    kept: Any,
+    threshold: float | None,
+) -> None:
+    make: Any = (lambda column: column) if library == "numpy" else torch_or_skip().from_numpy
+    rng = np.random.default_rng(seed)
+    kinds = {"bool": [False, True], "bits": [0, 1], "three": [0, 1, 7], "signs": [-1, 1]}
+    truth = np.array(kinds[labels])[rng.integers(0, len(kinds[labels]), len(scores))]
+    scores = scores.astype(np.float64 if wide else np.float32)
+    ask = Ask(scores=kept, threshold=threshold)
+    here = count_coded(code_arrays(truth, y_score=scores), ask)
+    assert tensors.count(make(truth), make(scores), ask).to_bytes() == here.to_bytes()
+
+
+def test_rows_without_a_finite_score_stop_it_or_are_counted() -> None:
+    truth, scores = np.array([0, 1, 1, 0]), np.array([0.1, np.nan, np.inf, 0.7])
+    with pytest.raises(ScoreError, match=r"2 of 4 are not; the first is nan in row 1"):
+        tensors.count(truth, scores)
+    tally = tensors.count(truth, scores, Ask(on_bad_row="skip"))
+    assert (tally.rows, tally.refused.total, tally.labels.names) == (4, 2, ("0",))
+    nothing = tensors.count(truth[1:3], scores[1:3], Ask(on_bad_row="skip"))
+    assert (nothing.rows, nothing.refused.total, nothing.counted) == (2, 2, False)
+
+
+@pytest.mark.parametrize(
+    ("truth", "scores", "ask", "error", "said"),
+    [
+        (np.array([0.5, 1.0]), np.ones(2), Ask(), LabelError, "whole numbers"),
+        (np.array([0, 1 << 40]), np.ones(2), Ask(), LabelError, "that is an id"),
+        (np.array([0, 1]), np.ones(3), Ask(), LengthMismatch, "same rows"),
+        (np.array([0, 1]), np.ones((2, 1)), Ask(), InputError, "one column each"),
+        (np.array([0, 1]), np.ones(2, np.int64), Ask(), ScoreError, "float32 or float64"),
+        (np.array([0, 1]), np.ones(2), Ask(scores=Cuts()), InputError, "exact scores or by a grid"),
+    ],
+)
+def test_what_can_not_be_counted_is_named(
+    truth: Any, scores: Any, ask: Ask, error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        tensors.count(truth, scores, ask)
+
+
+def test_no_rows_are_an_empty_tally() -> None:
+    assert tensors.count(np.empty(0, np.int64), np.empty(0)).is_zero
+
+
+def test_evaluate_takes_tensors() -> None:
+    torch = torch_or_skip()
+    import assay
+
+    rng = np.random.default_rng(3)
+    truth, scores = rng.integers(0, 2, 500), rng.random(500)
+    there = assay.evaluate(torch.from_numpy(truth), y_score=torch.from_numpy(scores))
+    here = assay.evaluate(truth, y_score=scores)
+    assert there.tally == here.tally
+    assert there["roc_auc"] == here["roc_auc"]

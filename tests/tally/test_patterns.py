@@ -1,0 +1,79 @@
+"""A counter a bit pattern: the exact tally of float32 scores in bounded memory."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.errors import ScoreError, TallyError
+from assay.tally import ScoreTally
+from assay.tally.patterns import PatternCounter
+
+from .kinds import THREE, TWO
+
+Array = np.ndarray[Any, Any]
+
+
+def _counted(scores: Array, truth: Array, labels: tuple[str, ...], step: int) -> ScoreTally:
+    counter = PatternCounter(labels)
+    for i in range(0, len(scores), step):
+        counter.add(scores[i : i + step], truth[i : i + step])
+    return counter.done()
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.one_of(
+                st.sampled_from([-0.0, 0.0, 1.0, 0.5]),
+                st.floats(allow_nan=False, allow_infinity=False, width=32),
+            ),
+            st.integers(0, 2),
+        ),
+        max_size=60,
+    ),
+    step=st.integers(1, 30),
+)
+def test_patterns_count_as_rows_do(rows: list[tuple[float, int]], step: int) -> None:
+    scores = np.array([score for score, _ in rows], np.float32)
+    truth = np.array([label for _, label in rows], np.uint8)
+    assert _counted(scores, truth, THREE, step) == ScoreTally.of_rows(THREE, scores, truth)
+
+
+@pytest.mark.parametrize("lot", [1000, 1 << 16])
+def test_counters_grow_when_they_are_full(lot: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.tally.patterns._LOT", lot)
+    random = np.random.default_rng(8)
+    scores = random.choice(np.array([0.25, 0.75, 1.0], np.float32), 200_000, p=[0.001, 0.199, 0.8])
+    scores[:70_000] = random.random(70_000, dtype=np.float32)
+    truth = (random.random(200_000) < 0.01).astype(np.uint8)
+    found = _counted(scores, truth, TWO, 30_000)
+    assert found == ScoreTally.of_rows(TWO, scores, truth)
+    assert found.counts.max() > 2**16
+
+
+def test_memory_is_that_of_the_pages_that_are_touched() -> None:
+    counter = PatternCounter(TWO)
+    scores = np.linspace(0.5, 1, 1 << 16, dtype=np.float32)[:-1]
+    for _ in range(200):
+        counter.add(scores, np.zeros(len(scores), np.uint8))
+    tally = counter.done()
+    assert tally.totals() == [200 * len(scores), 0]
+    assert counter.nbytes == 0
+    assert tally.counts.dtype == np.uint8
+
+
+def test_no_rows_are_the_zero() -> None:
+    assert PatternCounter(TWO).done() == ScoreTally.zero(TWO)
+
+
+def test_what_has_no_pattern_is_refused() -> None:
+    counter = PatternCounter(TWO)
+    with pytest.raises(TallyError, match="those of float32 scores; found float64"):
+        counter.add(np.array([0.5]), np.array([1]))
+    with pytest.raises(ScoreError, match="1 of 2 are not; the first is nan in row 1"):
+        counter.add(np.array([0.5, np.nan], np.float32), np.array([1, 0]))
+    with pytest.raises(TallyError, match="up to 256 labels; found 300"):
+        PatternCounter([f"family {i}" for i in range(300)])
