@@ -67,7 +67,7 @@ def main(rows: int) -> int:
     print(f"evaluation by grid    {whole * 1e3:9.1f} ms   {whole / copy:.2f} x copying the scores")
     distinct = by_sort.scores["score", ""].size
     print(f"distinct scores {distinct:,}, cells {by_grid.scores['score', ''].size:,}")
-    chosen = slice(0, min(rows, 10_000_000))
+    chosen = slice(0, min(rows, 1_000_000))
     part = code_arrays(truth[chosen].cpu().numpy(), y_score=np.asarray(host[chosen]))
     for kept in (Exact(), Grid()):
         here = count_coded(part, Ask(scores=kept)).to_bytes()

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.special import bdtrc, ndtr
 
 from assay import choose_threshold
+from assay.decisions.threshold.counting import tallies_of
 from assay.decisions.threshold.rules import empirical_rule, guaranteed_rule
 from assay.decisions.threshold.sweep import Swept
 from assay.decisions.threshold.wanted import Wanted, wanted
@@ -206,17 +207,17 @@ def simulate(world: World, setting: Setting, datasets: int) -> Violations:
         # To code the names of families takes longer than all else, so only where they count.
         slices = {"family": families} if want.families else None
         batch = from_arrays(truth, y_score=scores, slices=slices, positive=True, threshold=0.0)
-        swept = Swept.of(batch, batch.slices.get("family"))
+        guaranteed, empirical = guaranteed_rule(want), empirical_rule(want)
+        swept = Swept.of(tallies_of(batch, "family", {})).seen_by(guaranteed, empirical)
         counts = swept.counts
-        held = counts.tp, counts.fp, counts.positives, counts.negatives
         prevalence = share if setting.mixed else counts.positives / counts.rows
-        place = guaranteed_rule(want, swept.families).choose(*held)
+        place = guaranteed.position(counts)
         if place >= 0:
             found.answered += 1
             threshold = float(swept.thresholds[place])
             found.violated += broken(world, setting, threshold, prevalence)
             found.detection_rate += int(counts.tp[place]) / counts.positives
-        place = empirical_rule(want, swept.families).choose(*held)
+        place = empirical.position(counts)
         if place >= 0:
             found.empirical_answered += 1
             threshold = float(swept.thresholds[place])

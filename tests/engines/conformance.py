@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -72,7 +73,7 @@ def edge_rows(rows: int, *, bad: bool, seed: int = 13) -> pl.DataFrame:
         ],
     )
     scores: list[float | None] = score.tolist()
-    start = datetime(2026, 3, 28, 22, 30)
+    start = datetime(2026, 3, 28, 22, 30)  # noqa: DTZ001 - as many tables hold it
     frame = {
         "label": labels,
         "Odd \"name' `é` []": rng.integers(0, 3, rows).tolist(),
@@ -101,12 +102,16 @@ def edge_rows(rows: int, *, bad: bool, seed: int = 13) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Engine:
-    """Who counts, how it is opened, and what its rows become where they are stored."""
+    """Who counts, how it is opened, and what its rows become where they are stored.
+
+    One that counts rows ``in_parts`` can't take cuts from all of them.
+    """
 
     name: str
     open: Callable[[pl.DataFrame, pytest.FixtureRequest], AbstractContextManager[Count]]
     stored: Callable[[pl.DataFrame], pl.DataFrame] = lambda frame: frame
     slow: bool = False
+    in_parts: bool = False
 
 
 # -- engines ---------------------------------------------------------------------------------------
@@ -117,7 +122,7 @@ def _pieces(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Cou
     """This machine, with rows shuffled and cut into unlike pieces."""
     shuffled = frame.sample(fraction=1, shuffle=True, seed=5)
     sizes = [0, 1, 17, 1000, frame.height]
-    parts = [shuffled[a:b] for a, b in zip(sizes, sizes[1:], strict=False)]
+    parts = [shuffled[a:b] for a, b in pairwise(sizes)]
     yield lambda columns, ask: frames.count(parts, columns, ask)
 
 
@@ -180,9 +185,13 @@ def _adbc_sqlite(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterato
 
 def _fill_postgresql(connection: Any, frame: pl.DataFrame) -> str:
     """A new table with the rows."""
-    kinds = {
-        **{pl.String: "text", pl.Float64: "float8", pl.Float32: "float4", pl.Int64: "bigint"},
-        **{pl.Boolean: "boolean", pl.Datetime("us"): "timestamp"},
+    kinds: dict[Any, str] = {
+        pl.String: "text",
+        pl.Float64: "float8",
+        pl.Float32: "float4",
+        pl.Int64: "bigint",
+        pl.Boolean: "boolean",
+        pl.Datetime("us"): "timestamp",
     }
     name = f"rows_{uuid.uuid4().hex}"
     columns = [
@@ -247,15 +256,25 @@ def _sail_frame(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator
     yield lambda columns, ask: sql.count(rows, None, columns, ask)
 
 
+@contextlib.contextmanager
+def _spark(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+    session = request.getfixturevalue("spark")
+    path = request.getfixturevalue("tmp_path_factory").mktemp("spark") / "t.parquet"
+    frame.write_parquet(path)
+    rows = session.read.parquet(str(path))
+    yield lambda columns, ask: sql.count(rows, None, columns, ask)
+
+
 ENGINES = [
-    Engine("local, in pieces", _pieces),
+    Engine("local, in pieces", _pieces, in_parts=True),
     Engine("duckdb", _duckdb),
-    Engine("duckdb relation", _relation),
+    Engine("duckdb relation", _relation, slow=True),
     Engine("sqlite", _sqlite, _of_sqlite),
     Engine("sqlite by adbc", _adbc_sqlite, _of_sqlite, slow=True),
     Engine("postgresql", _postgresql),
     Engine("postgresql by adbc", _adbc_postgresql, slow=True),
     Engine("chdb", _chdb, slow=True),
-    Engine("spark sql", _sail, slow=True),
-    Engine("spark frame", _sail_frame, slow=True),
+    Engine("spark sql on sail", _sail, slow=True),
+    Engine("spark frame on sail", _sail_frame, slow=True),
+    Engine("spark", _spark, slow=True),
 ]

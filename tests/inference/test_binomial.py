@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.inference.binomial import least_shown, most_allowed, tail
+from assay.inference.binomial import least_shown, most_allowed, shows_each, tail
 
 TENTH = Fraction(1, 10)
 
@@ -93,3 +93,24 @@ def test_the_least_rate_that_is_shown_is_where_no_error_becomes_allowed() -> Non
     assert np.isclose(float(tail(0, 5000, least)), 0.1, rtol=1e-12)
     assert most_allowed(5000, Fraction(least) * Fraction(1001, 1000), TENTH) == 0
     assert most_allowed(5000, Fraction(least) * Fraction(999, 1000), TENTH) is None
+
+
+@given(
+    rows=st.sampled_from([1, 30, 5000, 10**6, 10**9]),
+    risk=st.sampled_from([1e-6, 0.01, 0.1, 0.6, 0.9]),
+    seed=st.integers(0, 1000),
+)
+def test_quick_bounds_decide_as_the_tail_does(rows: int, risk: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    limits = np.concatenate(
+        (10 ** rng.uniform(-9, 0, 40), rng.uniform(0, 1, 20), [0, -0.1, 1, 1.2])
+    )
+    spread = np.sqrt(rows * np.clip(limits, 0, 1))
+    errors = np.clip(rows * limits + rng.normal(0, 3, len(limits)) * spread, 0, rows).astype(int)
+    inside = np.clip(limits, 1e-300, 1 - 1e-16)
+    expected = np.where(limits >= 1, True, (limits > 0) & (tail(errors, rows, inside) <= risk))
+    assert shows_each(errors, rows, limits, risk).tolist() == expected.tolist()
+
+
+def test_no_errors_to_judge() -> None:
+    assert shows_each(np.empty(0, int), 10, np.empty(0), 0.1).tolist() == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from assay.tally.keeping import Exact, Keeping
 
@@ -30,6 +30,14 @@ class Columns:
     time: str | None = None
     rows: str | None = None
 
+    @property
+    def names(self) -> list[str]:
+        """Every column that is read, once."""
+        single = [self.label, self.score, self.decision, *self.probabilities.values()]
+        single += [self.count, self.weight, self.cluster, *self.slices, self.family, self.time]
+        single.append(self.rows)
+        return list(dict.fromkeys(name for name in single if name is not None))
+
 
 @dataclass(frozen=True)
 class Ask:
@@ -38,10 +46,14 @@ class Ask:
     ``threshold`` is the score from which on a row is flagged; where none is said, rows are counted
     at 0.5, and whether that means anything is decided on the sum. ``on_bad_row`` says whether a row
     that can't be used stops the count, or is left out and counted by its reason. ``losses`` are
-    those of cuts, which the scores that are kept do not tell.
+    those of cuts, which the scores that are kept do not tell. ``positive`` or ``negative`` matters
+    here only where labels have a probability each: those of the positive ones are added up to one
+    score, row by row.
     """
 
     scores: Keeping | None = Exact()  # noqa: RUF009 - frozen
     threshold: float | None = None
     on_bad_row: Literal["stop", "skip"] = "stop"
     losses: bool = True
+    positive: Any = None
+    negative: Any = None

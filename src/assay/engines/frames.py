@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.ask import Ask, Columns
 from assay.engines.parts import Accumulator
-from assay.sources.arrays import coded_columns
+from assay.sources.arrays import coded_columns, sided
 from assay.sources.batch import Coded
 from assay.sources.files.collect import Collector
 from assay.sources.files.memory import Budget
@@ -37,9 +37,8 @@ def count(rows: Any, columns: Columns, ask: Ask | None = None) -> Tally:
     frames = [rows] if isinstance(rows, pl.DataFrame) else rows
     reader = FrameReader(columns, ask)
     counting = Accumulator(ask)
-    for frame in frames:
-        for start in range(0, frame.height, _PIECE):
-            counting.add(reader.coded(frame[start : start + _PIECE]))
+    for piece in reader.pieces(frames):
+        counting.add(piece)
     return counting.done() + reader.refused()
 
 
@@ -51,7 +50,14 @@ class FrameReader:
         self._weighted = columns.weight is not None
         request = Request(on_bad_row=ask.on_bad_row)
         self._collector = Collector(self._roles, request, Budget(None))
+        self._sides = ask.positive, ask.negative
         self._rows = 0
+
+    def pieces(self, frames: Iterable[pl.DataFrame]) -> Iterator[Coded]:
+        """The good rows of frames, coded piece by piece; of probabilities one score where asked."""
+        for frame in frames:
+            for start in range(0, frame.height, _PIECE):
+                yield sided(self.coded(frame[start : start + _PIECE]), *self._sides)
 
     def coded(self, frame: pl.DataFrame) -> Coded:
         """The good rows of a frame, coded; the others are counted by their reason."""

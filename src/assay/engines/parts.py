@@ -15,7 +15,7 @@ from assay.errors import InputError
 from assay.sources.batch import Coded, joined
 from assay.tally import Tally
 from assay.tally.by_name import SCORE
-from assay.tally.keeping import BITS, Cuts, Exact, Grid
+from assay.tally.keeping import BITS, Cuts, Exact, Grid, Keeping
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -26,6 +26,14 @@ LOT = 1 << 23
 _FAN = 8
 # Adding tallies and judging them takes so many times what they hold.
 _FACTOR = 3
+
+
+def keeping_of_mode(mode: str) -> Keeping:
+    """How an engine that counts all at once keeps scores; it keeps every one unless told."""
+    if mode not in MODES:
+        raise InputError(f"mode= is one of {', '.join(MODES)}; found {mode!r}")
+    named: dict[str, Keeping] = {Cuts.name: Cuts(), Grid.name: Grid()}
+    return named.get(mode, Exact())
 
 
 class Accumulator:
@@ -108,11 +116,10 @@ class Parts:
         ``auto`` keeps every score while they fit, then those of all labels but the most frequent,
         and where those do not fit either a grid; it says so.
         """
-        if mode not in MODES:
-            raise InputError(f"mode= is one of {', '.join(MODES)}; found {mode!r}")
-        if mode == Grid.name:
-            return self._counted(replace(ask, scores=Grid()))[0].done(), ()
-        if mode == Cuts.name:
+        kept = keeping_of_mode(mode)
+        if isinstance(kept, Grid):
+            return self._counted(replace(ask, scores=kept))[0].done(), ()
+        if isinstance(kept, Cuts):
             if not self.again:
                 raise InputError(
                     "mode='cuts' goes through the rows twice, and standard input comes once: save "

@@ -34,7 +34,6 @@ from assay.tally.by_name import (
 )
 from assay.tally.crosstab import FLAGGED
 from assay.tally.keeping import Exact
-from assay.tally.packed import narrow
 
 
 def resolve(
@@ -191,7 +190,8 @@ class _Sides:
             kind = "probability" if self.is_probability else "score"
             if tally.scores:
                 smallest = tally.extremes[self.ranking][0]
-                scores = (self._sided(tally.scores[self.ranking]).starting_at(smallest),)
+                sided = tally.scores[self.ranking].placed(names, self.label_at)
+                scores = (sided.starting_at(smallest),)
             losses = self._losses(tally, scores)
         elif tally.columns is not None:
             kind = "probability"
@@ -201,7 +201,9 @@ class _Sides:
                     f"y_proba has no column for {absent}; its columns are {list(tally.columns)}"
                 )
             if tally.scores:
-                scores = tuple(self._sided(tally.scores[PROBABILITY, label]) for label in names)
+                scores = tuple(
+                    tally.scores[PROBABILITY, label].placed(names, self.label_at) for label in names
+                )
             losses = sum(
                 (sums for (_, how), sums in tally.losses.items() if how == OF_CLASS), LossSums()
             )
@@ -235,36 +237,6 @@ class _Sides:
         for name, place in self.label_at.items():
             sums += tally.losses.get((name, RIGHT if place else WRONG), LossSums())
         return sums
-
-    def _sided(self, table: ScoreTally) -> ScoreTally:
-        """The same scores with labels in their places."""
-        names = self.labelling.labels
-        places = [self.label_at[label] for label in table.labels]
-        if table.labels == names and places == list(range(len(names))):
-            return table
-        if sorted(places) == list(range(len(names))):
-            order = np.argsort(places)
-            return replace(
-                table,
-                labels=names,
-                counts=table.counts[order],
-                squares=None if table.squares is None else table.squares[order],
-            )
-
-        def summed(amounts: Any, kind: Any) -> Any:
-            sums = np.zeros((len(names), table.size), kind)
-            for row, place in enumerate(places):
-                sums[place] += amounts[row]
-            return sums
-
-        if table.squares is None:
-            return replace(table, labels=names, counts=narrow(summed(table.counts, np.int64)))
-        return replace(
-            table,
-            labels=names,
-            counts=summed(table.counts, np.float64),
-            squares=summed(table.squares, np.float64),
-        )
 
     def _sample(self, tally: Tally) -> Sample | None:
         sample = tally.sample

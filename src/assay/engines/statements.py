@@ -61,6 +61,11 @@ def subquery(query: str) -> str:
     return f"(\n{query}\n) AS assay_query"
 
 
+def any_row(dialect: Dialect, source: str) -> str:
+    """One row with all columns, of which the names are seen."""
+    return f"SELECT {dialect.first}* FROM {source} {dialect.last}".rstrip()
+
+
 def first_row(dialect: Dialect, source: str, columns: Sequence[str], present: str | None) -> str:
     """One row, of which types are seen; the column ``present`` is there."""
     types = [f"{dialect.type_of.format(c)}" for c in columns] if dialect.type_of else []
@@ -180,7 +185,8 @@ def cuts(table: Table, threshold: float, common: int) -> str:
         f"SELECT {', '.join([*names, NUMBER, FLAGGED, ODD, EACH])}, "
         # What is no finite number lies in no gap, wherever the database sorts it.
         f"CASE WHEN {NUMBER} IS NOT NULL THEN SUM({RARE}) OVER (ORDER BY {NUMBER}) END AS {BELOW}, "
-        f"CASE WHEN SUM({RARE}) OVER (PARTITION BY {NUMBER}) > 0 THEN 1 ELSE 0 END AS {AT} "
+        f"CASE WHEN SUM({RARE}) OVER (ORDER BY {NUMBER} RANGE BETWEEN CURRENT ROW AND CURRENT ROW) "
+        f"> 0 THEN 1 ELSE 0 END AS {AT} "
         f"FROM ({distinct}) AS c"
     )
     return _groups(

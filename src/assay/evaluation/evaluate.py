@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from assay.engines import Accumulator, Ask, count_coded, resolve, tensors
 from assay.errors import EmptyInput, InputError
 from assay.evaluation.counts import counts_tally
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
+from assay.evaluation.from_frame import count_frame, names_columns
 from assay.inference import Method
 from assay.sources import checked_columns, code_arrays, columns_of
 from assay.sources.arrays import asked_threshold, listed_labels, sided
@@ -22,13 +23,24 @@ def evaluate(
     y_score: Any = None,
     y_pred: Any = None,
     y_proba: Any = None,
+    label: str | None = None,
+    score: str | None = None,
+    decision: str | None = None,
+    probabilities: Mapping[Any, str] | None = None,
+    count: str | None = None,
+    weight: str | None = None,
+    cluster: str | None = None,
+    time: str | None = None,
+    on_bad_row: Literal["stop", "skip"] | None = None,
+    mode: str | None = None,
+    max_memory: int | None = None,
     positive: Any = None,
     negative: Any = None,
     labels: Sequence[Any] | None = None,
     threshold: float | None = None,
     counts: Any = None,
     sample_weight: Any = None,
-    slices: Mapping[str, Any] | None = None,
+    slices: Mapping[str, Any] | Sequence[str] | None = None,
     clusters: Any = None,
     times: Any = None,
     period: str | None = None,
@@ -42,7 +54,7 @@ def evaluate(
     level: float | None = None,
     interval: Method | str | None = None,
 ) -> Evaluation:
-    """Evaluate what a model said against what was true.
+    """Evaluate what a model said against what was true: columns, or a frame whose columns are named.
 
     Columns may be lists, NumPy arrays, or columns of pandas, polars or pyarrow. Give ``y_score``
     (higher is more suspicious; flagged from ``threshold`` on, by default 0.5 where all scores lie
@@ -64,26 +76,49 @@ def evaluate(
     ``top`` how many alerts of a day are read, ``cost_fp`` and ``cost_fn`` what a false alarm and a
     missed attack cost.
 
+    Of a frame (pandas, polars, also lazy, pyarrow, DuckDB, Spark, Dask, Ray, or a mapping) say which
+    column is which: ``label``, ``score``, ``decision``, ``probabilities`` (by label), ``count``,
+    ``weight``, ``cluster``, ``time``, ``family``, and ``slices`` as a list of names. Rows are counted
+    where they are. ``on_bad_row="skip"`` leaves out and counts those that can't be used. ``mode``
+    says how scores are kept: ``"exact"``, ``"cuts"``, ``"grid"``, or ``"auto"``, exact while they
+    fit into ``max_memory`` bytes.
+
     >>> truth = ["attack", "normal", "attack", "normal"]
     >>> evaluation = evaluate(truth, y_score=[0.9, 0.2, 0.7, 0.6])
     >>> evaluation["recall"].value, evaluation["roc_auc"].value
     (1.0, 1.0)
+    >>> frame = {"y": truth, "p": [0.9, 0.2, 0.7, 0.6]}
+    >>> evaluate(frame, label="y", score="p")["roc_auc"].value
+    1.0
     """
     columns = {"y_score": y_score, "y_pred": y_pred, "y_proba": y_proba, "labels": labels}
     columns |= {"counts": counts, "sample_weight": sample_weight, "slices": slices}
     columns |= {"clusters": clusters, "times": times, "positive": positive, "negative": negative}
-    resolved, notes, rows = resolved_arrays(y_true, **columns, threshold=threshold, unknown=unknown)
+    named = {"label": label, "score": score, "decision": decision, "probabilities": probabilities}
+    named |= {"count": count, "weight": weight, "cluster": cluster, "time": time}
+    named |= {"mode": mode, "max_memory": max_memory}
+    named |= {"on_bad_row": on_bad_row, "family": family, "threshold": threshold}
+    tally: Resolved | Tally
+    if names_columns(y_true, columns | named):
+        tally, notes = count_frame(y_true, columns | named | {"unknown": unknown})
+        source = {"name": "frame"}
+    else:
+        tally, notes, rows = resolved_arrays(
+            y_true, **columns, threshold=threshold, unknown=unknown
+        )
+        source = {"name": "arrays", "rows_read": rows}
     return Evaluation(
-        resolved,
+        tally,
         level=level,
         interval=interval,
         base_rate=base_rate,
         volume=volume,
         costs=costs_of(cost_fp, cost_fn),
+        time=time,
         period=period,
         top=top,
         family=family,
-        source={"name": "arrays", "rows_read": rows},
+        source=source,
         notes=notes,
     )
 
@@ -167,13 +202,15 @@ def count(y_true: Any, **columns: Any) -> Tally:
 
     Takes the columns of :func:`evaluate`. Nothing is decided before the tally is evaluated, so any
     two parts of the data add, whatever labels each of them has; ``positive``, ``negative`` and
-    ``labels`` are kept with it for then.
+    ``labels`` are kept with it for then. Of a frame, columns are named: ``label=``, ``score=``.
 
     >>> a = count(["attack", "normal"], y_pred=["attack", "attack"])
     >>> b = count(["normal"], y_pred=["normal"])
     >>> Evaluation(a + b)["accuracy"].value
     0.6666666666666666
     """
+    if names_columns(y_true, columns):
+        return count_frame(y_true, columns)[0]
     return _counted(y_true, checked_columns(columns))
 
 

@@ -371,12 +371,14 @@ class Evaluation(Mapping[str, Estimate]):
     def _source_counts(self) -> dict[str, Any]:
         refused = list(self.source.get("refused", ()))
         rows_refused = self.source.get("rows_refused", len(refused))
+        reasons = self.source.get("reasons")
         return {
             "name": self.source["name"],
             "rows_read": self.source["rows_read"],
             "rows_used": self.source["rows_read"] - rows_refused,
             "rows_refused": rows_refused,
             "refused": refused,
+            **({"reasons": dict(reasons)} if reasons else {}),
         }
 
     def _class(self, label: int) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from assay.engines import Ask, Parts, count_coded, resolve
-from assay.engines.parts import AUTO
+from assay.engines.parts import AUTO, keeping_of_mode
+from assay.engines.queries import count_queries, countable
 from assay.errors import ScoreError
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
@@ -17,11 +18,23 @@ from assay.sources import Coded
 from assay.sources.arrays import coded_columns, one_score, sided
 from assay.sources.batch import joined
 from assay.sources.columns import native
-from assay.sources.files import Name, Progress, Reading, Request, given_names, silent, typed
+from assay.sources.files import (
+    Name,
+    Progress,
+    Reading,
+    Request,
+    given_names,
+    silent,
+    sources,
+    typed,
+)
+from assay.sources.files.inputs import Source
 from assay.sources.thresholds import checked_threshold
 from assay.tally import Resolved, Tally
 from assay.tally.by_name import DECISION, PROBABILITY, SCORE, Refusals
 from assay.tally.crosstab import FLAGGED
+
+DECIDED = "threshold= decides on y_score; decisions are taken as they are"
 
 
 def evaluate_files(
@@ -63,10 +76,24 @@ def evaluate_files(
     request = replace(request or Request(), by_threshold=threshold is not None)
     if threshold is not None:
         threshold = checked_threshold(threshold)
-    reading = Reading(given_names(inputs), request, progress)
+    names = given_names(inputs)
     sides = {"positive": positive, "negative": negative, "labels": labels, "unknown": unknown}
+    options: dict[str, Any] = {
+        "level": level,
+        "interval": interval,
+        "base_rate": base_rate,
+        "volume": volume,
+        "costs": costs_of(cost_fp, cost_fn),
+        "period": period,
+        "top": top,
+    }
+    ask = Ask(threshold=threshold, on_bad_row=request.on_bad_row)
+    queries = sources(names, request)
+    if unknown is None and countable(queries, request):
+        asked = replace(ask, scores=keeping_of_mode(mode))
+        return _in_database(queries, request, sides, asked, options)
+    reading = Reading(names, request, progress)
     judged = _Judged(reading, sides, by_threshold=threshold is not None)
-    ask = Ask(threshold=threshold)
     parts = Parts(judged.parts, reading.again, reading.budget.limit)
     tally, told = parts.count(ask, mode)
     reasons = Refusals(reading.reasons)
@@ -87,18 +114,32 @@ def evaluate_files(
     rows = reading.rows({})
     return Evaluation(
         resolved,
-        level=level,
-        interval=interval,
-        base_rate=base_rate,
-        volume=volume,
-        costs=costs_of(cost_fp, cost_fn),
         family=rows.family,
         time=rows.time,
-        period=period,
-        top=top,
         unlabelled=unlabelled,
         source=rows.source,
         notes=(*rows.notes, *told, *notes),
+        **options,
+    )
+
+
+def _in_database(
+    queries: Sequence[Source],
+    request: Request,
+    sides: Mapping[str, Any],
+    ask: Ask,
+    options: Mapping[str, Any],
+) -> Evaluation:
+    """The evaluation of queries whose rows are counted where they are."""
+    counted = count_queries(queries, request, ask)
+    if ask.threshold is not None and counted.roles.decision is not None:
+        raise ScoreError(DECIDED)
+    return Evaluation(
+        counted.tally.asked(**typed(counted.tally.labels.kind, **sides)),
+        family=counted.roles.family,
+        time=counted.roles.time,
+        source=counted.source,
+        **options,
     )
 
 
@@ -122,7 +163,7 @@ class _Judged:
         self.unlabelled = []
         for collector in self._reading.pieces():
             if self._by_threshold and self._reading.roles.decision is not None:
-                raise ScoreError("threshold= decides on y_score; decisions are taken as they are")
+                raise ScoreError(DECIDED)
             columns, rest = collector.take()
             if rest is not None:
                 self.unlabelled.append(self._sided(coded_columns(rest), columns["y_true"].kind))

@@ -17,6 +17,8 @@ Floats = npt.NDArray[np.float64]
 _CLOSE, _DIGITS = 1e-11, 60
 # Up to so many errors decimals are quick; beyond, a tail that close counts as too large.
 _MOST_SUMMED = 1000
+# A risk below this is below the chance of no more errors than are expected; with some room.
+_HALF = 0.499
 
 
 def tail(errors: Any, rows: int, share: Any) -> Floats:
@@ -57,6 +59,30 @@ def _summed(errors: int, rows: int, limit: Fraction) -> Fraction:
         return Fraction(sum(terms, Decimal(0)))
 
 
+def shows_each(errors: Any, rows: int, limits: Any, risk: float) -> npt.NDArray[np.bool_]:
+    """Whether each number of errors shows its rate: P(Bin(rows, limit) <= errors) <= risk.
+
+    Most are far from the risk, and bounds that are quick to compute decide them.
+
+    >>> shows_each([0, 3], 100, [0.05, 0.05], 0.1).tolist()
+    [True, False]
+    """
+    errors, expected = np.asarray(errors), rows * np.asarray(limits, np.float64)
+    shown = expected >= rows
+    inside = (expected > 0) & ~shown
+    room = expected - errors
+    if risk < _HALF:
+        # Where there are as many errors as expected, the chance of so few is a half or more.
+        inside &= room > 0
+    # Chernoff: the chance is at most exp(-room^2 / (2 expected)).
+    sure = inside & (room > 0) & (room * room >= -2 * math.log(risk) * (1 + _CLOSE) * expected)
+    shown |= sure
+    close = np.flatnonzero(inside & ~sure)
+    if len(close):
+        shown[close] = tail(errors[close], rows, expected[close] / rows) <= risk
+    return shown
+
+
 @lru_cache(maxsize=4096)
 def most_allowed(rows: int, limit: Fraction, risk: Fraction) -> int | None:
     """The largest k with P(Bin(rows, limit) <= k) <= risk; None where even k = 0 is too likely.
@@ -67,10 +93,25 @@ def most_allowed(rows: int, limit: Fraction, risk: Fraction) -> int | None:
     True
     """
     low, high = -1, rows  # the tail of all rows is 1, which no risk allows
+    middle, step = _about(rows, float(limit), float(risk)), 1
     while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if shows(middle, rows, limit, risk) else (low, middle)
+        if shows(middle, rows, limit, risk):
+            low, middle = middle, middle + step
+        else:
+            high, middle = middle, middle - step
+        # Steps grow until both ends are known, and halve what lies between from then on.
+        step *= 2
+        if not low < middle < high or step > high - low:
+            middle = (low + high) // 2
     return None if low < 0 else low
+
+
+def _about(rows: int, limit: float, risk: float) -> int:
+    """The same by the normal distribution, inside of 0 to rows - 1."""
+    from scipy.special import ndtri
+
+    mean, spread = rows * limit, math.sqrt(rows * limit * (1 - limit))
+    return min(max(round(mean + float(ndtri(risk)) * spread), 0), rows - 1)
 
 
 def least_shown(rows: int, risk: float) -> float:

@@ -6,7 +6,7 @@ at such a threshold comes from here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.inference.bootstrap import Bootstrap
+from assay.inference.narrowing import Blocks, Counts, Hits, Narrowed, Pyramid
 from assay.inference.operating import NOTHING, AtThreshold
 from assay.inference.redrawing import Cells, ScoredRows, narrow
 
@@ -22,14 +23,29 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 # How many resamples are done, and how many there will be.
 Progress: TypeAlias = Callable[[int, int], None]
 
-__all__ = ["Chooser", "Chosen", "Progress", "ScoredRows", "choose_anew"]
+__all__ = [
+    "Chooser",
+    "Chosen",
+    "Progress",
+    "ScoredRows",
+    "choose_anew",
+    "choose_from_counts",
+    "narrowed_for",
+]
 
 
 class Chooser(Protocol):
     """A rule that picks a position of a sweep; rules are hashable."""
 
-    def choose(self, tp: Array, fp: Array, positives: float, negatives: float) -> int:
-        """The position in a sweep (thresholds decreasing, counts cumulative) that is chosen."""
+    def position(self, counts: Counts) -> int:
+        """The position in a sweep that is chosen; -1 flags nothing."""
+        ...
+
+    def undecided(self, blocks: Blocks) -> Array:
+        """The blocks that have to be looked into before the position is known.
+
+        Where there are none, the ends of the blocks alone give the same choice as all positions.
+        """
         ...
 
 
@@ -57,6 +73,106 @@ class Chosen:
 _SHORT = 1 << 23
 
 Key: TypeAlias = tuple[str, Chooser | AtThreshold]
+# A threshold, the table there, and hits and sizes of groups.
+_Point: TypeAlias = tuple[float, Floats, Floats, Floats]
+
+
+# -- from counts -----------------------------------------------------------------------------------
+
+
+def choose_from_counts(
+    pyramid: Pyramid,
+    rules: Sequence[Chooser | AtThreshold],
+    method: Bootstrap,
+    *,
+    progress: Progress | None = None,
+) -> dict[Chooser | AtThreshold, Chosen]:
+    """One model under each rule, on the data and on resamples of its rows, from counts alone.
+
+    The labels of the tally after the first are the groups of positives. Each resample is as one of
+    rows drawn with replacement; what it costs hardly grows with their number.
+    """
+    points = [_points(Narrowed.of_data(pyramid), rules)]
+    for seed in np.random.SeedSequence(method.seed).spawn(method.resamples):
+        drawn = Narrowed.redrawn(pyramid, np.random.default_rng(seed))
+        points.append(_points(drawn, rules))
+        if progress is not None:
+            progress(len(points) - 1, method.resamples)
+    return {rule: _chosen([drawn[i] for drawn in points]) for i, rule in enumerate(rules)}
+
+
+def narrowed_for(sweep: Narrowed, rules: Sequence[Chooser]) -> Narrowed:
+    """A sweep cut so fine that the rules choose as on all thresholds."""
+    while True:
+        open_blocks = sweep.blocks.none
+        for rule in rules:
+            open_blocks |= rule.undecided(sweep.blocks)
+        open_blocks &= sweep.level > 0
+        if not open_blocks.any():
+            return sweep
+        sweep = sweep.cut(open_blocks)
+
+
+def _points(sweep: Narrowed, rules: Sequence[Chooser | AtThreshold]) -> list[_Point]:
+    """What each rule gives on a sweep, which is cut where one depends on it."""
+    pyramid = sweep.pyramid
+    given = {
+        rule: int(pyramid.positions(rule.threshold))
+        for rule in rules
+        if isinstance(rule, AtThreshold)
+    }
+    points: dict[Chooser | AtThreshold, _Point] = {}
+    while len(points) < len(set(rules)):
+        open_blocks = sweep.blocks.none
+        for rule in rules:
+            if rule in points:
+                continue
+            if isinstance(rule, AtThreshold):
+                place, undecided = _block_of(sweep, given[rule])
+            else:
+                undecided = rule.undecided(sweep.blocks) & (sweep.level > 0)
+                place = NOTHING
+                if not undecided.any():
+                    place = _first_alike(sweep.sums, rule.position(sweep.blocks.high))
+                    # What was drawn last in the block is the lowest score that is flagged.
+                    undecided = (sweep.blocks.order == place) & (sweep.level > 0)
+            if undecided.any():
+                open_blocks |= undecided
+            else:
+                points[rule] = _point(sweep, rule, place)
+        if open_blocks.any():
+            sweep = sweep.cut(open_blocks)
+    return [points[rule] for rule in rules]
+
+
+def _block_of(sweep: Narrowed, position: int) -> tuple[int, Array]:
+    """The block that ends at a position, or else the one that has to be cut."""
+    place = int(np.searchsorted(sweep.ends, position))
+    ends_there = position == NOTHING or int(sweep.ends[place]) == position
+    undecided = (sweep.blocks.order == place) & (not ends_there)
+    return (NOTHING if position == NOTHING else place), undecided
+
+
+def _first_alike(sums: Array, place: int) -> int:
+    """The first block with the same counts: others down to the chosen one were not drawn."""
+    if place == NOTHING:
+        return NOTHING
+    return max(int(np.searchsorted(side, side[place])) for side in sums)
+
+
+def _point(sweep: Narrowed, rule: Chooser | AtThreshold, place: int) -> _Point:
+    flagged = np.zeros(len(sweep.sums), np.int64) if place == NOTHING else sweep.sums[:, place]
+    totals = sweep.sums[:, -1]
+    table = _table(int(flagged[1:].sum()), int(flagged[0]), int(totals[1:].sum()), int(totals[0]))
+    threshold = np.nan
+    if isinstance(rule, AtThreshold):
+        threshold = rule.threshold
+    elif place != NOTHING:
+        threshold = float(sweep.pyramid.thresholds(sweep.ends[place]))
+    return threshold, table, flagged[1:].astype(np.float64), totals[1:].astype(np.float64)
+
+
+# -- from rows -------------------------------------------------------------------------------------
 
 
 def choose_anew(
@@ -88,9 +204,6 @@ def choose_anew(
     return {key: _chosen([drawn[i] for drawn in points]) for i, key in enumerate(keys)}
 
 
-_Point: TypeAlias = tuple[float, Floats, Floats, Floats]
-
-
 @dataclass(frozen=True, eq=False)
 class _Sweep:
     """The rows of one model in the order of falling scores."""
@@ -101,7 +214,7 @@ class _Sweep:
     thresholds: Floats
     members: Array  # positives that have a group
     groups: Array  # the group of each
-    names: int
+    names: Mapping[str, int]
 
     @classmethod
     def of(cls, cells: Cells, scores: Floats) -> _Sweep:
@@ -118,7 +231,7 @@ class _Sweep:
             thresholds=ranked[ends],
             members=members,
             groups=groups[members],
-            names=cells.names,
+            names={name: i for i, name in enumerate(cells.names)},
         )
 
     def at(
@@ -129,18 +242,26 @@ class _Sweep:
         tp = self._cumulative(often * self.truth)
         fp = self._cumulative(often) - tp
         positives, negatives = int(tp[-1]), int(fp[-1])
+
+        def kind(name: str) -> Hits:
+            mine = self.members[self.groups == self.names[name]]
+            of_group = np.zeros_like(often)
+            of_group[mine] = often[mine]
+            return Hits(self._cumulative(of_group), round(sizes[self.names[name]]))
+
+        sweep = Counts(tp, fp, positives, negatives, kind)
         for rule in rules:
             if isinstance(rule, AtThreshold):
                 threshold = rule.threshold
                 chosen = int(np.searchsorted(-self.thresholds, -threshold, side="right")) - 1
             else:
-                chosen, threshold = rule.choose(tp, fp, positives, negatives), np.nan
+                chosen, threshold = rule.position(sweep), np.nan
                 if chosen != NOTHING:
-                    # The lowest score that occurs: others down to the chosen one were not drawn.
                     seen = [int(np.searchsorted(side, side[chosen])) for side in (tp, fp)]
+                    # The lowest score that occurs: others down to the chosen one were not drawn.
                     threshold = float(self.thresholds[max(seen)])
             hit, false = (0, 0) if chosen == NOTHING else (int(tp[chosen]), int(fp[chosen]))
-            table = np.array([[negatives - false, false], [positives - hit, hit]], np.float64)
+            table = _table(hit, false, positives, negatives)
             yield threshold, table, self._hits(chosen, often), sizes
 
     def _cumulative(self, often: Array) -> Array:
@@ -153,7 +274,11 @@ class _Sweep:
         last = chosen if self.ends is None or chosen == NOTHING else self.ends[chosen]
         until = int(np.searchsorted(self.members, last, side="right"))
         held = often[self.members[:until]]
-        return np.bincount(self.groups[:until], held, self.names).astype(np.float64)
+        return np.bincount(self.groups[:until], held, len(self.names)).astype(np.float64)
+
+
+def _table(hit: int, false: int, positives: int, negatives: int) -> Floats:
+    return np.array([[negatives - false, false], [positives - hit, hit]], np.float64)
 
 
 def _chosen(points: Sequence[_Point]) -> Chosen:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
+from assay.inference.narrowing import Blocks, Counts
 from assay.tally import ScoreTally
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -57,7 +58,16 @@ class MaxFpr:
         """The position in a sweep (thresholds decreasing, counts cumulative) that is chosen."""
         if not negatives:
             return NOTHING  # an undefined rate keeps no limit
-        return _last(_at_most(fp, Fraction(1), np.full(1, negatives), _exact(self.limit)))
+        return _last(at_most(fp, Fraction(1), np.full(1, negatives), _exact(self.limit)))
+
+    def position(self, counts: Counts) -> int:
+        """The position in a sweep that is chosen."""
+        return self.choose(counts.tp, counts.fp, counts.positives, counts.negatives)
+
+    def undecided(self, blocks: Blocks) -> Array:
+        """Blocks inside of which the position may lie: the one where false positives get many."""
+        most = math.floor(_exact(self.limit) * blocks.high.negatives)
+        return (blocks.low.fp <= most) & (most < blocks.high.fp)
 
 
 @dataclass(frozen=True)
@@ -81,18 +91,35 @@ class MaxFar:
 
     def choose(self, tp: Array, fp: Array, positives: float, negatives: float) -> int:
         """The position in a sweep (thresholds decreasing, counts cumulative) that is chosen."""
-        limit = _exact(self.limit)
-        true, false = limit, 1 - limit
-        if self.base_rate is not None:
-            if not (positives and negatives):
-                return NOTHING  # an undefined rate keeps no limit
-            rate = _exact(self.base_rate)
-            true *= rate * Fraction(negatives)
-            false *= (1 - rate) * Fraction(positives)
-        kept = _at_most(fp, false, tp, true)
+        if self.base_rate is not None and not (positives and negatives):
+            return NOTHING  # an undefined rate keeps no limit
+        true, false = self._odds(positives, negatives)
+        kept = at_most(fp, false, tp, true)
         # Rows that are not drawn leave thresholds without alerts at the start.
         kept[: min(int(np.searchsorted(side, 0, side="right")) for side in (tp, fp))] = False
         return _last(kept)
+
+    def position(self, counts: Counts) -> int:
+        """The position in a sweep that is chosen."""
+        return self.choose(counts.tp, counts.fp, counts.positives, counts.negatives)
+
+    def undecided(self, blocks: Blocks) -> Array:
+        """Blocks inside of which the position may lie: the rate may be kept after the last end."""
+        high, low = blocks.high, blocks.low
+        if self.base_rate is not None and not (high.positives and high.negatives):
+            return blocks.none
+        true, false = self._odds(high.positives, high.negatives)
+        possible = at_most(low.fp, false, high.tp, true)
+        return np.asarray(possible & blocks.drawn & (blocks.order > self.position(high)))
+
+    def _odds(self, positives: float, negatives: float) -> tuple[Fraction, Fraction]:
+        """The rate is kept where FP times the second is at most TP times the first."""
+        true, false = _exact(self.limit), 1 - _exact(self.limit)
+        if self.base_rate is not None:
+            rate = _exact(self.base_rate)
+            true *= rate * Fraction(negatives)
+            false *= (1 - rate) * Fraction(positives)
+        return true, false
 
 
 Rule: TypeAlias = AtThreshold | MaxFpr | MaxFar
@@ -181,7 +208,7 @@ def _exact(limit: float) -> Fraction:
     return Fraction(str(float(limit)))
 
 
-def _at_most(a: Array, by_a: Fraction, b: Array, by_b: Fraction) -> Array:
+def at_most(a: Array, by_a: Fraction, b: Array, by_b: Fraction) -> Array:
     """Where a * by_a <= b * by_b, exactly; neither falls along the sweep."""
     scale = math.lcm(by_a.denominator, by_b.denominator)
     first, second = int(by_a * scale), int(by_b * scale)

@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
+from assay.inference.narrowing import LARGEST
 from assay.tally.blocks import bounds
 
 Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-# Tables hold counts as floats, which are exact up to here.
-_LARGEST = 1 << 53
 # From this many rows a distinct row on, drawing distinct rows is quicker than drawing rows.
 _OFTEN = 8
 
@@ -50,7 +49,7 @@ class Cells:
     counts: npt.NDArray[np.int64]
     clusters: Array | None
     groups: Array
-    names: int
+    names: tuple[str, ...]
 
     @classmethod
     def of(cls, rows: ScoredRows) -> Cells:
@@ -61,7 +60,7 @@ class Cells:
         total = int(counts.sum())
         if not total:
             raise MethodError("there are no rows to resample")
-        if total >= _LARGEST:
+        if total >= LARGEST:
             raise MethodError(f"{total:,} rows are too many to resample")
         clusters = np.zeros(size, np.int64) if rows.clusters is None else rows.clusters
         groups = np.full(size, -1) if rows.groups is None else rows.groups
@@ -83,7 +82,7 @@ class Cells:
             # Only clusters that have rows can be drawn.
             clusters=None if rows.clusters is None else np.unique(clusters, return_inverse=True)[1],
             groups=groups,
-            names=len(rows.group_names),
+            names=rows.group_names,
         )
 
     @cached_property
@@ -108,7 +107,7 @@ class Cells:
     def sizes(self, often: Array) -> Floats:
         """How many positives each group has when rows occur this often."""
         held, groups = self._grouped
-        return np.bincount(groups, often[held], self.names).astype(np.float64)
+        return np.bincount(groups, often[held], len(self.names)).astype(np.float64)
 
     @cached_property
     def _grouped(self) -> tuple[Array, Array]:

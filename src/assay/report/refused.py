@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.report.document import Column, Section, Table
+from assay.report.document import Column, Kind, Section, Table
 from assay.report.numbers import count
 
 
 def refused_rows(source: Mapping[str, Any]) -> tuple[Section, ...]:
-    """The rows that were left out, as far as they are listed."""
+    """The rows that were left out, as far as they are listed; those of a database by reason."""
     refused, listed_rows = source["rows_refused"], source["refused"]
     if not refused:
         return ()
     said = f"{count(refused)} of {count(source['rows_read'])} rows were refused"
+    if source.get("reasons"):
+        reasons = tuple((reason, rows) for reason, rows in source["reasons"].items())
+        by_reason = Table(said, (Column("reason"), Column("rows", Kind.COUNT)), reasons)
+        return (Section("Refused rows", (by_reason,)),)
     if len(listed_rows) < refused:
         said += f"; the first {count(len(listed_rows))} are listed"
     columns = (Column("file"), Column("line or row"), Column("reason"))

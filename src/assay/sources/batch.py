@@ -66,8 +66,8 @@ class Coded:
 
     Whether any label is the alarm is not known here. ``probabilities`` has a column for each of the
     labels that ``columns`` names. ``rows`` is how many were given, ``empty`` how many of them have
-    a count or weight of zero and are left out. ``repeats`` tells how many of the rows given each one
-    stands for, where they were grouped before.
+    a count or weight of zero and are left out. ``repeats`` tells how many of the rows given
+    each one stands for, where they were grouped before.
     """
 
     truth: Labels
@@ -227,3 +227,17 @@ class Batch:
     def binary(self) -> bool:
         """Whether there is one positive label."""
         return self.positive is not None
+
+    def by_family(self, column: str) -> tuple[tuple[str, ...], Array]:
+        """Labels with the families in place of the positive one, and where each row is in them.
+
+        ``column`` names the slice that tells the family of a positive. Families are in the order of
+        their names; without such a slice the labels stay as they are.
+        """
+        if column not in self.slices:
+            return self.labels, self.truth
+        named, positive = self.slices[column], np.asarray(self.truth == 1)
+        held = sorted({named.names[code] for code in np.unique(named.codes[positive])})
+        position = {name: i for i, name in enumerate(held, start=1)}
+        table = np.array([position.get(name, 0) for name in named.names], np.uint16)
+        return (self.labels[0], *held), np.where(positive, table[named.codes], 0)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from assay.errors import TallyError
 from assay.tally import codec
 from assay.tally.confusion import Confusion
+from assay.tally.sample import Sample
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -53,6 +54,19 @@ class ClusterTally:
         cells = np.zeros((len(names), len(labels), width), amounts.dtype)
         np.add.at(cells, (cluster, truth, decision), amounts)
         return _canonical(tuple(labels), list(names), cells, columns)
+
+    @classmethod
+    def of_sample(cls, labels: Sequence[str], sample: Sample, threshold: float) -> ClusterTally:
+        """Rows by their first score, flagged from a threshold on.
+
+        ``labels`` are the negative and the positive one; any label but the first of the sample is a
+        positive.
+        """
+        truth = (sample.truth > 0).astype(np.uint8)
+        flagged = (sample.scores[:, 0] >= threshold).astype(np.uint8)
+        return cls.of_codes(
+            labels, truth, flagged, sample.cluster, sample.clusters, amounts=sample.counts
+        )
 
     def __add__(self, other: ClusterTally) -> ClusterTally:
         if not isinstance(other, ClusterTally):

@@ -90,6 +90,17 @@ class Crosstab:
 
         return Crosstab(some(self.cells), None if self.squares is None else some(self.squares))
 
+    def placed(self, labels: Sequence[str], label_at: Mapping[str, int]) -> Crosstab:
+        """The table in which each label stands for another, perhaps together with others."""
+        return Crosstab.merge(
+            Crosstab(
+                {(labels[label_at[label]], column): number},
+                None if self.squares is None else {(labels[label_at[label]], column): square},
+            )
+            for (label, column), number in self.cells.items()
+            for square in [0.0 if self.squares is None else self.squares[label, column]]
+        )
+
     def confusion(
         self,
         labels: tuple[str, ...],

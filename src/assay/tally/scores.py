@@ -238,6 +238,26 @@ class ScoreTally:
         low, high = self.ends()
         return np.asarray(low == high)
 
+    def placed(self, labels: Sequence[str], label_at: Mapping[str, int]) -> ScoreTally:
+        """The same scores in which each label has its place among others, perhaps with others."""
+        names = tuple(labels)
+        places = [label_at[label] for label in self.labels]
+        if self.labels == names and places == list(range(len(names))):
+            return self
+
+        def summed(amounts: Array, kind: Any) -> Array:
+            if sorted(places) == list(range(len(names))):
+                return amounts[np.argsort(places)]
+            sums = np.zeros((len(names), self.size), kind)
+            for row, place in enumerate(places):
+                sums[place] += amounts[row]
+            return narrow(sums) if kind is np.int64 else sums
+
+        if self.squares is None:
+            return replace(self, labels=names, counts=summed(self.counts, np.int64))
+        squares = summed(self.squares, np.float64)
+        return replace(self, labels=names, counts=summed(self.counts, np.float64), squares=squares)
+
     def starting_at(self, smallest: float) -> ScoreTally:
         """The table of cuts with the rows below the lowest cut at the smallest score there is."""
         if not isinstance(self.kept, Cuts) or not self.size or self.scores[0] != _LOWEST:

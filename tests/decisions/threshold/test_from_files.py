@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,130 @@ def test_weights_and_decisions_are_refused(tmp_path: Path) -> None:
     pl.DataFrame({"label": ["a", "b"], "decision": ["a", "b"]}).write_csv(path)
     with pytest.raises(ScoreError, match="--score"):
         choose_threshold_files(str(path), positive="b", max_fpr=0.1)
+
+
+# -- piece by piece --------------------------------------------------------------------------------
+
+PIECES = Request(batch_rows=7, chunk_bytes=300)
+
+
+def many(path: Path, **more: Any) -> pl.DataFrame:
+    """Rows in any order, as pieces that lack labels and families."""
+    rng = np.random.default_rng(4)
+    labels = np.array(["normal"] * 300 + ["dos"] * 80 + ["worm"] * 20)
+    frame = pl.DataFrame(
+        {
+            "label": labels,
+            "score": np.round(rng.normal(np.where(labels == "normal", 0.0, 2.0)), 2),
+            "host": [f"h{i % 23}" for i in range(400)],
+            "n": rng.integers(1, 4, 400),
+            **more,
+        }
+    )
+    frame.write_csv(path)
+    return frame
+
+
+def alike(one: Any, other: Any) -> bool:
+    names = ("empirical", "guaranteed", "candidates", "positive", "labels", "infeasible", "notes")
+    return all(getattr(one, name) == getattr(other, name) for name in names)
+
+
+@pytest.mark.parametrize("family", [None, "kind"])
+@pytest.mark.parametrize("cluster", [None, "host"])
+@pytest.mark.parametrize("count", [None, "n"])
+def test_pieces_give_what_all_rows_at_once_give(
+    tmp_path: Path, family: str | None, cluster: str | None, count: str | None
+) -> None:
+    path = tmp_path / "a.csv"
+    frame = many(path, kind=[f"k{i % 3}" for i in range(400)])
+    asked: dict[str, Any] = {"negative": "normal", "max_fpr": 0.1, "min_dr_families": 0.1}
+    found = choose_threshold_files(
+        str(path),
+        replace(PIECES, family=family, cluster=cluster, count=count),
+        resamples=15,
+        **asked,
+    )
+    expected = choose_threshold(
+        frame["label"],
+        y_score=frame["score"],
+        families=None if family is None else frame[family],
+        clusters=None if cluster is None else frame[cluster],
+        counts=None if count is None else frame[count],
+        resamples=15,
+        **asked,
+    )
+    assert alike(found, expected)
+    assert found.empirical is not None
+    held = {each.family for each in found.empirical.estimates if each.family}
+    assert held == ({"dos", "worm"} if family is None else {"k0", "k1", "k2"})
+
+
+@pytest.mark.parametrize("said", [{}, {"positive": "attack"}, {"negative": "normal"}])
+def test_two_probabilities_are_one_score(tmp_path: Path, said: dict[str, str]) -> None:
+    frame = write(tmp_path / "a.csv")
+    score = 1 / (1 + np.exp(-frame["score"].to_numpy()))
+    frame = frame.with_columns(p_attack=pl.Series(score), p_normal=pl.Series(1 - score))
+    frame.drop("score").write_csv(tmp_path / "a.csv")
+    request = replace(PIECES, probabilities={"attack": "p_attack", "normal": "p_normal"})
+    for family in (None, "kind"):
+        asked: dict[str, Any] = {"max_fpr": 0.1, "resamples": 10, **said}
+        found = choose_threshold_files(
+            str(tmp_path / "a.csv"), replace(request, family=family), **asked
+        )
+        expected = choose_threshold(
+            frame["label"],
+            y_score=score,
+            families=None if family is None else frame[family],
+            **asked,
+        )
+        assert alike(found, expected)
+
+
+@pytest.mark.parametrize("mode", ["exact", "cuts", "grid"])
+def test_scores_are_kept_as_the_mode_says(tmp_path: Path, mode: str) -> None:
+    frame = write(tmp_path / "a.csv")
+    choice = choose_threshold_files(
+        str(tmp_path / "a.csv"),
+        replace(PIECES, family="kind"),
+        max_fpr=0.1,
+        mode=mode,
+        resamples=10,
+    )
+    assert choice.empirical is not None
+    assert choice.empirical.threshold is not None
+    flagged = frame.filter(pl.col("score") >= choice.empirical.threshold)
+    for kind in ("dos", "probe"):
+        hits, size = ((each["kind"] == kind).sum() for each in (flagged, frame))
+        assert choice.empirical.of_family(kind).value == hits / size
+    assert any(f"mode {mode}" in note for note in choice.notes) == (mode != "exact")
+    with pytest.raises(InputError, match="mode="):
+        choose_threshold_files(str(tmp_path / "a.csv"), max_fpr=0.1, mode="rough")
+
+
+def test_clusters_of_a_grid_are_refused(tmp_path: Path) -> None:
+    many(tmp_path / "a.csv")
+    with pytest.raises(InputError, match="mode exact"):
+        choose_threshold_files(
+            str(tmp_path / "a.csv"),
+            replace(PIECES, cluster="host"),
+            negative="normal",
+            max_fpr=0.1,
+            mode="grid",
+        )
+
+
+def test_a_holdout_in_pieces_is_labelled_like_the_rows(tmp_path: Path) -> None:
+    for name, seed in (("a.csv", 1), ("b.csv", 2)):
+        frame = write(tmp_path / name, seed=seed)
+        swapped = frame.with_columns(label=pl.col("label").replace({"normal": "1", "attack": "0"}))
+        swapped.write_csv(tmp_path / name)
+    asked: dict[str, Any] = {"max_fpr": 0.1, "resamples": 10, "positive": "0"}
+    paths = [str(tmp_path / name) for name in ("a.csv", "b.csv")]
+    choice = choose_threshold_files(paths[0], PIECES, holdout=paths[1], **asked)
+    assert choice.positive == "0"
+    assert choice.holdout is not None
+    assert choice.holdout["source"]["positives"] == 200
+    pl.DataFrame({"label": ["x", "y"], "score": [0.1, 0.2]}).write_csv(paths[1])
+    with pytest.raises(InputError, match=r"b\.csv: the holdout has the labels"):
+        choose_threshold_files(paths[0], PIECES, holdout=paths[1], **asked)

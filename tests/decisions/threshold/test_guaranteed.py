@@ -24,8 +24,8 @@ from assay.decisions.threshold.guaranteed import (
     margin,
 )
 from assay.decisions.threshold.rules import guaranteed_rule
-from assay.decisions.threshold.sweep import Counts
 from assay.decisions.threshold.wanted import wanted
+from assay.inference.narrowing import Counts
 
 TENTH = Fraction(1, 10)
 ROOT = Path(__file__).parents[3]
@@ -64,8 +64,8 @@ def test_fpr_is_the_smallest_score_strictly_above_an_order_statistic(
     negatives: np.ndarray, positives: np.ndarray, limit: float
 ) -> None:
     thresholds, counts = counts_of(negatives, positives)
-    rule = guaranteed_rule(wanted(max_fpr=limit), ())
-    place = rule.choose(counts.tp, counts.fp, counts.positives, counts.negatives)
+    rule = guaranteed_rule(wanted(max_fpr=limit))
+    place = rule.position(counts)
     k = largest_k(len(negatives), limit, 0.1)
     above = []
     if k is not None:
@@ -102,7 +102,7 @@ def test_detection_is_that_of_the_exact_optimum() -> None:
         order = np.argsort(-scores)
         flagged = order >= len(negatives)
         tp, fp = np.cumsum(flagged), np.cumsum(~flagged)
-        place = guaranteed_rule(wanted(max_fpr=1e-4), ()).choose(tp, fp, 5_000, 200_000)
+        place = guaranteed_rule(wanted(max_fpr=1e-4)).position(Counts(tp, fp, 5_000, 200_000))
         gaps.append(float(tp[place] / 5_000 - optimum))
     assert max(map(abs, gaps)) <= 1e-12
 
@@ -110,7 +110,7 @@ def test_detection_is_that_of_the_exact_optimum() -> None:
 def test_any_threshold_between_two_promises_keeps_both() -> None:
     rng = np.random.default_rng(5)
     thresholds, counts = counts_of(rng.normal(size=400), rng.normal(3, size=300))
-    rule = guaranteed_rule(wanted(max_fpr=0.1, min_dr=0.8), ())
+    rule = guaranteed_rule(wanted(max_fpr=0.1, min_dr=0.8))
     kept = rule.kept(counts)
     fpr = FprPromised(TENTH, Fraction(1, 20)).kept(counts)
     dr = DrPromised(Fraction(4, 5), Fraction(1, 20)).kept(counts)
@@ -123,7 +123,7 @@ def test_more_confidence_and_more_constraints_never_lower_the_threshold() -> Non
     _, counts = counts_of(rng.normal(size=2000), rng.normal(2, size=300))
 
     def last(**asked: float) -> int:
-        return guaranteed_rule(wanted(**asked), ()).kept(counts).last
+        return guaranteed_rule(wanted(**asked)).kept(counts).last
 
     found = [last(max_fpr=0.05, confidence=c) for c in (0.5, 0.8, 0.9, 0.99, 0.9999)]
     assert found == sorted(found, reverse=True)

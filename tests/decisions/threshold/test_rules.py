@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.decisions.threshold.candidates import BestF1, BestMcc, EqualError, Youden
+from assay.decisions.threshold.counting import tallies_of
 from assay.decisions.threshold.rules import empirical_rule
-from assay.decisions.threshold.sweep import Swept
+from assay.decisions.threshold.sweep import Seen, Swept
 from assay.decisions.threshold.wanted import wanted
 from assay.sources import from_arrays
 
@@ -25,7 +26,8 @@ ROWS = st.lists(
 SHARES = st.sampled_from([0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
 
 
-def swept_of(rows: list[tuple[bool, int, str, int]]) -> Swept:
+def seen_of(rows: list[tuple[bool, int, str, int]]) -> Seen:
+    """Every threshold of some rows; they are too few to be looked at in blocks."""
     truth, scores, families, counts = zip(*rows, strict=True)
     batch = from_arrays(
         np.array(truth),
@@ -35,7 +37,7 @@ def swept_of(rows: list[tuple[bool, int, str, int]]) -> Swept:
         positive=True,
         threshold=0.0,
     )
-    return Swept.of(batch, batch.slices["family"])
+    return Swept.of(tallies_of(batch, "family", {})).seen_by()
 
 
 class Cells:
@@ -81,13 +83,10 @@ def sweep(rows: list[tuple[bool, int, str, int]]) -> list[Cells]:
 
 
 def chosen(rows: list[tuple[bool, int, str, int]], asked: dict[str, Any]) -> float | None:
-    swept = swept_of(rows)
-    want = wanted(**asked, families=tuple(family.name for family in swept.families))
-    counts = swept.counts
-    place = empirical_rule(want, swept.families).choose(
-        counts.tp, counts.fp, counts.positives, counts.negatives
-    )
-    return None if place < 0 else float(swept.thresholds[place])
+    seen = seen_of(rows)
+    families = tuple(sorted({family for truth, _, family, _ in rows if truth}))
+    place = empirical_rule(wanted(**asked, families=families)).position(seen.counts)
+    return None if place < 0 else float(seen.thresholds[place])
 
 
 def best(points: list[Cells], value: Callable[[Cells], Any]) -> float | None:
@@ -193,22 +192,20 @@ def mcc_squared(cells: Cells) -> Fraction:
 def test_the_usual_points_are_the_first_of_the_best(
     rule: Any, value: Callable[[Cells], Fraction], rows: list[Any]
 ) -> None:
-    swept = swept_of(rows)
-    counts = swept.counts
-    place = rule.choose(counts.tp, counts.fp, counts.positives, counts.negatives)
-    if isinstance(rule, BestMcc) and len(swept.thresholds) == 1:
+    seen = seen_of(rows)
+    place = rule.position(seen.counts)
+    if isinstance(rule, BestMcc) and len(seen.thresholds) == 1:
         assert place == -1
     else:
-        assert float(swept.thresholds[place]) == best(sweep(rows), value)
+        assert float(seen.thresholds[place]) == best(sweep(rows), value)
 
 
 def test_limits_are_the_decimals_that_were_written() -> None:
     # As floats, 0.1 * 30 and 0.07 * 100 lie below and above 3 and 7.
     for negatives, limit, most in ((30, 0.1, 3), (100, 0.07, 7), (10, 0.3, 3)):
         rows = [(False, i, "a", 1) for i in range(negatives)] + [(True, -1, "a", 1)]
-        swept = swept_of(rows)
-        counts = swept.counts
-        kept = empirical_rule(wanted(max_fpr=limit), ()).kept(counts)
+        counts = seen_of(rows).counts
+        kept = empirical_rule(wanted(max_fpr=limit)).kept(counts)
         assert int(counts.fp[kept.last]) == most
 
 
@@ -222,8 +219,8 @@ def test_far_is_exact_where_products_pass_64_bits() -> None:
     ]
     false, true = Fraction(fp, negatives) * 2 / 3, Fraction(tp, positives) / 3
     far = false / (false + true)
-    swept = swept_of(rows)
+    seen = seen_of(rows)
     for limit, found in ((far, 1), (far - Fraction(1, 10**30), 0)):
         want = wanted(max_far=limit, base_rate=Fraction(1, 3))
-        kept = empirical_rule(want, ()).kept(swept.counts)
+        kept = empirical_rule(want).kept(seen.counts)
         assert len(kept.positions) == found

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.decisions.gate.rows import Rows
 from assay.decisions.gate.rule import NEW, OLD, Rule
 from assay.decisions.gate.single import of_scores, resampled, undefined, values
+from assay.decisions.gate.tallies import GateTallies
 from assay.formula import cells, proportion
 from assay.inference import Bootstrap, ClopperPearson, Estimate, paired_scores
 from assay.inference.chosen import Chosen
@@ -31,50 +31,54 @@ _OF_TRUTH = (frozenset({"TN", "FP"}), frozenset({"FN", "TP"}))
 # -- decisions -------------------------------------------------------------------------------------
 
 
-def between(rows: Rows, rule: Rule, found: Mapping[str, Chosen], method: Bootstrap) -> Estimate:
+def between(
+    tallies: GateTallies, rule: Rule, found: Mapping[str, Chosen], method: Bootstrap
+) -> Estimate:
     """The difference of a measure of decisions, by the paired bootstrap.
 
     Never narrower than Newcombe's paired interval, where there is one: a resample can't hold a
     disagreement that the rows don't, and a few rows hold few of them.
     """
-    both = {model: values(rows, rule, found[model]) for model in (NEW, OLD)}
+    both = {model: values(tallies, rule, found[model]) for model in (NEW, OLD)}
     for model, (value, _) in both.items():
         if math.isnan(value):
-            why = f"of the {model} model: {undefined(rows, rule, found[model])}"
-            return Estimate(math.nan, level=rows.level, undefined=why)
+            why = f"of the {model} model: {undefined(tallies, rule, found[model])}"
+            return Estimate(math.nan, level=tallies.level, undefined=why)
     value = both[NEW][0] - both[OLD][0]
     draws = both[NEW][1] - both[OLD][1]
-    alike = rows.same and found[NEW].threshold == found[OLD].threshold
-    paired = _paired(rows, rule, joint_table(rows, rule, found), rows.level)
-    n = sum(rows.sizes) if paired is None else paired.n
+    alike = tallies.same and found[NEW].threshold == found[OLD].threshold
+    paired = _paired(tallies, rule, joint_table(tallies, rule, found), tallies.level)
+    n = sum(tallies.sizes) if paired is None else paired.n
     floor = (math.nan, math.nan)
     if paired is not None and not alike:
         floor = (paired.low, paired.high)
-    answer = resampled(value, draws, floor, method, n, clustered=rows.clusters is not None)
+    answer = resampled(value, draws, floor, method, n, clustered=tallies.clustered)
     if answer.low == answer.high and not alike:
-        return Estimate(value, n=n, level=rows.level, note=NO_SPREAD)
+        return Estimate(value, n=n, level=tallies.level, note=NO_SPREAD)
     return answer
 
 
-def joint_table(rows: Rows, rule: Rule, found: Mapping[str, Chosen]) -> npt.NDArray[np.int64]:
+def joint_table(
+    tallies: GateTallies, rule: Rule, found: Mapping[str, Chosen]
+) -> npt.NDArray[np.int64]:
     """Rows by truth, old decision and new decision; of one family where the rule is of one."""
-    old, new = (rows.flagged(model, found[model].threshold) for model in (OLD, NEW))
-    code = 4 * rows.truth + 2 * old + new
-    counts = rows.counts
+    old, new = (tallies.flagged(model, found[model].threshold) for model in (OLD, NEW))
+    code = 4 * (tallies.sample.truth > 0) + 2 * old + new
+    counts = tallies.sample.counts
     if rule.family is not None:
-        where = rows.family(rule.family)
-        kept = np.zeros(len(code), bool) if where is None else rows.groups == where
+        where = tallies.family(rule.family)
+        kept = np.zeros(len(code), bool) if where is None else tallies.sample.truth == where + 1
         code, counts = code[kept], counts[kept]
     table = np.zeros(8, np.int64)
     np.add.at(table, code, counts)
     return table.reshape(2, 2, 2)
 
 
-def _paired(rows: Rows, rule: Rule, joint: Array, level: float) -> Estimate | None:
+def _paired(tallies: GateTallies, rule: Rule, joint: Array, level: float) -> Estimate | None:
     """Newcombe's paired interval where the measure is a share of the same rows for both models."""
     if rule.measure is None or rule.measure.formula is None or rule.average is not None:
         return None
-    if rule.label is not None and rows.label(rule.label) != 1:
+    if rule.label is not None and tallies.label(rule.label) != 1:
         # The same rows with the classes in each other's place.
         joint = joint[::-1, ::-1, ::-1]
     share = proportion(rule.measure.formula)
@@ -97,26 +101,26 @@ def _paired(rows: Rows, rule: Rule, joint: Array, level: float) -> Estimate | No
 
 
 def at_given(
-    rows: Rows, rule: Rule, thresholds: Mapping[str, float], method: Bootstrap
+    tallies: GateTallies, rule: Rule, thresholds: Mapping[str, float], method: Bootstrap
 ) -> dict[str, Chosen]:
     """Both models at fixed thresholds, on the data and on resamples of the joint table.
 
     Half a row goes to each kind of disagreement that no row shows, or no resample ever would.
     """
     plain = {model: _fixed(thresholds[model]) for model in (OLD, NEW)}
-    joint = joint_table(rows, rule, plain)
-    rest = int(rows.counts.sum()) - int(joint.sum())
+    joint = joint_table(tallies, rule, plain)
+    rest = int(tallies.sample.counts.sum()) - int(joint.sum())
     cells_of = joint.astype(np.float64)
-    if not (rows.same and thresholds[NEW] == thresholds[OLD]):
+    if not (tallies.same and thresholds[NEW] == thresholds[OLD]):
         seen = joint.sum(axis=(1, 2)) > 0
         for old, new in ((0, 1), (1, 0)):
             cells_of[:, old, new] += np.where(seen & (joint[:, old, new] == 0), 0.5, 0.0)
     shares = np.append(cells_of.ravel(), rest)
     drawn = np.random.default_rng(method.seed).multinomial(
-        int(rows.counts.sum()), shares / shares.sum(), size=method.resamples
+        int(tallies.sample.counts.sum()), shares / shares.sum(), size=method.resamples
     )
     tables = drawn[:, :8].reshape(-1, 2, 2, 2).astype(np.float64)
-    where = 0 if rule.family is None else rows.family(rule.family) or 0
+    where = 0 if rule.family is None else tallies.family(rule.family) or 0
     return {
         model: _chosen(thresholds[model], joint.sum(axis=axis), tables.sum(axis=axis + 1), where)
         for model, axis in ((OLD, 2), (NEW, 1))
@@ -143,29 +147,29 @@ def _chosen(threshold: float, table: Array, tables: Floats, family: int) -> Chos
 # -- scores ----------------------------------------------------------------------------------------
 
 
-def of_both_scores(rows: Rows, rule: Rule) -> Estimate:
+def of_both_scores(tallies: GateTallies, rule: Rule) -> Estimate:
     """The difference of a measure of scores: DeLong's for the AUC, else by each row's influence."""
     assert rule.measure is not None  # noqa: S101 - only measures are of scores
-    each = {model: of_scores(rows, rule, model) for model in (NEW, OLD)}
+    each = {model: of_scores(tallies, rule, model) for model in (NEW, OLD)}
     for model, single in each.items():
         if math.isnan(single):
             why = f"of the {model} model: {single.undefined}"
-            return Estimate(math.nan, level=rows.level, undefined=why)
-    if not all(rows.sizes):
-        return Estimate(math.nan, level=rows.level, undefined="there is only one class")
+            return Estimate(math.nan, level=tallies.level, undefined=why)
+    if not all(tallies.sizes):
+        return Estimate(math.nan, level=tallies.level, undefined="there is only one class")
     value = float(each[NEW]) - float(each[OLD])
     if not has_difference(rule.measure):
-        return Estimate(value, n=each[NEW].n, level=rows.level, note=each[NEW].note)
-    test = paired_scores(rows.sample(), rule.measure, level=rows.level)
+        return Estimate(value, n=each[NEW].n, level=tallies.level, note=each[NEW].note)
+    test = paired_scores(tallies.paired(), rule.measure, level=tallies.level)
     assert test.effect is not None  # noqa: S101 - tests of two models have one
     found = test.effect
-    if found.low < found.high or rows.same or math.isnan(found.low):
+    if found.low < found.high or tallies.same or math.isnan(found.low):
         return found
     if rule.measure.needs is Needs.LOSSES:
         return found.changed(low=math.nan, high=math.nan, note=NO_SPREAD)
-    if rows.same_order:
+    if tallies.same_order:
         return found
     # Both rank these few rows alike, as two perfect models do; others they may not.
-    smaller = min(rows.sizes)
-    reach = 1 - float(ClopperPearson(rows.level)(smaller, smaller)[0])
+    smaller = min(tallies.sizes)
+    reach = 1 - float(ClopperPearson(tallies.level)(smaller, smaller)[0])
     return found.changed(low=found.low - reach, high=found.high + reach, method="clopper-pearson")

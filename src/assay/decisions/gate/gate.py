@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from assay.decisions.gate import differences, single
 from assay.decisions.gate.grammar import EXAMPLE, parse_rule
 from assay.decisions.gate.result import Gate, Judged, reason_of
-from assay.decisions.gate.rows import Rows
 from assay.decisions.gate.rule import NEW, OLD, Operating, Rule
+from assay.decisions.gate.tallies import GateTallies, gate_tallies
 from assay.errors import InputError, LengthMismatch, MethodError
 from assay.inference import Bootstrap, Estimate
 from assay.inference.bootstrap import RESAMPLES, SEED
-from assay.inference.chosen import Chosen, choose_anew
+from assay.inference.chosen import Chosen, choose_anew, choose_from_counts
 from assay.inference.operating import AtThreshold
 from assay.inference.quantiles import check_level
 from assay.sources import FAMILY, Batch, common_labels, from_arrays, must_share_index
@@ -87,25 +87,25 @@ def gate(
                 raise InputError(f"the rule {rule.text!r} needs the {model} model: give {model}=")
     thresholds = {NEW: threshold, OLD: threshold if old_threshold is None else old_threshold}
     level = check_level(level)
-    rows = Rows(batches, thresholds, level)
-    each = tuple(_expanded(asked, rows))
+    paired = any(rule.compares for rule in asked)
+    tallies = gate_tallies(batches, thresholds, level, paired=paired)
+    each = tuple(_expanded(asked, tallies))
     rule_level = 1 - (1 - level) / len(each) if joint else level
-    rows = Rows(batches, thresholds, rule_level)
+    tallies = replace(tallies, level=rule_level)
     method = Bootstrap(rule_level, _resamples(resamples, rule_level), seed)
-    chosen = _chosen(rows, each, method, progress)
-    negatives, positives = rows.sizes
-    assert rows.first.positive is not None  # noqa: S101 - the rows see to it
+    chosen = _chosen(tallies, each, method, progress)
+    negatives, positives = tallies.sizes
     return Gate(
-        rules=tuple(_judged(rows, rule, chosen, method) for rule in each),
+        rules=tuple(_judged(tallies, rule, chosen, method) for rule in each),
         level=level,
         rule_level=rule_level,
         joint=joint,
         resamples=method.resamples,
         seed=seed,
-        labels=rows.first.labels,
-        positive=rows.first.positive,
+        labels=tallies.labels,
+        positive=tallies.positive,
         rows={"rows": negatives + positives, "positives": positives, "negatives": negatives},
-        notes=rows.first.notes,
+        notes=tallies.notes,
     )
 
 
@@ -146,18 +146,18 @@ def _batches(
     return found
 
 
-def _expanded(rules: Iterable[Rule], rows: Rows) -> Iterator[Rule]:
+def _expanded(rules: Iterable[Rule], tallies: GateTallies) -> Iterator[Rule]:
     """Rules for each family become one a family."""
     for rule in rules:
         of_family = rule.every_family or rule.family is not None
-        if of_family and FAMILY not in rows.first.slices:
+        if of_family and tallies.known is None:
             raise InputError(f"the rule {rule.text!r} is about families: give families=")
         if not rule.every_family:
             yield rule
             continue
-        if not rows.families:
+        if not tallies.families:
             raise InputError(f"the rule {rule.text!r} has no family to judge: no row is positive")
-        yield from (rule.of_family(name) for name in rows.families)
+        yield from (rule.of_family(name) for name in tallies.families)
 
 
 def _resamples(asked: int | None, level: float) -> int:
@@ -174,63 +174,85 @@ def _resamples(asked: int | None, level: float) -> int:
 # -- judging ---------------------------------------------------------------------------------------
 
 
-def _is_anew(rows: Rows, rule: Rule, point: Operating) -> bool:
+# By model, point, and whether both models have the same resamples.
+_Anew: TypeAlias = Mapping[tuple[str, Any, bool], Chosen]
+
+
+def _is_anew(tallies: GateTallies, rule: Rule, point: Operating) -> bool:
     """Whether a rule needs resamples of the rows themselves."""
     if not isinstance(point, AtThreshold):
         return True
-    return rows.clusters is not None and (rule.compares or rule.family is not None)
+    return tallies.clustered and (rule.compares or rule.family is not None)
 
 
 def _chosen(
-    rows: Rows,
+    tallies: GateTallies,
     rules: Iterable[Rule],
     method: Bootstrap,
     progress: Callable[[int, int], None] | None,
-) -> Mapping[tuple[str, Any], Chosen]:
-    """Every point that some rule needs, from one set of resamples."""
-    points: dict[Operating, None] = {}
+) -> _Anew:
+    """Every point that some rule needs: of one model from its counts, of both from the rows."""
+    points: dict[tuple[str | None, Operating], None] = {}
     for rule in rules:
         if rule.of_scores:
             continue
         for model in rule.models:
-            point = rows.point(model, rule)
-            if _is_anew(rows, rule, point):
-                points[point] = None
-    if not points:
-        return {}
-    return choose_anew(rows.scored(), list(points), method, progress=progress)
+            point = tallies.point(model, rule)
+            if _is_anew(tallies, rule, point):
+                of_rows = rule.compares or tallies.clustered
+                points[None if of_rows else model, point] = None
+    sets = sorted({model for model, _ in points}, key=str)
+    found: dict[tuple[str, Any, bool], Chosen] = {}
+    for number, of in enumerate(sets):
+        each = [point for model, point in points if model == of]
+        heard = _after(progress, number, len(sets))
+        if of is not None:
+            alone = choose_from_counts(tallies.models[of].pyramid, each, method, progress=heard)
+            found |= {(of, point, False): chosen for point, chosen in alone.items()}
+            continue
+        anew = choose_anew(tallies.scored(), each, method, progress=heard)
+        for paired in (True, False) if tallies.clustered else (True,):
+            found |= {(model, point, paired): chosen for (model, point), chosen in anew.items()}
+    return found
 
 
-def _judged(
-    rows: Rows, rule: Rule, chosen: Mapping[tuple[str, Any], Chosen], method: Bootstrap
-) -> Judged:
+def _after(
+    progress: Callable[[int, int], None] | None, sets: int, all_sets: int
+) -> Callable[[int, int], None] | None:
+    """Who hears of one set of resamples after some others."""
+    if progress is None:
+        return None
+    return lambda done, resamples: progress(sets * resamples + done, all_sets * resamples)
+
+
+def _judged(tallies: GateTallies, rule: Rule, chosen: _Anew, method: Bootstrap) -> Judged:
     if rule.of_scores:
-        each = {model: float(single.of_scores(rows, rule, model)) for model in rule.models}
+        each = {model: float(single.of_scores(tallies, rule, model)) for model in rule.models}
         found = (
-            differences.of_both_scores(rows, rule)
+            differences.of_both_scores(tallies, rule)
             if rule.compares
-            else single.of_scores(rows, rule, rule.subject)
+            else single.of_scores(tallies, rule, rule.subject)
         )
         return _verdict(rule, found, each, {})
-    points = {model: rows.point(model, rule) for model in rule.models}
+    points = {model: tallies.point(model, rule) for model in rule.models}
     at: dict[str, float | None]
-    if any(_is_anew(rows, rule, point) for point in points.values()):
-        taken = {model: chosen[model, point] for model, point in points.items()}
+    if any(_is_anew(tallies, rule, point) for point in points.values()):
+        taken = {m: chosen[m, point, rule.compares] for m, point in points.items()}
         found = (
-            differences.between(rows, rule, taken, method)
+            differences.between(tallies, rule, taken, method)
             if rule.compares
-            else single.anew(rows, rule, taken[rule.subject], method)
+            else single.anew(tallies, rule, taken[rule.subject], method)
         )
     elif rule.compares:
         fixed = {m: p.threshold for m, p in points.items() if isinstance(p, AtThreshold)}
-        taken = differences.at_given(rows, rule, fixed, method)
-        found = differences.between(rows, rule, taken, method)
+        taken = differences.at_given(tallies, rule, fixed, method)
+        found = differences.between(tallies, rule, taken, method)
     else:
-        found = single.given(rows, rule, rule.subject)
+        found = single.given(tallies, rule, rule.subject)
         point = points[rule.subject]
         assert isinstance(point, AtThreshold)  # noqa: S101 - others are chosen anew
         return _verdict(rule, found, {rule.subject: float(found)}, {rule.subject: point.threshold})
-    each = {model: single.values(rows, rule, taken[model])[0] for model in rule.models}
+    each = {model: single.values(tallies, rule, taken[model])[0] for model in rule.models}
     at = {model: taken[model].threshold for model in rule.models}
     return _verdict(rule, found, each, at)
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.decisions.gate.quantities import position, quantity_of
-from assay.decisions.gate.rows import Rows
-from assay.decisions.gate.rule import Rule
-from assay.evaluation.deployment import daily
-from assay.inference import Bootstrap, ClopperPearson, Estimate, estimate
+from assay.decisions.gate.rule import Rule, held_by
+from assay.decisions.gate.tallies import GateTallies
+from assay.errors import InputError
+from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED, daily
+from assay.formula import FN, FP, TN, TP, Expression, at_base_rate, of_classes
+from assay.inference import Bootstrap, ClopperPearson, Estimate, Quantity, estimate
 from assay.inference.chosen import Chosen
 from assay.inference.operating import AtThreshold, MaxFar
 from assay.measures import Measure
@@ -23,67 +25,74 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 NO_FAMILY = "no row of this family is positive"
 
+_ROWS = TP + FP + FN + TN
+_OF_DAY: dict[str, Expression] = {
+    ALERTS: (TP + FP) / _ROWS,
+    FALSE_ALARMS: FP / _ROWS,
+    MISSED: FN / _ROWS,
+}
 
-def given(rows: Rows, rule: Rule, model: str) -> Estimate:
+
+def given(tallies: GateTallies, rule: Rule, model: str) -> Estimate:
     """One model at a fixed threshold, or its scores: what an evaluation says of it."""
     if rule.of_scores:
-        return of_scores(rows, rule, model)
-    point = rows.point(model, rule)
+        return of_scores(tallies, rule, model)
+    point = tallies.point(model, rule)
     assert isinstance(point, AtThreshold)  # noqa: S101 - others are chosen anew
-    judge = rows.judge(model, point.threshold)
+    judge = tallies.judge(model, point.threshold)
     if rule.measure is None:
         assert rule.volume is not None  # noqa: S101 - the parser asks for it
         return daily(judge, rule.written, rule.volume, rule.base_rate)
     if rule.family is not None:
-        if rows.family(rule.family) is None:
-            return Estimate(math.nan, level=rows.level, undefined=NO_FAMILY)
+        if tallies.family(rule.family) is None:
+            return Estimate(math.nan, level=tallies.level, undefined=NO_FAMILY)
         return judge.of_slice(rule.measure, (FAMILY, rule.family))
     if rule.average is not None:
         return judge.averaged(rule.measure, rule.average)
-    label = position(rule, rows)
+    label = position(rule, tallies)
     if rule.base_rate is not None:
         return judge.at_base_rate(rule.measure, rule.base_rate)
     return judge.of_label(rule.measure, label)
 
 
-def of_scores(rows: Rows, rule: Rule, model: str) -> Estimate:
+def of_scores(tallies: GateTallies, rule: Rule, model: str) -> Estimate:
     """A measure of one model's scores."""
     assert rule.measure is not None  # noqa: S101 - only measures are of scores
-    if rule.label is not None and rows.label(rule.label) != 1:
+    if rule.label is not None and tallies.label(rule.label) != 1:
         return Estimate(
             math.nan,
-            level=rows.level,
-            undefined=f"scores rank {rows.first.positive!r}, not {rule.label!r}",
+            level=tallies.level,
+            undefined=f"scores rank {tallies.positive!r}, not {rule.label!r}",
         )
-    return rows.judge(model).scored(rule.measure)
+    return tallies.judge(model).scored(rule.measure)
 
 
-def anew(rows: Rows, rule: Rule, found: Chosen, method: Bootstrap) -> Estimate:
+def anew(tallies: GateTallies, rule: Rule, found: Chosen, method: Bootstrap) -> Estimate:
     """One model where the threshold is chosen anew in each resample.
 
     Never narrower than the interval that takes the threshold as given.
     """
-    value, draws = values(rows, rule, found)
+    value, draws = values(tallies, rule, found)
     if math.isnan(value):
-        return Estimate(value, level=rows.level, undefined=undefined(rows, rule, found))
+        return Estimate(value, level=tallies.level, undefined=undefined(tallies, rule, found))
     if rule.family is not None:
-        where = rows.family(rule.family)
+        where = tallies.family(rule.family)
         hits, size = found.hits[where], found.sizes[where]
-        low, high = (float(end) for end in ClopperPearson(rows.level)(hits, size))
+        low, high = (float(end) for end in ClopperPearson(tallies.level)(hits, size))
         assert rule.measure is not None  # noqa: S101 - families have a measure
         ends = (1 - high, 1 - low) if _of_misses(rule.measure) else (low, high)
         n = float(size)
     else:
-        quantity, bounds = quantity_of(rule, rows)
-        floor = estimate(quantity, confusion_of(rows, found.table), bounds, level=rows.level)
+        quantity, bounds = quantity_of(rule, tallies)
+        floor = estimate(quantity, confusion_of(tallies, found.table), bounds, level=tallies.level)
         ends, n = (floor.low, floor.high), floor.n
-    return resampled(value, draws, ends, method, n, clustered=rows.clusters is not None)
+    return resampled(value, draws, ends, method, n, clustered=tallies.clustered)
 
 
-def values(rows: Rows, rule: Rule, found: Chosen) -> tuple[float, Floats]:
+def values(tallies: GateTallies, rule: Rule, found: Chosen) -> tuple[float, Floats]:
     """The value on the data, and on each resample; nan where undefined."""
     if rule.family is not None:
-        where = rows.family(rule.family)
+        where = tallies.family(rule.family)
         if where is None:
             return math.nan, np.full(len(found.tables), math.nan)
         assert rule.measure is not None  # noqa: S101 - families have a measure
@@ -93,12 +102,12 @@ def values(rows: Rows, rule: Rule, found: Chosen) -> tuple[float, Floats]:
             shares = found.group_hits[:, where] / found.group_sizes[:, where]
         value, draws = (1 - share, 1 - shares) if missed else (share, shares)
     else:
-        quantity, _ = quantity_of(rule, rows)
-        value = quantity.value(confusion_of(rows, found.table))
+        quantity, _ = quantity_of(rule, tallies)
+        value = quantity.value(confusion_of(tallies, found.table))
         draws = quantity.of_tables(found.tables)
     if not isinstance(rule.at, AtThreshold | None):
         # Without both classes there is no rate to choose a threshold by.
-        value = math.nan if not all(rows.sizes) else value
+        value = math.nan if not all(tallies.sizes) else value
         draws = np.where(found.tables.sum(axis=2).all(axis=1), draws, math.nan)
     return value, draws
 
@@ -108,23 +117,23 @@ def _of_misses(measure: Measure) -> bool:
     return measure.slopes["TP"] == -1
 
 
-def undefined(rows: Rows, rule: Rule, found: Chosen) -> str:
+def undefined(tallies: GateTallies, rule: Rule, found: Chosen) -> str:
     """Why there is no value."""
-    if rule.family is not None and rows.family(rule.family) is None:
+    if rule.family is not None and tallies.family(rule.family) is None:
         return NO_FAMILY
-    if not all(rows.sizes):
-        return f"there are no {'negatives' if rows.sizes[1] else 'positives'}"
-    quantity, _ = quantity_of(rule, rows)
-    why = quantity.reason(confusion_of(rows, found.table)) or "it has no value"
+    if not all(tallies.sizes):
+        return f"there are no {'negatives' if tallies.sizes[1] else 'positives'}"
+    quantity, _ = quantity_of(rule, tallies)
+    why = quantity.reason(confusion_of(tallies, found.table)) or "it has no value"
     if found.threshold is None and isinstance(rule.at, MaxFar):
         return f"no threshold keeps {rule.at}, so {why}"
     return why
 
 
-def confusion_of(rows: Rows, table: Floats) -> Confusion:
+def confusion_of(tallies: GateTallies, table: Floats) -> Confusion:
     """A table of counts as a confusion matrix."""
     cells = tuple(tuple(round(cell) for cell in row) for row in table.tolist())
-    return Confusion(rows.first.labels, cells)
+    return Confusion(tallies.labels, cells)
 
 
 def resampled(
@@ -157,3 +166,42 @@ def resampled(
         level=method.level,
         note=f"{left_out}, which were left out" if ends.undefined else None,
     )
+
+
+# -- what a rule about decisions computes from a confusion matrix ----------------------------------
+
+
+def quantity_of(rule: Rule, tallies: GateTallies) -> tuple[Quantity, tuple[float, float]]:
+    """The formula of a rule, and the range of its values."""
+    if rule.measure is None:
+        assert rule.volume is not None  # noqa: S101 - the parser asks for it
+        formula, bounds = _OF_DAY[rule.written], (0.0, rule.volume)
+    else:
+        assert rule.measure.formula is not None  # noqa: S101 - not a measure of scores
+        formula, bounds = rule.measure.formula, rule.measure.range
+    if rule.average is not None:
+        return Quantity(of_classes(formula, rule.average)), bounds
+    label = position(rule, tallies)
+    if rule.base_rate is not None:
+        formula = at_base_rate(formula, Fraction(repr(rule.base_rate)))
+    if rule.volume is not None:
+        formula = Fraction(repr(rule.volume)) * formula
+    return Quantity(formula, label=label), bounds
+
+
+def position(rule: Rule, tallies: GateTallies) -> int:
+    """The label that a rule is about; refuses what its condition keeps as it is."""
+    if rule.label is None or rule.measure is None:
+        return 1
+    label = tallies.label(rule.label)
+    if label == 1:
+        return label
+    if rule.base_rate is not None:
+        raise InputError(
+            f"the rule {rule.text!r} is about {rule.label!r}, and a base rate is the share of the "
+            f"positive {tallies.positive!r}"
+        )
+    swapped = rule.measure.swapped
+    if swapped is not None and swapped in held_by(rule.at):
+        raise InputError(f"the rule {rule.text!r} could not fail: its condition keeps {swapped}")
+    return label

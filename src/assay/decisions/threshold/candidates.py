@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -11,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.decisions.threshold.rules import LowestCost, Rule, first_best
-from assay.decisions.threshold.sweep import Counts
 from assay.decisions.threshold.wanted import Wanted
 from assay.inference.chosen import Chooser
+from assay.inference.narrowing import Blocks, Counts
 from assay.inference.operating import NOTHING
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -27,50 +28,62 @@ _CLOSE = 1e-13
 class Youden:
     """The highest detection rate less false positive rate (Youden 1950)."""
 
-    def choose(self, tp: Array, fp: Array, positives: float, negatives: float) -> int:
-        """The position in a sweep (thresholds decreasing, counts cumulative) that is chosen."""
-        counts = Counts(tp, fp, int(positives), int(negatives))
-        if not (positives and negatives):
+    def position(self, counts: Counts) -> int:
+        """The position in a sweep that is chosen."""
+        if not (counts.positives and counts.negatives):
             return NOTHING
         return _best(
-            tp / positives - fp / negatives,
+            self._value(counts.tp, counts.fp, counts),
             counts,
             lambda hit, false: Fraction(hit, counts.positives) - Fraction(false, counts.negatives),
         )
+
+    def undecided(self, blocks: Blocks) -> Array:
+        """The blocks that may hold a better threshold than the ends."""
+        return _may_be_best(self._value, blocks)
+
+    @staticmethod
+    def _value(tp: Array, fp: Array, counts: Counts) -> Floats:
+        return np.asarray(tp / counts.positives - fp / counts.negatives)
 
 
 @dataclass(frozen=True)
 class BestF1:
     """The highest F1."""
 
-    def choose(self, tp: Array, fp: Array, positives: float, negatives: float) -> int:
-        """The position in a sweep (thresholds decreasing, counts cumulative) that is chosen."""
-        if not positives:
+    def position(self, counts: Counts) -> int:
+        """The position in a sweep that is chosen."""
+        if not counts.positives:
             return NOTHING
-        counts = Counts(tp, fp, int(positives), int(negatives))
-        # F1 = 2 TP/(TP + FP + P) grows with TP/(FP + P).
         return _best(
-            tp / (fp + positives),
+            self._value(counts.tp, counts.fp, counts),
             counts,
             lambda hit, false: Fraction(hit, false + counts.positives),
         )
+
+    def undecided(self, blocks: Blocks) -> Array:
+        """The blocks that may hold a better threshold than the ends."""
+        return _may_be_best(self._value, blocks)
+
+    @staticmethod
+    def _value(tp: Array, fp: Array, counts: Counts) -> Floats:
+        # F1 = 2 TP/(TP + FP + P) grows with TP/(FP + P).
+        return np.asarray(tp / (fp + counts.positives))
 
 
 @dataclass(frozen=True)
 class BestMcc:
     """The highest Matthews correlation coefficient."""
 
-    def choose(self, tp: Array, fp: Array, positives: float, negatives: float) -> int:
-        """The position in a sweep (thresholds decreasing, counts cumulative) that is chosen."""
-        counts = Counts(tp, fp, int(positives), int(negatives))
-        if not (positives and negatives):
+    def position(self, counts: Counts) -> int:
+        """The position in a sweep that is chosen."""
+        if not (counts.positives and counts.negatives):
             return NOTHING
         rows = counts.rows
-        share = (tp + fp) / rows
-        # MCC is this over a constant; flagging all rows leaves it undefined.
-        spread = np.sqrt(share * (1 - share))
-        above = tp / positives - fp / negatives
-        found = np.divide(above, spread, out=np.full(len(tp), -np.inf), where=spread > 0)
+        # Flagging no row, or all of them, leaves it undefined.
+        flagged = counts.tp + counts.fp
+        found = self._value(counts.tp, counts.fp, counts)
+        found = np.where((flagged > 0) & (flagged < rows), found, -np.inf)
 
         def squared(hit: int, false: int) -> Fraction:
             flagged = hit + false
@@ -81,26 +94,53 @@ class BestMcc:
 
         return _best(found, counts, squared) if np.isfinite(found).any() else NOTHING
 
+    def undecided(self, blocks: Blocks) -> Array:
+        """The blocks that may hold a better threshold than the ends."""
+        flagged = blocks.high.tp + blocks.high.fp
+        return _may_be_best(self._value, blocks, (flagged > 0) & (flagged < blocks.high.rows))
+
+    @staticmethod
+    def _value(tp: Array, fp: Array, counts: Counts) -> Floats:
+        """MCC over a constant; it grows with the one rate and falls with the other.
+
+        Zero where it is undefined: no other threshold there has more.
+        """
+        share = (tp + fp) / counts.rows
+        spread = np.sqrt(share * (1 - share))
+        above = tp / counts.positives - fp / counts.negatives
+        return np.divide(above, spread, out=np.zeros(len(tp)), where=spread > 0)
+
 
 @dataclass(frozen=True)
 class EqualError:
     """Where false positive rate and false negative rate are closest."""
 
-    def choose(self, tp: Array, fp: Array, positives: float, negatives: float) -> int:
-        """The position in a sweep (thresholds decreasing, counts cumulative) that is chosen."""
-        counts = Counts(tp, fp, int(positives), int(negatives))
-        if not (positives and negatives):
+    def position(self, counts: Counts) -> int:
+        """The position in a sweep that is chosen."""
+        if not (counts.positives and counts.negatives):
             return NOTHING
+        after = self._crossing(counts)
+        around = [i for i in (after - 1, after) if 0 <= i < len(counts.tp)]
+        best = min(around, key=lambda i: abs(_lead(counts, i)))
+        lead = _lead(counts, best)
+        return bisect_left(range(best + 1), lead, key=lambda i: _lead(counts, i))
 
-        def lead(position: int) -> int:
-            missed = counts.positives - int(tp[position])
-            return int(fp[position]) * counts.positives - missed * counts.negatives
+    def undecided(self, blocks: Blocks) -> Array:
+        """The block in which false positives get more than misses."""
+        if not (blocks.high.positives and blocks.high.negatives):
+            return blocks.none
+        return np.asarray((blocks.order == self._crossing(blocks.high)) & blocks.drawn)
 
+    @staticmethod
+    def _crossing(counts: Counts) -> int:
         # The lead of the false positives grows as the threshold falls.
-        after = bisect_left(range(len(tp)), 0, key=lead)
-        around = [i for i in (after - 1, after) if 0 <= i < len(tp)]
-        best = min(around, key=lambda i: abs(lead(i)))
-        return bisect_left(range(best + 1), lead(best), key=lead)
+        return bisect_left(range(len(counts.tp)), 0, key=lambda i: _lead(counts, i))
+
+
+def _lead(counts: Counts, position: int) -> int:
+    """How far the false positive rate is above the false negative rate, times both classes."""
+    missed = counts.positives - int(counts.tp[position])
+    return int(counts.fp[position]) * counts.positives - missed * counts.negatives
 
 
 def candidates_of(wanted: Wanted) -> dict[str, tuple[Chooser, str]]:
@@ -118,6 +158,22 @@ def candidates_of(wanted: Wanted) -> dict[str, tuple[Chooser, str]]:
         cheapest = LowestCost(wanted.cost_fp, wanted.cost_fn, wanted.base_rate)
         found["lowest cost"] = (Rule((), cheapest), "the lowest expected cost a row")
     return found
+
+
+def _may_be_best(
+    value: Callable[[Array, Array, Counts], Floats], blocks: Blocks, defined: Array | None = None
+) -> Array:
+    """The blocks in which a value that TP raises and FP lowers may pass that of the best end.
+
+    ``defined`` are the ends that have a value.
+    """
+    high, low = blocks.high, blocks.low
+    if not (high.positives and high.negatives):
+        return blocks.none
+    ends, inside = value(high.tp, high.fp, high), blocks.mixed
+    if defined is not None:
+        ends, inside = np.where(defined, ends, -np.inf), inside | (blocks.drawn & ~defined)
+    return np.asarray(inside & (value(high.tp, low.fp, high) >= ends.max() - _CLOSE))
 
 
 def _best(values: Floats, counts: Counts, exact: Any) -> int:

@@ -9,26 +9,35 @@ from typing import Any
 
 from assay.decisions.threshold import infeasible, words
 from assay.decisions.threshold.candidates import candidates_of
+from assay.decisions.threshold.counting import ScoredTallies, tallies_of
 from assay.decisions.threshold.estimates import Drawn, estimates_at
 from assay.decisions.threshold.findings import findings_of
 from assay.decisions.threshold.holdout import judge, labelled_like
 from assay.decisions.threshold.plotting import thinned
 from assay.decisions.threshold.result import Choice, Point
 from assay.decisions.threshold.rules import Rule, empirical_rule, guaranteed_rule
-from assay.decisions.threshold.sweep import MODEL, Swept
+from assay.decisions.threshold.sweep import Swept
 from assay.decisions.threshold.wanted import Wanted, wanted
 from assay.decisions.threshold.worth import worth
 from assay.errors import InputError
+from assay.evaluation.kept import keeping, mode_note
 from assay.inference import Bootstrap
-from assay.inference.chosen import Chooser, Progress, choose_anew
+from assay.inference.chosen import Chooser, Progress
 from assay.inference.operating import NOTHING
 from assay.sources import FAMILY, Batch, from_arrays, must_share_index
 from assay.sources.columns import labels_of
+from assay.tally.keeping import Cuts, Exact, Grid
 
 ANEW = (
     "Intervals choose the threshold anew in each resample, and tell what this threshold would do "
     "on new rows."
 )
+# What the thresholds are where not every score was kept; promises hold as ever, since a score is
+# flagged by its cell alone.
+EDGES = {
+    Grid.name: "Thresholds are edges of cells, so that the counts of each one are exact.",
+    Cuts.name: "Thresholds are the scores of the others, and the gaps between them.",
+}
 _HOLDOUT = ("y_true", "y_score", "families", "counts", "clusters")
 
 
@@ -94,9 +103,10 @@ def choose_threshold(
         must_share_index({f"holdout {name}": column for name, column in columns.items()})
         columns["y_true"] = labels_of(columns["y_true"], "y_true")
         like = labelled_like(truth, columns["y_true"], batch.positive, said)
-        unseen = _batch(columns, like)
-    return choose_of_batches(
-        batch,
+        judged = _batch(columns, like)
+        unseen = tallies_of(judged, FAMILY, {"name": "arrays", "rows_read": judged.rows})
+    return choose_of_tallies(
+        tallies_of(batch, FAMILY, {"name": "arrays", "rows_read": batch.rows}),
         {
             "max_far": max_far,
             "max_fpr": max_fpr,
@@ -111,34 +121,28 @@ def choose_threshold(
         },
         family=FAMILY,
         method=Bootstrap(level, resamples, seed),
-        source={"name": "arrays", "rows_read": batch.rows},
         holdout=unseen,
-        holdout_source={"name": "arrays", "rows_read": 0 if unseen is None else unseen.rows},
         progress=progress,
     )
 
 
-def choose_of_batches(
-    batch: Batch,
+def choose_of_tallies(
+    tallies: ScoredTallies,
     asked: Mapping[str, Any],
     *,
     family: str,
     method: Bootstrap,
-    source: Mapping[str, Any],
-    holdout: Batch | None = None,
-    holdout_source: Mapping[str, Any] | None = None,
-    notes: Sequence[str] = (),
+    holdout: ScoredTallies | None = None,
     progress: Progress | None = None,
 ) -> Choice:
-    """Choose on rows that were checked; ``family`` names the slice that holds families."""
-    swept = Swept.of(batch, batch.slices.get(family))
+    """Choose from what was counted; ``family`` names the column that holds families."""
+    swept = Swept.of(tallies)
     swept.must_have_both_kinds()
     want = wanted(**asked, families=tuple(each.name for each in swept.families))
     unseen = None
     if holdout is not None:
         # Kinds that only one of them has may give a side another name.
-        alike = replace(holdout, labels=batch.labels, positive=batch.positive)
-        unseen = Swept.of(alike, holdout.slices.get(family))
+        unseen = replace(Swept.of(holdout), positive=swept.positive, labels=swept.labels)
     choosing = _Choosing(swept, want, method, progress)
     empirical, guaranteed, candidates = choosing.points()
     why = choosing.infeasible(empirical, guaranteed)
@@ -151,7 +155,7 @@ def choose_of_batches(
             promised=guaranteed is not None,
             wanted=want,
             level=method.level,
-            source=_counted(holdout_source or {}, unseen),
+            source=_counted(holdout.source if holdout else {}, unseen),
         )
     return Choice(
         constraints=want.constraints,
@@ -161,16 +165,16 @@ def choose_of_batches(
         infeasible=why,
         candidates=candidates,
         holdout=judged,
-        positive=batch.positive or "",
-        labels=batch.labels,
+        positive=swept.positive,
+        labels=swept.labels,
         confidence=float(want.confidence),
         level=method.level,
         base_rate=None if want.base_rate is None else float(want.base_rate),
         volume=None if want.volume is None else float(want.volume),
         family=family if swept.families else None,
         findings=findings_of(swept, want, chosen, unseen, judged),
-        notes=(*notes, *batch.notes, *_notes(swept, want)),
-        source=_counted(source, swept),
+        notes=(*tallies.notes, *_notes(tallies, want)),
+        source=_counted(tallies.source, swept),
         sweep=thinned(swept, (empirical, guaranteed, *candidates)),
     )
 
@@ -187,12 +191,12 @@ class _Choosing:
     @cached_property
     def empirical(self) -> Rule:
         """What is best on the rows at hand."""
-        return empirical_rule(self.wanted, self.swept.families)
+        return empirical_rule(self.wanted)
 
     @cached_property
     def guaranteed(self) -> Rule:
         """What is best of what can be promised."""
-        return guaranteed_rule(self.wanted, self.swept.families)
+        return guaranteed_rule(self.wanted)
 
     def points(self) -> tuple[Point | None, Point | None, tuple[Point, ...]]:
         """The empirical and the guaranteed point and the usual ones, where there are such."""
@@ -200,37 +204,30 @@ class _Choosing:
         rules: dict[str, Chooser] = {name: rule for name, (rule, _) in usual.items()}
         if self.wanted.constraints:
             rules["empirical"] = self.empirical
-        if self.wanted.size and self.swept.batch.clusters is None:
+        if self.wanted.size and self.swept.sample is None:
             rules["guaranteed"] = self.guaranteed
-        counts = self.swept.counts
-        held = (counts.tp, counts.fp, counts.positives, counts.negatives)
-        found = {name: rule for name, rule in rules.items() if rule.choose(*held) != NOTHING}
-        drawn = (
-            {}
-            if not found
-            else choose_anew(
-                self.swept.rows,
-                list(dict.fromkeys(found.values())),
-                self.method,
-                progress=self.progress,
-            )
-        )
+        seen = self.swept.seen_by(*rules.values())
+        positions = {name: rule.position(seen.counts) for name, rule in rules.items()}
+        found = {name: rule for name, rule in rules.items() if positions[name] != NOTHING}
+        drawn = {}
+        if found:
+            each = list(dict.fromkeys(found.values()))
+            drawn = self.swept.chosen(each, self.method, self.progress)
 
         def point(name: str, said: str, confidence: float | None = None) -> Point | None:
             if name not in found:
                 return None
-            chosen = drawn[MODEL, found[name]]
-            threshold = float(self.swept.thresholds[found[name].choose(*held)])
+            chosen = drawn[found[name]]
+            threshold = float(seen.thresholds[positions[name]])
             resampled = Drawn(self.swept, chosen, self.method)
             estimates = estimates_at(
                 self.swept, threshold, self.wanted, self.method.level, resampled
             )
             return Point(threshold, said, confidence, estimates, name)
 
-        families = self.swept.families
         guaranteed = None
         if "guaranteed" in found:
-            said = words.guaranteed(self.wanted, counts, families)
+            said = words.guaranteed(self.wanted, self.swept)
             guaranteed = point("guaranteed", said, float(self.wanted.confidence))
         candidates = [
             point(name, f"{said[0].upper()}{said[1:]} on these rows; nothing is promised.")
@@ -253,7 +250,7 @@ class _Choosing:
         said = []
         if empirical is None:
             said.append(infeasible.not_found(self.swept, self.wanted, self.empirical))
-        if self.swept.batch.clusters is not None:
+        if self.swept.sample is not None:
             said.append(infeasible.CLUSTERS)
         elif guaranteed is None:
             found = empirical is not None
@@ -263,8 +260,11 @@ class _Choosing:
         return " ".join(filter(None, said)) or None
 
 
-def _notes(swept: Swept, want: Wanted) -> list[str]:
+def _notes(tallies: ScoredTallies, want: Wanted) -> list[str]:
     found = [ANEW]
+    kept = keeping(tallies.resolved)
+    if not isinstance(kept, Exact):
+        found.append(f"{mode_note(tallies.resolved)}. {EDGES[kept.name]}")
     if want.size > 1:
         found.append(
             f"The confidence of {float(want.confidence):g} is for all {want.size} constraints "
@@ -275,7 +275,7 @@ def _notes(swept: Swept, want: Wanted) -> list[str]:
             "The budget bounds the expected number of alerts a day; the share of days above it "
             "takes rows as independent of each other."
         )
-    if swept.batch.counts is not None:
+    if tallies.frequencies:
         found.append("A row that is counted n times is taken as n independent rows.")
     return found
 
@@ -288,8 +288,8 @@ def _counted(source: Mapping[str, Any], swept: Swept) -> dict[str, Any]:
         "rows_used": read - refused,
         "rows_refused": refused,
         "refused": list(source.get("refused", ())),
-        "positives": swept.counts.positives,
-        "negatives": swept.counts.negatives,
+        "positives": swept.positives,
+        "negatives": swept.negatives,
         **({"chosen": source["chosen"]} if "chosen" in source else {}),
     }
 

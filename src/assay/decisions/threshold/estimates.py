@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,6 +26,7 @@ from assay.formula import Expression, at_base_rate
 from assay.inference import Bootstrap, ClopperPearson, Estimate, Quantity, estimate
 from assay.inference.binomial import tail
 from assay.inference.chosen import Chosen
+from assay.inference.narrowing import Counts
 from assay.measures import (
     ALERT_RATE,
     EXPECTED_COST,
@@ -56,18 +57,28 @@ class Drawn:
 
     def widened(self, found: Estimate, quantity: Quantity, bounds: tuple[float, float]) -> Estimate:
         """An estimate with the interval of a chosen threshold."""
-        positions = self.swept.positions(self.chosen.thresholds)
         own = quantity.of_tables(self.chosen.tables)
-        on_all = quantity.of_tables(self.swept.tables(positions))
-        return self._between(found, own, on_all, bounds)
+        return self._between(found, own, quantity.of_tables(self._tables), bounds)
 
     def family(self, found: Estimate, i: int) -> Estimate:
         """The same for the detection rate of a family."""
-        positions = self.swept.positions(self.chosen.thresholds)
-        family = self.swept.families[i]
+        hits = self._counts.kind(self.swept.families[i].name)
         with np.errstate(invalid="ignore"):
             own = self.chosen.group_hits[:, i] / self.chosen.group_sizes[:, i]
-        return self._between(found, own, family.hits_at(positions) / family.size, (0.0, 1.0))
+        return self._between(found, own, hits.flagged / hits.size, (0.0, 1.0))
+
+    @cached_property
+    def _positions(self) -> npt.NDArray[np.int64]:
+        return self.swept.positions(self.chosen.thresholds)
+
+    @cached_property
+    def _tables(self) -> Floats:
+        """All rows at the thresholds of the resamples."""
+        return self.swept.tables(self._positions)
+
+    @cached_property
+    def _counts(self) -> Counts:
+        return self.swept.counts_at(self._positions)
 
     def _between(
         self, found: Estimate, own: Floats, on_all: Floats, bounds: tuple[float, float]
@@ -82,7 +93,7 @@ class Drawn:
             return found.changed(note="no resample has a threshold: the interval takes it as given")
         here = float(scale.to(np.float64(found)))
         low, high = (float(scale.back(here - end)) for end in (ends.high, ends.low))
-        clustered = self.swept.batch.clusters is not None
+        clustered = self.swept.sample is not None
         notes = [found.note] if found.note else []
         if ends.undefined:
             notes.append(
@@ -135,7 +146,7 @@ class _Judged:
     drawn: Drawn | None
 
     def all(self) -> Iterator[Shown]:
-        positive = self.swept.batch.positive
+        positive = self.swept.positive
         base_rate = self.wanted.base_rate
         rate = None if base_rate is None else float(base_rate)
         for name in AT_THRESHOLD:
@@ -181,8 +192,7 @@ class _Judged:
 
     def _daily(self, volume: float) -> Iterator[tuple[str, Estimate]]:
         """Alerts, false alarms and missed attacks of a day, and days over the budget."""
-        counts = self.swept.counts
-        rate = self.wanted.base_rate or Fraction(counts.positives, counts.rows)
+        rate = self.wanted.base_rate or Fraction(self.swept.positives, self.swept.rows)
         attacks = volume * float(rate)
         alerts = self._deployed(ALERT_RATE.name)
         yield ALERTS, _scaled(alerts, volume)
@@ -202,7 +212,7 @@ class _Judged:
 
     def _of_family(self, i: int) -> Estimate:
         family = self.swept.families[i]
-        hits = int(family.hits_at(np.array(self.position)))
+        hits = int(self.swept.counts_at(self.position).kind(family.name).flagged)
         low, high = ClopperPearson(self.level)(hits, family.size)
         found = Estimate(
             hits / family.size,

@@ -51,11 +51,11 @@ def _same_rows(swept: Swept, holdout: Swept | None) -> Iterator[Finding]:
         return
     shared = _shared(swept, holdout)
     if shared:
-        all_ = "All" if shared == holdout.counts.rows else count(shared)
+        all_ = "All" if shared == holdout.rows else count(shared)
         yield Finding(
             "T002",
             "warning",
-            f"{all_} of the {count(holdout.counts.rows)} rows of the holdout are in the rows that "
+            f"{all_} of the {count(holdout.rows)} rows of the holdout are in the rows that "
             f"the threshold was chosen on, so it judges nothing new. Give rows that were kept "
             f"aside.",
         )
@@ -63,27 +63,21 @@ def _same_rows(swept: Swept, holdout: Swept | None) -> Iterator[Finding]:
 
 def _shared(swept: Swept, holdout: Swept) -> int:
     """How many rows of the holdout are rows that the threshold was chosen on."""
-
-    def table(of: Swept) -> Any:
-        return np.diff(np.stack([of.counts.tp, of.counts.fp]), axis=1, prepend=0)
-
-    if np.array_equal(swept.thresholds, holdout.thresholds) and np.array_equal(
-        table(swept), table(holdout)
-    ):
-        return holdout.counts.rows
-    distinct = [len(part.thresholds) / part.counts.rows for part in (swept, holdout)]
-    if min(distinct) < _MOST_DIFFER:
+    here, there = swept.tally, holdout.tally
+    if np.array_equal(here.scores, there.scores) and np.array_equal(here.counts, there.counts):
+        return holdout.rows
+    if min(swept.tally.size / swept.rows, holdout.tally.size / holdout.rows) < _MOST_DIFFER:
         return 0
-    _, here, there = np.intersect1d(
-        swept.thresholds, holdout.thresholds, assume_unique=True, return_indices=True
+    _, mine, theirs = np.intersect1d(
+        here.scores, there.scores, assume_unique=True, return_indices=True
     )
-    both = np.minimum(table(swept)[:, here], table(holdout)[:, there])
-    shared = int(both.sum())
-    return shared if 2 * shared > holdout.counts.rows else 0
+    both = np.minimum(here.counts[:, mine], there.counts[:, theirs])
+    shared = int(both.sum(dtype=np.int64))
+    return shared if 2 * shared > holdout.rows else 0
 
 
 def _few(swept: Swept, wanted: Wanted) -> Iterator[Finding]:
-    positives, negatives = swept.counts.positives, swept.counts.negatives
+    positives, negatives = swept.positives, swept.negatives
     few = [f"{count(positives)} positives"] if positives < FEWEST else []
     few += [f"{count(negatives)} negatives"] if negatives < FEWEST else []
     few += [
@@ -107,14 +101,13 @@ def _base_rate(swept: Swept, wanted: Wanted) -> Iterator[Finding]:
     asked += ["the number of alerts"] if wanted.volume is not None else []
     asked += ["the cost"] if wanted.cost_fp is not None else []
     if asked:
-        share = swept.counts.positives / swept.counts.rows
         verb = "are" if len(asked) > 1 else "is"
         yield Finding(
             "T004",
             "warning",
             f"No base rate was given, so {listed(asked)} {verb} at the share of attacks in these "
-            f"rows, {percent(share)}. Where attacks are rarer the same threshold does far worse: "
-            f"say the base rate of deployment.",
+            f"rows, {percent(swept.share)}. Where attacks are rarer the same threshold does far "
+            f"worse: say the base rate of deployment.",
         )
 
 
@@ -122,14 +115,14 @@ def _extreme(swept: Swept, chosen: Point | None) -> Iterator[Finding]:
     if chosen is None or chosen.threshold is None:
         return
     position = int(swept.positions(chosen.threshold))
-    if not swept.counts.tp[position]:
+    if not swept.counts_at(position).tp:
         yield Finding(
             "T005",
             "warning",
             f"The threshold {chosen.threshold:.6g} keeps what was asked by detecting nothing: "
             f"negatives have the highest scores.",
         )
-    elif position == len(swept.thresholds) - 1:
+    elif position == swept.last:
         yield Finding(
             "T006",
             "warning",
@@ -140,8 +133,7 @@ def _extreme(swept: Swept, chosen: Point | None) -> Iterator[Finding]:
 def _nothing_is_cheaper(swept: Swept, wanted: Wanted, chosen: Point | None) -> Iterator[Finding]:
     if wanted.cost_fp is None or wanted.cost_fn is None or chosen is None:
         return
-    counts = swept.counts
-    share = float(wanted.base_rate or counts.positives / counts.rows)
+    share = float(wanted.base_rate or swept.share)
     without = share * float(wanted.cost_fn)
     if chosen[EXPECTED_COST.name] > without:
         yield Finding(

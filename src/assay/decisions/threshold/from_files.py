@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assay.decisions.threshold.choose import choose_of_batches
+from assay.decisions.threshold.choose import choose_of_tallies
+from assay.decisions.threshold.counting import CountedFiles, family_of
 from assay.decisions.threshold.holdout import labelled_like
 from assay.decisions.threshold.result import Choice
-from assay.errors import CountError, InputError, ScoreError
+from assay.engines.parts import AUTO
+from assay.errors import CountError, InputError
 from assay.inference import Bootstrap
 from assay.inference.chosen import Progress as Resampled
-from assay.sources import FAMILY, Batch, from_arrays
-from assay.sources.files import Name, Progress, Request, Rows, given_names, labelled, read, silent
+from assay.sources.files import Name, Progress, Request, given_names, silent
 
 
 def choose_threshold_files(
@@ -37,6 +38,7 @@ def choose_threshold_files(
     resamples: int = 1000,
     seed: int = 42,
     holdout: Name | Sequence[Name] | None = None,
+    mode: str = AUTO,
     progress: Progress = silent,
     resampled: Resampled | None = None,
 ) -> Choice:
@@ -44,7 +46,8 @@ def choose_threshold_files(
 
     ``inputs`` and ``holdout`` are paths, ``-`` for standard input, or ``sqlite:FILE?QUERY``.
     ``request`` says which columns to read and how, its ``family`` which tells the kind of attack.
-    ``progress`` hears how much was read, ``resampled`` how many resamples are done.
+    ``mode`` says how scores are kept, as in :func:`evaluate_files`. ``progress`` hears how much was
+    read, ``resampled`` how many resamples are done.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -63,19 +66,21 @@ def choose_threshold_files(
         )
     if request.decision is not None:
         raise InputError("a threshold decides on scores: name the score, not a decision")
-    said = {"positive": positive, "negative": negative, "labels": labels}
-    rows = read(given_names(inputs), request, progress)
-    batch = _batch(rows, said)
-    unseen = judged = None
+    sides = {"positive": positive, "negative": negative, "labels": labels}
+    files = CountedFiles(given_names(inputs), request, sides, progress, mode)
+    tallies, unseen = files.tallies(), None
     if holdout is not None:
-        unseen = read(given_names(holdout), request, progress)
-        chosen, others = rows.columns["y_true"].used(), unseen.columns["y_true"].used()
+        like = dict(sides)
+        if negative is None:
+            like["positive"] = tallies.resolved.positive
+        others = CountedFiles(given_names(holdout), request, like, progress, mode)
         try:
-            judged = _batch(unseen, labelled_like(chosen, others, batch.positive, said))
+            alike = labelled_like(files.labels, others.labels, tallies.resolved.positive, sides)
+            unseen = others.tallies(alike)
         except InputError as error:
-            raise type(error)(f"{unseen.name}: {error}") from error
-    return choose_of_batches(
-        batch,
+            raise type(error)(f"{others.name}: {error}") from error
+    return choose_of_tallies(
+        tallies,
         {
             "max_far": max_far,
             "max_fpr": max_fpr,
@@ -88,22 +93,8 @@ def choose_threshold_files(
             "volume": volume,
             "confidence": confidence,
         },
-        family=rows.family or FAMILY,
+        family=family_of(files),
         method=Bootstrap(level, resamples, seed),
-        source=rows.source,
-        holdout=judged,
-        holdout_source=None if unseen is None else unseen.source,
-        notes=rows.notes,
+        holdout=unseen,
         progress=resampled,
     )
-
-
-def _batch(rows: Rows, said: Mapping[str, Any]) -> Batch:
-    if "y_score" not in rows.columns and "y_proba" not in rows.columns:
-        raise ScoreError(
-            f"{rows.name}: a threshold is chosen on scores, and only decisions were found. Say "
-            f"which column holds the scores with --score"
-        )
-    columns = labelled(rows, **said)
-    columns.pop("y_pred", None)
-    return from_arrays(**columns, threshold=0.0)  # any: thresholds are what is looked for

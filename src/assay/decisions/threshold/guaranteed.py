@@ -47,19 +47,27 @@ too.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.decisions.threshold.limits import Kept, Limit, family_from, from_, up_to
-from assay.decisions.threshold.sweep import Counts, Family
+from assay.decisions.threshold.limits import (
+    Kept,
+    KeptAbove,
+    KeptBelow,
+    Limit,
+    Look,
+    from_,
+    up_to,
+)
 from assay.decisions.threshold.wanted import Wanted
-from assay.inference.binomial import most_allowed, tail
+from assay.inference.binomial import most_allowed, shows_each
+from assay.inference.narrowing import Blocks, Counts
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -73,43 +81,42 @@ STARTS = (0, 4, 32)
 
 
 @dataclass(frozen=True)
-class FprPromised:
+class FprPromised(KeptAbove):
     """A false positive rate of at most ``limit``."""
 
     limit: Fraction
     risk: Fraction
 
-    def kept(self, counts: Counts) -> Kept:
-        """The thresholds that keep it."""
+    def last(self, counts: Counts) -> int:
+        """The last position that keeps it."""
         most = most_allowed(counts.negatives, self.limit, self.risk)
-        return Kept(0, -1 if most is None else up_to(counts.fp, most))
+        return -1 if most is None else up_to(counts.fp, most)
 
 
 @dataclass(frozen=True)
-class DrPromised:
+class DrPromised(KeptBelow):
     """A detection rate of at least ``limit``."""
 
     limit: Fraction
     risk: Fraction
 
-    def kept(self, counts: Counts) -> Kept:
-        """The thresholds that keep it."""
-        return from_(counts, _least_detected(counts.positives, self.limit, self.risk))
+    def first(self, counts: Counts) -> int:
+        """The first position that keeps it."""
+        return from_(counts.tp, _least_detected(counts.positives, self.limit, self.risk))
 
 
 @dataclass(frozen=True)
-class FamilyPromised:
+class FamilyPromised(KeptBelow):
     """The same of one family."""
 
     limit: Fraction
     risk: Fraction
-    family: Family
+    family: str
 
-    def kept(self, counts: Counts) -> Kept:
-        """The thresholds that keep it."""
-        return family_from(
-            counts, self.family, lambda size: _least_detected(size, self.limit, self.risk)
-        )
+    def first(self, counts: Counts) -> int:
+        """The first position that keeps it."""
+        hits = counts.kind(self.family)
+        return from_(hits.flagged, _least_detected(hits.size, self.limit, self.risk))
 
 
 @dataclass(frozen=True)
@@ -122,14 +129,50 @@ class FarPromised:
 
     def kept(self, counts: Counts) -> Kept:
         """The thresholds that keep it: ranks of the positives."""
-        last = len(counts.tp) - 1
-        positions = ranks(counts)
-        allowed = self.allowed_fpr(counts, counts.tp[positions])
-        positions, allowed = positions[allowed > 0], allowed[allowed > 0]
-        risk = float(self.risk * (1 - ON_DETECTION))
-        chance = np.where(allowed < 1, tail(counts.fp[positions], counts.negatives, allowed), 0.0)
-        starts = _starts(counts.negatives, allowed, risk)
-        return Kept(0, last, positions[_rejected(chance, starts, risk)])
+        ranked = Ranked.of(Blocks(counts, counts))
+        rejected, _ = self._rejected(ranked, counts)
+        return Kept(0, len(counts.tp) - 1, _distinct(ranked.block[rejected]))
+
+    def look(self, blocks: Blocks) -> Look:
+        """Ranks that may be rejected or not, or begin a part of the sequence, have to be seen."""
+        ranked = Ranked.of(blocks)
+        rejected, unclear = self._rejected(ranked, blocks.high)
+        undecided, possible = blocks.none, blocks.none
+        undecided[ranked.block[unclear]] = True
+        if not unclear.any():
+            possible[ranked.block[rejected]] = True
+        kept = Kept(0, len(possible) - 1, np.flatnonzero(possible))
+        return Look(kept, possible, undecided)
+
+    def _rejected(self, ranked: Ranked, counts: Counts) -> tuple[Array, Array]:
+        """Ranks that are rejected for sure, and those that have to be seen to go on."""
+        rejected, unclear = np.zeros((2, len(ranked.block)), bool)
+        least, most = (self.allowed_fpr(counts, tp) for tp in (ranked.least_tp, ranked.most_tp))
+        starts = _starts(counts.negatives, most, least, self._risk)
+        for early, late in starts:
+            unclear[early:late] = True
+        if unclear.any():
+            return rejected, unclear
+        handed_on = 0.0
+        for start, end in pairwise([*(early for early, _ in starts), len(most)]):
+            level = self._risk / len(starts) + handed_on
+            part = slice(start, end)
+            passed = shows_each(ranked.most_fp[part], counts.negatives, least[part], level)
+            until = start + _length(passed)
+            if until < end and ranked.is_unclear(until):
+                # The first that does not pass for sure may still pass.
+                fp, rate = ranked.least_fp[until:end], most[until:end]
+                until += _length(shows_each(fp, counts.negatives, rate, level))
+            unclear[start:until] = ~passed[: until - start]
+            if unclear.any():
+                break
+            rejected[start:until] = True
+            handed_on = level if until == end else 0.0
+        return rejected, unclear
+
+    @property
+    def _risk(self) -> float:
+        return float(self.risk * (1 - ON_DETECTION))
 
     def allowed_fpr(self, counts: Counts, tp: Array) -> Array:
         """The false positive rate that is low enough for the detection rate that is shown."""
@@ -143,28 +186,40 @@ class FarPromised:
 
 
 @dataclass(frozen=True)
-class AlertsPromised:
+class AlertsPromised(KeptAbove):
     """At most a share ``limit`` of rows flagged, where a share ``base_rate`` are positives."""
 
     limit: Fraction
     base_rate: Fraction | None
     risk: Fraction
 
-    def kept(self, counts: Counts) -> Kept:
-        """The thresholds that keep it."""
-        last = len(counts.tp) - 1
+    def last(self, counts: Counts) -> int:
+        """The last position that keeps it."""
         if self.limit >= 1:
-            return Kept(0, last)
+            return len(counts.tp) - 1
         if self.base_rate is None:
             most = most_allowed(counts.rows, self.limit, self.risk)
-            return Kept(0, -1 if most is None else up_to(counts.tp + counts.fp, most))
+            return -1 if most is None else up_to(counts.tp + counts.fp, most)
         positions = ranks(counts)
-        left = self.left_for_negatives(counts, counts.tp[positions])
-        inside = np.clip(left, 0, 1)
-        chance = tail(counts.fp[positions], counts.negatives, inside)
-        passed = (left >= 1) | ((left > 0) & (chance <= float(self.risk * (1 - ON_DETECTION))))
-        until = len(positions) if passed.all() else int(passed.argmin())
-        return Kept(0, int(positions[until - 1]) if until else -1)
+        until = _length(self._passed(counts, counts.tp[positions], counts.fp[positions]))
+        return int(positions[until - 1]) if until else -1
+
+    def look(self, blocks: Blocks) -> Look:
+        """It ends to be kept at a rank, or without a base rate in a block after the last end."""
+        if self.limit >= 1 or self.base_rate is None:
+            return super().look(blocks)
+        ranked, undecided, order = Ranked.of(blocks), blocks.none, blocks.order
+        until = _length(self._passed(blocks.high, ranked.least_tp, ranked.least_fp))
+        passed = self._passed(blocks.high, ranked.most_tp[:until], ranked.most_fp[:until])
+        undecided[ranked.block[:until][~passed]] = True
+        if undecided.any():
+            return Look(Kept(0, -1), blocks.none, undecided)
+        last = int(ranked.block[until - 1]) if until else -1
+        return Look(Kept(0, last), order <= last, (order == last) & blocks.drawn)
+
+    def _passed(self, counts: Counts, tp: Array, fp: Array) -> Array:
+        left = self.left_for_negatives(counts, tp)
+        return shows_each(fp, counts.negatives, left, float(self.risk * (1 - ON_DETECTION)))
 
     def left_for_negatives(self, counts: Counts, tp: Array) -> Array:
         """The false positive rate that the budget leaves beside the attacks that are detected."""
@@ -179,7 +234,7 @@ def margin(positives: int, risk: Fraction) -> float:
     return math.sqrt(-math.log(float(risk * ON_DETECTION)) / (2 * positives))
 
 
-def promises_of(wanted: Wanted, families: tuple[Family, ...]) -> tuple[Limit, ...]:
+def promises_of(wanted: Wanted) -> tuple[Limit, ...]:
     """The constraints for new rows; they share the error."""
     risk = wanted.risk
     found: list[Limit] = []
@@ -191,8 +246,7 @@ def promises_of(wanted: Wanted, families: tuple[Family, ...]) -> tuple[Limit, ..
         found.append(AlertsPromised(wanted.budget, wanted.base_rate, risk))
     if wanted.min_dr is not None:
         found.append(DrPromised(wanted.min_dr, risk))
-    by_name = {family.name: family for family in families}
-    found += [FamilyPromised(v, risk, by_name[name]) for name, v in wanted.families.items()]
+    found += [FamilyPromised(limit, risk, name) for name, limit in wanted.families.items()]
     return tuple(found)
 
 
@@ -202,39 +256,90 @@ def _least_detected(positives: int, limit: Fraction, risk: Fraction) -> int:
     return positives + 1 if misses is None else positives - misses
 
 
+# -- ranks of the positives ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """In which block each rank lies, and the least and the most counts that it may have there."""
+
+    block: Array
+    least_tp: Array
+    most_tp: Array
+    least_fp: Array
+    most_fp: Array
+
+    @classmethod
+    def of(cls, blocks: Blocks) -> Ranked:
+        """The ranks of the positives, which only their number fixes."""
+        high, low = blocks.high, blocks.low
+        spread = _spread(high.positives)
+        block = np.searchsorted(high.tp, spread)
+        least_tp = np.maximum(spread, low.tp[block])
+        return cls(block, least_tp, high.tp[block], low.fp[block], high.fp[block])
+
+    def is_unclear(self, rank: int) -> bool:
+        """Whether the counts of a rank are not known yet."""
+        least = self.least_tp[rank], self.least_fp[rank]
+        return least != (self.most_tp[rank], self.most_fp[rank])
+
+
+@lru_cache(maxsize=16)
+def _spread(positives: int) -> Array:
+    return np.ceil(np.linspace(1, positives, min(positives, RANKS))).astype(np.int64)
+
+
 def ranks(counts: Counts) -> Array:
-    """Positions of scores at ranks of the positives, which only their number fixes."""
-    steps = min(counts.positives, RANKS)
-    spread = np.ceil(np.linspace(1, counts.positives, steps)).astype(np.int64)
-    return np.unique(np.searchsorted(counts.tp, spread))
+    """Positions of scores at ranks of the positives."""
+    return _distinct(Ranked.of(Blocks(counts, counts)).block)
 
 
-def _starts(negatives: int, allowed: Array, risk: float) -> list[int]:
-    """Where the parts of the sequence begin; no score of a negative has a say in it."""
+def _distinct(rising: Array) -> Array:
+    return rising[np.diff(rising, prepend=-1) > 0]
 
-    def first(errors: int, level: float) -> int | None:
-        def enough(rate: float) -> bool:
-            return float(tail(errors, negatives, rate)) <= level
 
-        # What is allowed grows from rank to rank, and the tail falls with it.
-        place = bisect_left(allowed, 1, key=enough)
-        return place if place < len(allowed) else None
+@dataclass(frozen=True)
+class EveryRank:
+    """No choice, but a look at each rank of the positives."""
 
-    found = [first(errors, risk / len(STARTS)) for errors in STARTS]
-    if found[1] is None:
+    def position(self, counts: Counts) -> int:
+        """The last rank."""
+        return int(ranks(counts)[-1])
+
+    def undecided(self, blocks: Blocks) -> Array:
+        """The blocks that hold ranks."""
+        found = blocks.none
+        found[Ranked.of(blocks).block] = True
+        return found & blocks.drawn
+
+
+def _starts(negatives: int, most: Array, least: Array, risk: float) -> list[tuple[int, int]]:
+    """Where the parts of the sequence begin; no score of a negative has a say in it.
+
+    Each as the first rank that may have enough allowed, and the first that surely has.
+    """
+
+    def first(rate: float) -> tuple[int, int]:
+        # What is allowed grows from rank to rank.
+        return int(np.searchsorted(most, rate)), int(np.searchsorted(least, rate))
+
+    starts = [first(rate) for rate in _enough(negatives, STARTS, risk / len(STARTS))]
+    if min(starts[1]) == len(most):
         # So few rows allow next to no false alarm: one sequence with all of the risk.
-        found = [first(0, risk)]
-    return sorted({start for start in found if start is not None})
+        starts = [first(rate) for rate in _enough(negatives, STARTS[:1], risk)]
+    return sorted({start for start in starts if min(start) < len(most)})
 
 
-def _rejected(chance: Array, starts: list[int], risk: float) -> Array:
-    """Which hypotheses are rejected, part by part."""
-    rejected = np.zeros(len(chance), bool)
-    handed_on = 0.0
-    for start, end in pairwise([*starts, len(chance)]):
-        level = risk / len(starts) + handed_on
-        passed = chance[start:end] <= level
-        until = len(passed) if passed.all() else int(passed.argmin())
-        rejected[start : start + until] = True
-        handed_on = level if until == len(passed) else 0.0
-    return rejected
+@lru_cache(maxsize=4096)
+def _enough(negatives: int, errors: tuple[int, ...], risk: float) -> tuple[float, ...]:
+    """The rate that so few errors show, each; infinite where there are no more rows than errors."""
+    from scipy.special import betainccinv
+
+    few = np.array([error for error in errors if error < negatives])
+    rates = betainccinv(few + 1, negatives - few, risk).tolist()
+    return (*rates, *[math.inf] * (len(errors) - len(rates)))
+
+
+def _length(passed: Array) -> int:
+    """How many pass before the first that does not."""
+    return len(passed) if passed.all() else int(passed.argmin())

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.decisions.threshold.estimates import estimates_at
 from assay.decisions.threshold.result import Point, Shown
-from assay.decisions.threshold.rules import Rule, empirical_rule
+from assay.decisions.threshold.rules import empirical_rule
 from assay.decisions.threshold.sweep import Swept
 from assay.decisions.threshold.wanted import MAX_ALERTS, MAX_FAR, MAX_FPR, MIN_DR, Wanted
 from assay.errors import LabelError
@@ -18,10 +18,11 @@ from assay.measures import FALSE_DISCOVERY_RATE, FALSE_POSITIVE_RATE, RECALL
 from assay.sources import label_text
 from assay.sources.batch import Labels
 from assay.sources.columns import native
+from assay.tally.by_name import Names
 
 
 def labelled_like(
-    chosen: Labels, unseen: Labels, positive: str | None, said: Mapping[str, Any]
+    chosen: Labels | Names, unseen: Labels | Names, positive: str | None, said: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What to say of the labels of a holdout, so that they mean what they mean where it was chosen.
 
@@ -125,7 +126,4 @@ def _holds(swept: Swept, position: int, wanted: Wanted) -> bool:
     """Whether a constraint holds at a position, by the exact arithmetic that chooses."""
     if position < 0:  # nothing is flagged: there is neither detection nor an alert
         return wanted.min_dr is None and not wanted.families
-    rule: Rule = empirical_rule(wanted, swept.families)
-    kept = rule.kept(swept.counts)
-    inside = kept.first <= position <= kept.last
-    return inside and (kept.among is None or position in kept.positions)
+    return not empirical_rule(wanted).kept(swept.counts_at([position])).empty

@@ -12,20 +12,23 @@ from assay.decisions.threshold.guaranteed import (
     ON_DETECTION,
     AlertsPromised,
     DrPromised,
+    EveryRank,
     FamilyPromised,
     FarPromised,
     FprPromised,
     margin,
     ranks,
 )
-from assay.decisions.threshold.limits import FarAtMost, Limit, up_to
-from assay.decisions.threshold.rules import LowestFar, Rule
-from assay.decisions.threshold.sweep import Counts, Swept
+from assay.decisions.threshold.limits import FarAtMost, FprAtMost, Limit, up_to
+from assay.decisions.threshold.rules import HighestThreshold, LowestFar, LowestThreshold, Rule
+from assay.decisions.threshold.sweep import Seen, Swept
 from assay.decisions.threshold.wanted import Wanted
 from assay.decisions.threshold.words import asked, at, rate
 from assay.errors import InputError
 from assay.evaluation.words import count, listed, name
 from assay.inference.binomial import least_shown, most_allowed, tail
+from assay.inference.chosen import Chooser
+from assay.inference.narrowing import Counts
 
 CLUSTERS = (
     "Nothing can be promised: rows come in clusters, and the exact promise counts independent "
@@ -34,22 +37,38 @@ CLUSTERS = (
 )
 
 
+_ANY_FAR = Rule((), LowestFar())
+_NO_FALSE_ALARM = Rule((FprAtMost(Fraction(0)),), LowestThreshold())
+
+
+def _seen(swept: Swept, rule: Rule) -> Seen:
+    """Where each constraint of a rule begins and ends to be kept by itself."""
+    asked_for: list[Chooser] = [rule]
+    for limit in rule.limits:
+        asked_for += [Rule((limit,), end) for end in (LowestThreshold(), HighestThreshold())]
+        if isinstance(limit, FarPromised):
+            asked_for += [EveryRank(), _NO_FALSE_ALARM]
+    return swept.seen_by(*asked_for)
+
+
 def not_found(swept: Swept, wanted: Wanted, rule: Rule) -> str:
     """Why no threshold keeps the constraints on the rows at hand."""
-    counts = swept.counts
+    seen = _seen(swept, rule)
+    counts = seen.counts
     alone = [limit for limit in rule.limits if limit.kept(counts).empty]
     lead = f"Not possible on this data: no threshold keeps {listed(asked(wanted))}"
     for limit in alone:
         if isinstance(limit, FarAtMost):
-            best = LowestFar().best(counts, Rule((), LowestFar()).kept(counts))
-            found = _far(counts, best, limit.base_rate)
+            seen = swept.seen_by(_ANY_FAR)
+            best = _ANY_FAR.position(seen.counts)
+            found = _far(seen.counts, best, limit.base_rate)
             return (
                 f"{lead}: the lowest FAR {at(limit.base_rate)} is {rate(found)}, at the threshold "
-                f"{swept.thresholds[best]:.6g}. A better detector would help, more rows would not."
+                f"{seen.thresholds[best]:.6g}. A better detector would help, more rows would not."
             )
     if alone:
         return f"{lead}: even the highest score flags too many rows."
-    return f"{lead}. {_apart(swept, rule)}"
+    return f"{lead}. {_apart(seen, rule)}"
 
 
 def not_promised(swept: Swept, wanted: Wanted, rule: Rule, *, found: bool) -> str:
@@ -57,12 +76,13 @@ def not_promised(swept: Swept, wanted: Wanted, rule: Rule, *, found: bool) -> st
 
     ``found`` is whether one keeps them on the rows at hand.
     """
-    counts = swept.counts
+    seen = _seen(swept, rule)
+    counts = seen.counts
     said = [_why(limit, counts) for limit in rule.limits if limit.kept(counts).empty]
     if not found:
         return " ".join(said)
     if not said:
-        said = [f"Each constraint alone can be promised, all together can't. {_apart(swept, rule)}"]
+        said = [f"Each constraint alone can be promised, all together can't. {_apart(seen, rule)}"]
     if wanted.size > 1:
         said.append(
             f"The {wanted.size} constraints share the error, so that each has a risk of "
@@ -79,8 +99,8 @@ def _why(limit: Limit, counts: Counts) -> str:
     if isinstance(limit, DrPromised):
         return _too_low("", counts.positives, limit.limit, limit.risk)
     if isinstance(limit, FamilyPromised):
-        whose = f" of {name(limit.family.name)}"
-        return _too_low(whose, limit.family.size, limit.limit, limit.risk)
+        whose = f" of {name(limit.family)}"
+        return _too_low(whose, counts.kind(limit.family).size, limit.limit, limit.risk)
     if isinstance(limit, FarPromised):
         return _far_not_shown(limit, counts)
     assert isinstance(limit, AlertsPromised)  # noqa: S101 - there is no other promise
@@ -194,21 +214,21 @@ def _alerts_not_shown(limit: AlertsPromised, counts: Counts) -> str:
     return f"{lead}: too many negatives score as high as the highest attack."
 
 
-def _apart(swept: Swept, rule: Rule) -> str:
+def _apart(seen: Seen, rule: Rule) -> str:
     """Which thresholds the constraints ask for, where they don't meet."""
-    counts, ends = swept.counts, len(swept.thresholds) - 1
+    counts, ends = seen.counts, len(seen.thresholds) - 1
     lows, highs = [], []
     for limit in rule.limits:
         kept = limit.kept(counts)
         lowest, highest = kept.lowest, kept.first if kept.among is None else int(kept.positions[0])
         if lowest < ends:
-            lows.append(float(swept.thresholds[lowest]))
+            lows.append(float(seen.thresholds[lowest]))
         if highest > 0 and kept.among is None:
-            highs.append(float(swept.thresholds[highest]))
+            highs.append(float(seen.thresholds[highest]))
     if not (lows and highs and max(lows) > min(highs)):
         return "No threshold keeps them all."
     low, high = max(lows), min(highs)
-    position = int(swept.positions(low))
+    position = seen.position(low)
     detected = int(counts.tp[position]) / counts.positives
     return (
         f"Few enough false alarms need a threshold of at least {low:.6g}, where "

@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.decisions.threshold.sweep import Counts, Family
 from assay.decisions.threshold.wanted import Wanted
+from assay.inference.narrowing import Blocks, Counts
+from assay.inference.operating import at_most
 
 Array: TypeAlias = npt.NDArray[Any]
-
-# Products below this are exact in 64 bits.
-_LARGEST = 1 << 62
-# Floats further apart than this share of their sum are in the right order.
-_CLOSE = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +66,18 @@ class Kept:
         return self.last if self.among is None else int(self.positions[-1])
 
 
+class Look(NamedTuple):
+    """A constraint on a sweep in blocks.
+
+    ``kept`` are the ends that keep it, ``possible`` the blocks in which some threshold may, and
+    ``undecided`` those that have to be cut to know where it begins or ends to be kept.
+    """
+
+    kept: Kept
+    possible: Array
+    undecided: Array
+
+
 class Limit(Protocol):
     """A constraint, as it is kept on rows at hand or promised for new ones."""
 
@@ -78,40 +85,79 @@ class Limit(Protocol):
         """The thresholds that keep it."""
         ...
 
+    def look(self, blocks: Blocks) -> Look:
+        """Which blocks keep it, may keep it, and have to be cut."""
+        ...
+
+
+class KeptAbove:
+    """A constraint that holds from the highest threshold down to some position."""
+
+    def last(self, counts: Counts) -> int:
+        """The last position that keeps it."""
+        raise NotImplementedError
+
+    def kept(self, counts: Counts) -> Kept:
+        """The thresholds that keep it."""
+        return Kept(0, self.last(counts))
+
+    def look(self, blocks: Blocks) -> Look:
+        """It ends to be kept in the block after the last end that keeps it."""
+        last, order = self.last(blocks.high), blocks.order
+        return Look(Kept(0, last), order <= last + 1, (order == last + 1) & blocks.drawn)
+
+
+class KeptBelow:
+    """A constraint that holds from some position on, down to the lowest threshold."""
+
+    def first(self, counts: Counts) -> int:
+        """The first position that keeps it; one too many where none does."""
+        raise NotImplementedError
+
+    def kept(self, counts: Counts) -> Kept:
+        """The thresholds that keep it."""
+        return Kept(self.first(counts), len(counts.tp) - 1)
+
+    def look(self, blocks: Blocks) -> Look:
+        """It begins to be kept in the block of the first end that keeps it."""
+        first, order = self.first(blocks.high), blocks.order
+        kept = Kept(first, len(order) - 1)
+        return Look(kept, order >= first, (order == first) & blocks.drawn)
+
 
 @dataclass(frozen=True)
-class FprAtMost:
+class FprAtMost(KeptAbove):
     """FP/N <= limit."""
 
     limit: Fraction
 
-    def kept(self, counts: Counts) -> Kept:
-        """The thresholds that keep it."""
-        most = math.floor(self.limit * counts.negatives)
-        return Kept(0, up_to(counts.fp, most))
+    def last(self, counts: Counts) -> int:
+        """The last position that keeps it."""
+        return up_to(counts.fp, math.floor(self.limit * counts.negatives))
 
 
 @dataclass(frozen=True)
-class DrAtLeast:
+class DrAtLeast(KeptBelow):
     """TP/P >= limit."""
 
     limit: Fraction
 
-    def kept(self, counts: Counts) -> Kept:
-        """The thresholds that keep it."""
-        return from_(counts, math.ceil(self.limit * counts.positives))
+    def first(self, counts: Counts) -> int:
+        """The first position that keeps it."""
+        return from_(counts.tp, math.ceil(self.limit * counts.positives))
 
 
 @dataclass(frozen=True)
-class FamilyAtLeast:
+class FamilyAtLeast(KeptBelow):
     """The same of one family."""
 
     limit: Fraction
-    family: Family
+    family: str
 
-    def kept(self, counts: Counts) -> Kept:
-        """The thresholds that keep it."""
-        return family_from(counts, self.family, lambda size: math.ceil(self.limit * size))
+    def first(self, counts: Counts) -> int:
+        """The first position that keeps it; a family that was not drawn keeps no limit."""
+        hits = counts.kind(self.family)
+        return from_(hits.flagged, math.ceil(self.limit * hits.size) or 1)
 
 
 @dataclass(frozen=True)
@@ -123,24 +169,34 @@ class FarAtMost:
 
     def kept(self, counts: Counts) -> Kept:
         """The thresholds that keep it."""
+        true, false = self._odds(counts)
+        kept = at_most(counts.fp, false, counts.tp, true)
+        kept &= (counts.tp > 0) | (counts.fp > 0)
+        return Kept(0, len(kept) - 1, np.flatnonzero(kept))
+
+    def look(self, blocks: Blocks) -> Look:
+        """Which of its many ends matters is for the objective to say."""
+        true, false = self._odds(blocks.high)
+        possible = at_most(blocks.low.fp, false, blocks.high.tp, true)
+        return Look(self.kept(blocks.high), possible, blocks.none)
+
+    def _odds(self, counts: Counts) -> tuple[Fraction, Fraction]:
         true, false = self.limit, 1 - self.limit
         if self.base_rate is not None:
             true *= self.base_rate * counts.negatives
             false *= (1 - self.base_rate) * counts.positives
-        kept = _at_most(counts.fp, false, counts.tp, true)
-        kept &= (counts.tp > 0) | (counts.fp > 0)
-        return Kept(0, len(kept) - 1, np.flatnonzero(kept))
+        return true, false
 
 
 @dataclass(frozen=True)
-class AlertsAtMost:
+class AlertsAtMost(KeptAbove):
     """A share of at most ``limit`` of the rows is flagged where ``base_rate`` are positive."""
 
     limit: Fraction
     base_rate: Fraction | None
 
-    def kept(self, counts: Counts) -> Kept:
-        """The thresholds that keep it; the share grows as the threshold falls."""
+    def last(self, counts: Counts) -> int:
+        """The last position that keeps it; the share grows as the threshold falls."""
 
         def too_many(position: int) -> bool:
             tp, fp = int(counts.tp[position]), int(counts.fp[position])
@@ -149,11 +205,10 @@ class AlertsAtMost:
             hit = self.base_rate * Fraction(tp, counts.positives)
             return hit + (1 - self.base_rate) * Fraction(fp, counts.negatives) > self.limit
 
-        size = len(counts.tp)
-        return Kept(0, bisect_left(range(size), 1, key=too_many) - 1)
+        return bisect_left(range(len(counts.tp)), 1, key=too_many) - 1
 
 
-def limits_of(wanted: Wanted, families: tuple[Family, ...]) -> tuple[Limit, ...]:
+def limits_of(wanted: Wanted) -> tuple[Limit, ...]:
     """The constraints on the rows at hand."""
     found: list[Limit] = []
     if wanted.max_far is not None:
@@ -164,8 +219,7 @@ def limits_of(wanted: Wanted, families: tuple[Family, ...]) -> tuple[Limit, ...]
         found.append(AlertsAtMost(wanted.budget, wanted.base_rate))
     if wanted.min_dr is not None:
         found.append(DrAtLeast(wanted.min_dr))
-    by_name = {family.name: family for family in families}
-    found += [FamilyAtLeast(limit, by_name[name]) for name, limit in wanted.families.items()]
+    found += [FamilyAtLeast(limit, name) for name, limit in wanted.families.items()]
     return tuple(found)
 
 
@@ -174,33 +228,6 @@ def up_to(sums: Array, most: int) -> int:
     return int(np.searchsorted(sums, most, side="right")) - 1
 
 
-def from_(counts: Counts, least: int) -> Kept:
-    """The positions with at least so many true positives."""
-    return Kept(int(np.searchsorted(counts.tp, least)), len(counts.tp) - 1)
-
-
-def family_from(counts: Counts, family: Family, least: Callable[[int], int]) -> Kept:
-    """The positions where as many of a family are flagged as its size asks for."""
-    hits = family.in_resample(counts)
-    size = round(float(hits[-1]))
-    # Sums of shares are whole but for rounding.
-    place = int(np.searchsorted(hits, least(size) - 1e-6))
-    last = len(counts.tp) - 1
-    # A family that was not drawn keeps no limit.
-    first = int(family.positions[place]) if size and place < len(hits) else last + 1
-    return Kept(first, last)
-
-
-def _at_most(a: Array, by_a: Fraction, b: Array, by_b: Fraction) -> Array:
-    """Where a * by_a <= b * by_b, exactly; neither falls along the sweep."""
-    scale = math.lcm(by_a.denominator, by_b.denominator)
-    first, second = int(by_a * scale), int(by_b * scale)
-    common = math.gcd(first, second)
-    first, second = first // common, second // common
-    if max(first * int(a[-1]), second * int(b[-1])) < _LARGEST:
-        return np.asarray(np.int64(first) * a <= np.int64(second) * b)
-    left, right = a * float(first), b * float(second)
-    kept = np.asarray(left <= right)
-    for i in np.flatnonzero(np.abs(left - right) <= _CLOSE * (left + right)).tolist():
-        kept[i] = int(a[i]) * first <= int(b[i]) * second
-    return kept
+def from_(sums: Array, least: int) -> int:
+    """The first position with at least so many."""
+    return int(np.searchsorted(sums, least))

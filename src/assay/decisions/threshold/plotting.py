@@ -102,18 +102,18 @@ def _of(point: Point, measure: str, base_rate: float | None) -> Estimate:
 
 def thinned(swept: Swept, points: Sequence[Point | None]) -> curves.Sweep:
     """The curve of a sweep at some 2,000 thresholds at most, those of the points among them."""
-    last = len(swept.thresholds) - 1
-    places = np.arange(last + 1)
+    last = swept.last
+    places = np.arange(min(last, curves.POINTS) + 1)
     if last >= curves.POINTS:
         spread = np.concatenate((np.linspace(0, last, _HALF), np.geomspace(1, last, _HALF) - 1))
         known = [p.threshold for p in points if p is not None and p.threshold is not None]
         kept = swept.positions(np.array(known, np.float64))
         places = np.unique(np.concatenate((spread.astype(np.int64), kept, [last])))
-    counts = swept.counts
+    counts = swept.counts_at(places)
     return curves.Sweep(
-        np.concatenate(([np.inf], swept.thresholds[places])),
-        np.concatenate(([0.0], counts.tp[places].astype(np.float64))),
-        np.concatenate(([0.0], counts.fp[places].astype(np.float64))),
+        np.concatenate(([np.inf], swept.pyramid.thresholds(places))),
+        np.concatenate(([0.0], counts.tp.astype(np.float64))),
+        np.concatenate(([0.0], counts.fp.astype(np.float64))),
         counts.positives,
         counts.negatives,
     )

@@ -1,7 +1,8 @@
-"""Rows with scores, swept over every threshold that a score can be."""
+"""Counts of scores, swept over every threshold that a score can be."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -9,175 +10,189 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import CountError, LabelError
-from assay.inference.chosen import ScoredRows
-from assay.sources import Batch, Named
-from assay.tally import ClusterTally, Confusion, ScoreTally
+from assay.decisions.threshold.counting import ScoredTallies
+from assay.errors import CountError, InputError, LabelError
+from assay.inference.bootstrap import Bootstrap
+from assay.inference.chosen import (
+    Chooser,
+    Chosen,
+    Progress,
+    ScoredRows,
+    choose_anew,
+    choose_from_counts,
+    narrowed_for,
+)
+from assay.inference.narrowing import Counts, Hits, Narrowed, Pyramid
+from assay.tally import ClusterTally, Confusion, Sample, ScoreTally
 
 Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
-MODEL = "model"
+_MODEL = "model"
 
 
-@dataclass(frozen=True, eq=False)
-class Counts:
-    """True and false positives at falling thresholds, of a data set or of a resample of it."""
-
-    tp: Array
-    fp: Array
-    positives: int
-    negatives: int
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are."""
-        return self.positives + self.negatives
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Family:
-    """The positives of one family: at which thresholds they lie, and how many up to each.
-
-    ``share`` is how much of the positives at that very score are of the family.
-    """
+    """The positives of one family, and how many there are."""
 
     name: str
-    positions: Integers
-    hits: Integers
-    share: Floats
+    size: int
 
-    @property
-    def size(self) -> int:
-        """How many positives the family has."""
-        return int(self.hits[-1])
 
-    def hits_at(self, positions: Array) -> Integers:
-        """How many of the family are flagged at each of some positions; -1 flags nothing."""
-        found = np.searchsorted(self.positions, positions, side="right")
-        return np.concatenate(([0], self.hits))[found]
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Some thresholds, falling, and the counts there."""
 
-    def in_resample(self, counts: Counts) -> Floats:
-        """How many of the family are flagged at each of its own positions, in a resample.
+    thresholds: Floats
+    counts: Counts
 
-        A score that only this family has tells it exactly; where families share a score, each
-        has its share of what was drawn there.
-        """
-        before = np.where(self.positions > 0, counts.tp[self.positions - 1], 0)
-        drawn = (counts.tp[self.positions] - before) * self.share
-        return np.asarray(np.cumsum(drawn), np.float64)
+    def position(self, threshold: float) -> int:
+        """The last of these thresholds that is not below another."""
+        return int(np.searchsorted(-self.thresholds, -threshold, side="right")) - 1
 
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """Rows that were read, and their counts at every threshold: the distinct scores, falling."""
+    """Counts at every threshold: position 0 is the highest score, and -1 flags nothing.
 
-    batch: Batch
-    thresholds: Floats
-    counts: Counts
+    ``tally`` has two labels, ``pyramid`` the families in place of the positives where there are
+    families, and ``sample`` the rows where they come in clusters.
+    """
+
+    labels: tuple[str, ...]
+    positive: str
+    tally: ScoreTally
+    pyramid: Pyramid
     families: tuple[Family, ...]
-    kinds: Named | None
+    sample: Sample | None
 
     @classmethod
-    def of(cls, batch: Batch, kinds: Named | None = None) -> Swept:
-        """Sweep rows; ``kinds`` is the column of families."""
-        if batch.score is None:
+    def of(cls, tallies: ScoredTallies) -> Swept:
+        """Sweep what was counted of some rows."""
+        resolved = tallies.resolved
+        if resolved.scores is None or resolved.positive is None:
             raise LabelError("a threshold is chosen on scores, and there are only decisions")
-        if batch.weights is not None:
+        (tally,) = resolved.scores
+        if tally.weighted:
             raise CountError(
                 "rows have sampling weights: a threshold is chosen, and its promise made, by "
                 "counting rows. Leave the weight out, or give count= where a row stands for many"
             )
-        tally = ScoreTally.of_rows(batch.labels, batch.score, batch.truth, counts=batch.counts)
-        fp, tp = (np.cumsum(side[::-1].astype(np.int64)) for side in tally.counts)
-        counts = Counts(tp, fp, int(tp[-1]), int(fp[-1]))
-        ascending = tally.scores.astype(np.float64)
-        return cls(batch, ascending[::-1], counts, _families(batch, ascending, tp, kinds), kinds)
+        sample = resolved.sample if tallies.families is None else tallies.family_rows
+        if resolved.clusters is not None and sample is None:
+            raise InputError(
+                "rows come in clusters, and clusters are resampled whole, so that their rows are "
+                "needed: count them with every score kept (mode exact), or leave the clusters out"
+            )
+        return cls.of_scores(resolved.positive, tally, tallies.families, sample)
+
+    @classmethod
+    def of_scores(
+        cls,
+        positive: str,
+        tally: ScoreTally,
+        families: ScoreTally | None = None,
+        sample: Sample | None = None,
+    ) -> Swept:
+        """Sweep a tally of two labels, perhaps with one of families in place of the positives."""
+        pyramid = Pyramid.of(tally if families is None else families)
+        named = zip(families.labels[1:], pyramid.totals[1:], strict=True) if families else ()
+        held = tuple(Family(name, size) for name, size in named)
+        return cls(tally.labels, positive, tally, pyramid, held, sample)
 
     def must_have_both_kinds(self) -> None:
         """Refuse rows of one kind only."""
-        sides = self.counts.negatives, self.counts.positives
-        for amount, label in zip(sides, self.batch.labels, strict=True):
+        for amount, label in zip((self.negatives, self.positives), self.labels, strict=True):
             if not amount:
                 raise LabelError(
                     f"no row is {label!r}: a threshold is chosen between two kinds of rows, and "
                     f"there is one kind only. Give rows of both"
                 )
 
-    def at(self, position: int) -> Confusion:
-        """The confusion matrix at a position; -1 flags nothing."""
-        tp = fp = 0
-        if position >= 0:
-            tp, fp = int(self.counts.tp[position]), int(self.counts.fp[position])
-        negatives, positives = self.counts.negatives, self.counts.positives
-        return Confusion(self.batch.labels, ((negatives - fp, fp), (positives - tp, tp)))
+    @property
+    def negatives(self) -> int:
+        """How many negatives there are."""
+        return self.pyramid.totals[0]
+
+    @property
+    def positives(self) -> int:
+        """How many positives there are."""
+        return sum(self.pyramid.totals[1:])
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.pyramid.rows
+
+    @property
+    def last(self) -> int:
+        """The position of the lowest score, which flags every row."""
+        return self.pyramid.size - 1
+
+    # -- at thresholds -----------------------------------------------------------------------------
 
     def positions(self, thresholds: Any) -> Integers:
         """The last position that each threshold flags; -1 where it flags nothing."""
-        return np.searchsorted(-self.thresholds, -np.asarray(thresholds), side="right") - 1
+        return self.pyramid.positions(thresholds)
+
+    def counts_at(self, positions: Any) -> Counts:
+        """The counts at some positions."""
+        sums = self.pyramid.sums(positions)
+        names = self.pyramid.tally.labels
+
+        def kind(name: str) -> Hits:
+            at = names.index(name, 1)
+            return Hits(sums[at], self.pyramid.totals[at])
+
+        return Counts(sums[1:].sum(axis=0), sums[0], self.positives, self.negatives, kind)
+
+    def at(self, position: int) -> Confusion:
+        """The confusion matrix at a position."""
+        counts = self.counts_at(position)
+        tp, fp = int(counts.tp), int(counts.fp)
+        return Confusion(self.labels, ((self.negatives - fp, fp), (self.positives - tp, tp)))
 
     def tables(self, positions: Integers) -> Floats:
         """Many confusion matrices at once, those of ``positions``."""
-        tp = np.concatenate((self.counts.tp, [0]))[positions]
-        fp = np.concatenate((self.counts.fp, [0]))[positions]
-        found = [self.counts.negatives - fp, fp, self.counts.positives - tp, tp]
-        return np.stack(found, axis=-1).reshape(*np.shape(positions), 2, 2).astype(np.float64)
+        counts = self.counts_at(positions)
+        cells = [self.negatives - counts.fp, counts.fp, self.positives - counts.tp, counts.tp]
+        return np.stack(cells, axis=-1).reshape(*np.shape(positions), 2, 2).astype(np.float64)
 
     def clusters_at(self, threshold: float) -> ClusterTally | None:
         """The confusion matrix of each cluster at a threshold, where there are clusters."""
-        batch = self.batch
-        if batch.clusters is None or batch.score is None:
+        if self.sample is None:
             return None
-        decision = (batch.score >= np.float64(threshold)).astype(np.uint8)
-        return ClusterTally.of_codes(
-            batch.labels,
-            batch.truth,
-            decision,
-            batch.clusters.codes,
-            batch.clusters.names,
-            amounts=batch.counts,
-        )
+        return ClusterTally.of_sample(self.labels, self.sample, threshold)
 
-    @cached_property
-    def rows(self) -> ScoredRows:
-        """The rows for resampling."""
-        groups = None
-        if self.kinds is not None and self.families:
-            renumber = np.full(len(self.kinds.names), -1)
-            known = {family.name: i for i, family in enumerate(self.families)}
-            for code, name in enumerate(self.kinds.names):
-                renumber[code] = known.get(name, -1)
-            groups = np.where(self.batch.truth == 1, renumber[self.kinds.codes], -1)
-        assert self.batch.score is not None  # noqa: S101 - checked when swept
+    # -- for rules ---------------------------------------------------------------------------------
+
+    def seen_by(self, *rules: Chooser) -> Seen:
+        """As few thresholds as make the rules choose as among all of them."""
+        sweep = narrowed_for(Narrowed.of_data(self.pyramid), rules)
+        return Seen(self.pyramid.thresholds(sweep.ends), sweep.blocks.high)
+
+    def chosen(
+        self, rules: Sequence[Chooser], method: Bootstrap, progress: Progress | None
+    ) -> dict[Chooser, Chosen]:
+        """Each rule on the data and on resamples, of clusters where rows come in such."""
+        if self.sample is None:
+            found = choose_from_counts(self.pyramid, rules, method, progress=progress)
+            return {rule: found[rule] for rule in rules}
+        anew = choose_anew(self._scored(self.sample), rules, method, progress=progress)
+        return {rule: anew[_MODEL, rule] for rule in rules}
+
+    def _scored(self, sample: Sample) -> ScoredRows:
         return ScoredRows(
-            truth=self.batch.truth == 1,
-            scores={MODEL: self.batch.score},
-            counts=self.batch.counts,
-            clusters=None if self.batch.clusters is None else self.batch.clusters.codes,
-            groups=groups,
+            truth=sample.truth > 0,
+            scores={_MODEL: sample.scores[:, 0]},
+            counts=sample.counts,
+            clusters=sample.cluster,
+            groups=sample.truth.astype(np.int64) - 1 if self.families else None,
             group_names=tuple(family.name for family in self.families),
         )
 
-
-def _families(
-    batch: Batch, ascending: Floats, tp: Integers, kinds: Named | None
-) -> tuple[Family, ...]:
-    if kinds is None or batch.score is None:
-        return ()
-    held = np.flatnonzero(batch.truth == 1)
-    scores = batch.score[held].astype(np.float64)
-    places = len(ascending) - 1 - np.searchsorted(ascending, scores)
-    amounts = np.ones(len(held), np.int64) if batch.counts is None else batch.counts[held]
-    codes = kinds.codes[held]
-    here = np.diff(tp, prepend=0)
-    found = []
-    for code, name in enumerate(kinds.names):
-        mine = codes == code
-        if not mine.any():
-            continue
-        positions, which = np.unique(places[mine], return_inverse=True)
-        sums = np.zeros(len(positions), np.int64)
-        np.add.at(sums, which, amounts[mine])
-        found.append(Family(name, positions, np.cumsum(sums), sums / here[positions]))
-    return tuple(sorted(found, key=lambda family: family.name))
+    @cached_property
+    def share(self) -> float:
+        """The share of positives."""
+        return self.positives / self.rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from assay.decisions.threshold.guaranteed import RANKS
-from assay.decisions.threshold.sweep import Counts, Family
+from assay.decisions.threshold.sweep import Swept
 from assay.decisions.threshold.wanted import LOWEST_COST, LOWEST_FAR, Wanted
 from assay.evaluation.words import below, count, listed, name
 from assay.inference.binomial import most_allowed
@@ -55,9 +55,9 @@ def empirical(wanted: Wanted) -> str:
     return f"{best} on these rows with {listed(asked(wanted))}; of equal thresholds {tie}."
 
 
-def guaranteed(wanted: Wanted, counts: Counts, families: tuple[Family, ...]) -> str:
+def guaranteed(wanted: Wanted, swept: Swept) -> str:
     """How the guaranteed threshold was found."""
-    said = _bounds(wanted, counts, families)
+    said = _bounds(wanted, swept)
     together = ""
     if wanted.size > 1:
         together = (
@@ -74,35 +74,33 @@ def guaranteed(wanted: Wanted, counts: Counts, families: tuple[Family, ...]) -> 
     )
 
 
-def _bounds(wanted: Wanted, counts: Counts, families: tuple[Family, ...]) -> list[str]:
+def _bounds(wanted: Wanted, swept: Swept) -> list[str]:
     found = []
     if wanted.max_far is not None:
         found.append(
             f"FAR <= {rate(wanted.max_far)} {at(wanted.base_rate)}: bounds on the detection rate "
-            f"and the false positive rate along up to {count(min(counts.positives, RANKS))} ranks "
+            f"and the false positive rate along up to {count(min(swept.positives, RANKS))} ranks "
             f"of the attacks, from high scores to low until the first failure"
         )
     if wanted.max_fpr is not None:
-        most = most_allowed(counts.negatives, wanted.max_fpr, wanted.risk)
+        most = most_allowed(swept.negatives, wanted.max_fpr, wanted.risk)
         found.append(
-            f"FPR <= {rate(wanted.max_fpr)}: at most {count(most or 0)} of {_of(counts.negatives)} "
+            f"FPR <= {rate(wanted.max_fpr)}: at most {count(most or 0)} of {_of(swept.negatives)} "
             f"negatives flagged"
         )
     if wanted.budget is not None and wanted.budget < 1:
         flagged = f"alerts <= {rate(wanted.budget)} of all rows"
         if wanted.base_rate is None:
-            most = most_allowed(counts.rows, wanted.budget, wanted.risk)
-            found.append(
-                f"{flagged}: at most {count(most or 0)} of {_of(counts.rows)} rows flagged"
-            )
+            most = most_allowed(swept.rows, wanted.budget, wanted.risk)
+            found.append(f"{flagged}: at most {count(most or 0)} of {_of(swept.rows)} rows flagged")
         else:
             found.append(
                 f"{flagged} {at(wanted.base_rate)}: an upper bound on the detection rate and one "
                 f"on the false positive rate"
             )
     if wanted.min_dr is not None:
-        found.append(_misses("DR", wanted.min_dr, counts.positives, wanted.risk))
-    sizes = {family.name: family.size for family in families}
+        found.append(_misses("DR", wanted.min_dr, swept.positives, wanted.risk))
+    sizes = {family.name: family.size for family in swept.families}
     found += [
         _misses(f"DR of {name(family)}", limit, sizes[family], wanted.risk)
         for family, limit in wanted.families.items()

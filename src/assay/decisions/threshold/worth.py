@@ -10,10 +10,11 @@ import numpy as np
 from assay.decisions.threshold.holdout import limits_at, only
 from assay.decisions.threshold.limits import limits_of
 from assay.decisions.threshold.result import Shown
-from assay.decisions.threshold.sweep import Counts, Swept
+from assay.decisions.threshold.sweep import Swept
 from assay.decisions.threshold.wanted import LOWEST_COST, MAX_ALERTS, MIN_DR, Wanted
 from assay.decisions.threshold.words import asked, rate
 from assay.evaluation.words import count, listed
+from assay.inference.narrowing import Counts
 
 BREAKS = "It will break its constraint on new data about half of the time."
 OPTIMISTIC = "It fits these rows: on new data its cost will be higher about half of the time."
@@ -58,19 +59,14 @@ def _slack(each: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def _on_the_edge(constraint: str, swept: Swept, position: int, wanted: Wanted) -> bool:
-    alone, counts = only(wanted, constraint), swept.counts
+    alone, counts = only(wanted, constraint), swept.counts_at([position])
     if alone.families:
-        ((name, limit),) = alone.families.items()
-        family = next(each for each in swept.families if each.name == name)
-        return int(family.hits_at(np.array(position))) - 1 < limit * family.size
+        ((family, limit),) = alone.families.items()
+        hits = counts.kind(family)
+        return int(hits.flagged[0]) - 1 < limit * hits.size
     missed = constraint == MIN_DR
-    moved = Counts(
-        counts.tp[position : position + 1] - missed,
-        counts.fp[position : position + 1] + (not missed),
-        counts.positives,
-        counts.negatives,
-    )
-    (limit_alone,) = limits_of(alone, swept.families)
+    moved = Counts(counts.tp - missed, counts.fp + (not missed), counts.positives, counts.negatives)
+    (limit_alone,) = limits_of(alone)
     return limit_alone.kept(moved).empty
 
 

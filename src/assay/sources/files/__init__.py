@@ -1,6 +1,6 @@
 """Rows from files: text, Parquet, Arrow, NumPy, and queries on database files."""
 
-from assay.sources.files.inputs import Name, given_names, inputs_of, name_of, paths_of
+from assay.sources.files.inputs import Name, given_names, inputs_of, name_of, paths_of, sources
 from assay.sources.files.labelled import labelled, typed
 from assay.sources.files.matched import Matched, Model, NeedsId, read_models
 from assay.sources.files.memory import default_limit, memory_limit
@@ -28,5 +28,6 @@ __all__ = [
     "read",
     "read_models",
     "silent",
+    "sources",
     "typed",
 ]

@@ -7,12 +7,12 @@ import glob
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TypeAlias
 
 from assay.errors import InputError
-from assay.sources.files.formats import is_known
+from assay.sources.files.hive import Keys, files_in, keys_of
 from assay.sources.files.postgres import POSTGRESQL, Address, is_address, parsed
 from assay.sources.files.request import Input, Request
 from assay.sources.files.sql import DUCKDB, SQLITE
@@ -26,13 +26,17 @@ _STDIN_NAME = "standard input"
 
 @dataclass(frozen=True)
 class Source:
-    """One input: a file, a query on one or on a server, or (with none of them) standard input."""
+    """One input: a file, a query on one or on a server, or (with none of them) standard input.
+
+    ``keys`` are columns that the folders around a file give.
+    """
 
     name: str
     path: Path | None
     engine: str | None = None
     query: str = ""
     address: Address | None = None
+    keys: Keys = field(default_factory=dict)
 
 
 def name_of(given: Name) -> str:
@@ -114,14 +118,13 @@ def _sources(given: str, request: Request) -> Iterator[Source]:
             return
     path = Path(given)
     if path.is_dir():
-        inside = sorted(entry for entry in path.iterdir() if is_known(entry.name))
-        files = [entry for entry in inside if entry.is_file()]
+        files = files_in(path, shown(given))
         if not files:
             raise InputError(
                 f"{shown(given)} is a folder without files of a known suffix "
                 f"(.csv, .tsv, .jsonl, .parquet, .arrow, .npz, .npy; .gz and .zst of text)"
             )
-        yield from (Source(shown(str(entry)), entry) for entry in files)
+        yield from (Source(shown(str(f.path)), f.path, keys=f.keys) for f in files)
     elif path.exists():
         yield Source(shown(given), path)
     elif request.glob:
@@ -132,7 +135,9 @@ def _sources(given: str, request: Request) -> Iterator[Source]:
         )
         if not matches:
             raise InputError(f"nothing matches the pattern {shown(given)}")
-        yield from (Source(shown(match), Path(match)) for match in matches)
+        for match in map(Path, matches):
+            keys = keys_of(match.parts[:-1], shown(given))
+            yield Source(shown(str(match)), match, keys=keys)
     else:
         raise _missing(path, given)
 

@@ -15,6 +15,7 @@ from assay.sources.files import formats
 from assay.sources.files.collect import Collector
 from assay.sources.files.columnar import arrow_table, parquet_table
 from assay.sources.files.delimited import delimited
+from assay.sources.files.hive import with_keys
 from assay.sources.files.inputs import Source, sources
 from assay.sources.files.jsonl import jsonl
 from assay.sources.files.memory import Budget
@@ -147,9 +148,23 @@ def opened(
     stdin: BinaryIO | None,
     stack: contextlib.ExitStack,
 ) -> Table:
-    """A source, opened by the format that its content, name or the request tells."""
+    """A source, opened by the format that its content, name or the request tells.
+
+    The keys of the folders around it are columns too.
+    """
+    return with_keys(_opened(source, request, budget, meter, stdin, stack), source.keys)
+
+
+def _opened(
+    source: Source,
+    request: Request,
+    budget: Budget,
+    meter: Meter,
+    stdin: BinaryIO | None,
+    stack: contextlib.ExitStack,
+) -> Table:
     if source.engine is not None:
-        _must_be_text(source.name, "a query", request, "input_format")
+        must_be_text(source.name, "a query", request, "input_format")
         return sql_table(source, batch_rows=request.batch_rows, limit=budget.limit, meter=meter)
     file = _file(source, stdin, stack)
     try:
@@ -162,7 +177,7 @@ def opened(
     if content in (None, formats.GZIP, formats.ZSTD):
         return _text(_raw(file, head, source.name, request, meter), content, source, request)
     format_ = formats.decide(content, head, source.name, request.input_format)
-    _must_be_text(source.name, formats.NAMES[format_], request)
+    must_be_text(source.name, formats.NAMES[format_], request)
     path = source.path
     if path is None or not path.is_file():
         path = _spooled(file, head, source.name, budget, stack)
@@ -185,7 +200,7 @@ def opened_tables(
     meter.done()
 
 
-def _must_be_text(name: str, what: str, request: Request, *more: str) -> None:
+def must_be_text(name: str, what: str, request: Request, *more: str) -> None:
     """Refuse options that say how to read text where there is none."""
     for option in ("encoding", "delimiter", *more):
         if getattr(request, option) is not None:

@@ -1,0 +1,219 @@
+"""Count rows for a choice of threshold, by label and by family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from assay import engines
+from assay.engines.parts import AUTO
+from assay.errors import LabelError, ScoreError
+from assay.sources import FAMILY, Batch, Coded
+from assay.sources.arrays import coded_columns, one_score, sided
+from assay.sources.batch import Labels
+from assay.sources.columns import native
+from assay.sources.files import Progress, Reading, Request, typed
+from assay.tally import Resolved, Sample, ScoreTally, Tally
+from assay.tally.by_name import PROBABILITY, SCORE, Names
+
+_MODEL = "model"
+# Between the name of a label and that of a family, where both together stand as a label.
+_BETWEEN = "\x1f"
+
+
+@dataclass(frozen=True)
+class ScoredTallies:
+    """What a threshold is chosen from.
+
+    ``families`` and ``family_rows`` have the positives by their family: the first label is the
+    negative one, all others are families. ``family_rows`` are needed where rows come in clusters.
+    ``frequencies`` is whether a row may have stood for many.
+    """
+
+    resolved: Resolved
+    families: ScoreTally | None = None
+    family_rows: Sample | None = None
+    frequencies: bool = False
+    source: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def tallies_of(
+    batch: Batch, family: str, source: Mapping[str, Any], notes: Sequence[str] = ()
+) -> ScoredTallies:
+    """Count rows that were checked; ``family`` names the slice that holds families."""
+    if batch.score is None:
+        raise LabelError("a threshold is chosen on scores, and there are only decisions")
+    resolved = engines.count(replace(batch, slices={}, days=None))
+    families = rows = None
+    if family in batch.slices:
+        labels, truth = batch.by_family(family)
+        families = ScoreTally.of_rows(labels, batch.score, truth, counts=batch.counts)
+        if batch.clusters is not None:
+            rows = Sample.of_rows(
+                labels,
+                truth,
+                {_MODEL: batch.score},
+                cluster=batch.clusters.codes,
+                clusters=batch.clusters.names,
+                counts=batch.counts,
+            )
+    return ScoredTallies(
+        resolved, families, rows, batch.counts is not None, source, (*notes, *batch.notes)
+    )
+
+
+class CountedFiles:
+    """The rows of files, counted piece by piece; which label is the alarm is told afterwards.
+
+    ``sides`` are what was said of labels: positive, negative and labels.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        request: Request,
+        sides: Mapping[str, Any],
+        progress: Progress,
+        mode: str = AUTO,
+    ) -> None:
+        self._sides = sides
+        self._reading = Reading(names, request, progress)
+        parts = engines.Parts(self._parts, self._reading.again, self._reading.budget.limit)
+        # Any threshold will do: thresholds are what is looked for.
+        self._kinds, self._told = parts.count(engines.Ask(threshold=0.0, losses=False), mode)
+        self._rows = self._reading.rows({})
+
+    @property
+    def name(self) -> str:
+        """What the files are called."""
+        return self._rows.name
+
+    @property
+    def family(self) -> str | None:
+        """The column that tells the kind of attack, where there is one."""
+        return self._reading.roles.family
+
+    @property
+    def labels(self) -> Names:
+        """The labels that occur."""
+        names = {name.partition(_BETWEEN)[0] for name in self._kinds.labels.names}
+        return Names(tuple(sorted(names)), self._kinds.labels.kind)
+
+    def tallies(self, sides: Mapping[str, Any] | None = None) -> ScoredTallies:
+        """What was counted, with the sides that were said, or with those of other rows."""
+        said = typed(self.labels.kind, **(self._sides if sides is None else sides))
+        if self._only_probability is not None:
+            said["positive"] = native(self._only_probability, self.labels.kind)
+        elif said["labels"] is None and self._reading.roles.probabilities:
+            probable = self._reading.roles.probabilities
+            said["labels"] = [native(label, self.labels.kind) for label in probable]
+        tally = self._kinds if self.family is None else _by_label(self._kinds, self.labels)
+        resolved, notes = engines.resolve(tally, **said)
+        families = rows = None
+        many = said["negative"] is not None and len(tally.labels.names) > 2
+        if resolved.scores is not None and (self.family is not None or many):
+            families, rows = self._families(resolved, against=said["negative"] is not None)
+        return ScoredTallies(
+            resolved,
+            families,
+            rows,
+            self._reading.roles.count is not None,
+            self._rows.source,
+            (*self._rows.notes, *self._told, *notes),
+        )
+
+    def _parts(self) -> Iterator[Coded]:
+        """The rows with a label, part by part, by label and family."""
+        for collector in self._reading.pieces():
+            columns, _ = collector.take()
+            if "y_score" not in columns and "y_proba" not in columns:
+                raise ScoreError(
+                    f"{self._reading.rows({}).name}: a threshold is chosen on scores, and only "
+                    f"decisions were found. Say which column holds the scores with --score"
+                )
+            columns.pop("y_pred", None)
+            rows = self._ranked(coded_columns(columns))
+            kinds = rows.truth
+            if self.family is not None:
+                kinds = _kinds_of(rows, self.family)
+            yield replace(rows, truth=kinds, slices={}, days=None)
+
+    @property
+    def _only_probability(self) -> str | None:
+        """The label of the only probability, which is a score then."""
+        labels = list(self._reading.roles.probabilities)
+        return labels[0] if len(labels) == 1 else None
+
+    def _ranked(self, rows: Coded) -> Coded:
+        """The rows with one score, where it is known which."""
+        said = typed(rows.truth.kind, **self._sides)
+        if self._only_probability is None:
+            return sided(rows, said["positive"], said["negative"])
+        of = native(self._only_probability, rows.truth.kind)
+        if said["negative"] is not None or said["positive"] not in (None, of):
+            raise ScoreError(f"the only probability is that of {of!r}, so that is the positive")
+        return one_score(rows, [self._only_probability])
+
+    def _families(self, resolved: Resolved, *, against: bool) -> tuple[ScoreTally, Sample | None]:
+        """The scores and rows by family; ``against`` one negative label all others are positive."""
+        split = [name.partition(_BETWEEN) for name in self._kinds.labels.names]
+        own = [family if between else label for label, between, family in split]
+        positive = [
+            label != resolved.labels[0] if against else label == resolved.positive
+            for label, _, _ in split
+        ]
+        held = sorted({name for name, is_one in zip(own, positive, strict=True) if is_one})
+        labels = (resolved.labels[0], *held)
+        at = {
+            kind: labels.index(name, 1) if is_one else 0
+            for kind, name, is_one in zip(self._kinds.labels.names, own, positive, strict=True)
+        }
+        key = SCORE if SCORE in self._kinds.scores else (PROBABILITY, resolved.positive or "")
+        smallest = self._kinds.extremes[key][0]
+        scores = self._kinds.scores[key].placed(labels, at).starting_at(smallest)
+        sample = self._kinds.sample
+        if sample is None or resolved.sample is None:
+            return scores, None
+        if len(sample.models) * sample.width > 1:
+            column = list(self._kinds.columns or ()).index(resolved.positive or "")
+            sample = replace(sample, scores=sample.scores[:, [column]])
+        return scores, sample.placed(labels, at)
+
+
+def family_of(files: CountedFiles) -> str:
+    """What the column of families is called; labels that are families have a name too."""
+    return files.family or FAMILY
+
+
+def _kinds_of(rows: Coded, family: str) -> Labels:
+    """Label and family together as one label."""
+    named = rows.slices[family]
+    pairs = rows.truth.codes.astype(np.int64) * len(named.names) + named.codes
+    seen = np.bincount(pairs, minlength=len(rows.truth.names) * len(named.names)) > 0
+    names = [f"{label}{_BETWEEN}{kind}" for label in rows.truth.names for kind in named.names]
+    kept = tuple(name for name, is_there in zip(names, seen, strict=True) if is_there)
+    codes = (np.cumsum(seen) - 1)[pairs].astype(np.min_scalar_type(max(len(kept) - 1, 0)))
+    return Labels(codes, kept, rows.truth.kind)
+
+
+def _by_label(kinds: Tally, labels: Names) -> Tally:
+    """The same tally by label alone."""
+    at = {name: labels.names.index(name.partition(_BETWEEN)[0]) for name in kinds.labels.names}
+    return replace(
+        kinds,
+        labels=labels,
+        decided={key: table.placed(labels.names, at) for key, table in kinds.decided.items()},
+        scores={key: table.placed(labels.names, at) for key, table in kinds.scores.items()},
+        clusters=kinds.clusters
+        and {
+            key: table.placed(
+                labels.names, at, (table.columns or ()).index, table.columns or labels.names
+            )
+            for key, table in kinds.clusters.items()
+        },
+        sample=kinds.sample and kinds.sample.placed(labels.names, at),
+    )

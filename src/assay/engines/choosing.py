@@ -1,0 +1,95 @@
+"""Which engine counts a frame: told by the type of the frame, without importing any library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from assay.engines import frames, libraries, partitions
+from assay.engines.ask import Ask, Columns
+from assay.engines.parts import AUTO, MODES, Parts
+from assay.errors import InputError
+from assay.sources.batch import Coded
+from assay.sources.files.memory import Budget
+from assay.tally import Tally
+from assay.tally.keeping import Cuts, Exact, Grid
+
+_KEEPINGS = {AUTO: Exact(), Exact.name: Exact(), Cuts.name: Cuts(), Grid.name: Grid()}
+
+
+def count(rows: Any, columns: Columns, ask: Ask | None = None) -> Tally:
+    """Count the rows of a frame, by the engine that is where they are.
+
+    DuckDB and Spark group rows themselves; Spark calls Python only for probabilities of several
+    labels. Dask and Ray count their partitions on their workers. All others are counted here, those
+    that come in pieces (a lazy frame, a reader, a dataset) without ever being held as a whole.
+
+    >>> rows = {"label": ["attack", "normal", "attack"], "score": [0.9, 0.2, 0.4]}
+    >>> count(rows, Columns("label", score="score"))
+    Tally(rows=3, labels=('attack', 'normal'))
+    """
+    ask = ask or Ask()
+    elsewhere = _elsewhere(rows, columns)
+    if elsewhere is not None:
+        return elsewhere(rows, columns, ask)
+    if isinstance(ask.scores, Cuts):
+        return _in_parts(rows, columns, ask, Cuts.name, None)[0]
+    return frames.count(libraries.pieces_of(rows, columns), columns, ask)
+
+
+def count_by_mode(
+    rows: Any, columns: Columns, ask: Ask, mode: str, max_memory: int | None = None
+) -> tuple[Tally, tuple[str, ...]]:
+    """Count the rows of a frame with scores kept as a mode says, and what is to be said of that.
+
+    ``max_memory`` is what counting may take where rows are counted on this machine; by default half
+    of what it has.
+    """
+    if mode not in MODES:
+        raise InputError(f"mode= is one of {', '.join(MODES)}; found {mode!r}")
+    if _elsewhere(rows, columns) is not None:
+        return count(rows, columns, replace(ask, scores=_KEEPINGS[mode])), ()
+    return _in_parts(rows, columns, ask, mode, Budget(max_memory).limit)
+
+
+def _elsewhere(rows: Any, columns: Columns) -> Callable[[Any, Columns, Ask], Tally] | None:
+    """What counts rows that are not on this machine, or in a database."""
+    kind = libraries.kind_of(rows)
+    if kind == libraries.DUCKDB or (kind == libraries.SPARK and not columns.probabilities):
+        return _by_sql
+    workers = {
+        libraries.SPARK: partitions.count_spark,
+        libraries.DASK: partitions.count_dask,
+        libraries.RAY: partitions.count_ray,
+    }
+    return workers.get(kind or "")
+
+
+def _by_sql(rows: Any, columns: Columns, ask: Ask) -> Tally:
+    from assay.engines import sql
+
+    libraries.must_have_columns(rows.columns, columns, "the frame")
+    return sql.count(rows, None, columns, ask)
+
+
+def _in_parts(
+    rows: Any, columns: Columns, ask: Ask, mode: str, limit: int | None
+) -> tuple[Tally, tuple[str, ...]]:
+    """Count rows on this machine, twice where the mode asks for that."""
+    again = libraries.comes_again(rows)
+    if mode == Cuts.name and not again:
+        raise InputError(
+            "mode='cuts' goes through the rows twice, and a reader gives them once: give the table "
+            "or the dataset that it reads, or say mode='grid'"
+        )
+    refused = Tally()
+
+    def coded() -> Iterator[Coded]:
+        nonlocal refused
+        reader = frames.FrameReader(columns, ask)
+        yield from reader.pieces(libraries.pieces_of(rows, columns))
+        refused = reader.refused()
+
+    tally, notes = Parts(coded, again, limit).count(ask, mode)
+    return tally + refused, notes

@@ -1,0 +1,151 @@
+"""Rules on a sweep in blocks choose what they choose on every threshold."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.decisions.threshold.candidates import BestF1, BestMcc, EqualError, Youden
+from assay.decisions.threshold.guaranteed import (
+    AlertsPromised,
+    DrPromised,
+    EveryRank,
+    FamilyPromised,
+    FarPromised,
+    FprPromised,
+    ranks,
+)
+from assay.decisions.threshold.limits import (
+    AlertsAtMost,
+    DrAtLeast,
+    FamilyAtLeast,
+    FarAtMost,
+    FprAtMost,
+)
+from assay.decisions.threshold.rules import (
+    HighestDetection,
+    HighestThreshold,
+    LowestCost,
+    LowestFar,
+    LowestThreshold,
+    Rule,
+)
+from assay.inference.chosen import narrowed_for
+from assay.inference.narrowing import Narrowed, Pyramid
+from assay.inference.operating import NOTHING, MaxFar, MaxFpr
+from assay.tally import ScoreTally
+
+TENTH, FIFTH, HALF = Fraction(1, 10), Fraction(1, 5), Fraction(1, 2)
+LABELS = ("normal", "dos", "scan")
+COST, COST_AT = LowestCost(Fraction(1), Fraction(7), None), LowestCost(Fraction(9), HALF, FIFTH)
+FAR, FAR_AT = FarAtMost(FIFTH, None), FarAtMost(TENTH, FIFTH)
+FAR_PROMISED = FarPromised(Fraction(2, 5), None, FIFTH)
+
+RULES = {
+    "usual Youden": Youden(),
+    "usual F1": BestF1(),
+    "usual MCC": BestMcc(),
+    "usual equal error": EqualError(),
+    "operating FPR": MaxFpr(0.1),
+    "operating FAR": MaxFar(0.2),
+    "operating FAR at a rate": MaxFar(0.3, 0.2),
+    "FPR": Rule((FprAtMost(TENTH),), HighestDetection()),
+    "FAR": Rule((FAR,), HighestDetection()),
+    "FAR at a rate": Rule((FAR_AT,), HighestDetection()),
+    "FAR and FPR": Rule((FAR, FprAtMost(TENTH)), HighestDetection()),
+    "FAR and DR": Rule((FAR, DrAtLeast(HALF)), HighestDetection()),
+    "FAR alone, its ends": Rule((FAR,), LowestThreshold()),
+    "FAR alone, its first": Rule((FAR,), HighestThreshold()),
+    "DR": Rule((DrAtLeast(Fraction(7, 10)),), LowestFar()),
+    "families": Rule((FamilyAtLeast(HALF, "dos"), FamilyAtLeast(TENTH, "scan")), LowestFar()),
+    "families and FPR": Rule((FamilyAtLeast(HALF, "dos"), FprAtMost(FIFTH)), HighestDetection()),
+    "alerts": Rule((AlertsAtMost(FIFTH, None),), HighestDetection()),
+    "alerts at a rate": Rule((AlertsAtMost(FIFTH, TENTH),), HighestDetection()),
+    "any FAR": Rule((), LowestFar()),
+    "cost": Rule((), COST),
+    "cost at a rate": Rule((), COST_AT),
+    "cost and FPR": Rule((FprAtMost(TENTH),), COST),
+    "cost and FAR": Rule((FAR,), COST_AT),
+    "cost, FAR and DR": Rule((FAR, DrAtLeast(HALF)), COST),
+    "cost and alerts": Rule((AlertsAtMost(FIFTH, None),), COST),
+    "promised FPR": Rule((FprPromised(FIFTH, TENTH),), LowestThreshold()),
+    "promised DR": Rule((DrPromised(HALF, TENTH),), HighestThreshold()),
+    "promised family": Rule((FamilyPromised(TENTH, FIFTH, "dos"),), HighestThreshold()),
+    "promised FAR": Rule((FAR_PROMISED,), LowestThreshold()),
+    "promised FAR and FPR": Rule((FAR_PROMISED, FprPromised(FIFTH, TENTH)), LowestThreshold()),
+    "promised FAR and DR": Rule((FAR_PROMISED, DrPromised(TENTH, FIFTH)), LowestThreshold()),
+    "promised FAR, highest": Rule((FAR_PROMISED,), HighestThreshold()),
+    "promised FAR and cost": Rule((FAR_PROMISED,), COST),
+    "promised alerts": Rule((AlertsPromised(FIFTH, None, TENTH),), LowestThreshold()),
+    "promised alerts at a rate": Rule((AlertsPromised(HALF, FIFTH, FIFTH),), LowestThreshold()),
+    "promised alerts and cost": Rule((AlertsPromised(HALF, FIFTH, FIFTH),), COST),
+}
+
+
+def tally_of(seed: int, rows: int, shift: float, digits: int, many: int) -> ScoreTally:
+    """Rows of three labels; few digits make ties, ``many`` makes counts."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(3, size=rows, p=rng.dirichlet([2, 1, 1]))
+    scores = np.round(rng.normal(size=rows) + shift * (truth > 0), digits)
+    counts = rng.integers(1, many + 1, size=rows)
+    # Both sides have rows, and each family has.
+    truth[:3] = [0, 1, 2]
+    return ScoreTally.of_rows(LABELS, scores, truth, counts=counts)
+
+
+def all_cut(sweep: Narrowed) -> Narrowed:
+    while (sweep.level > 0).any():
+        sweep = sweep.cut(sweep.level > 0)
+    return sweep
+
+
+def flagged(sweep: Narrowed, rule: Any) -> list[int] | None:
+    place = rule.position(sweep.blocks.high)
+    return None if place == NOTHING else sweep.sums[:, place].tolist()
+
+
+TALLIES = st.builds(
+    tally_of,
+    seed=st.integers(0, 10**6),
+    rows=st.sampled_from([5, 40, 400, 1500]),
+    shift=st.sampled_from([-1.0, 0.0, 1.0, 2.0, 9.0]),
+    digits=st.sampled_from([1, 2, 9]),
+    many=st.sampled_from([1, 1, 5]),
+)
+
+
+@pytest.mark.parametrize("name", RULES)
+@settings(max_examples=40)
+@given(tally=TALLIES, cells=st.sampled_from([1, 12, 100]), drawn=st.booleans())
+def test_blocks_that_are_not_cut_do_not_change_the_choice(
+    name: str, tally: ScoreTally, cells: int, drawn: bool
+) -> None:
+    rule, pyramid = RULES[name], Pyramid.of(tally, cells)
+    sweep = Narrowed.of_data(pyramid)
+    if drawn:
+        sweep = Narrowed.redrawn(pyramid, np.random.default_rng(1))
+    narrowed = narrowed_for(sweep, [rule])
+    assert flagged(narrowed, rule) == flagged(all_cut(narrowed), rule)
+
+
+def test_few_blocks_are_cut_where_there_are_many_thresholds() -> None:
+    tally = tally_of(3, 200_000, 2.0, 12, 1)
+    pyramid = Pyramid.of(tally)
+    generator = np.random.default_rng(2)
+    for name, rule in RULES.items():
+        sweep = narrowed_for(Narrowed.redrawn(pyramid, generator), [rule])
+        assert len(sweep.level) < 12_000, name
+
+
+def test_every_rank_is_looked_at() -> None:
+    tally = tally_of(4, 20_000, 9.0, 9, 1)
+    rule = EveryRank()
+    sweep = narrowed_for(Narrowed.of_data(Pyramid.of(tally, 10)), [rule])
+    seen, full = sweep.blocks.high, all_cut(sweep).blocks.high
+    assert seen.fp[ranks(seen)].tolist() == full.fp[ranks(full)].tolist()
+    assert len(sweep.level) < 20_000

@@ -1,0 +1,172 @@
+"""Thresholds from tallies alone: of any parts, and however scores are kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay import engines
+from assay.decisions.threshold import Choice
+from assay.decisions.threshold.choose import EDGES, choose_of_tallies
+from assay.decisions.threshold.counting import ScoredTallies, tallies_of
+from assay.decisions.threshold.sweep import Swept
+from assay.errors import CountError, InputError, LabelError
+from assay.inference import Bootstrap
+from assay.sources import from_arrays
+from assay.tally import Resolved, ScoreTally, from_bytes
+from assay.tally.keeping import Cuts, Grid
+
+LABELS = ("normal", "attack")
+
+
+def rows_of(size: int = 3000, seed: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(size) < 0.2).astype(np.uint8)
+    return truth, 1 / (1 + np.exp(-rng.normal(size=size) - 2 * truth))
+
+
+def resolved_of(scores: ScoreTally) -> Resolved:
+    return Resolved(
+        LABELS,
+        "attack",
+        engines.confusion_at(scores, 0.5),
+        threshold=0.5,
+        kind="probability",
+        scores=(scores,),
+    )
+
+
+def chosen(tallies: ScoredTallies, resamples: int = 30, **asked: Any) -> Choice:
+    method = Bootstrap(resamples=resamples)
+    return choose_of_tallies(tallies, asked, family="family", method=method)
+
+
+ASKED = (
+    {"max_fpr": 0.05},
+    {"max_far": 0.2},
+    {"min_dr": 0.8},
+    {"max_alerts": 100.0, "volume": 1000.0, "base_rate": 0.1},
+    {"cost_fp": 1.0, "cost_fn": 5.0},
+    {},
+)
+
+
+@settings(max_examples=20)
+@given(parts=st.integers(1, 6), seed=st.integers(0, 99), asked=st.sampled_from(ASKED))
+def test_parts_that_were_added_give_the_same_choice(
+    parts: int, seed: int, asked: dict[str, float]
+) -> None:
+    truth, scores = rows_of(400)
+    order = np.random.default_rng(seed).permutation(400)
+    each = zip(
+        np.array_split(truth[order], parts), np.array_split(scores[order], parts), strict=True
+    )
+    added = [resolved_of(ScoreTally.of_rows(LABELS, s, t)) for t, s in each]
+    whole = chosen(
+        ScoredTallies(resolved_of(ScoreTally.of_rows(LABELS, scores, truth))), 5, **asked
+    )
+    # From bytes, as parts come from other machines.
+    merged = from_bytes(Resolved.merge(added).to_bytes())
+    assert chosen(ScoredTallies(merged), 5, **asked).to_dict() == whole.to_dict()
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+@pytest.mark.parametrize("mode", [Grid(4), Grid(12), Cuts()], ids=str)
+def test_counts_at_the_thresholds_of_a_mode_are_those_of_the_rows(
+    mode: Grid | Cuts, asked: dict[str, float]
+) -> None:
+    truth, scores = rows_of()
+    tally = ScoreTally.of_rows(LABELS, scores, truth)
+    if isinstance(mode, Grid):
+        kept = tally.to_grid(mode.bits)
+    else:
+        cuts = np.unique(scores[truth == 1])
+        kept = ScoreTally.of_cuts(LABELS, cuts, scores, truth, frequent=0)
+    assert kept.size < tally.size
+    choice = chosen(ScoredTallies(resolved_of(kept)), **asked)
+    points = [p for p in (choice.empirical, choice.guaranteed, *choice.candidates) if p is not None]
+    assert points
+    for point in points:
+        assert point.threshold is not None
+        flagged = scores >= point.threshold
+        assert point["recall"].value == (flagged & (truth == 1)).sum() / truth.sum()
+        false = (flagged & (truth == 0)).sum() / (truth == 0).sum()
+        assert point["false_positive_rate"].value == false
+    assert any(EDGES[mode.name] in note for note in choice.notes)
+
+
+def test_cuts_choose_what_all_scores_choose() -> None:
+    truth, scores = rows_of()
+    cuts = np.unique(scores[truth == 1])
+    kept = ScoreTally.of_cuts(LABELS, cuts, scores, truth, frequent=0)
+    exact = ScoreTally.of_rows(LABELS, scores, truth)
+    # These are met at the scores of attacks.
+    for asked in ({"min_dr": 0.8}, {"max_far": 0.2}, {"cost_fp": 1.0, "cost_fn": 5.0}):
+        one, other = (chosen(ScoredTallies(resolved_of(tally)), **asked) for tally in (kept, exact))
+        assert one.empirical is not None
+        assert other.empirical is not None
+        assert one.empirical.threshold == other.empirical.threshold
+
+
+def test_all_scores_kept_say_nothing_of_cells() -> None:
+    truth, scores = rows_of()
+    choice = chosen(ScoredTallies(resolved_of(ScoreTally.of_rows(LABELS, scores, truth))))
+    assert not any("mode" in note for note in choice.notes)
+
+
+def test_float32_scores_are_chosen_among_as_they_are() -> None:
+    truth, scores = rows_of()
+    single = scores.astype(np.float32)
+    tallies = [ScoreTally.of_rows(LABELS, s, truth) for s in (single, single.astype(np.float64))]
+    one, other = (chosen(ScoredTallies(resolved_of(tally)), max_fpr=0.05) for tally in tallies)
+    assert one.to_dict() == other.to_dict()
+
+
+def test_families_are_counted_in_place_of_the_positives() -> None:
+    batch = from_arrays(
+        ["normal", "attack", "attack", "normal", "attack"],
+        y_score=[0.1, 0.9, 0.8, 0.7, 0.2],
+        slices={"family": ["none", "dos", "scan", "none", "dos"]},
+        threshold=0.0,
+    )
+    swept = Swept.of(tallies_of(batch, "family", {}))
+    assert [(family.name, family.size) for family in swept.families] == [("dos", 2), ("scan", 1)]
+    counts = swept.counts_at([-1, 0, 1, 2, 4])
+    assert counts.kind("dos").flagged.tolist() == [0, 1, 1, 1, 2]
+    assert counts.kind("scan").flagged.tolist() == [0, 0, 1, 1, 1]
+    assert counts.tp.tolist() == [0, 1, 2, 2, 3]
+    assert counts.fp.tolist() == [0, 0, 0, 1, 2]
+
+
+@pytest.mark.parametrize("families", [False, True])
+def test_clusters_without_their_rows_are_refused(families: bool) -> None:
+    truth, scores = rows_of(200)
+    batch = from_arrays(
+        truth,
+        y_score=scores,
+        clusters=np.arange(200) // 10,
+        slices={"family": np.where(truth == 1, "dos", "none")} if families else None,
+        threshold=0.0,
+    )
+    tallies = tallies_of(batch, "family", {})
+    assert Swept.of(tallies).sample is not None
+    lost = replace(tallies, family_rows=None, resolved=replace(tallies.resolved, sample=None))
+    with pytest.raises(InputError, match="mode exact"):
+        Swept.of(lost)
+
+
+def test_what_can_not_be_counted_is_refused() -> None:
+    truth, scores = rows_of(50)
+    decided = from_arrays(truth, y_pred=truth)
+    with pytest.raises(LabelError, match="only decisions"):
+        tallies_of(decided, "family", {})
+    with pytest.raises(LabelError, match="only decisions"):
+        Swept.of(ScoredTallies(engines.count(decided)))
+    weighted = ScoreTally.of_rows(LABELS, scores, truth, weights=np.full(50, 0.5))
+    with pytest.raises(CountError, match="sampling weights"):
+        Swept.of(ScoredTallies(resolved_of(weighted)))

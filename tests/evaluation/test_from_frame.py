@@ -1,0 +1,290 @@
+"""Frames of every library give the evaluation that arrays give."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import dask.dataframe as dd
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset
+import pytest
+
+import assay
+from assay.errors import AssayError, InputError, LabelError, ScoreError
+from assay.tally import Tally
+
+ROWS = 400
+_RNG = np.random.default_rng(3)
+FRAME = pl.DataFrame(
+    {
+        "y": _RNG.choice(["attack", "normal"], ROWS),
+        "p": _RNG.random(ROWS).round(2),
+        "said": _RNG.choice(["attack", "normal"], ROWS),
+        "n": _RNG.integers(0, 4, ROWS),
+        "w": _RNG.random(ROWS).round(1) + 0.5,
+        "host": _RNG.choice(["a", "b", "c"], ROWS),
+        "kind": _RNG.choice(["worm", "scan"], ROWS),
+        "time": [f"2026-11-{i % 20 + 1:02}" for i in range(ROWS)],
+    }
+)
+
+FRAMES: dict[str, Callable[[pl.DataFrame], Any]] = {
+    "polars": lambda frame: frame,
+    "polars, lazy": lambda frame: frame.lazy(),
+    "polars, in chunks": lambda frame: pl.concat([frame[:50], frame[50:]], rechunk=False),
+    "pandas": lambda frame: frame.to_pandas(),
+    "pandas, by Arrow": lambda frame: frame.to_pandas(use_pyarrow_extension_array=True),
+    "pandas, objects": lambda frame: pd.DataFrame(frame.to_dict(as_series=False), dtype=object),
+    "pandas, odd index": lambda frame: frame.to_pandas().set_index(np.arange(len(frame))[::-1]),
+    "pandas, categories": lambda frame: frame.to_pandas().astype({"y": "category"}),
+    "Arrow table": lambda frame: frame.to_arrow(),
+    "Arrow batch": lambda frame: pa.RecordBatch.from_pydict(
+        frame.to_dict(as_series=False), schema=frame.to_arrow().schema
+    ),
+    "Arrow reader": lambda frame: frame.to_arrow().to_reader(7),
+    "Arrow dataset": lambda frame: pyarrow.dataset.dataset(frame.to_arrow()),
+    "Arrow scanner": lambda frame: pyarrow.dataset.dataset(frame.to_arrow()).scanner(),
+    "Dask": lambda frame: dd.from_pandas(frame.to_pandas(), npartitions=5),
+    "mapping of lists": lambda frame: frame.to_dict(as_series=False),
+    "mapping of arrays": lambda frame: {name: frame[name].to_numpy() for name in frame.columns},
+}
+
+# Named columns of a frame, and the same columns as arrays.
+CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "score": ({"score": "p"}, {"y_score": FRAME["p"]}),
+    "decision": ({"decision": "said"}, {"y_pred": FRAME["said"]}),
+    "both": ({"score": "p", "decision": "said"}, {"y_score": FRAME["p"], "y_pred": FRAME["said"]}),
+    "threshold": ({"score": "p", "threshold": 0.7}, {"y_score": FRAME["p"], "threshold": 0.7}),
+    "count": ({"score": "p", "count": "n"}, {"y_score": FRAME["p"], "counts": FRAME["n"]}),
+    "weight": ({"score": "p", "weight": "w"}, {"y_score": FRAME["p"], "sample_weight": FRAME["w"]}),
+    "cluster": ({"score": "p", "cluster": "host"}, {"y_score": FRAME["p"], "clusters": FRAME["host"]}),
+    "slices": (
+        {"score": "p", "slices": ["host"], "family": "kind"},
+        {"y_score": FRAME["p"], "slices": {"host": FRAME["host"], "kind": FRAME["kind"]}}
+        | {"family": "kind"},
+    ),
+    "time": ({"score": "p", "time": "time"}, {"y_score": FRAME["p"], "times": FRAME["time"]}),
+    "negative": (
+        {"score": "p", "negative": "attack"},
+        {"y_score": FRAME["p"], "negative": "attack"},
+    ),
+}  # fmt: skip
+
+
+def document(evaluation: Any) -> str:
+    kept = evaluation.to_dict()
+    del kept["source"]
+    return repr(kept)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_named_columns_give_what_arrays_give(case: str) -> None:
+    named, arrays = CASES[case]
+    expected = document(assay.evaluate(FRAME["y"], **arrays))
+    assert document(assay.evaluate(FRAME, label="y", **named)) == expected
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_frame_of_any_library_gives_the_same_bytes(kind: str) -> None:
+    columns = {"label": "y", "score": "p", "slices": ["host"], "count": "n", "time": "time"}
+    whole = assay.count(FRAME, **columns)
+    assert assay.count(FRAMES[kind](FRAME), **columns).to_bytes() == whole.to_bytes()
+    assert whole.rows == ROWS
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_frame_without_rows_is_said_to_be_empty(kind: str) -> None:
+    with pytest.raises(AssayError, match="no rows"):
+        assay.evaluate(FRAMES[kind](FRAME[:0]), label="y", score="p")
+
+
+def test_tallies_of_frames_and_arrays_add() -> None:
+    part = assay.count(FRAME[:100], label="y", score="p")
+    rest = assay.count(FRAME[100:].to_pandas(), label="y", score="p")
+    arrays = assay.count(FRAME["y"], y_score=FRAME["p"])
+    assert (part + rest).to_bytes() == assay.count(FRAME, label="y", score="p").to_bytes()
+    assert (part + rest + arrays).rows == 2 * ROWS
+
+
+def test_probabilities_of_several_labels() -> None:
+    frame = pl.DataFrame(
+        {"y": ["x", "y", "z"] * 4, "a": [0.5, 0.2, 0.1] * 4, "b": [0.3, 0.5, 0.2] * 4}
+    ).with_columns((1 - pl.col("a") - pl.col("b")).alias("c"))
+    names = {"x": "a", "y": "b", "z": "c"}
+    arrays = {label: frame[name] for label, name in names.items()}
+    for side in ({}, {"positive": "x"}, {"negative": "x"}):
+        expected = document(assay.evaluate(frame["y"], y_proba=arrays, **side))
+        found = assay.evaluate(frame, label="y", probabilities=names, **side)
+        assert document(found) == expected
+
+
+def test_rows_left_out_are_counted_and_noted() -> None:
+    odd = FRAME.with_columns(pl.when(pl.col("p") < 0.1).then(None).otherwise("p").alias("p"))
+    left_out = odd["p"].null_count()
+    with pytest.raises(ScoreError, match="row .* column 'p': found nothing"):
+        assay.evaluate(odd, label="y", score="p")
+    evaluation = assay.evaluate(odd, label="y", score="p", on_bad_row="skip")
+    assert evaluation.to_dict()["source"]["rows_refused"] == left_out
+    assert evaluation.to_dict()["source"]["rows_used"] == ROWS - left_out
+    assert f"{left_out} rows were left out: score: not a finite number" in evaluation.notes
+
+
+def test_duckdb_counts_its_own_rows() -> None:
+    columns = {"label": "y", "score": "p", "slices": ["host"]}
+    with duckdb.connect() as connection:
+        relation = connection.from_arrow(FRAME.to_arrow())
+        assert assay.count(relation, **columns) == assay.count(FRAME, **columns)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, r"has several columns: say which is which, evaluate\(frame, label="),
+        ({"score": "p"}, "label= is missing"),
+        ({"label": "y"}, "score=, decision= or probabilities="),
+        ({"label": "y", "y_score": [0.5]}, "give score= with the name of its column"),
+        ({"label": "y", "score": "p", "clusters": [1]}, "give cluster= with the name"),
+        ({"label": "Y", "score": "p"}, "no column 'Y'; did you mean 'y'"),
+        ({"label": "y", "score": "q"}, "no column 'q'"),
+        ({"label": FRAME["y"], "score": "p"}, "label= is the name of a column, as text; found Ser"),
+        ({"label": "y", "score": FRAME["p"]}, "columns themselves are given as y_score="),
+        ({"label": "y", "score": "p", "slices": {"host": "host"}}, "slices= are names"),
+        ({"label": "y", "probabilities": ["p"]}, "maps a label to the name of its column"),
+        ({"label": "y", "score": "p", "unknown": "x"}, "unknown= is judged from arrays"),
+        ({"label": "y", "score": "p", "on_bad_row": "drop"}, "is 'stop' or 'skip'; found 'drop'"),
+        ({"label": "y", "decision": "said", "threshold": 0.5}, "threshold= decides on score="),
+        (
+            {"label": "y", "score": "p", "probabilities": {"attack": "p"}},
+            "give score= or probabilities=, not both",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_said_wrong_is_told(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(AssayError, match=message):
+        assay.evaluate(FRAME, **given)
+
+
+def test_count_refuses_a_word_that_it_does_not_read() -> None:
+    with pytest.raises(InputError, match="scores is not read; of a frame there are label, score"):
+        assay.count(FRAME, label="y", scores="p")
+
+
+def test_columns_of_one_name_are_refused() -> None:
+    twice = pd.DataFrame([["attack", 0.5, 0.2]], columns=["y", "p", "p"])
+    with pytest.raises(InputError, match="several columns called 'p'"):
+        assay.evaluate(twice, label="y", score="p")
+
+
+def test_labels_of_several_kinds_in_a_column_of_objects_are_refused() -> None:
+    frame = pd.DataFrame({"y": ["attack", 1], "p": [0.5, 0.2]}, dtype=object)
+    with pytest.raises(LabelError, match="'y'"):
+        assay.evaluate(frame, label="y", score="p")
+
+
+class Convertible:
+    def to_pandas(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (Convertible(), r"Convertible is not read as a frame, but what its \.to_pandas\(\) gives"),
+        (object(), "object is not read as a frame. Read are those of pandas, polars"),
+        ("rows.csv", "'rows.csv' is a name: read files with assay.evaluate_files"),
+        (FRAME["y"], "this is one column"),
+        ([1, 0], "list is not read as a frame"),
+    ],
+)
+def test_what_is_no_frame_is_told_with_what_would_be(rows: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        assay.evaluate(rows, label="y", score="p")
+
+
+@pytest.mark.parametrize(
+    ("module", "conversion"),
+    [
+        ("cudf.core.dataframe", r"\.to_arrow\(\)"),
+        ("ibis.expr.types.relations", r"\.to_polars\(\)"),
+        ("pyspark.pandas.frame", r"\.to_spark\(\)"),
+        ("snowflake.snowpark.dataframe", r"\.to_pandas\(\)"),
+    ],
+)
+def test_frames_of_other_libraries_name_their_conversion(module: str, conversion: str) -> None:
+    rows = type("DataFrame", (), {"__module__": module})()
+    with pytest.raises(InputError, match=f"what its {conversion} gives"):
+        assay.evaluate(rows, label="y", score="p")
+
+
+def test_a_lazy_frame_is_never_held_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.engines.libraries.ROWS", 50)
+    monkeypatch.setattr(pl.LazyFrame, "collect", _never)
+    assert assay.count(FRAME.lazy(), label="y", score="p") == assay.count(
+        FRAME, label="y", score="p"
+    )
+
+
+def _never(*_: Any, **__: Any) -> Any:
+    raise AssertionError("the whole frame was collected")
+
+
+def test_a_frame_of_one_column_is_a_column() -> None:
+    expected = assay.count(FRAME["y"], y_score=FRAME["p"])
+    assert assay.count(FRAME.select("y"), y_score=FRAME["p"]) == expected
+
+
+def test_no_library_is_imported_for_a_frame_of_another() -> None:
+    import subprocess
+
+    code = (
+        "import sys, assay, polars as pl;"
+        "assay.evaluate(pl.DataFrame({'y': [1, 0], 'p': [0.9, 0.2]}), label='y', score='p');"
+        "names = ('pandas', 'pyarrow', 'dask', 'ray', 'pyspark', 'duckdb');"
+        "print([name for name in names if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_tally_comes_out() -> None:
+    assert isinstance(assay.count(FRAME, label="y", score="p"), Tally)
+
+
+# -- how scores are kept ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["auto", "exact", "cuts", "grid"])
+@pytest.mark.parametrize("kind", ["polars", "polars, lazy", "pandas", "Arrow dataset", "Dask"])
+def test_the_mode_says_how_scores_are_kept(mode: str, kind: str) -> None:
+    columns = {"label": "y", "score": "p", "mode": mode}
+    if (mode, kind) == ("cuts", "Dask"):
+        with pytest.raises(InputError, match="which one of them does not know: keep every score"):
+            assay.evaluate(FRAMES[kind](FRAME), **columns)
+        return
+    evaluation = assay.evaluate(FRAMES[kind](FRAME), **columns)
+    assert evaluation.to_dict()["mode"] == ("exact" if mode == "auto" else mode)
+    exact = assay.evaluate(FRAME["y"], y_score=FRAME["p"])
+    assert evaluation["roc_auc"].value == pytest.approx(exact["roc_auc"].value, abs=1e-5)
+
+
+def test_auto_says_what_it_kept_where_memory_is_short() -> None:
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({"y": rng.choice(["attack", "normal"], 100_000), "p": rng.random(100_000)})
+    evaluation = assay.evaluate(frame.lazy(), label="y", score="p", max_memory=1 << 20)
+    assert evaluation.to_dict()["mode"] in ("cuts", "grid")
+    assert any("did not" in note and "memory" in note for note in evaluation.notes)
+
+
+def test_a_reader_comes_once() -> None:
+    with pytest.raises(InputError, match="a reader gives them once: give the table"):
+        assay.evaluate(FRAMES["Arrow reader"](FRAME), label="y", score="p", mode="cuts")
+
+
+def test_an_unknown_mode_is_refused() -> None:
+    with pytest.raises(InputError, match="mode= is one of auto, exact, cuts, grid; found 'bins'"):
+        assay.evaluate(FRAME, label="y", score="p", mode="bins")
+    with pytest.raises(InputError, match="list is not read as a frame"):
+        assay.evaluate([1, 0], y_score=[0.5, 0.2], mode="grid")
