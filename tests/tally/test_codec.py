@@ -15,17 +15,19 @@ from assay.errors import TallyError
 from assay.tally import (
     ClusterTally,
     Confusion,
+    Crosstab,
     JointScores,
     LossSums,
     PairTally,
     Resolved,
     Sample,
     ScoreTally,
+    Tally,
     codec,
     from_bytes,
 )
 
-from .kinds import KINDS, THREE, TWO
+from .kinds import DAYS, HOSTS, KINDS, NAMES, THREE, TWO
 
 MAGIC = b"assay-tally\n"
 HEAD = len(MAGIC) + 12  # the magic word, a checksum of 4 bytes and the length of the head in 8
@@ -49,8 +51,20 @@ def _rows(name: str) -> list[tuple[Any, ...]]:
             *(rng.randrange(2), rng.random(), rng.choice(["alpha", "beta"]), "x"),
             rng.choice(["2026-11-16", "2026-11-17"]),
         ),
+        "crosstab": lambda: (rng.randrange(4), rng.randrange(2)),
+        "scores by name": lambda: _frame_row(rng),
+        "cells by name": lambda: _frame_row(rng),
+        "decisions by name": lambda: (rng.randrange(4), rng.randrange(4), "alpha", "x"),
+        "classes by name": lambda: (
+            *(rng.randrange(3), *(rng.randint(1, 9) for _ in range(3)), "beta"),
+            rng.choice(DAYS),
+        ),
     }.get(name, lambda: (rng.randrange(2), rng.random()))
     return [make() for _ in range(5)]
+
+
+def _frame_row(rng: random.Random) -> tuple[Any, ...]:
+    return (rng.choice([*NAMES, None]), rng.random(), rng.choice(HOSTS), "x", rng.choice(DAYS))
 
 
 EXAMPLES = {kind.name: kind.count(_rows(kind.name), None) for kind in KINDS}
@@ -64,6 +78,9 @@ EXAMPLES["weighted losses"] = LossSums.of_binary(
     np.array([0, 1]), np.array([0.5, 0.25]), weights=np.array([0.5, 1.5])
 )
 EXAMPLES["weighted confusion"] = Confusion(TWO, ((0.5, 1.0), (2.0, 0.0)), ((0.25, 1.0), (4.0, 0.0)))
+EXAMPLES["weighted crosstab"] = Crosstab.of_codes(
+    TWO, np.array([0, 1]), TWO, np.array([1, 1]), weights=np.array([0.5, 1e-200])
+)
 every_example = pytest.mark.parametrize("name", EXAMPLES)
 
 
@@ -194,7 +211,7 @@ def test_an_unknown_kind_is_named_beside_the_known_ones() -> None:
     head, payload = _parts(EXAMPLES["pairs"].to_bytes())
     head["kind"] = "histogram"
     with pytest.raises(
-        TallyError, match=r"'histogram'.*clusters, confusion, joint, losses, names, pairs"
+        TallyError, match=r"'histogram'.*clusters, confusion, crosstab, joint, losses, names, pairs"
     ):
         from_bytes(_headed(head, payload))
 
@@ -461,7 +478,9 @@ def test_a_head_with_a_value_exchanged_is_refused_or_read_as_a_sound_tally(
         | Sample
         | JointScores
         | LossSums
-        | Resolved,
+        | Resolved
+        | Crosstab
+        | Tally,
     )
     assert from_bytes(found.to_bytes()) == found
 
