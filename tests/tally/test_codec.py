@@ -300,6 +300,36 @@ def _record_bytes(parts: dict[str, Any] | None = None, **changed: Any) -> bytes:
     return _headed(head, b"".join(bodies.values()))
 
 
+def _names_bytes(parts: dict[str, Any] | None = None, **changed: Any) -> bytes:
+    """A tally by name whose head may say what codec.write would not."""
+    header: dict[str, Any] = {
+        "labels": ["text", ["attack", "benign"]],
+        "decisions": None,
+        "columns": None,
+        "threshold": 0.5,
+        "rows": 3,
+        "empty": 0,
+        "refused": {"no label": 1},
+        "decided": [["score", "", [["attack", "flagged", 1], ["benign", "below", 1]]]],
+        "scores": [],
+        "extremes": [["score", "", [0.25, 0.5]]],
+        "losses": [],
+        "clusters": None,
+        "too_many": False,
+        "slices": [],
+        "days": None,
+        "sides": {},
+    }
+    bodies = {name: part.to_bytes() for name, part in (parts or {}).items()}
+    arrays = [{"name": n, "dtype": "|u1", "shape": [len(b)]} for n, b in bodies.items()]
+    head = {"kind": "names", "schema": 1, "header": header | changed, "arrays": arrays}
+    return _headed(head, b"".join(bodies.values()))
+
+
+def _crosstab_bytes(*cells: Any) -> bytes:
+    return _headed({"kind": "crosstab", "schema": 1, "header": {"cells": cells}, "arrays": []})
+
+
 SCORES = ScoreTally.of_rows(TWO, np.array([0.5]), np.array([1]))
 GOOD = [
     _sample(),
@@ -310,6 +340,10 @@ GOOD = [
     _record_bytes(),
     _record_bytes({"scores 0": SCORES}, kind="score", scores=1),
     codec.write("clusters", {"labels": TWO, "clusters": ["h"]}, {"cells": CELLS}),
+    _names_bytes(),
+    _names_bytes({"scores 0": SCORES}, scores=[["score", ""]]),
+    _crosstab_bytes(["a", "b", 1], ["c", "b", 2]),
+    _crosstab_bytes(["a", "b", 0.5, 0.25]),
 ]
 DAMAGED = {
     "clusters of another number": codec.write(
@@ -410,6 +444,40 @@ DAMAGED = {
         {"scores 0": SCORES, "scores 1": SCORES}, kind="score", scores=1
     ),
     "record of clusters of other labels": _record_bytes({"clusters": ClusterTally.zero(THREE)}),
+    "names out of order": _names_bytes(labels=["text", ["benign", "attack"]]),
+    "names of an unknown kind": _names_bytes(labels=["words", ["attack", "benign"]]),
+    "names of a threshold that is text": _names_bytes(threshold="x"),
+    "names of an infinite threshold": _names_bytes(threshold=float("inf")),
+    "names of minus one row": _names_bytes(rows=-1),
+    "names of half a row": _names_bytes(rows=1.5),
+    "names of a negative number of empty rows": _names_bytes(empty=-1),
+    "names of refused rows that are text": _names_bytes(refused={"no label": "x"}),
+    "names that counted another label": _names_bytes(
+        decided=[["score", "", [["worm", "flagged", 1]]]]
+    ),
+    "names of opinions out of order": _names_bytes(decided=[["score", "", []], ["a", "", []]]),
+    "names of extremes that fall": _names_bytes(extremes=[["score", "", [0.5, 0.25]]]),
+    "names of an extreme that is no number": _names_bytes(
+        extremes=[["score", "", [float("nan"), 0.25]]]
+    ),
+    "names that lack scores": _names_bytes(scores=[["score", ""]]),
+    "names whose scores are losses": _names_bytes({"scores 0": LossSums()}, scores=[["score", ""]]),
+    "names whose sample is a confusion": _names_bytes({"sample": EXAMPLES["confusion"]}),
+    "names whose day is a confusion": _names_bytes(
+        {"day 2026-11-16": EXAMPLES["confusion"]}, days=["2026-11-16"]
+    ),
+    "names whose rows without a label are scores": _names_bytes({"unlabelled": SCORES}),
+    "names of a day that they do not name": _names_bytes({"day 2026-11-16": Tally()}),
+    "names of endless sides": _names_bytes(sides={"positive": float("inf")}),
+    "crosstab out of order": _crosstab_bytes(["c", "b", 2], ["a", "b", 1]),
+    "crosstab twice the same": _crosstab_bytes(["a", "b", 2], ["a", "b", 1]),
+    "crosstab of no rows": _crosstab_bytes(["a", "b", 0]),
+    "crosstab of a truth value": _crosstab_bytes(["a", "b", True]),
+    "crosstab of half a row": _crosstab_bytes(["a", "b", 0.5]),
+    "crosstab of an endless weight": _crosstab_bytes(["a", "b", float("inf"), 0.25]),
+    "crosstab of a negative square": _crosstab_bytes(["a", "b", 0.5, -0.25]),
+    "crosstab of two squares": _crosstab_bytes(["a", "b", 0.5, 0.25, 0.25]),
+    "crosstab of some weights": _crosstab_bytes(["a", "b", 0.5, 0.25], ["c", "b", 2]),
     "record of a part that is no tally": codec.write(
         "tally", _parts(_record_bytes())[0]["header"], {"losses": np.array([1, 2], np.uint8)}
     ),
