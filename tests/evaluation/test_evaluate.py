@@ -548,7 +548,8 @@ def test_weighted_evaluation_of_a_saved_tally_is_the_original_to_twelve_digits()
 
 
 def test_count_gives_the_tally_of_the_evaluation() -> None:
-    assert count(TRUTH, y_score=SCORES) == evaluate(TRUTH, y_score=SCORES).tally
+    tally = count(TRUTH, y_score=SCORES)
+    assert Evaluation(tally).tally == evaluate(TRUTH, y_score=SCORES).tally
 
 
 def test_tallies_of_parts_add_up_to_the_whole() -> None:

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from assay import Bootstrap, count
+from assay import Bootstrap, evaluate
 from assay.errors import InputError, MethodError
 from assay.evaluation import Judge
 from assay.measures import find
 
-SCORED = Judge(count([0, 1, 1, 0], y_score=[0.1, 0.9, 0.4, 0.6]))
-DECIDED = Judge(count([0, 1, 1, 0], y_pred=[0, 1, 0, 1]))
+SCORED = Judge(evaluate([0, 1, 1, 0], y_score=[0.1, 0.9, 0.4, 0.6]).tally)
+DECIDED = Judge(evaluate([0, 1, 1, 0], y_pred=[0, 1, 0, 1]).tally)
 
 
 def test_decisions_have_no_rankings_and_no_reliability() -> None:
@@ -33,7 +33,9 @@ def test_measure_of_decisions_is_not_taken_for_one_of_scores() -> None:
 
 @pytest.mark.parametrize("name", ["log_loss", "brier", "expected_calibration_error", "recall"])
 def test_what_is_no_ranking_is_not_averaged_as_one(name: str) -> None:
-    judge = Judge(count([0, 1, 2], y_proba=[[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8]]))
+    judge = Judge(
+        evaluate([0, 1, 2], y_proba=[[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8]]).tally
+    )
     with pytest.raises(MethodError, match=f"{name} has no average"):
         judge.averaged_scores(find(name), "macro")
 
@@ -42,7 +44,9 @@ def test_mean_loss_without_sums_is_of_two_classes() -> None:
     declared = replace(find("brier").of_scores, sums=None)
     loss = replace(find("brier"), name="quadratic", aliases=(), of_scores=declared)
     assert SCORED.scored(loss) == pytest.approx(float(SCORED.scored(find("brier"))))
-    three = Judge(count([0, 1, 2], y_proba=[[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8]]))
+    three = Judge(
+        evaluate([0, 1, 2], y_proba=[[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8]]).tally
+    )
     assert "one positive label" in three.scored(loss).undefined
 
 
@@ -56,7 +60,7 @@ def test_one_sided_measure_has_no_value_for_all_classes() -> None:
     "name", ["roc_auc", "partial_auc", "average_precision", "log_loss", "brier"]
 )
 def test_one_cluster_has_no_interval_of_scores_and_says_so(name: str, method) -> None:
-    tally = count([0, 1, 1, 0], y_score=[0.1, 0.9, 0.4, 0.6], clusters=["host"] * 4)
+    tally = evaluate([0, 1, 1, 0], y_score=[0.1, 0.9, 0.4, 0.6], clusters=["host"] * 4).tally
     found = Judge(tally, method=method).scored(find(name))
     assert not math.isnan(found)
     assert math.isnan(found.low)
@@ -67,7 +71,7 @@ def test_one_cluster_has_no_interval_of_scores_and_says_so(name: str, method) ->
 @pytest.mark.parametrize("method", [None, Bootstrap(resamples=20)])
 @pytest.mark.parametrize("name", ["recall", "mcc", "f1"])
 def test_one_cluster_has_no_interval_of_decisions_and_says_so(name: str, method) -> None:
-    tally = count([0, 1, 1, 0], y_pred=[0, 1, 0, 1], clusters=["host"] * 4)
+    tally = evaluate([0, 1, 1, 0], y_pred=[0, 1, 0, 1], clusters=["host"] * 4).tally
     found = Judge(tally, method=method).of_label(find(name), 1)
     assert not math.isnan(found)
     assert math.isnan(found.low)

@@ -219,7 +219,9 @@ def test_days_are_read_as_the_whole_is() -> None:
     one = assay.count([0, 1], y_score=[0.2, 0.9], times=["2026-01-01"] * 2, **shared)
     other = assay.count([0, 1], y_score=[-3.0, 9.0], times=["2026-01-02"] * 2, **shared)
     summed = one + other
-    assert {day.kind for day in summed.days.values()} == {"score"}
+    days = assay.Evaluation(summed).tally.days
+    assert days is not None
+    assert {day.kind for day in days.values()} == {"score"}
     assert "needs probabilities" in assay.Evaluation(summed).over_time["log_loss"].aut.undefined
 
 

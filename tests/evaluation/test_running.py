@@ -25,7 +25,7 @@ def test_batches_add_up_to_the_whole(size: int) -> None:
         part = slice(start, start + size)
         running = running.update(y_true=truth[part], y_score=scores[part])
     whole = evaluate(truth, y_score=scores, **SHARED)
-    assert running.tally == whole.tally
+    assert running.evaluate().tally == whole.tally
     assert running.evaluate().to_dict()["estimates"] == whole.to_dict()["estimates"]
 
 
@@ -33,13 +33,13 @@ def test_batches_add_up_to_the_whole(size: int) -> None:
 def test_batch_may_be_a_mapping_or_a_dataframe(make) -> None:
     truth, scores = rows(20)
     running = RunningTally(**SHARED).update(make({"y_true": truth, "y_score": scores}))
-    assert running.tally == evaluate(truth, y_score=scores, **SHARED).tally
+    assert running.evaluate().tally == evaluate(truth, y_score=scores, **SHARED).tally
 
 
 def test_keywords_may_stand_beside_a_batch() -> None:
     truth, scores = rows(20)
     running = RunningTally(**SHARED).update({"y_true": truth}, y_score=scores)
-    assert running.tally.confusion.total == 20
+    assert running.evaluate().tally.confusion.total == 20
 
 
 def test_tally_can_be_looked_at_between_batches() -> None:
@@ -49,9 +49,9 @@ def test_tally_can_be_looked_at_between_batches() -> None:
     for start in range(0, 100, 10):
         part = slice(start, start + 10)
         running.update(y_true=truth[part], y_score=scores[part])
-        totals.append(running.tally.confusion.total)
+        totals.append(running.evaluate().tally.confusion.total)
     assert totals == list(range(10, 101, 10))
-    assert running.tally == evaluate(truth, y_score=scores, **SHARED).tally
+    assert running.evaluate().tally == evaluate(truth, y_score=scores, **SHARED).tally
 
 
 def test_large_batch_before_small_ones_is_kept_apart_until_it_is_asked_for() -> None:
@@ -59,7 +59,7 @@ def test_large_batch_before_small_ones_is_kept_apart_until_it_is_asked_for() -> 
     running = RunningTally(**SHARED).update(y_true=truth[:90], y_score=scores[:90])
     running.update(y_true=truth[90:92], y_score=scores[90:92])
     running.update(y_true=truth[92:], y_score=scores[92:])
-    assert running.tally == evaluate(truth, y_score=scores, **SHARED).tally
+    assert running.evaluate().tally == evaluate(truth, y_score=scores, **SHARED).tally
 
 
 def test_decisions_grow_too() -> None:
@@ -107,14 +107,24 @@ def test_batch_that_is_no_table_is_refused() -> None:
         RunningTally(**SHARED).update(3)
 
 
-def test_label_that_was_not_announced_is_refused_and_nothing_is_counted() -> None:
+def test_labels_need_not_be_announced() -> None:
+    running = RunningTally()
+    for label in ("c", "a", "b"):
+        running.update(y_true=[label], y_pred=["a"])
+    assert running.evaluate().tally == evaluate(list("abc"), y_pred=list("aaa")).tally
+
+
+def test_label_that_was_announced_otherwise_is_refused_on_the_sum() -> None:
     running = RunningTally(**SHARED).update(y_true=["attack"], y_score=[0.5])
+    running.update(y_true=["dos"], y_score=[0.5])
     with pytest.raises(LabelError, match="does not list"):
-        running.update(y_true=["dos"], y_score=[0.5])
-    assert running.tally.confusion.total == 1
+        running.evaluate()
 
 
 def test_batches_of_unlike_columns_are_refused() -> None:
     running = RunningTally(labels=["normal", "attack"]).update(y_true=["attack"], y_score=[0.5])
     with pytest.raises(TallyError, match="can't be added"):
         running.update(y_true=["attack"], y_pred=["attack"])
+    with pytest.raises(TallyError, match="labels are text in one part"):
+        running.update(y_true=[1], y_score=[0.5])
+    assert running.evaluate().tally.confusion.total == 1

@@ -182,9 +182,12 @@ def test_tallies_without_decisions_add_and_are_kept() -> None:
     total = halves[0] + halves[1]
     assert total == assay.count(TRUTH, y_score=LOGITS)
     assert from_bytes(total.to_bytes()) == total
-    assert not from_bytes(total.to_bytes()).decided
-    for other in ({"threshold": 0.0}, {"y_pred": TRUTH}):
-        with pytest.raises(TallyError, match="with the same threshold="):
+    assert not assay.Evaluation(from_bytes(total.to_bytes())).tally.decided
+    for other, remedy in (
+        ({"threshold": 0.0}, "with the same threshold="),
+        ({"y_pred": TRUTH}, "one counted decisions and the other did not"),
+    ):
+        with pytest.raises(TallyError, match=remedy):
             _ = total + assay.count(TRUTH, y_score=LOGITS, **other)
 
 

@@ -4,6 +4,7 @@ import copy
 import json
 import random
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -252,14 +253,14 @@ CODES = np.array([[0, 1]], np.uint16)
 ONE = np.array([1])
 
 
-def _sample(**changed: Any) -> bytes:
+def _sample(models: Sequence[str] = ("a",), **changed: Any) -> bytes:
     arrays = {
         "truth": np.array([1], np.uint16),
         "scores": np.array([[0.5]]),
         "cluster": np.array([0]),
         "counts": ONE,
     }
-    header = {"labels": TWO, "models": ["a"], "clusters": ["h"]}
+    header = {"labels": TWO, "models": models, "clusters": ["h"]}
     return codec.write("sample", header, arrays | changed)
 
 
@@ -373,7 +374,7 @@ DAMAGED = {
     "sample of a negative cluster": _sample(cluster=np.array([-1])),
     "sample of a negative count": _sample(counts=np.array([-2])),
     "sample of too many counts": _sample(counts=np.array([1, 2])),
-    "sample of five columns for two labels": _sample(scores=np.full((1, 5), 0.5)),
+    "sample of three columns for two models": _sample(["a", "b"], scores=np.full((1, 3), 0.5)),
     "sample of squares without weights": _sample(squares=np.array([1.0])),
     "sample of too many squares": _sample(counts=np.array([0.5]), squares=np.array([1.0, 1.0])),
     "sample of whole squares": _sample(counts=np.array([0.5]), squares=np.array([1])),

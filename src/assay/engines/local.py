@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from assay.engines.ask import Ask
 from assay.sources import Coded, Named
+from assay.sources.batch import Labels
+from assay.sources.labelling import unify
 from assay.sources.thresholds import USUAL
 from assay.tally import ClusterTally, Crosstab, LossSums, Sample, ScoreTally, Tally
 from assay.tally.by_name import (
@@ -247,6 +249,9 @@ def _sample(rows: Coded, rankings: Mapping[Said, Array], ask: Ask) -> Sample | N
         if rows.probabilities.size > MOST_PROBABILITIES and _distinct(rows) > MOST_PROBABILITIES:
             return None
         kept = rows.probabilities
+        if rows.decision is not None:
+            # An open set asks whether the decision was right, and parts know no common codes.
+            kept = np.column_stack([kept, _right(rows.truth, rows.decision)])
     elif clusters is not None and rows.weights is None and isinstance(ask.scores, Exact):
         kept = rankings.get(SCORE)
     if kept is None:
@@ -262,6 +267,14 @@ def _sample(rows: Coded, rankings: Mapping[Said, Array], ask: Ask) -> Sample | N
             weights=rows.weights,
         )
     )
+
+
+def _right(truth: Labels, decision: Labels) -> Array:
+    """Whether each decision is the label."""
+    truth, decision = unify(truth, decision)
+    position = {name: i for i, name in enumerate(decision.names)}
+    same = np.array([position.get(name, -1) for name in truth.names], np.int64)
+    return np.asarray(same[truth.codes] == decision.codes)
 
 
 def _distinct(rows: Coded) -> int:

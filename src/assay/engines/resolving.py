@@ -13,7 +13,15 @@ import numpy as np
 
 from assay.engines.local import MODEL
 from assay.errors import EmptyInput, InputError, LabelError, ScoreError
-from assay.sources.arrays import FAMILY, SEVERAL, empty_note, no_column, no_ranking
+from assay.sources.arrays import (
+    FAMILY,
+    SEVERAL,
+    empty_note,
+    must_not_list,
+    no_column,
+    no_ranking,
+    no_unknown,
+)
 from assay.sources.batch import Labels
 from assay.sources.columns import label_text, native
 from assay.sources.labelling import Labelling, unify
@@ -33,7 +41,6 @@ from assay.tally.by_name import (
 )
 from assay.tally.crosstab import FLAGGED
 from assay.tally.keeping import Exact
-
 
 # The labels of known rows in an open set.
 DECIDED = ("wrong", "right")
@@ -328,21 +335,13 @@ def unknown_note(label: str, outside: int, inside: int) -> str:
 
 def _must_be_unknown(unknown: str, tally: Tally, labels: Sequence[Any] | None) -> None:
     if unknown not in tally.labels.names and labels is None:
-        shown = ", ".join(map(repr, tally.labels.names[:6]))
-        raise LabelError(
-            f"unknown={unknown!r} does not occur; the labels are {shown}. If it may be absent, "
-            f"list the known ones in labels="
-        )
+        raise LabelError(no_unknown(unknown, tally.labels.names))
     if unknown in (tally.columns or ()):
         raise LabelError(
             f"there is a probability of {unknown!r}, so the model knows it: leave out that column "
             f"or unknown="
         )
-    if labels is not None and unknown in {label_text(name) for name in labels}:
-        raise LabelError(
-            f"labels= lists {unknown!r}, which unknown= says that the model does not know: list "
-            f"the known labels"
-        )
+    must_not_list(unknown, labels)
 
 
 def _no_rows(labels: Sequence[Any]) -> Resolved:
@@ -365,10 +364,12 @@ def _largest(tally: Tally, unknown: str) -> Sample | None:
     if sample is None:
         return None
     columns = list(tally.columns or ())
-    largest = sample.scores.max(axis=1)
-    chosen = sample.scores.argmax(axis=1)
+    table = sample.scores[:, : len(columns)]
     own = np.array([columns.index(n) if n in columns else -1 for n in sample.labels], np.int64)
     outside = np.array([name == unknown for name in sample.labels], bool)[sample.truth]
-    right = own[sample.truth] == chosen
+    if tally.decisions is None:
+        right = own[sample.truth] == table.argmax(axis=1)
+    else:
+        right = sample.scores[:, len(columns)] > 0
     truth = np.where(outside, 0, 1 + right).astype(np.uint16)
-    return sample.relabelled((unknown, *DECIDED), truth, largest[:, None])
+    return sample.relabelled((unknown, *DECIDED), truth, table.max(axis=1)[:, None])

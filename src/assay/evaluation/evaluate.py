@@ -245,7 +245,7 @@ class RunningTally:
     def __init__(self, **shared: Any) -> None:
         self._shared = checked_columns(shared)
         self._counting = Accumulator(Ask())
-        self._batches = 0
+        self._first: Tally | None = None
 
     def update(self, batch: Any = None, **columns: Any) -> RunningTally:
         """Count a further batch."""
@@ -254,14 +254,17 @@ class RunningTally:
             shown = ", ".join(given) or "nothing"
             raise InputError(f"a batch needs a column y_true; found {shown}")
         truth = given.pop("y_true")
-        self._counting.add_tally(_counted(truth, {**self._shared, **checked_columns(given)}))
-        self._batches += 1
+        tally = _counted(truth, {**self._shared, **checked_columns(given)})
+        if self._first is None:
+            self._first = tally
+        self._first.must_be_like(tally)
+        self._counting.add_tally(tally)
         return self
 
     @property
     def tally(self) -> Tally:
         """What was counted so far."""
-        if not self._batches:
+        if self._first is None:
             raise EmptyInput("nothing was counted yet: call update with a batch first")
         return self._counting.done()
 

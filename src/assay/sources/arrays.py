@@ -362,6 +362,8 @@ def _column_labels(
     _must_be_probabilities(table)
     if names is None and labels is None:
         return _sorted_columns(coded, table.shape[1], unknown)
+    if unknown is not None:
+        must_not_list(unknown, labels)
     named = names if names is not None else tuple(labels or ())
     if len(named) != table.shape[1]:
         raise ScoreError(
@@ -383,6 +385,25 @@ def no_column(absent: Sequence[str], columns: Sequence[str]) -> str:
     )
 
 
+def must_not_list(unknown: Any, labels: Sequence[Any] | None) -> None:
+    """Refuse a label that is listed among the known ones and said to be unknown."""
+    text = label_text(unknown)
+    if labels is not None and text in {label_text(name) for name in labels}:
+        raise LabelError(
+            f"labels= lists {text!r}, which unknown= says that the model does not know: list the "
+            f"known labels"
+        )
+
+
+def no_unknown(unknown: str, labels: Sequence[str]) -> str:
+    """What to say where no row has the label that the model does not know."""
+    shown = ", ".join(map(repr, labels[:6]))
+    return (
+        f"unknown={unknown!r} does not occur; the labels are {shown}. If it may be absent, list "
+        f"the known ones in labels="
+    )
+
+
 def _sorted_columns(coded: Coded, width: int, unknown: Any) -> tuple[str, ...]:
     names = {*coded.truth.names, *(() if coded.decision is None else coded.decision.names)}
     if unknown is not None:
@@ -390,6 +411,8 @@ def _sorted_columns(coded: Coded, width: int, unknown: Any) -> tuple[str, ...]:
     numbers = coded.truth.kind == NUMBER
     expected = sorted(names, key=lambda n: int(n) if numbers else n)
     if width != len(expected):
+        if unknown is not None and label_text(unknown) not in coded.truth.names:
+            raise LabelError(no_unknown(label_text(unknown), coded.truth.names))
         raise ScoreError(
             f"y_proba has {width} columns, but there are {len(expected)} labels: "
             f"{expected}. Say labels=, or give y_proba as a mapping from label to column"

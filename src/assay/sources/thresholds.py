@@ -44,6 +44,6 @@ def undecided_note(low: float, high: float, name: str = "") -> str:
     if likely is not None:
         said = f"say threshold={likely[0]} if these are {likely[1]}, or else {which}"
     return (
-        f"the scores{of} run from {low:g} to {high:g} and no threshold was given, so no row is "
-        f"decided on: {said}"
+        f"the scores{of} run from {low + 0.0:g} to {high + 0.0:g} and no threshold was given, so "
+        f"no row is decided on: {said}"
     )

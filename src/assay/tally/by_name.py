@@ -62,15 +62,19 @@ class Names:
     names: tuple[str, ...] = ()
     kind: str = ""
 
-    def __add__(self, other: Names) -> Names:
-        if not isinstance(other, Names):
-            return NotImplemented
+    def must_be_like(self, other: Names) -> None:
+        """Refuse labels that are another kind of value."""
         if self.kind and other.kind and self.kind != other.kind:
             raise TallyError(
                 f"labels are {self.kind} in one part ({_shown(self.names)}) and {other.kind} in "
                 f"another ({_shown(other.names)}): the same label must be written the same way in "
                 f"both. Convert one of them"
             )
+
+    def __add__(self, other: Names) -> Names:
+        if not isinstance(other, Names):
+            return NotImplemented
+        self.must_be_like(other)
         names = tuple(sorted({*self.names, *other.names}))
         return Names(names, self.kind or other.kind)
 
@@ -126,7 +130,7 @@ class Tally:
         like = [part for part in full if part.counted] or full[:1]
         first = like[0]
         for other in like[1:]:
-            first._must_be_like(other)
+            first.must_be_like(other)
         too_many = any(part.too_many for part in like)
         sample = None
         if not too_many:
@@ -214,11 +218,22 @@ class Tally:
             clusters=self.clusters
             and {key: table.of_labels(others) for key, table in self.clusters.items()},
             sample=sample,
-            slices={key: tables(each) for key, each in self.slices.items()},
-            days=self.days and {day: part.without(label) for day, part in self.days.items()},
+            slices={
+                key: tables(each)
+                for key, each in self.slices.items()
+                if any(set(table.labels) - {label} for table in each.values())
+            },
+            days=self.days
+            and {
+                day: part.without(label)
+                for day, part in self.days.items()
+                if set(part.labels.names) - {label}
+            },
         )
 
-    def _must_be_like(self, other: Tally) -> None:
+    def must_be_like(self, other: Tally) -> None:
+        """Refuse a tally of rows that were counted otherwise."""
+        self.labels.must_be_like(other.labels)
         if self.threshold != other.threshold:
             raise TallyError(
                 f"tallies of unlike threshold can't be added: {self.threshold!r} and "
