@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay import Wilson, count, evaluate
+from assay import Wilson, evaluate
 from assay.curves import far_dr, precision_recall, roc, sweep, trace
 from assay.errors import MethodError
 from assay.inference import Quantity, with_band
@@ -104,6 +104,7 @@ def test_band_is_the_interval_of_the_evaluation_at_the_threshold() -> None:
 
 
 def test_curve_of_weighted_rows_has_no_band() -> None:
-    weighted = count([0, 1, 1, 0], y_score=[0.1, 0.9, 0.4, 0.6], sample_weight=[1, 2, 3, 4])
+    scores = [0.1, 0.9, 0.4, 0.6]
+    weighted = evaluate([0, 1, 1, 0], y_score=scores, sample_weight=[1, 2, 3, 4]).tally
     with pytest.raises(MethodError, match="weighted rows has no band"):
         with_band(roc(sweep(weighted.scores[0])))

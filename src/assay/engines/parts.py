@@ -14,7 +14,6 @@ from assay.engines.local import Cutting, count_coded
 from assay.errors import InputError
 from assay.sources.batch import Coded, joined
 from assay.tally import Tally
-from assay.tally.by_name import SCORE
 from assay.tally.keeping import BITS, Cuts, Exact, Grid, Keeping
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -139,11 +138,15 @@ class Parts:
             return self._counted(replace(ask, scores=Grid()))[0].done(), (COARSE,)
 
     def _counted(self, ask: Ask, *, coarsen: bool = False) -> tuple[Accumulator, bool]:
-        """All rows counted, and whether their scores fit; where not, all or as many as did."""
+        """All rows counted, and whether their scores fit; where not, all or as many as did.
+
+        A grid is the coarsest that there is, so all rows are counted into one.
+        """
         counting, fits = Accumulator(ask, limit=self.limit), True
+        bounded = not isinstance(ask.scores, Grid)
         for part in self.rows():
             counting.add(part)
-            if fits and self._exceeds(counting.nbytes):
+            if bounded and fits and self._exceeds(counting.nbytes):
                 fits = False
                 if not coarsen:
                     return counting, fits
@@ -242,6 +245,7 @@ def _too_large(size: int, limit: int | None) -> InputError:
 def _most_frequent(tally: Tally) -> str:
     """The label with most rows, the first by name where several have as many."""
     totals = dict.fromkeys(tally.labels.names, 0)
-    for (label, _), number in tally.decided[next(iter(tally.decided), SCORE)].cells.items():
-        totals[label] += number
+    for table in list(tally.decided.values())[:1]:
+        for (label, _), number in table.cells.items():
+            totals[label] += number
     return max(totals, key=lambda name: totals[name]) if totals else ""

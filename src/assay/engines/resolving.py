@@ -291,14 +291,14 @@ def _open(
     tally: Tally, unknown: str, positive: Any, negative: Any, labels: Sequence[Any] | None
 ) -> tuple[Resolved, tuple[str, ...]]:
     """The rows of all labels that the model knows, and how those of the other rank among them."""
+    for name, value in (("positive", positive), ("negative", negative)):
+        if value is not None:
+            raise InputError(f"give unknown= or {name}=, not both: an open set has several classes")
     if tally.columns is None:
         raise ScoreError(
             f"unknown={unknown!r} ranks rows by the probabilities of the labels that are known: "
             f"give y_proba="
         )
-    for name, value in (("positive", positive), ("negative", negative)):
-        if value is not None:
-            raise InputError(f"give unknown= or {name}=, not both: an open set has several classes")
     _must_be_unknown(unknown, tally, labels)
     known = tally.without(unknown)
     if not known.counted and labels is None:

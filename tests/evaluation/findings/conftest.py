@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assay import Estimate, Evaluation, count
+from assay import Estimate, Evaluation, evaluate
 from assay.evaluation import Judge
 from assay.measures import Measure
 
@@ -24,7 +24,7 @@ class Lean:
     """What a check of binary scores reads and nothing else, so that thousands can be drawn."""
 
     def __init__(self, y_true: Any, **columns: Any) -> None:
-        self.tally = count(y_true, **columns)
+        self.tally = evaluate(y_true, **columns).tally
         self.positive, self.confusion = self.tally.positive, self.tally.confusion
 
     def __getitem__(self, measure: Measure) -> Estimate:

@@ -1,0 +1,102 @@
+"""Rows of frames are checked like those of files, and counted like arrays."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from assay.engines import Ask, Columns, count_coded, frames
+from assay.errors import AssayError
+from assay.sources import code_arrays
+from assay.tally import Tally
+from assay.tally.keeping import Grid
+
+COLUMNS = Columns("y", score="p", count="n", cluster="h", slices=("s",), time="t")
+
+
+def _frame(size: int = 200) -> pl.DataFrame:
+    generator = np.random.default_rng(8)
+    return pl.DataFrame(
+        {
+            "y": generator.choice(["normal", "dos", "worm"], size),
+            "p": generator.random(size).round(2),
+            "n": generator.integers(1, 4, size),
+            "h": generator.choice(["alpha", "beta"], size),
+            "s": generator.choice(["x", "y"], size),
+            "t": generator.choice(["2026-11-16", "2026-11-17"], size),
+        }
+    )
+
+
+@pytest.mark.parametrize("kept", [Ask(), Ask(Grid()), Ask(threshold=0.25)])
+def test_a_frame_is_counted_as_its_columns_are(kept: Ask) -> None:
+    frame = _frame()
+    arrays = code_arrays(
+        frame["y"],
+        y_score=frame["p"],
+        counts=frame["n"],
+        clusters=frame["h"],
+        slices={"s": frame["s"]},
+        times=frame["t"],
+    )
+    assert frames.count(frame, COLUMNS, kept) == count_coded(arrays, kept)
+
+
+@pytest.mark.parametrize("size", [1, 7, 200])
+def test_frames_that_follow_each_other_are_one(size: int) -> None:
+    frame = _frame()
+    pieces = [frame[i : i + size] for i in range(0, 200, size)]
+    whole = frames.count(frame, COLUMNS)
+    assert frames.count(iter(pieces), COLUMNS) == whole
+    assert Tally.merge(frames.count(piece, COLUMNS) for piece in pieces[::-1]) == whole
+
+
+def test_rows_that_can_not_be_used_are_counted_by_their_reason() -> None:
+    bad = _frame(4).with_columns(
+        y=pl.Series(["dos", None, "dos", "normal"]),
+        p=pl.Series([0.5, 0.5, float("nan"), 0.25]),
+    )
+    tally = frames.count(bad, COLUMNS, Ask(on_bad_row="skip"))
+    assert tally.rows == 4
+    assert tally.refused.total == 2
+    assert len(tally.refused.reasons) == 2
+    good = frames.count(bad[[0, 3]], COLUMNS)
+    assert tally.decided == good.decided
+    assert tally.scores == good.scores
+    parts = [frames.count(bad[i : i + 1], COLUMNS, Ask(on_bad_row="skip")) for i in range(4)]
+    assert Tally.merge(parts) == tally
+
+
+def test_a_row_that_can_not_be_used_stops_the_count_unless_it_is_skipped() -> None:
+    bad = _frame(3).with_columns(p=pl.Series([0.5, None, 0.5], dtype=pl.Float64))
+    with pytest.raises(AssayError, match="'p'"):
+        frames.count(bad, COLUMNS)
+
+
+def test_rows_that_were_grouped_stand_for_many() -> None:
+    grouped = pl.DataFrame({"y": ["dos", "normal", None], "p": [0.5, 0.25, 0.5], "k": [3, 2, 4]})
+    rows = pl.DataFrame(
+        {"y": ["dos"] * 3 + ["normal"] * 2 + [None] * 4, "p": [0.5] * 3 + [0.25] * 2 + [0.5] * 4}
+    )
+    skip = Ask(on_bad_row="skip")
+    by_group = frames.count(grouped, Columns("y", score="p", rows="k"), skip)
+    assert by_group == frames.count(rows, Columns("y", score="p"), skip)
+    assert by_group.rows == 9
+    assert by_group.refused.total == 4
+
+
+def test_no_rows_are_the_tally_of_none() -> None:
+    assert frames.count(_frame()[:0], COLUMNS).is_zero
+    assert frames.count([], COLUMNS) == Tally()
+
+
+def test_a_column_that_is_not_there_is_named() -> None:
+    with pytest.raises(AssayError, match="score"):
+        frames.count(_frame(), Columns("y", score="score"))
+
+
+def test_every_column_that_is_read_is_named_once() -> None:
+    columns: Any = frames.roles_of_columns(Columns("y", score="p", slices=("s",), family="s"))
+    assert columns.slices == ("s",)
+    assert columns.family == "s"

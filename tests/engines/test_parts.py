@@ -1,0 +1,198 @@
+"""Rows that come part by part: how their scores are kept, and what is said of that."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assay import Evaluation
+from assay.engines import Accumulator, Ask, Parts, count_coded
+from assay.engines.parts import COARSE, CUT, Distinct
+from assay.errors import InputError
+from assay.measures import CATALOGUE, Binned, MeanLoss
+from assay.sources import Coded, code_arrays
+from assay.tally import Tally
+from assay.tally.by_name import SCORE
+from assay.tally.keeping import Cuts, Exact, Grid
+
+ROWS = 3000
+SMALL = 1 << 13
+TINY = 1 << 8
+
+
+def _columns(rare: float = 0.01) -> dict[str, Any]:
+    generator = np.random.default_rng(3)
+    attack = generator.random(ROWS) < rare
+    score = np.clip(generator.normal(0.3 + 0.3 * attack, 0.15), 0, 1)
+    return {
+        "y_true": np.where(attack, "attack", "normal"),
+        "y_score": score,
+        "counts": generator.integers(1, 4, ROWS),
+        "times": np.where(np.arange(ROWS) % 2, "2026-11-16", "2026-11-17"),
+        "slices": {"site": np.where(np.arange(ROWS) % 3, "x", "y")},
+    }
+
+
+def _some(columns: dict[str, Any], rows: Any) -> dict[str, Any]:
+    return {
+        name: _some(column, rows) if isinstance(column, dict) else column[rows]
+        for name, column in columns.items()
+    }
+
+
+@dataclass
+class Feed:
+    """Parts of rows, and how often they were gone through."""
+
+    parts: list[Coded]
+    passes: int = field(default=0)
+
+    def __call__(self) -> Iterator[Coded]:
+        self.passes += 1
+        return iter(self.parts)
+
+
+def _feed(columns: dict[str, Any], size: int = 100, order: Any = None) -> Feed:
+    if order is not None:
+        columns = _some(columns, order)
+    starts = range(0, ROWS, size)
+    return Feed([code_arrays(**_some(columns, slice(i, i + size))) for i in starts])
+
+
+def _whole(columns: dict[str, Any], ask: Ask | None = None) -> Tally:
+    return count_coded(code_arrays(**columns), ask or Ask())
+
+
+def _kept(tally: Tally) -> Any:
+    return tally.scores[SCORE].kept
+
+
+@pytest.mark.parametrize("limit", [None, 1 << 30])
+@pytest.mark.parametrize("mode", ["auto", "exact"])
+def test_every_score_is_kept_while_it_fits(mode: str, limit: int | None) -> None:
+    feed = _feed(_columns())
+    tally, notes = Parts(feed, limit=limit).count(Ask(), mode)
+    assert tally == _whole(_columns())
+    assert _kept(tally) == Exact()
+    assert notes == ()
+    assert feed.passes == 1
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_a_grid_takes_one_pass_and_is_that_of_the_rows_counted_whole(again: bool) -> None:
+    feed = _feed(_columns())
+    tally, notes = Parts(feed, again, TINY).count(Ask(), "grid")
+    assert tally == _whole(_columns(), Ask(Grid()))
+    assert tally.scores[SCORE] == _whole(_columns()).scores[SCORE].to_grid(12)
+    assert notes == ()
+    assert feed.passes == 1
+
+
+@pytest.mark.parametrize("first", ["attack", "normal"])
+def test_cuts_are_those_of_the_rows_counted_whole(first: str) -> None:
+    columns = _columns()
+    order = np.argsort(columns["y_true"] != first, kind="stable")
+    feed = _feed(columns, size=20, order=order)
+    tally, notes = Parts(feed).count(Ask(), "cuts")
+    assert tally == _whole(columns, Ask(Cuts()))
+    assert _kept(tally).name == "cuts"
+    assert notes == ()
+    # A wrong guess of the most frequent label, made on the first part, costs one more pass.
+    assert feed.passes == (3 if first == "attack" else 2)
+
+
+def test_what_does_not_fit_is_cut_and_that_is_said() -> None:
+    tally, notes = Parts(_feed(_columns()), limit=SMALL).count(Ask())
+    assert tally == _whole(_columns(), Ask(Cuts()))
+    assert notes == (CUT,)
+    assert "mode cuts" in CUT
+
+
+def test_what_can_not_be_cut_either_becomes_a_grid_and_that_is_said() -> None:
+    columns = _columns(rare=0.5)
+    tally, notes = Parts(_feed(columns), limit=SMALL).count(Ask())
+    assert tally == _whole(columns, Ask(Grid()))
+    assert notes == (COARSE,)
+    assert "mode grid" in COARSE
+    assert "max_memory=" in COARSE
+
+
+@pytest.mark.parametrize("limit", [TINY, SMALL])
+def test_rows_that_come_once_become_a_grid_on_the_way(limit: int) -> None:
+    feed = _feed(_columns())
+    tally, notes = Parts(feed, again=False, limit=limit).count(Ask())
+    assert tally == _whole(_columns(), Ask(Grid()))
+    assert notes == (COARSE,)
+    assert feed.passes == 1
+
+
+def test_exact_scores_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(InputError, match=r"raise max_memory=, or say mode='cuts' or mode='grid'"):
+        Parts(_feed(_columns()), limit=SMALL).count(Ask(), "exact")
+
+
+def test_rows_that_come_once_are_not_cut() -> None:
+    with pytest.raises(InputError, match="twice, and standard input comes once"):
+        Parts(_feed(_columns()), again=False).count(Ask(), "cuts")
+
+
+def test_cuts_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(InputError, match="MB are allowed"):
+        Parts(_feed(_columns(rare=0.5)), limit=TINY).count(Ask(), "cuts")
+
+
+def test_decisions_are_not_cut() -> None:
+    rows = code_arrays(["a", "b"], y_pred=["a", "a"])
+    with pytest.raises(InputError, match="mode='cuts' is for rows with one score"):
+        Parts(lambda: iter([rows])).count(Ask(), "cuts")
+
+
+def test_a_mode_of_no_name_is_refused() -> None:
+    with pytest.raises(InputError, match="auto, exact, cuts, grid; found 'exactly'"):
+        Parts(_feed(_columns())).count(Ask(), "exactly")
+
+
+@pytest.mark.parametrize("mode", ["auto", "exact", "grid", "cuts"])
+def test_no_rows_are_the_tally_of_none(mode: str) -> None:
+    tally, notes = Parts(lambda: iter(())).count(Ask(), mode)
+    assert tally == Tally()
+    assert notes == ()
+
+
+def test_cuts_give_every_value_but_calibration() -> None:
+    exact, cut = (Evaluation(_whole(_columns(), Ask(kept))) for kept in (Exact(), Cuts()))
+    groups = {measure.name: measure.group for measure in CATALOGUE}
+    lost = set()
+    for mine, theirs in zip(cut.to_dict()["estimates"], exact.to_dict()["estimates"], strict=True):
+        if mine["value"] is None and theirs["value"] is not None:
+            assert "kept as cuts; count with exact scores" in mine["undefined"]
+            assert groups[mine["measure"]] == "probability"
+            lost.add(mine["measure"])
+        elif theirs["value"] is not None:
+            assert mine["value"] == pytest.approx(theirs["value"], rel=1e-12)
+    binned = {measure.name for measure in CATALOGUE if isinstance(measure.of_scores, Binned)}
+    means = {measure.name for measure in CATALOGUE if isinstance(measure.of_scores, MeanLoss)}
+    assert binned <= lost
+    assert not means & lost
+
+
+@pytest.mark.parametrize("lots", [1, 5, 9, 70])
+def test_lots_add_up_whatever_their_number(lots: int) -> None:
+    columns = _columns()
+    counting = Accumulator(Ask(), limit=TINY)
+    for part in _feed(columns, size=-(-ROWS // lots)).parts:
+        counting.add(part)
+    assert counting.done() == _whole(columns)
+    assert counting.done() == _whole(columns)
+    assert counting.nbytes > 0
+
+
+def test_distinct_numbers_are_gathered_once() -> None:
+    numbers = Distinct()
+    assert numbers.done().tolist() == []
+    numbers.add(np.array([0.5, -0.0, 0.5]))
+    numbers.add(np.array([0.25, 0.0], np.float32))
+    assert numbers.done().tolist() == [0.0, 0.25, 0.5]
+    assert not np.signbit(numbers.done()[0])
