@@ -116,7 +116,8 @@ def _pack(scores: Scores, truth: Array, edges: Scores, keys: Array) -> list[int]
         if len(edges) and edges[0] <= 0:
             np.invert(bits, out=bits, where=values < 0)
         np.left_shift(bits, 1, out=bits)
-        return np.bitwise_or(bits, truth[i:j].astype(keys.dtype), out=bits)
+        bits |= truth[i:j].astype(keys.dtype)
+        return bits
 
     def whole(i: int, j: int) -> None:
         keys[i:j] = packed(i, j)
