@@ -106,7 +106,7 @@ class Question:
             notes=(
                 *_notes(notes, models, self.rule, undecided),
                 *_too_few(self.method.resamples, len(pairs), self.level),
-                *_grid_notes(pairs, differences),
+                *_mode_notes(pairs, differences),
             ),
             at=self.rule,
             level=self.level,
@@ -120,19 +120,21 @@ class Question:
         )
 
 
-def _grid_notes(pairs: Sequence[Pair], differences: Sequence[Difference]) -> Iterator[str]:
-    """What a grid of scores means for what is said."""
-    bits = {
-        pair.scores.kept.bits
-        for pair in pairs
-        if isinstance(pair.scores, JointScores) and isinstance(pair.scores.kept, Grid)
-    }
+def _mode_notes(pairs: Sequence[Pair], differences: Sequence[Difference]) -> Iterator[str]:
+    """How scores were kept, and what that means for what is said."""
+    tables = [pair.scores for pair in pairs if pair.scores is not None]
+    bits = [
+        table.kept.bits
+        for table in tables
+        if isinstance(table, JointScores) and isinstance(table.kept, Grid)
+    ]
     if not bits:
+        yield from ["mode exact: the scores of every row were kept"] if tables else []
         return
     yield (
-        f"scores are kept as a grid of {BITS} bits, so what depends on their order within a cell "
-        f"comes with bounds, which its interval holds; how models vary together is told on a grid "
-        f"of {min(bits)} bits. Say mode='exact' to keep every score"
+        f"mode grid: scores were kept in cells of {BITS} bits, so what depends on their order "
+        f"inside a cell has bounds, which its interval holds; how models vary together is told in "
+        f"cells of {min(bits)} bits. Say mode='exact' to keep every score"
     )
     told = {found.measure for found in differences}
     tallies = pairs[0].models.tallies.values()
