@@ -21,6 +21,7 @@ CORE := $(VENV)/.installed-core
 LEARN := $(VENV)/.installed-learn
 TEST := $(VENV)/.installed-test
 DEV := $(VENV)/.installed-dev
+ENGINES := $(VENV)/.installed-engines
 # And this one, that the catalogue of the source documents was checked after it last changed.
 DOCUMENTS := $(VENV)/.checked-documents
 
@@ -50,7 +51,7 @@ quick: $(TEST) ## Run a choice of the tests in under a minute
 test: $(TEST) $(DOCUMENTS) ## Run the tests of everything that a change can break (five minutes)
 	$(PYTEST) -m 'not slow' tests
 
-slow: $(TEST) $(DOCUMENTS) ## Run the exhaustive rest: all cases, longer searches (20 minutes)
+slow: $(ENGINES) $(DOCUMENTS) ## Run the exhaustive rest: all cases, longer searches (20 minutes)
 	$(PYTEST) -m 'slow or hypothesis' \
 	    --hypothesis-profile=slow --hypothesis-seed=$(SEED) tests
 
@@ -138,6 +139,11 @@ $(TEST): pyproject.toml $(MADE)
 	@echo "Installing assay and its test needs into $(VENV) (a minute or two, once)"
 	@$(INSTALL) -e '.[test]' && $(COMPILE)
 	@touch $(CORE) $(LEARN) $@
+
+$(ENGINES): pyproject.toml $(MADE)
+	@echo "Installing the engines of the slow tests into $(VENV) (a gigabyte, once)"
+	@$(INSTALL) -e '.[engines]' && $(COMPILE)
+	@touch $(CORE) $(LEARN) $(TEST) $@
 
 # No change of src/ can fail this, so it runs only when the catalogue has changed.
 $(DOCUMENTS): $(TEST) $(wildcard tests/seeds/*.py)

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 import pytest
 
-from assay.engines import Ask, Columns, frames, sql
+from assay.engines import Ask, Columns, choosing, frames, partitions, sql
 from assay.tally import Tally
 
 Count: TypeAlias = Callable[[Columns, Ask], Tally]
@@ -72,7 +73,7 @@ def edge_rows(rows: int, *, bad: bool, seed: int = 13) -> pl.DataFrame:
         ],
     )
     scores: list[float | None] = score.tolist()
-    start = datetime(2026, 3, 28, 22, 30)
+    start = datetime(2026, 3, 28, 22, 30)  # noqa: DTZ001 - as many tables hold it
     frame = {
         "label": labels,
         "Odd \"name' `é` []": rng.integers(0, 3, rows).tolist(),
@@ -101,12 +102,16 @@ def edge_rows(rows: int, *, bad: bool, seed: int = 13) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Engine:
-    """Who counts, how it is opened, and what its rows become where they are stored."""
+    """Who counts, how it is opened, and what its rows become where they are stored.
+
+    One that counts rows ``in_parts`` can't take cuts from all of them.
+    """
 
     name: str
     open: Callable[[pl.DataFrame, pytest.FixtureRequest], AbstractContextManager[Count]]
     stored: Callable[[pl.DataFrame], pl.DataFrame] = lambda frame: frame
     slow: bool = False
+    in_parts: bool = False
 
 
 # -- engines ---------------------------------------------------------------------------------------
@@ -117,7 +122,7 @@ def _pieces(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Cou
     """This machine, with rows shuffled and cut into unlike pieces."""
     shuffled = frame.sample(fraction=1, shuffle=True, seed=5)
     sizes = [0, 1, 17, 1000, frame.height]
-    parts = [shuffled[a:b] for a, b in zip(sizes, sizes[1:], strict=False)]
+    parts = [shuffled[a:b] for a, b in pairwise(sizes)]
     yield lambda columns, ask: frames.count(parts, columns, ask)
 
 
@@ -180,9 +185,13 @@ def _adbc_sqlite(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterato
 
 def _fill_postgresql(connection: Any, frame: pl.DataFrame) -> str:
     """A new table with the rows."""
-    kinds = {
-        **{pl.String: "text", pl.Float64: "float8", pl.Float32: "float4", pl.Int64: "bigint"},
-        **{pl.Boolean: "boolean", pl.Datetime("us"): "timestamp"},
+    kinds: dict[Any, str] = {
+        pl.String: "text",
+        pl.Float64: "float8",
+        pl.Float32: "float4",
+        pl.Int64: "bigint",
+        pl.Boolean: "boolean",
+        pl.Datetime("us"): "timestamp",
     }
     name = f"rows_{uuid.uuid4().hex}"
     columns = [
@@ -247,10 +256,64 @@ def _sail_frame(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator
     yield lambda columns, ask: sql.count(rows, None, columns, ask)
 
 
+@contextlib.contextmanager
+def _spark_frame(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+    rows = request.getfixturevalue("spark").createDataFrame(frame.to_arrow()).repartition(5)
+    yield lambda columns, ask: choosing.count(rows, columns, ask)
+
+
+def _python_on(session: str) -> Callable[..., AbstractContextManager[Count]]:
+    """Python on the workers of Spark, or of what stands for it."""
+
+    @contextlib.contextmanager
+    def opened(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+        rows = request.getfixturevalue(session).createDataFrame(frame.to_arrow())
+        parts = rows.repartition(11)
+        yield lambda columns, ask: partitions.count_spark(parts, columns, ask)
+
+    return opened
+
+
+def _cut(frame: pl.DataFrame) -> list[pl.DataFrame]:
+    """Unlike parts, one of them empty."""
+    sizes = [0, 0, 1, 17, 900, frame.height // 2, frame.height]
+    return [frame[a:b] for a, b in pairwise(sizes)]
+
+
+@contextlib.contextmanager
+def _dask(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+    dask = pytest.importorskip("dask")
+    dataframe = pytest.importorskip("dask.dataframe")
+    parts = [part.to_pandas(use_pyarrow_extension_array=True) for part in _cut(frame)]
+    rows = dataframe.from_map(lambda part: part, parts, meta=parts[0])
+    with dask.config.set(scheduler="threads", num_workers=2):
+        yield lambda columns, ask: choosing.count(rows, columns, ask)
+
+
+@contextlib.contextmanager
+def _ray(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+    data = request.getfixturevalue("ray").data
+    rows = data.from_arrow([part.to_arrow() for part in _cut(frame)])
+    yield lambda columns, ask: choosing.count(rows, columns, ask)
+
+
+@contextlib.contextmanager
+def _lazy(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+    yield lambda columns, ask: choosing.count(frame.lazy(), columns, ask)
+
+
+@contextlib.contextmanager
+def _pandas(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+    rows = frame.to_pandas(use_pyarrow_extension_array=True)
+    yield lambda columns, ask: choosing.count(rows, columns, ask)
+
+
 ENGINES = [
-    Engine("local, in pieces", _pieces),
+    Engine("local, in pieces", _pieces, in_parts=True),
+    Engine("polars, lazy", _lazy),
+    Engine("pandas", _pandas),
     Engine("duckdb", _duckdb),
-    Engine("duckdb relation", _relation),
+    Engine("duckdb relation", _relation, slow=True),
     Engine("sqlite", _sqlite, _of_sqlite),
     Engine("sqlite by adbc", _adbc_sqlite, _of_sqlite, slow=True),
     Engine("postgresql", _postgresql),
@@ -258,4 +321,9 @@ ENGINES = [
     Engine("chdb", _chdb, slow=True),
     Engine("spark sql", _sail, slow=True),
     Engine("spark frame", _sail_frame, slow=True),
+    Engine("spark itself", _spark_frame, slow=True),
+    Engine("python on sail", _python_on("sail"), slow=True, in_parts=True),
+    Engine("python on spark", _python_on("spark"), slow=True, in_parts=True),
+    Engine("dask", _dask, in_parts=True),
+    Engine("ray", _ray, slow=True, in_parts=True),
 ]

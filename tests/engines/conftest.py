@@ -5,16 +5,25 @@ from typing import Any
 
 import pytest
 
+from . import frameworks
+
 
 @pytest.fixture(scope="session")
 def sail() -> Iterator[Any]:
     """A Spark session on Sail, which stands for Spark."""
-    server_of = pytest.importorskip("pysail.spark", reason="pysail is not installed")
-    spark = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    server = server_of.SparkConnectServer()
-    server.start()
-    _, port = server.listening_address
-    session = spark.SparkSession.builder.remote(f"sc://localhost:{port}").getOrCreate()
-    yield session
-    session.stop()
-    server.stop()
+    with frameworks.sail() as session:
+        yield session
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """Spark itself."""
+    with frameworks.spark() as session:
+        yield session
+
+
+@pytest.fixture(scope="session")
+def ray() -> Iterator[Any]:
+    """Ray on this machine."""
+    with frameworks.ray() as library:
+        yield library

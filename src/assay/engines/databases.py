@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -73,6 +73,8 @@ def opened(given: Any, query: str | None, dialect: str | None = None) -> Iterato
     source = subquery(one_select(query, "the query"))
     if package == "duckdb" and kind == "DuckDBPyConnection":
         _must_be_one(given, query)
+        # As a table of its own it would get other names for them.
+        must_differ(given.sql(query).columns)
         yield Database(DIALECTS["duckdb"], lambda text: _arrow_or_rows(given, text), source)
     elif package == "pyspark":
         yield Database(DIALECTS["spark"], lambda text: _of_spark(given.sql(text)), source)
@@ -215,12 +217,20 @@ def _cursor(connection: Any) -> Any:
 def _of_cursor(cursor: Any, names: list[str]) -> pl.DataFrame:
     import polars as pl
 
+    must_differ(names)
     parts = []
     while batch := cursor.fetchmany(_BATCH):
         parts.append(_of_rows(batch, names))
     if not parts:
         return pl.DataFrame({name: [] for name in names})
     return _stacked(parts)
+
+
+def must_differ(names: Sequence[str]) -> None:
+    """Refuse two columns of one name, of which SQLite writes a colon and a number after one."""
+    twice = [name for name in names if names.count(name) > 1 or f"{name}:1" in names]
+    if twice:
+        raise InputError(f"the query has two columns named {twice[0]!r}; rename one (AS)")
 
 
 def _of_rows(rows: list[Any], names: list[str]) -> pl.DataFrame:
@@ -251,5 +261,7 @@ def _stacked(parts: list[pl.DataFrame]) -> pl.DataFrame:
 def _of_arrow(result: Any) -> pl.DataFrame:
     import polars as pl
 
-    frame = pl.DataFrame(result)
-    return frame.rechunk()
+    try:
+        return pl.DataFrame(result).rechunk()
+    except pl.exceptions.DuplicateError as odd:
+        raise InputError("the query has two columns of one name; rename one (AS)") from odd

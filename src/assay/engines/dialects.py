@@ -1,7 +1,7 @@
 """Where databases differ in what they call things: a small table of dialects.
 
-Statements are written once, in :mod:`assay.engines.statements`; a dialect says how a name is quoted,
-what a 64-bit float and a 64-bit integer are called, and how rows of unlike text are kept apart.
+Statements are written once, in :mod:`assay.engines.statements`; a dialect says how a name is
+quoted, what a 64-bit float and a 64-bit integer are called, and how unlike texts are kept apart.
 """
 
 from __future__ import annotations

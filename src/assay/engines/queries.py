@@ -55,7 +55,7 @@ def count_queries(found: Sequence[Source], request: Request, ask: Ask) -> Counte
     for source in found:
         with _named(source), connected(source, Budget(request.max_memory).limit) as connection:
             must_be_text(source.name, "a query", request, "input_format")
-            names = sql.column_names(connection, source.query, source.name)
+            names = sql.column_names(connection, source.query)
             table = Table(source.name, names, _no_pieces)
             if roles is None:
                 roles, first = roles_of(table, request), table.name

@@ -19,6 +19,8 @@ from assay.engines.ask import Ask, Columns
 from assay.engines.databases import Database, opened
 from assay.engines.dialects import Dialect
 from assay.errors import InputError
+from assay.sources.files.roles import must_have
+from assay.sources.files.table import Table
 from assay.sources.files.values import series_of
 from assay.sources.thresholds import USUAL
 from assay.tally import Tally
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 # The column of how many equal rows each row of a frame of groups stands for.
 REPEATS = "assay_rows"
-_ROW = re.compile(r"the frame, row (\d+): (.*?)\. Correct the row.*", re.DOTALL)
+_ROW = re.compile(r"the frame, row \d+: (.*?)(\. Correct the row.*)?", re.DOTALL)
 
 
 def count(
@@ -64,30 +66,33 @@ def count(
 
 
 def _counted(frame: pl.DataFrame, columns: Columns, ask: Ask) -> Tally:
-    """The tally of groups; what is said against one tells how many rows it has."""
+    """The tally of groups; where one stops the count, it is said how many rows would be refused."""
+    columns = replace(columns, rows=REPEATS)
     try:
-        return frames.count(frame, replace(columns, rows=REPEATS), ask)
+        return frames.count(frame, columns, ask)
     except InputError as error:
-        refused = _ROW.fullmatch(str(error))
-        if refused is None:
+        place = _ROW.fullmatch(str(error))
+        if place is None:
             raise
-        rows = frame[REPEATS][int(refused[1]) - 1]
-        are = "rows are" if rows > 1 else "row is"
+        if place[2] is None:
+            raise type(error)(place[1]) from error
+        every = frames.count(frame, columns, replace(ask, on_bad_row="skip"))
         raise type(error)(
-            f"{rows:,} {are} refused: {refused[2]}. Leave such rows out of the query, or have them "
-            f"left out and counted: on_bad_row='skip'"
+            f"{every.refused.total:,} of {every.rows:,} rows can't be used, such as one with "
+            f"{place[1]}. Leave them out of the query, or have them left out and counted: "
+            f"on_bad_row='skip'"
         ) from error
 
 
-def column_names(given: Any, query: str, name: str) -> tuple[str, ...]:
-    """The names of a query's columns; two of one name are refused."""
+def column_names(given: Any, query: str | None) -> tuple[str, ...]:
+    """The names of a query's columns."""
     with opened(given, query) as database:
-        text = statements.any_row(database.dialect, database.source)
-        names = tuple(database.run(text).columns)
-    twice = [column for column in names if names.count(column) > 1]
-    if twice:
-        raise InputError(f"{name}: the query has two columns named {twice[0]!r}; rename one (AS)")
-    return names
+        return _column_names(database)
+
+
+def _column_names(database: Database) -> tuple[str, ...]:
+    text = statements.any_row(database.dialect, database.source)
+    return tuple(database.run(text).columns)
 
 
 def groups_of(
@@ -140,6 +145,9 @@ class _Counting:
 
     def groups(self) -> pl.DataFrame:
         """The groups, as frames of rows have them."""
+        names = _column_names(self._database)
+        for name in (*self._keys, *([] if self._score is None else [self._score])):
+            must_have(Table("the query", names, lambda _: iter(())), name)
         samples = self._samples()
         keys, spare = self._expressions(samples)
         score = self._score and self._dialect.name_of(self._score)

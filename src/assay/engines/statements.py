@@ -185,7 +185,8 @@ def cuts(table: Table, threshold: float, common: int) -> str:
         f"SELECT {', '.join([*names, NUMBER, FLAGGED, ODD, EACH])}, "
         # What is no finite number lies in no gap, wherever the database sorts it.
         f"CASE WHEN {NUMBER} IS NOT NULL THEN SUM({RARE}) OVER (ORDER BY {NUMBER}) END AS {BELOW}, "
-        f"CASE WHEN SUM({RARE}) OVER (PARTITION BY {NUMBER}) > 0 THEN 1 ELSE 0 END AS {AT} "
+        f"CASE WHEN SUM({RARE}) OVER (ORDER BY {NUMBER} RANGE BETWEEN CURRENT ROW AND CURRENT ROW) "
+        f"> 0 THEN 1 ELSE 0 END AS {AT} "
         f"FROM ({distinct}) AS c"
     )
     return _groups(

@@ -40,7 +40,8 @@ _INSTEAD = {
     "cluster": "clusters",
     "time": "times",
 }
-_OTHERS = ("family", "slices", "threshold", "unknown", "on_bad_row", "mode", "max_memory")
+_FRAMES_ONLY = ("on_bad_row", "mode", "max_memory")
+_OTHERS = ("family", "slices", "threshold", "unknown", *_FRAMES_ONLY)
 _EXAMPLE = "evaluate(frame, label='y', score='p')"
 
 

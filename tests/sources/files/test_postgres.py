@@ -1,7 +1,6 @@
 """Queries on PostgreSQL: credentials from the environment, and nothing but reading."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ SECRET = "correct-horse"
 
 
 @pytest.fixture(scope="session")
-def flows(postgresql: str) -> Iterator[str]:
+def flows(postgresql: str) -> str:
     """A database with one table; gives the folder of the server's socket."""
     with psycopg.connect(host=postgresql, user="postgres", dbname="postgres") as connection:
         connection.autocommit = True
@@ -27,7 +26,7 @@ def flows(postgresql: str) -> Iterator[str]:
         connection.execute("INSERT INTO t VALUES ('a', 0.5, 1), ('b', 0.25, 2), (NULL, 1, 3)")
         connection.execute("CREATE ROLE reader LOGIN")
         connection.execute("GRANT SELECT ON t TO reader")
-    yield postgresql
+    return postgresql
 
 
 @pytest.fixture
@@ -104,7 +103,7 @@ LEAKS = [
 
 @pytest.mark.parametrize("given", LEAKS)
 def test_a_password_in_the_address_is_refused_and_never_shown(given: str) -> None:
-    with pytest.raises(InputError, match="PGPASSWORD|can't be read") as refused:
+    with pytest.raises(InputError, match=r"PGPASSWORD|can't be read") as refused:
         read([given], Request())
     chain: BaseException | None = refused.value
     while chain is not None and not chain.__suppress_context__:
@@ -190,7 +189,7 @@ def test_the_server_itself_refuses_what_the_guard_would_miss(
     statement: str, environment: str
 ) -> None:
     with (
-        pytest.raises(InputError, match="permission denied|read-only transaction|does not exist"),
+        pytest.raises(InputError, match=r"permission denied|read-only transaction|does not exist"),
         connected(Address(database="flows")) as connection,
     ):
         connection.execute(statement)

@@ -1,9 +1,9 @@
 """Queries on PostgreSQL: credentials from the environment alone, and nothing but reading.
 
-Three things keep a query from doing more. The transaction is opened READ ONLY, so the server refuses
-whatever writes. A superuser's session takes the role ``pg_read_all_data``, so the server refuses to
-read its files. And a query that names a function which reaches beyond the tables (files, other
-servers, settings, statements given as text) is refused before it is sent.
+Three things keep a query from doing more. The transaction is opened READ ONLY, so the server
+refuses whatever writes. A superuser's session takes the role ``pg_read_all_data``, so the server
+refuses to read its files. And a query that names a function which reaches beyond the tables (files,
+other servers, settings, statements given as text) is refused before it is sent.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def parsed(given: str) -> tuple[Address, str]:
         raise InputError(f"the address of a PostgreSQL can't be read; write {_FORM}") from None
     if "=" in query.partition(" ")[0]:
         raise InputError(
-            f"{address.name}: a query follows the question mark, and no settings: give those by the "
-            f"environment (PGSSLMODE, PGSERVICE, PGPASSWORD, ...). Write {_FORM}"
+            f"{address.name}: a query follows the question mark, and no settings: give those by "
+            f"the environment (PGSSLMODE, PGSERVICE, PGPASSWORD, ...). Write {_FORM}"
         )
     return address, query
 
@@ -119,7 +119,7 @@ def connected(address: Address) -> Iterator[Any]:
         raise InputError(
             f"{address.name} needs psycopg, which is not installed: {install_line('postgres')}"
         ) from odd
-    places = {
+    places: dict[str, Any] = {
         "host": address.host,
         "port": address.port,
         "user": address.user,
@@ -160,7 +160,7 @@ def rows_of(address: Address, query: str, batch_rows: int) -> Iterator[Any]:
     """The names of a query's columns, and then its rows in batches."""
     text = must_only_read(query, address.name)
     with connected(address) as connection, connection.cursor("assay", binary=True) as cursor:
-        cursor.execute(f"SELECT * FROM (\n{text}\n) AS assay_query")
+        cursor.execute(f"SELECT * FROM (\n{text}\n) AS assay_query")  # noqa: S608 - it is a query
         yield [column.name for column in cursor.description]
         while batch := cursor.fetchmany(batch_rows):
             yield batch
