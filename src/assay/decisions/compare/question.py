@@ -136,11 +136,11 @@ def _mode_notes(pairs: Sequence[Pair], differences: Sequence[Difference]) -> Ite
         f"inside a cell has bounds, which its interval holds; how models vary together is told in "
         f"cells of {min(bits)} bits. Say mode='exact' to keep every score"
     )
-    told = {found.measure for found in differences}
+    shown = {difference.measure for difference in differences}
     tallies = pairs[0].models.tallies.values()
-    untold = [m.name for m, _ in scored(list(tallies)) if m.name not in told]
-    if untold:
-        yield f"a grid does not tell {', '.join(untold)}, which the scores themselves decide"
+    missing = [m.name for m, _ in scored(list(tallies)) if m.name not in shown]
+    if missing:
+        yield f"a grid does not tell {', '.join(missing)}, which the scores themselves decide"
 
 
 def _least(pairs: int, level: float) -> int:
@@ -204,8 +204,8 @@ def _deciding(differences: Sequence[Difference], rule: Rule | None) -> str:
     """
     if rule is not None:
         return (ACCURACY if isinstance(rule, AtThreshold) else RECALL).name
-    told = {found.measure for found in differences}
-    return next(name for name in DECIDING if name in told)
+    shown = {difference.measure for difference in differences}
+    return next(name for name in DECIDING if name in shown)
 
 
 def _adjusted(differences: Sequence[Difference]) -> list[Difference]:
