@@ -47,7 +47,6 @@ _OPTIONS = {
     "times": "time",
     "top": "top",
     "interval": "interval",
-    "mode": "mode",
     "y_true": "label",
     "y_score": "score",
     "y_pred": "decision",
