@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay import AtThreshold, Comparison, MaxFar, MaxFpr, compare, evaluate
-from assay.decisions.compare.comparing import CHOSEN_NOTE
+from assay.decisions.compare.question import CHOSEN_NOTE
 from assay.errors import InputError, LengthMismatch, MethodError
 from assay.inference import Bootstrap
 from assay.inference.chosen import ScoredRows, choose_anew

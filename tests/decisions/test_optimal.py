@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from assay import compare
 from assay.decisions.optimal import Optimal, optimal
+from assay.engines import count
 from assay.report.compare import comparison_document
 from assay.sources import from_arrays
 
@@ -23,11 +24,13 @@ ROWS = st.lists(
 
 
 def found_of(truth, **scores) -> Optimal:
-    batches = {
-        name: from_arrays(truth, y_score=np.asarray(column, float), threshold=0.5, positive=1)
+    tallies = {
+        name: count(
+            from_arrays(truth, y_score=np.asarray(column, float), threshold=0.5, positive=1)
+        )
         for name, column in scores.items()
     }
-    found = optimal(batches)
+    found = optimal(tallies)
     assert found is not None
     return found
 

@@ -9,8 +9,8 @@ from scipy import stats
 from scipy.special import ndtr, ndtri
 
 from assay import Estimate, compare
+from assay.decisions.compare.comparison import Comparison, Difference
 from assay.decisions.compare.verdicts import Size, rows_enough, verdict
-from assay.decisions.comparison import Comparison, Difference
 from assay.errors import InputError, MethodError
 
 ROWS = Size(1000, "rows", 1000)

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from assay.engines import Ask, Columns, frames, sql
+from assay.engines import Ask, Columns, choosing, frames, partitions, sql
 from assay.tally import Tally
 
 Count: TypeAlias = Callable[[Columns, Ask], Tally]
@@ -259,16 +259,61 @@ def _sail_frame(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator
 
 
 @contextlib.contextmanager
-def _spark(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
-    session = request.getfixturevalue("spark")
-    path = request.getfixturevalue("tmp_path_factory").mktemp("spark") / "t.parquet"
-    frame.write_parquet(path)
-    rows = session.read.parquet(str(path))
-    yield lambda columns, ask: sql.count(rows, None, columns, ask)
+def _spark_frame(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+    rows = request.getfixturevalue("spark").createDataFrame(frame.to_arrow()).repartition(5)
+    yield lambda columns, ask: choosing.count(rows, columns, ask)
+
+
+def _python_on(session: str) -> Callable[..., AbstractContextManager[Count]]:
+    """Python on the workers of Spark, or of what stands for it."""
+
+    @contextlib.contextmanager
+    def opened(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+        rows = request.getfixturevalue(session).createDataFrame(frame.to_arrow())
+        parts = rows.repartition(11)
+        yield lambda columns, ask: partitions.count_spark(parts, columns, ask)
+
+    return opened
+
+
+def _cut(frame: pl.DataFrame) -> list[pl.DataFrame]:
+    """Unlike parts, one of them empty."""
+    sizes = [0, 0, 1, 17, 900, frame.height // 2, frame.height]
+    return [frame[a:b] for a, b in pairwise(sizes)]
+
+
+@contextlib.contextmanager
+def _dask(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+    dask = pytest.importorskip("dask")
+    dataframe = pytest.importorskip("dask.dataframe")
+    parts = [part.to_pandas(use_pyarrow_extension_array=True) for part in _cut(frame)]
+    rows = dataframe.from_map(lambda part: part, parts, meta=parts[0])
+    with dask.config.set(scheduler="threads", num_workers=2):
+        yield lambda columns, ask: choosing.count(rows, columns, ask)
+
+
+@contextlib.contextmanager
+def _ray(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+    data = request.getfixturevalue("ray").data
+    rows = data.from_arrow([part.to_arrow() for part in _cut(frame)])
+    yield lambda columns, ask: choosing.count(rows, columns, ask)
+
+
+@contextlib.contextmanager
+def _lazy(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+    yield lambda columns, ask: choosing.count(frame.lazy(), columns, ask)
+
+
+@contextlib.contextmanager
+def _pandas(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
+    rows = frame.to_pandas(use_pyarrow_extension_array=True)
+    yield lambda columns, ask: choosing.count(rows, columns, ask)
 
 
 ENGINES = [
     Engine("local, in pieces", _pieces, in_parts=True),
+    Engine("polars, lazy", _lazy),
+    Engine("pandas", _pandas),
     Engine("duckdb", _duckdb),
     Engine("duckdb relation", _relation, slow=True, twin=True),
     Engine("sqlite", _sqlite, _of_sqlite),
@@ -276,7 +321,11 @@ ENGINES = [
     Engine("postgresql", _postgresql),
     Engine("postgresql by adbc", _adbc_postgresql, slow=True, twin=True),
     Engine("chdb", _chdb, slow=True),
-    Engine("spark sql on sail", _sail, slow=True),
-    Engine("spark frame on sail", _sail_frame, slow=True, twin=True),
-    Engine("spark", _spark, slow=True),
+    Engine("spark sql", _sail, slow=True),
+    Engine("spark frame", _sail_frame, slow=True, twin=True),
+    Engine("spark itself", _spark_frame, slow=True),
+    Engine("python on sail", _python_on("sail"), slow=True, in_parts=True),
+    Engine("python on spark", _python_on("spark"), slow=True, in_parts=True),
+    Engine("dask", _dask, in_parts=True),
+    Engine("ray", _ray, slow=True, in_parts=True),
 ]

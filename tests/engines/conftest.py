@@ -17,6 +17,13 @@ def sail() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    """A session of Spark itself."""
+    """Spark itself."""
     with frameworks.spark() as session:
         yield session
+
+
+@pytest.fixture(scope="session")
+def ray() -> Iterator[Any]:
+    """Ray on this machine."""
+    with frameworks.ray() as library:
+        yield library

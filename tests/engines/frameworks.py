@@ -1,6 +1,7 @@
 """Spark, Sail, Dask and Ray as the tests start them, and what breaks in them on purpose."""
 
 import contextlib
+import gc
 import os
 import shutil
 import sys
@@ -17,8 +18,12 @@ CPUS = 2
 @contextlib.contextmanager
 def sail() -> Iterator[Any]:
     """A Spark session whose server is Sail, in this process."""
-    server_of = pytest.importorskip("pysail.spark", reason="Sail is not installed: pip install pysail")
-    pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'pyspark[connect]'")
+    server_of = pytest.importorskip(
+        "pysail.spark", reason="Sail is not installed: pip install pysail"
+    )
+    pytest.importorskip(
+        "pyspark", reason="PySpark is not installed: pip install 'pyspark[connect]'"
+    )
     with _quiet():
         # The usual builder makes every further session of this process one of Spark Connect.
         from pyspark.sql.connect.session import SparkSession
@@ -56,10 +61,16 @@ def spark() -> Iterator[Any]:
         for key, value in settings.items():
             builder = builder.config(key, value)
         session = builder.getOrCreate()
+        context = session.sparkContext
+        gateway = context._gateway
         try:
             yield session
         finally:
             session.stop()
+            gateway.shutdown()
+            gateway.proc.stdin.close()
+            gateway.proc.wait()
+            type(context)._gateway = type(context)._jvm = None
 
 
 @contextlib.contextmanager
@@ -109,6 +120,8 @@ def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+        # What they left running is let go here, where nobody is warned.
+        gc.collect()
 
 
 # Functions inside functions, since workers can't import the tests: these travel by value.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay.engines import count, decide
 from assay.sources import from_arrays
-from assay.tally import ClusterTally, Confusion, LossSums, Sample, ScoreTally, Resolved
+from assay.tally import ClusterTally, Confusion, LossSums, Resolved, Sample, ScoreTally
 
 PAIR = ("normal", "attack")
 CLASSES = ("dos", "normal", "probe")

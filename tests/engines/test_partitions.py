@@ -1,6 +1,7 @@
 """Partitions: any cut of the rows gives the same bytes, whatever happens to workers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +18,7 @@ from assay.engines import partitions
 from assay.engines.ask import Ask, Columns
 from assay.engines.choosing import count
 from assay.engines.partitions import FAN_IN, add_bytes, added, count_batches, tally_of
-from assay.errors import AssayError, EmptyInput, InputError, LabelError, ScoreError, TallyError
+from assay.errors import AssayError, InputError, ScoreError, TallyError
 from assay.tally import Tally
 from assay.tally.keeping import Grid
 
@@ -50,7 +50,7 @@ def cut(frame: pl.DataFrame, parts: int) -> list[pl.DataFrame]:
     """Parts of very unlike sizes, some of them empty."""
     edges = [round(frame.height * (i / parts) ** 4) for i in range(parts + 1)]
     edges[-1] = frame.height
-    return [frame[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [frame[a:b] for a, b in pairwise(edges)]
 
 
 # -- bytes and sums --------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def test_no_rows_make_the_tally_of_nothing() -> None:
 def test_tallies_of_any_cut_add_to_the_whole_in_any_tree(sizes: list[int], seed: int) -> None:
     frame = flows(sum(sizes), seed)
     edges = np.cumsum([0, *sizes])
-    parts = [frame[int(a) : int(b)] for a, b in zip(edges, edges[1:], strict=False)]
+    parts = [frame[int(a) : int(b)] for a, b in pairwise(edges)]
     tallies = [count(part, COLUMNS, ASK) for part in parts if part.height]
     whole = count(frame, COLUMNS, ASK) if frame.height else Tally()
     assert added(tallies) == whole
@@ -138,7 +138,7 @@ def test_rows_left_out_are_counted_by_reason_in_any_cut() -> None:
 def test_labels_of_unlike_kinds_in_two_partitions_are_refused() -> None:
     numbers = FLOWS[:5].with_columns(pl.lit(1).alias("label"))
     parts = [count_batches([frame], COLUMNS, ASK) for frame in (FLOWS, numbers)]
-    with pytest.raises(TallyError, match="text in one part .* and numbers in another"):
+    with pytest.raises(TallyError, match=r"text in one part .* and numbers in another"):
         tally_of(add_bytes(parts))
 
 
@@ -209,7 +209,9 @@ def _broken(frame: Any) -> Any:
 
 
 def test_a_column_that_is_not_there_is_named_with_the_nearest() -> None:
-    with pytest.raises(InputError, match="the Dask frame has no column 'lable'; did you mean 'label'"):
+    with pytest.raises(
+        InputError, match="the Dask frame has no column 'lable'; did you mean 'label'"
+    ):
         count(dask_frame([FLOWS]), Columns("lable", score="score"), ASK)
 
 
@@ -233,18 +235,6 @@ def test_a_worker_of_dask_that_dies_or_fails_is_made_up_for(tmp_path: Path, dies
 # -- Spark -----------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def sail() -> Iterator[Any]:
-    with frameworks.sail() as session:
-        yield session
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    with frameworks.spark() as session:
-        yield session
-
-
 def spark_checks(session: Any) -> None:
     frame = session.createDataFrame(FLOWS.to_arrow())
     for parts in (1, 20):
@@ -258,13 +248,13 @@ def spark_checks(session: Any) -> None:
     with pytest.raises(InputError, match="the Spark frame has no column 'Label'; did you mean"):
         partitions.count_spark(frame, Columns("Label", score="score"), ASK)
     bad = frame.selectExpr("label", "if(score = 0.25, null, score) as score", "host")
-    with pytest.raises(AssayError, match="score.*partition"):
+    with pytest.raises(AssayError, match=r"score.*partition"):
         partitions.count_spark(bad, COLUMNS, ASK)
     odd = FLOWS.rename({"label": "a.b `c`"})
     named = Columns("a.b `c`", score="score")
-    assert partitions.count_spark(
-        session.createDataFrame(odd.to_arrow()), named, ASK
-    ) == count(odd, named, ASK)
+    assert partitions.count_spark(session.createDataFrame(odd.to_arrow()), named, ASK) == count(
+        odd, named, ASK
+    )
 
 
 @pytest.mark.slow
@@ -286,9 +276,7 @@ def test_a_worker_of_spark_that_dies_or_fails_is_made_up_for(
     spark: Any, tmp_path: Path, dies: bool
 ) -> None:
     frame = spark.createDataFrame(FLOWS.to_arrow()).repartition(12)
-    broken = frame.mapInArrow(
-        frameworks.batches_once(tmp_path / "marker", dies=dies), frame.schema
-    )
+    broken = frame.mapInArrow(frameworks.batches_once(tmp_path / "marker", dies=dies), frame.schema)
     assert partitions.count_spark(broken, COLUMNS, ASK) == WHOLE
     assert (tmp_path / "marker").exists()
 
@@ -300,12 +288,6 @@ def test_a_frame_of_spark_is_counted_by_spark_itself(spark: Any) -> None:
 
 
 # -- Ray -------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def ray() -> Iterator[Any]:
-    with frameworks.ray() as library:
-        yield library
 
 
 def ray_blocks(ray: Any, parts: Sequence[pl.DataFrame]) -> Any:
@@ -328,7 +310,7 @@ def test_what_ray_refuses_is_our_error(ray: Any) -> None:
     with pytest.raises(InputError, match="the dataset of Ray has no column 'lable'"):
         count(ray_blocks(ray, [FLOWS]), Columns("lable", score="score"), ASK)
     bad = FLOWS.with_columns(pl.lit(None, pl.Float64).alias("score"))
-    with pytest.raises(AssayError, match="score.*partition"):
+    with pytest.raises(AssayError, match=r"score.*partition"):
         count(ray_blocks(ray, [FLOWS, bad]), COLUMNS, ASK)
 
 

@@ -61,7 +61,10 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "threshold": ({"score": "p", "threshold": 0.7}, {"y_score": FRAME["p"], "threshold": 0.7}),
     "count": ({"score": "p", "count": "n"}, {"y_score": FRAME["p"], "counts": FRAME["n"]}),
     "weight": ({"score": "p", "weight": "w"}, {"y_score": FRAME["p"], "sample_weight": FRAME["w"]}),
-    "cluster": ({"score": "p", "cluster": "host"}, {"y_score": FRAME["p"], "clusters": FRAME["host"]}),
+    "cluster": (
+        {"score": "p", "cluster": "host"},
+        {"y_score": FRAME["p"], "clusters": FRAME["host"]},
+    ),
     "slices": (
         {"score": "p", "slices": ["host"], "family": "kind"},
         {"y_score": FRAME["p"], "slices": {"host": FRAME["host"], "kind": FRAME["kind"]}}
@@ -72,7 +75,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"score": "p", "negative": "attack"},
         {"y_score": FRAME["p"], "negative": "attack"},
     ),
-}  # fmt: skip
+}
 
 
 def document(evaluation: Any) -> str:
@@ -125,7 +128,7 @@ def test_probabilities_of_several_labels() -> None:
 def test_rows_left_out_are_counted_and_noted() -> None:
     odd = FRAME.with_columns(pl.when(pl.col("p") < 0.1).then(None).otherwise("p").alias("p"))
     left_out = odd["p"].null_count()
-    with pytest.raises(ScoreError, match="row .* column 'p': found nothing"):
+    with pytest.raises(ScoreError, match=r"row .* column 'p': found nothing"):
         assay.evaluate(odd, label="y", score="p")
     evaluation = assay.evaluate(odd, label="y", score="p", on_bad_row="skip")
     assert evaluation.to_dict()["source"]["rows_refused"] == left_out

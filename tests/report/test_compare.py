@@ -17,8 +17,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from assay.decisions.comparison import Comparison, Difference, Verdict
-from assay.decisions.flips import Flip
+from assay.decisions.compare.comparison import Comparison, Difference, Verdict
+from assay.decisions.compare.flips import Flip
 from assay.decisions.optimal import BestOf, BestRange, Optimal
 from assay.inference import Estimate, Significance
 from assay.inference.operating import AtThreshold, MaxFar

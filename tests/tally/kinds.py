@@ -12,8 +12,17 @@ from hypothesis import strategies as st
 
 from assay.engines import count
 from assay.sources import from_arrays
-from assay.tally import ClusterTally, Confusion, LossSums, PairTally, Resolved, Sample, ScoreTally
-from assay.tally.keeping import Grid
+from assay.tally import (
+    ClusterTally,
+    Confusion,
+    JointScores,
+    LossSums,
+    PairTally,
+    Resolved,
+    Sample,
+    ScoreTally,
+)
+from assay.tally.keeping import Exact, Grid
 
 TWO = ("benign", "attack")
 THREE = ("benign", "dos", "probe")
@@ -93,6 +102,14 @@ def _cuts(rows: Sequence[Row], counts: Counts) -> ScoreTally:
 def _sample(rows: Sequence[Row], counts: Counts) -> Sample:
     truth, a, b = _columns(rows, (np.uint8, np.float64, np.float64))
     return Sample.of_rows(TWO, truth, {"a": a, "b": b}, counts=counts)
+
+
+def _joint(bits: int | None) -> Callable[[Sequence[Row], Counts], JointScores]:
+    def counted(rows: Sequence[Row], counts: Counts) -> JointScores:
+        truth, a, b = _columns(rows, (np.uint8, np.float64, np.float64))
+        return JointScores.of_rows(THREE, truth, {"a": a, "b": b}, counts=counts, bits=bits)
+
+    return counted
 
 
 def _clustered_sample(rows: Sequence[Row], counts: Counts) -> Sample:
@@ -214,6 +231,18 @@ KINDS = (
         st.tuples(binary, scores, scores),
         _sample,
         lambda: Sample.zero(TWO, ("a", "b")),
+    ),
+    Kind(
+        "joint scores on a grid",
+        st.tuples(ternary, scores, scores),
+        _joint(12),
+        lambda: JointScores.zero(THREE, ("a", "b")),
+    ),
+    Kind(
+        "joint scores, every pair",
+        st.tuples(ternary, scores, scores),
+        _joint(None),
+        lambda: JointScores.zero(THREE, ("a", "b"), Exact()),
     ),
     Kind(
         "clustered sample",

@@ -15,11 +15,12 @@ from assay.errors import TallyError
 from assay.tally import (
     ClusterTally,
     Confusion,
+    JointScores,
     LossSums,
     PairTally,
+    Resolved,
     Sample,
     ScoreTally,
-    Resolved,
     codec,
     from_bytes,
 )
@@ -38,6 +39,8 @@ def _rows(name: str) -> list[tuple[Any, ...]]:
         "pairs": lambda: (rng.randrange(3), rng.randrange(3), rng.randrange(3)),
         "clusters": lambda: (rng.randrange(3), rng.randrange(3), rng.choice(["alpha", "beta"])),
         "sample": lambda: (rng.randrange(2), rng.random(), rng.random()),
+        "joint scores on a grid": lambda: (rng.randrange(3), rng.random(), rng.random()),
+        "joint scores, every pair": lambda: (rng.randrange(3), rng.random(), rng.random()),
         "clustered sample": lambda: (rng.randrange(2), rng.random(), rng.choice(["alpha", "beta"])),
         "sample of three labels": lambda: (rng.randrange(3), *(rng.random() for _ in range(3))),
         "cuts": lambda: (0, rng.random()),
@@ -190,7 +193,9 @@ def test_a_later_schema_is_named() -> None:
 def test_an_unknown_kind_is_named_beside_the_known_ones() -> None:
     head, payload = _parts(EXAMPLES["pairs"].to_bytes())
     head["kind"] = "histogram"
-    with pytest.raises(TallyError, match=r"'histogram'.*clusters, confusion, losses, pairs"):
+    with pytest.raises(
+        TallyError, match=r"'histogram'.*clusters, confusion, joint, losses, names, pairs"
+    ):
         from_bytes(_headed(head, payload))
 
 
@@ -448,12 +453,22 @@ def test_a_head_with_a_value_exchanged_is_refused_or_read_as_a_sound_tally(
     except TallyError:
         return
     assert isinstance(
-        found, Confusion | PairTally | ClusterTally | ScoreTally | Sample | LossSums | Resolved
+        found,
+        Confusion
+        | PairTally
+        | ClusterTally
+        | ScoreTally
+        | Sample
+        | JointScores
+        | LossSums
+        | Resolved,
     )
     assert from_bytes(found.to_bytes()) == found
 
 
-@pytest.mark.parametrize("name", ["pairs", "clusters", "scores of two labels", "sample"])
+@pytest.mark.parametrize(
+    "name", ["pairs", "clusters", "scores of two labels", "sample", "joint scores on a grid"]
+)
 @settings(max_examples=60)
 @given(data=st.data())
 def test_a_payload_with_bytes_exchanged_is_refused_or_read_as_a_sound_tally(

@@ -13,11 +13,12 @@ from assay.errors import TallyError
 from assay.tally import (
     ClusterTally,
     Confusion,
+    JointScores,
     LossSums,
     PairTally,
+    Resolved,
     Sample,
     ScoreTally,
-    Resolved,
     from_bytes,
 )
 
@@ -202,6 +203,11 @@ UNLIKE = {
         ScoreTally.of_rows(TWO, _SCORE, _ONE),
         ScoreTally.of_rows(TWO, _SCORE, _ONE, weights=_WEIGHT),
         "with and without sampling weights",
+    ),
+    "joint models": lambda: (
+        JointScores.zero(TWO, ("a", "b")),
+        JointScores.zero(TWO, ("a", "c")),
+        "unlike models.*'c'",
     ),
     "sample labels": lambda: (
         Sample.zero(TWO, ("a",)),

@@ -22,7 +22,8 @@ from assay.cli.reporting import TERMINAL, Reporting, reporting
 
 if TYPE_CHECKING:
     from assay.decisions import Comparison
-    from assay.sources.files import Matched, Request
+    from assay.decisions.compare.from_files import Compared
+    from assay.sources.files import Request
 
 MARGIN = 0.01
 _TWO = "assay compare predictions.csv --model old=old_score --model new=score"
@@ -41,13 +42,14 @@ EXAMPLES = (
         "probabilities of several classes, in columns such as p_forest_dos",
         "assay compare classes.csv --model forest='p_forest_*' --model bayes='p_bayes_*'",
     ),
+    ("a hundred million rows in little memory", f"{_TWO} --mode grid"),
     ("results of cross-validation", "assay compare --folds folds.csv"),
 )
 
 # Options that say nothing of folds.
 OF_ROWS = (
     *("id_column", "label", "family", "count", "cluster", "positive", "negative", "labels"),
-    *("thresholds", "at", "interval", "resamples", "flips"),
+    *("thresholds", "at", "interval", "resamples", "mode", "flips"),
 )
 
 _column = partial(click.option, cls=Option, section="Columns")
@@ -111,6 +113,14 @@ _column = partial(click.option, cls=Option, section="Columns")
     help="How often the bootstrap draws.  [default: 1000, more for many models]",
 )
 @judging(
+    "--mode",
+    type=click.Choice(("auto", "exact", "grid")),
+    default="auto",
+    show_default=True,
+    help="Keep every pair of scores, or count them into cells of a grid, with bounds: any number "
+    "of rows in little memory. auto: exact up to 5 million rows.",
+)
+@judging(
     "--folds",
     metavar="FILE",
     help="Compare folds instead: columns model, repeat, fold, n_train, n_test, and measures.",
@@ -140,6 +150,7 @@ def command(
     margin: float,
     interval: str | None,
     resamples: int | None,
+    mode: str,
     folds: str | None,
     flips: Path | None,
     figures: Path | None,
@@ -160,27 +171,30 @@ def command(
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming:
         from assay.report import comparison_document
 
-        matched = None
+        compared = None
         if folds is not None:
             _must_not_be_given(context)
             must_not_replace(reporting.out, inputs, request)
             comparison = _of_folds(folds, request, margin, reporting, progress)
         else:
             from assay.cli.flips import check_flips
-            from assay.decisions.matched import compare_matched
 
             check_flips(flips)
-            matched = _read(files, models, request, id_column, labels, progress)
-            inputs += matched.files
             for path in (reporting.out, flips):
                 must_not_replace(path, inputs, request)
-            comparison = compare_matched(
-                matched,
+            compared = _compared(
+                files,
+                models,
+                request,
+                id_column=id_column,
+                keep_rows=flips is not None,
+                reading=progress,
                 positive=positive,
                 negative=negative,
                 labels=labels,
-                threshold=_thresholds(thresholds, matched),
+                threshold=_thresholds(thresholds),
                 at=at,
+                mode=mode,
                 level=reporting.level,
                 interval=interval,
                 resamples=resamples,
@@ -188,16 +202,20 @@ def command(
                 margin=margin,
                 progress=progress.stage("resampling"),
             )
+            comparison = compared.comparison
+            inputs += compared.files
+            for path in (reporting.out, flips):
+                must_not_replace(path, compared.files, request)
         comparison = replace(comparison, notes=tuple(map(as_options, comparison.notes)))
         made = provenance(context, inputs, request, reporting.face)
-        source = None if matched is None else _source(matched)
+        source = None if compared is None else _source(compared)
         document = comparison_document(comparison, made=made, source=source)
-    for line in _said(comparison, matched, request, reporting):
+    for line in _said(comparison, compared, request, reporting):
         reporting.say(line)
-    if flips is not None and matched is not None:
+    if flips is not None and compared is not None and compared.matched is not None:
         from assay.cli.flips import write_flips
 
-        written = write_flips(flips, comparison, matched)
+        written = write_flips(flips, comparison, compared.matched)
         reporting.say(f"wrote {written:,} rows that flipped to {flips}")
     draw(comparison.plot, figures, reporting)
     reporting.deliver(document)
@@ -249,35 +267,23 @@ def _of_folds(
     return compare_folds(table, level=reporting.level, margin=margin)
 
 
-def _read(
+def _compared(
     files: Sequence[str],
     models: Sequence[tuple[str, str]],
     request: Request,
-    id_column: str | None,
-    labels: Sequence[str] | None,
-    progress: Progress,
-) -> Matched:
-    from assay.sources.files import Model, NeedsId, read_models
+    **options: Any,
+) -> Compared:
+    from assay.decisions.compare.from_files import NoScores, compare_files
+    from assay.sources.files import Model, NeedsId
 
     try:
-        return read_models(
-            files,
-            request,
-            [Model(name, column) for name, column in models],
-            id_column=id_column,
-            labels=labels or (),
-            progress=progress,
-        )
-    except NeedsId as missing:
-        raise click.UsageError(str(missing)) from missing
+        named_models = [Model(name, column) for name, column in models]
+        return compare_files(files, request, named_models, **options)
+    except (NeedsId, NoScores) as missing:
+        raise click.UsageError(as_options(str(missing))) from missing
 
 
-def _thresholds(given: Sequence[tuple[str | None, float]], matched: Matched) -> Any:
-    if given and not matched.scores:
-        held = (
-            "probabilities, the largest of which decides" if matched.probabilities else "decisions"
-        )
-        raise click.UsageError(f"--threshold decides by scores; these models hold {held}")
+def _thresholds(given: Sequence[tuple[str | None, float]]) -> Any:
     if not given:
         return None
     if given[0][0] is None:
@@ -285,26 +291,29 @@ def _thresholds(given: Sequence[tuple[str | None, float]], matched: Matched) -> 
     return dict(given)
 
 
-def _source(matched: Matched) -> dict[str, Any]:
+def _source(compared: Compared) -> dict[str, Any]:
+    rows = compared.rows
     return {
-        "name": matched.name,
-        "files": list(matched.files),
-        "rows_read": matched.rows_read,
-        "rows_used": len(matched.rows),
-        "rows_refused": matched.rows_refused,
-        "refused": [asdict(refused) for refused in matched.refused],
+        "name": rows.name,
+        "files": list(compared.files),
+        "rows_read": rows.rows_read,
+        "rows_used": compared.rows_used,
+        "rows_refused": rows.rows_refused,
+        "refused": [asdict(refused) for refused in rows.refused],
     }
 
 
 def _said(
-    comparison: Comparison, matched: Matched | None, request: Request, reporting: Reporting
+    comparison: Comparison, compared: Compared | None, request: Request, reporting: Reporting
 ) -> Iterator[str]:
     """What stands beside a report: what was guessed, and what to know before believing it."""
-    if matched is not None and request.label is None:
-        yield f"note: the label is column {matched.chosen['label']!r}, recognised by its name"
+    if compared is not None and request.label is None:
+        label = compared.rows.chosen["label"]
+        yield f"note: the label is column {label!r}, recognised by its name"
     if reporting.out is None and reporting.face == TERMINAL:
         return  # the report says the rest itself
-    if matched is not None and matched.rows_refused:
-        yield f"note: {matched.rows_refused:,} of {matched.rows_read:,} rows were refused"
+    if compared is not None and compared.rows.rows_refused:
+        rows = compared.rows
+        yield f"note: {rows.rows_refused:,} of {rows.rows_read:,} rows were refused"
     for note in comparison.notes:
         yield f"note: {note}"

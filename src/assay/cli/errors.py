@@ -47,6 +47,7 @@ _OPTIONS = {
     "times": "time",
     "top": "top",
     "interval": "interval",
+    "mode": "mode",
     "y_true": "label",
     "y_score": "score",
     "y_pred": "decision",

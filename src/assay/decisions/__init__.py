@@ -9,8 +9,8 @@ from assay.decisions.audit import (
     read_claims,
 )
 from assay.decisions.compare import compare, compare_folds
-from assay.decisions.comparison import Comparison, Difference, Verdict
-from assay.decisions.flips import Flip, FlippedRow
+from assay.decisions.compare.comparison import Comparison, Difference, Verdict
+from assay.decisions.compare.flips import Flip, FlippedRow
 from assay.decisions.gate import Gate, Outcome, Rule, gate, parse_rule, read_rules
 from assay.decisions.plan import Plan, plan
 from assay.decisions.threshold import Choice, Point, choose_threshold, choose_threshold_files

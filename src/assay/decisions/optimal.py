@@ -16,12 +16,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from assay import engines
 from assay.curves import Curve, Sweep, hull, vertices
 from assay.inference.significance import finite
 from assay.measures import upper_hull
-from assay.sources import Batch
-from assay.tally import ScoreTally
+from assay.tally import Resolved, ScoreTally
 
 Corner: TypeAlias = tuple[int, int]  # false and true positives
 
@@ -104,11 +102,11 @@ class Optimal:
         }
 
 
-def optimal(batches: Mapping[str, Batch]) -> Optimal | None:
+def optimal(tallies: Mapping[str, Resolved]) -> Optimal | None:
     """Where each model is the best; None for several classes, or where one of both has no rows."""
-    hulls = {name: _own(batch) for name, batch in batches.items() if batch.binary}
-    if len(hulls) < len(batches):
+    if any(tally.positive is None for tally in tallies.values()):
         return None
+    hulls = {name: _own(tally) for name, tally in tallies.items()}
     first = next(iter(hulls.values()))
     if not (first.positives and first.negatives):
         return None
@@ -129,14 +127,13 @@ def optimal(batches: Mapping[str, Batch]) -> Optimal | None:
     )
 
 
-def _own(batch: Batch) -> Sweep:
+def _own(tally: Resolved) -> Sweep:
     """The hull of one model: of all its thresholds, or of the decisions that it gave."""
-    if batch.score is not None and batch.decision is None:
-        return vertices(
-            ScoreTally.of_rows(batch.labels, batch.score, batch.truth, counts=batch.counts)
-        )
-    flagged = (engines.decide(batch) == 1).astype(np.float64)
-    corners = vertices(ScoreTally.of_rows(batch.labels, flagged, batch.truth, counts=batch.counts))
+    if tally.scores is not None:
+        return vertices(tally.scores[0])
+    table = np.array(tally.confusion.cells, np.int64)
+    given = table.any(axis=0)
+    corners = vertices(ScoreTally(tally.labels, np.flatnonzero(given) * 1.0, table[:, given]))
     return Sweep(
         np.full(len(corners.tp), math.nan),
         corners.tp,

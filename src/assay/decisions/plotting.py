@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay import plots
-from assay.decisions.measured import key, known
+from assay.decisions.compare.comparison import key, known
 from assay.errors import MethodError
 from assay.inference import Estimate
 from assay.measures import Better, parse
@@ -21,7 +21,7 @@ from assay.measures.shown import DIFFERENCES
 from assay.plots.names import title
 
 if TYPE_CHECKING:
-    from assay.decisions.comparison import Comparison
+    from assay.decisions.compare.comparison import Comparison
     from assay.plots.canvas import Axes
 
 _LESS = "↓"

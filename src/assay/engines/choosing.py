@@ -33,7 +33,7 @@ def count(rows: Any, columns: Columns, ask: Ask | None = None) -> Tally:
     elsewhere = _elsewhere(rows, columns)
     if elsewhere is not None:
         return elsewhere(rows, columns, ask)
-    if isinstance(ask.scores, Cuts):
+    if isinstance(ask.scores, Cuts) and columns.score is not None:
         return _in_parts(rows, columns, ask, Cuts.name, None)[0]
     return frames.count(libraries.pieces_of(rows, columns), columns, ask)
 

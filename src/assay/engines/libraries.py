@@ -159,7 +159,7 @@ def _streamed(rows: Any, columns: Columns) -> Iterator[pl.DataFrame]:
         batches = rows.scanner(columns=columns.names).to_batches()
     elif hasattr(rows, "to_batches"):
         batches = rows.to_batches()
-    yield from gathered((polars_of(batch, columns.names) for batch in batches))
+    yield from gathered(polars_of(batch, columns.names) for batch in batches)
 
 
 def gathered(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:

@@ -32,9 +32,9 @@ _OUTCOME = "outcome"
 _ELSEWHERE = "No module named 'assay'"
 
 
-def must_be_countable(ask: Ask) -> None:
+def must_be_countable(columns: Columns, ask: Ask) -> None:
     """Refuse what partitions can't be asked for one by one."""
-    if isinstance(ask.scores, Cuts):
+    if isinstance(ask.scores, Cuts) and columns.score is not None:
         raise InputError(
             "cuts are the scores of the rarer labels in all partitions, which one of them does not "
             "know: keep every score (mode='exact') or a grid (mode='grid'), or count by SQL"
@@ -110,7 +110,7 @@ def count_spark(frame: Any, columns: Columns, ask: Ask) -> Tally:
     """
     from pyspark.errors import PySparkException
 
-    must_be_countable(ask)
+    must_be_countable(columns, ask)
     must_have_columns(frame.columns, columns, "the Spark frame")
     # Spark hands over no column whose name has a dot or a backtick, so they travel by number.
     quoted = (f"`{name.replace('`', '``')}`" for name in columns.names)
@@ -173,12 +173,12 @@ def count_dask(frame: Any, columns: Columns, ask: Ask) -> Tally:
     """Count a Dask frame, by whichever scheduler is in use."""
     from dask import delayed
 
-    must_be_countable(ask)
+    must_be_countable(columns, ask)
     must_have_columns(frame.columns, columns, "the Dask frame")
     counts = delayed(_dask_count, pure=False)
     adds = delayed(add_bytes, pure=False)
     parts = [counts(part, columns, ask) for part in frame[columns.names].to_delayed()]
-    return tally_of(_tree(parts, lambda some: adds(some)).compute())
+    return tally_of(_tree(parts, adds).compute())
 
 
 def _dask_count(part: Any, columns: Columns, ask: Ask) -> bytes:
@@ -199,7 +199,7 @@ def count_ray(dataset: Any, columns: Columns, ask: Ask) -> Tally:
     """Count a dataset of Ray."""
     import ray
 
-    must_be_countable(ask)
+    must_be_countable(columns, ask)
     must_have_columns(dataset.columns() or (), columns, "the dataset of Ray")
     counted = dataset.select_columns(columns.names).map_batches(
         partial(_ray_count, columns=columns, ask=ask), batch_format="pyarrow", batch_size=None

@@ -7,7 +7,7 @@ into, to the bit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -20,7 +20,7 @@ from assay.sources.thresholds import USUAL
 from assay.tally import Crosstab, ScoreTally, Tally
 from assay.tally.by_name import SCORE, Names, Refusals
 from assay.tally.crosstab import BELOW, FLAGGED
-from assay.tally.keeping import Cuts, Exact, Grid, cells, lowest
+from assay.tally.keeping import Cuts, Exact, Grid, Keeping, cells, lowest
 from assay.tally.packed import narrow
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -51,8 +51,12 @@ class Device(Protocol):
         """The distinct numbers, ascending, and how often each occurs."""
         ...
 
-    def table(self, ascending: Any, rows: Any, amounts: Any) -> tuple[Any, Any]:
-        """The distinct of ascending numbers, and for each the amount in row 0 and in row 1."""
+    def starts(self, ascending: Any) -> Any:
+        """Which of ascending numbers are not the one before."""
+        ...
+
+    def table(self, starts: Any, rows: Any, amounts: Any) -> Any:
+        """For each distinct number the amount in row 0 and in row 1, given where each starts."""
         ...
 
     def first(self, ascending: Any, number: int) -> int:
@@ -63,8 +67,8 @@ class Device(Protocol):
         """Shares s up to 1/2 as they are, those above as -(1 - s)."""
         ...
 
-    def histogram(self, numbers: Any) -> Any:
-        """How often each number from 0 on occurs."""
+    def histogram(self, numbers: Any, size: int, width: int) -> tuple[Array, Array]:
+        """How often each number from 0 on occurs, in rows of a width: those that are not empty."""
         ...
 
     def codes(self, numbers: Any) -> Any:
@@ -77,6 +81,10 @@ class Device(Protocol):
 
     def there(self, numbers: Array, like: Any) -> Any:
         """Numbers of this machine, on the device that others are on."""
+        ...
+
+    def sending(self, numbers: Any) -> Callable[[], Array]:
+        """Start to copy numbers to this machine; the call gives them."""
         ...
 
     def host(self, numbers: Any) -> Array:
@@ -99,16 +107,19 @@ class _Torch:
         values, counts = self.torch.unique(numbers, return_counts=True)
         return values, counts
 
-    def table(self, ascending: Any, rows: Any, amounts: Any) -> tuple[Any, Any]:
+    def starts(self, ascending: Any) -> Any:
+        changed = self.torch.ones_like(ascending, dtype=self.torch.bool)
+        self.torch.ne(ascending[1:], ascending[:-1], out=changed[1:])
+        return changed
+
+    def table(self, starts: Any, rows: Any, amounts: Any) -> Any:
         torch = self.torch
-        changed = torch.ones_like(ascending, dtype=torch.bool)
-        torch.ne(ascending[1:], ascending[:-1], out=changed[1:])
-        places = torch.cumsum(changed, 0)
+        places = torch.cumsum(starts, 0)
         size = int(places[-1])
         kind = torch.uint8 if int(amounts.max()) <= _BYTE else torch.int64
-        counts = torch.zeros(2 * size, dtype=kind, device=ascending.device)
+        counts = torch.zeros(2 * size, dtype=kind, device=starts.device)
         counts[places.add_(rows, alpha=size).sub_(1)] = amounts.to(kind)
-        return ascending[changed], counts.view(2, size)
+        return counts.view(2, size)
 
     def first(self, ascending: Any, number: int) -> int:
         sought = self.torch.tensor([number], dtype=ascending.dtype, device=ascending.device)
@@ -119,8 +130,10 @@ class _Torch:
         self.torch.minimum(rest, shares, out=rest)
         return rest.copysign_(0.5 - shares)
 
-    def histogram(self, numbers: Any) -> Any:
-        return self.torch.bincount(numbers)
+    def histogram(self, numbers: Any, size: int, width: int) -> tuple[Array, Array]:
+        table = self.torch.bincount(numbers, minlength=size).view(-1, width)
+        held = table.any(1).nonzero()[:, 0]
+        return self.host(held), self.host(table[held])
 
     def codes(self, numbers: Any) -> Any:
         if numbers.dtype == self.torch.bool:
@@ -133,12 +146,27 @@ class _Torch:
     def there(self, numbers: Array, like: Any) -> Any:
         return self.torch.from_numpy(numbers).to(like.device)
 
+    def sending(self, numbers: Any) -> Callable[[], Array]:
+        if numbers.device.type != "cuda" or numbers.numel() <= _LARGE:
+            return lambda: np.asarray(numbers.cpu().numpy())
+        # Memory that is pinned is copied to many times as fast, beside what is computed meanwhile,
+        # and is kept for reuse.
+        cuda = self.torch.cuda
+        here = self.torch.empty(numbers.shape, dtype=numbers.dtype, pin_memory=True)
+        aside = cuda.Stream(numbers.device)
+        aside.wait_stream(cuda.current_stream(numbers.device))
+        with cuda.stream(aside):
+            here.copy_(numbers, non_blocking=True)
+            numbers.record_stream(aside)
+
+        def sent() -> Array:
+            aside.synchronize()
+            return np.asarray(here.numpy())
+
+        return sent
+
     def host(self, numbers: Any) -> Array:
-        if numbers.device.type == "cuda" and numbers.numel() > _LARGE:
-            # Memory that is pinned is copied to many times as fast, and is kept for reuse.
-            here = self.torch.empty(numbers.shape, dtype=numbers.dtype, pin_memory=True)
-            return np.asarray(here.copy_(numbers).numpy())
-        return np.asarray(numbers.cpu().numpy())
+        return self.sending(numbers)()
 
 
 @dataclass(frozen=True)
@@ -155,21 +183,20 @@ class _Cupy:
 
     def distinct(self, numbers: Any) -> tuple[Any, Any]:
         ascending = self.xp.sort(numbers)
-        starts = self.xp.flatnonzero(self._changed(ascending))
+        starts = self.xp.flatnonzero(self.starts(ascending))
         ends = self.xp.concatenate([starts[1:], self.xp.asarray([len(ascending)])])
         return ascending[starts], ends - starts
 
-    def table(self, ascending: Any, rows: Any, amounts: Any) -> tuple[Any, Any]:
-        changed = self._changed(ascending)
-        places = self.xp.cumsum(changed) - 1
-        counts = self.xp.zeros((2, int(places[-1]) + 1), np.int64)
-        counts[rows, places] = amounts
-        return ascending[changed], counts
-
-    def _changed(self, ascending: Any) -> Any:
+    def starts(self, ascending: Any) -> Any:
         changed = self.xp.ones(len(ascending), bool)
         changed[1:] = ascending[1:] != ascending[:-1]
         return changed
+
+    def table(self, starts: Any, rows: Any, amounts: Any) -> Any:
+        places = self.xp.cumsum(starts) - 1
+        counts = self.xp.zeros((2, int(places[-1]) + 1), np.int64)
+        counts[rows, places] = amounts
+        return counts
 
     def first(self, ascending: Any, number: int) -> int:
         return int(self.xp.searchsorted(ascending, self.xp.asarray([number], ascending.dtype))[0])
@@ -178,8 +205,10 @@ class _Cupy:
         rest = self.xp.minimum(1 - shares, shares)
         return self.xp.copysign(rest, shares.dtype.type(0.5) - shares)
 
-    def histogram(self, numbers: Any) -> Any:
-        return self.xp.bincount(numbers)
+    def histogram(self, numbers: Any, size: int, width: int) -> tuple[Array, Array]:
+        table = self.xp.bincount(numbers, minlength=size).reshape(-1, width)
+        held = self.xp.flatnonzero(table.any(1))
+        return self.host(held), self.host(table[held])
 
     def codes(self, numbers: Any) -> Any:
         return numbers.view("u1") if numbers.dtype == bool else numbers.astype("i4")
@@ -189,6 +218,9 @@ class _Cupy:
 
     def there(self, numbers: Array, like: Any) -> Any:  # noqa: ARG002 - there is one place
         return self.xp.asarray(numbers)
+
+    def sending(self, numbers: Any) -> Callable[[], Array]:
+        return lambda: self.host(numbers)
 
     def host(self, numbers: Any) -> Array:
         return np.asarray(numbers.get() if hasattr(numbers, "get") else numbers)
@@ -213,7 +245,7 @@ def device_of(values: Any) -> Device:
 
         return _Torch(torch)
     if library == "cupy":
-        import cupy
+        import cupy  # type: ignore[import-not-found]
 
         return _Cupy(cupy)
     return _Cupy(np)
@@ -353,12 +385,16 @@ class _Counted:
         packs = isinstance(ask.scores, Exact) and len(names) == 2 and low >= 0 and high < 2
         if packs and threshold >= 0 and at.span(at.bits(score))[0] >= 0:
             return cls._of_keys(at, score, codes, names, threshold)
+        table = _scores(at, score, codes, names, ask.scores)
+        if table is not None and table.kept != Exact() and _is_edge(threshold, table):
+            above = np.array(table.at_least(threshold))
+            return cls(table, np.stack([np.array(table.totals()) - above, above], axis=1))
         reached = score >= threshold
         flagged = [
             (int((own & ~reached).sum()), int((own & reached).sum()))
             for own in (codes == i for i in range(len(names)))
         ]
-        return cls(_scores(at, score, codes, names, ask.scores), np.array(flagged, np.int64))
+        return cls(table, np.array(flagged, np.int64))
 
     @classmethod
     def _of_keys(
@@ -368,14 +404,17 @@ class _Counted:
         kind = _float_of(score)
         keys = (at.bits(score) << 1) | codes
         pairs, amounts = at.distinct(keys)
-        distinct, counts = at.table(pairs >> 1, pairs & 1, amounts)
+        ascending = pairs >> 1
+        starts = at.starts(ascending)
+        distinct = ascending[starts]
+        scores = at.sending(distinct)
+        counts = at.table(starts, pairs & 1, amounts)
+        sent = at.sending(counts)
         first = at.first(distinct, int(kind(threshold).view(f"i{kind().itemsize}")))
         total, above = (at.host(part.sum(1)) for part in (counts, counts[:, first:]))
-        scores = at.host(distinct).view(kind)
-        table = at.host(counts)
-        tally = ScoreTally(
-            tuple(names), scores, table if table.dtype == np.uint8 else narrow(table)
-        )
+        table = sent()
+        counted = table if table.dtype == np.uint8 else narrow(table)
+        tally = ScoreTally(tuple(names), scores().view(kind), counted)
         return cls(tally, np.stack([total - above, above], axis=1).astype(np.int64))
 
 
@@ -384,7 +423,7 @@ def _float_of(score: Any) -> type[np.float32] | type[np.float64]:
 
 
 def _scores(
-    at: Device, score: Any, codes: Any, names: Sequence[str], kept: Exact | Grid | None
+    at: Device, score: Any, codes: Any, names: Sequence[str], kept: Keeping | None
 ) -> ScoreTally | None:
     if kept is None:
         return None
@@ -402,23 +441,56 @@ def _scores(
 
 def _gridded(at: Device, score: Any, codes: Any, names: Sequence[str], kept: Grid) -> ScoreTally:
     """Counts of the cells of a grid; see :mod:`assay.tally.keeping` for what a cell is."""
-    room = (len(names) - 1).bit_length()
-    tops = _tops(at, score, kept.bits, room)
+    labels = len(names)
+    tops = _tops(at, score, kept.bits, labels)
     if tops is None:
         # Rare: cells of what is outside [0, 1], or subnormal, are computed on this machine.
         ids = at.there(cells(at.host(score), kept.bits), score)
-        held, amounts = _histogram(at, (ids << room) | at.wide(codes))
-        own = held >> room
+        least, most = at.span(ids)
+        numbers = at.wide(codes) + (ids - least) * labels
+        held, counts = _sparse(at, numbers, (most - least + 1) * labels, labels)
+        own = held + least
     else:
-        held, amounts = _histogram(at, (tops << room) | codes)
-        own = _cells_of_tops(held >> room, _float_of(score)().itemsize, kept.bits)
-    distinct, places = np.unique(own, return_inverse=True)
-    counts = np.zeros((len(names), len(distinct)), np.int64)
-    counts[held & ((1 << room) - 1), places] = amounts
-    return ScoreTally(tuple(names), lowest(distinct, kept.bits), narrow(counts), kept=kept)
+        size = _float_of(score)().itemsize
+        lowest_top = -1 << (_LAYOUT[size][0] + kept.bits)
+        tops += -lowest_top
+        most = (_half_top(size, kept.bits) - lowest_top + 1) * labels
+        held, counts = _sparse(at, codes + tops * labels, most, labels)
+        own = _cells_of_tops(held + lowest_top, size, kept.bits)
+        above = int(np.searchsorted(held, -lowest_top))
+        # Cells above one half come first, the highest of them first.
+        own = np.concatenate([own[above:], own[:above][::-1]])
+        counts = np.concatenate([counts[above:], counts[:above][::-1]])
+    table = narrow(np.ascontiguousarray(counts.T.astype(np.int64)))
+    return ScoreTally(tuple(names), lowest(own, kept.bits), table, kept=kept)
 
 
-def _tops(at: Device, score: Any, bits: int, room: int) -> Any | None:
+def _sparse(at: Device, numbers: Any, size: int, width: int) -> tuple[Array, Array]:
+    """The rows of a histogram of numbers that are not empty: which ones, and their counts."""
+    if size <= _MOST_CELLS:
+        return at.histogram(numbers, size, width)
+    held, amounts = (at.host(part) for part in at.distinct(numbers))
+    rows, places = np.unique(held.astype(np.int64) // width, return_inverse=True)
+    counts = np.zeros((len(rows), width), np.int64)
+    counts[places, held % width] = amounts
+    return rows, counts
+
+
+def _is_edge(threshold: float, table: ScoreTally) -> bool:
+    """Whether a threshold is the smallest score of a cell, from which on counts are exact."""
+    if not isinstance(table.kept, Grid):
+        return False
+    cell = cells(np.array([threshold]), table.kept.bits)
+    return bool(lowest(cell, table.kept.bits)[0] == threshold)
+
+
+def _half_top(size: int, bits: int) -> int:
+    """The first bits of one half."""
+    half = np.array([0.5], f"f{size}").view(f"i{size}")
+    return int(half[0] >> (_LAYOUT[size][1] - bits))
+
+
+def _tops(at: Device, score: Any, bits: int, labels: int) -> Any | None:
     """The sign, exponent and first bits of the mantissa of folded scores, which name cells.
 
     None where they do not: outside [0, 1], for subnormals, and where there is no room for labels.
@@ -426,7 +498,8 @@ def _tops(at: Device, score: Any, bits: int, room: int) -> Any | None:
     kind = _float_of(score)
     exponent, mantissa = _LAYOUT[kind().itemsize]
     low, high = at.span(score)
-    if not (low >= 0 and high <= 1 and bits <= mantissa and exponent + bits + room < mantissa + 8):
+    numbers = labels << (exponent + bits + 1)
+    if low < 0 or high > 1 or bits > mantissa or numbers >= 1 << (exponent + mantissa):
         return None
     folded = at.folded(score)
     if min(low, 1 - high) < _smallest(kind):
@@ -448,17 +521,6 @@ def _cells_of_tops(tops: Array, size: int, bits: int) -> Array:
     bias = (1 << (exponent - 1)) - 1
     positions = np.where(sizes > 0, sizes + ((1075 - bias) << bits), 0)
     return np.where(above_half, (2148 << bits) - positions, positions)
-
-
-def _histogram(at: Device, numbers: Any) -> tuple[Array, Array]:
-    """The distinct numbers, ascending, and how often each occurs."""
-    least, most = at.span(numbers)
-    if most - least > _MOST_CELLS:
-        held, amounts = (at.host(part) for part in at.distinct(numbers))
-        return held.astype(np.int64), amounts
-    table = at.host(at.histogram(numbers - least))
-    held = np.flatnonzero(table)
-    return held + least, table[held]
 
 
 def _of_labels(table: ScoreTally, names: Sequence[str]) -> ScoreTally:

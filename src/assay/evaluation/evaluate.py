@@ -54,7 +54,7 @@ def evaluate(
     level: float | None = None,
     interval: Method | str | None = None,
 ) -> Evaluation:
-    """Evaluate what a model said against what was true: columns, or a frame whose columns are named.
+    """Evaluate what a model said against what was true: columns, or a frame that names them.
 
     Columns may be lists, NumPy arrays, or columns of pandas, polars or pyarrow. Give ``y_score``
     (higher is more suspicious; flagged from ``threshold`` on, by default 0.5 where all scores lie
@@ -76,12 +76,12 @@ def evaluate(
     ``top`` how many alerts of a day are read, ``cost_fp`` and ``cost_fn`` what a false alarm and a
     missed attack cost.
 
-    Of a frame (pandas, polars, also lazy, pyarrow, DuckDB, Spark, Dask, Ray, or a mapping) say which
-    column is which: ``label``, ``score``, ``decision``, ``probabilities`` (by label), ``count``,
-    ``weight``, ``cluster``, ``time``, ``family``, and ``slices`` as a list of names. Rows are counted
-    where they are. ``on_bad_row="skip"`` leaves out and counts those that can't be used. ``mode``
-    says how scores are kept: ``"exact"``, ``"cuts"``, ``"grid"``, or ``"auto"``, exact while they
-    fit into ``max_memory`` bytes.
+    Of a frame (pandas, polars, also lazy, pyarrow, DuckDB, Spark, Dask, Ray, or a mapping) say
+    which column is which: ``label``, ``score``, ``decision``, ``probabilities`` (by label),
+    ``count``, ``weight``, ``cluster``, ``time``, ``family``, and ``slices`` as a list of names. Rows
+    are counted where they are. ``on_bad_row="skip"`` leaves out and counts those that can't be used.
+    ``mode`` says how scores are kept: ``"exact"``, ``"cuts"``, ``"grid"``, or ``"auto"``, exact while
+    they fit into ``max_memory`` bytes.
 
     >>> truth = ["attack", "normal", "attack", "normal"]
     >>> evaluation = evaluate(truth, y_score=[0.9, 0.2, 0.7, 0.6])

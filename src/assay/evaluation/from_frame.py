@@ -40,7 +40,8 @@ _INSTEAD = {
     "cluster": "clusters",
     "time": "times",
 }
-_OTHERS = ("family", "slices", "threshold", "unknown", "on_bad_row", "mode", "max_memory")
+_FRAMES_ONLY = ("on_bad_row", "mode", "max_memory")
+_OTHERS = ("family", "slices", "threshold", "unknown", *_FRAMES_ONLY)
 _EXAMPLE = "evaluate(frame, label='y', score='p')"
 
 
@@ -50,7 +51,9 @@ def names_columns(rows: Any, given: Mapping[str, Any]) -> bool:
     >>> names_columns([1, 0], {"y_score": [0.9, 0.2]})
     False
     """
-    named = [name for name in (*NAMED, "on_bad_row", "mode", "max_memory") if given.get(name) is not None]
+    named = [
+        name for name in (*NAMED, "on_bad_row", "mode", "max_memory") if given.get(name) is not None
+    ]
     if not named:
         _must_be_a_column(rows)
         return False

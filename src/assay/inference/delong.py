@@ -76,23 +76,34 @@ def delong_test(
     return delong_of(Sample.of_rows(batches[0].labels, batches[0].truth, scores), level=level)
 
 
-def delong_of(sample: Sample, *, level: float = 0.95) -> Significance:
-    """DeLong's paired test on a sample of two models."""
+def delong_of(
+    sample: Sample, *, level: float = 0.95, known: Sequence[Estimate] = ()
+) -> Significance:
+    """DeLong's paired test on a sample of two models.
+
+    ``known`` are the AUCs of both where more is known of them than the sample tells, as where its
+    rows are pairs of cells. Then the sample tells their covariance alone; the interval holds the
+    bounds of the difference, and p is that of the difference within them that is nearest to 0.
+    """
     if len(sample.models) != 2:
         raise MethodError(f"DeLong's test compares two models; found {len(sample.models)}")
     if len(np.unique(sample.truth)) < 2:
         raise MethodError("DeLong's test needs positives and negatives; there is only one of them")
     aucs, cov = covariance(sample)
+    if known:
+        aucs = np.array([float(auc) for auc in known])
     difference = float(aucs[1] - aucs[0])
+    low, high = bound = difference_bound(difference, known)
+    nearest = min(max(low, 0.0), high)
     variance = float(cov[0, 0] + cov[1, 1] - 2 * cov[0, 1])
     first, second = sample.models
     z: float | None
     same = np.array_equal(placements(sample, 0)[0], placements(sample, 1)[0])
     # Differences of rounding alone are no spread.
     if same or not variance > 1e-14 * float(cov[0, 0] + cov[1, 1]):
-        z, p = (0.0, 1.0) if difference == 0 else (None, math.nan)
+        z, p = (0.0, 1.0) if nearest == 0 else (None, math.nan)
     else:
-        z = difference / math.sqrt(variance)
+        z = nearest / math.sqrt(variance)
         p = normal_p(z)
     if math.isnan(p):
         verdict = "their spread can't be told from these rows"
@@ -110,12 +121,22 @@ def delong_of(sample: Sample, *, level: float = 0.95) -> Significance:
         sentence=f"{first} has AUC {decimal(aucs[0])}, {second} {decimal(aucs[1])}: {verdict}.",
         effect=Estimate(
             difference,
-            max(difference - reach, -1),
-            min(difference + reach, 1),
+            max(low - reach, -1),
+            min(high + reach, 1),
             method="delong",
             n=int(sample.counts.sum()),
             level=level,
+            bound=bound if low < high else None,
         ),
         table={"a": float(aucs[0]), "b": float(aucs[1]), "covariance": cov.tolist()},
         models=sample.models,
     )
+
+
+def difference_bound(difference: float, known: Sequence[Estimate]) -> tuple[float, float]:
+    """Between which values B less A lies, where bounds of both are known; else the difference."""
+    ends = [estimate.bound or (float(estimate),) * 2 for estimate in known]
+    if not ends:
+        return difference, difference
+    (low_a, high_a), (low_b, high_b) = ends
+    return min(low_b - high_a, difference), max(high_b - low_a, difference)

@@ -8,7 +8,8 @@ clusters, clusters take the place of rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from assay.errors import MethodError
 from assay.inference.bootstrap import BCa, Bootstrap, redrawn
-from assay.inference.delong import delong_of
+from assay.inference.delong import delong_of, difference_bound
 from assay.inference.estimate import Estimate, decimal
 from assay.inference.quantiles import normal, normal_p, student, student_p
 from assay.inference.quantity import Quantity
@@ -87,11 +88,17 @@ def paired_bootstrap(
 
 
 def paired_influence(
-    sample: Sample, measure: Measure, *, average: str | None = None, level: float = 0.95
+    sample: Sample,
+    measure: Measure,
+    *,
+    average: str | None = None,
+    level: float = 0.95,
+    known: Sequence[Estimate] = (),
 ) -> Significance:
     """The difference B less A of a measure of scores, by how much each row moves it.
 
-    ``average`` is macro or weighted, of a ranking of more than two classes.
+    ``average`` is macro or weighted, of a ranking of more than two classes. ``known`` are the
+    estimates of both models where more is known than the sample tells; see :func:`delong_of`.
     """
     values, moves = [], []
     declared = _by_row(measure, average, sample)
@@ -99,7 +106,10 @@ def paired_influence(
         value, move = declared.moves(sample, model)
         values.append(value)
         moves.append(move)
+    values = [float(estimate) for estimate in known] or values
     difference, off = values[1] - values[0], moves[1] - moves[0]
+    low, high = bound = difference_bound(difference, known)
+    nearest = min(max(low, 0.0), high)
     _must_spread(sample)
     if sample.clusters:
         count = len(sample.clusters)
@@ -112,29 +122,35 @@ def paired_influence(
         reach, how = normal(level), "delta"
     error = math.sqrt(variance)
     if error == 0:
-        p = 1.0 if difference == 0 else math.nan
+        p = 1.0 if nearest == 0 else math.nan
     else:
-        p = student_p(difference / error, count - 1) if count else normal_p(difference / error)
+        p = student_p(nearest / error, count - 1) if count else normal_p(nearest / error)
     effect = Estimate(
         difference,
-        difference - reach * error,
-        difference + reach * error,
+        low - reach * error,
+        high + reach * error,
         method=how,
         n=int(sample.counts.sum()),
         level=level,
         undefined="undefined for one of the models" if math.isnan(difference) else None,
+        bound=bound if low < high else None,
     )
     name = key_of(measure, average)
     return _result(values, effect, p, sample.models, name, {"standard_error": error})
 
 
 def paired_scores(
-    sample: Sample, measure: Measure, *, average: str | None = None, level: float = 0.95
+    sample: Sample,
+    measure: Measure,
+    *,
+    average: str | None = None,
+    level: float = 0.95,
+    known: Sequence[Estimate] = (),
 ) -> Significance:
     """The difference of a measure of scores: DeLong's of the AUC of rows, else by influence."""
     if measure == ROC_AUC and not sample.clusters and sample.width == 1:
-        return delong_of(sample, level=level)
-    return paired_influence(sample, measure, average=average, level=level)
+        return delong_of(sample, level=level, known=known)
+    return paired_influence(sample, measure, average=average, level=level, known=known)
 
 
 def has_difference(measure: Measure) -> bool:
@@ -186,8 +202,13 @@ def paired_score_bootstrap(
     *,
     average: str | None = None,
     method: Bootstrap | None = None,
+    known: Sequence[Estimate] = (),
 ) -> Significance:
-    """The difference B less A of a measure of scores, by resampling rows, or clusters."""
+    """The difference B less A of a measure of scores, by resampling rows, or clusters.
+
+    ``known`` are the estimates of both models where more is known than the sample tells: resamples
+    then say by how much a difference moves.
+    """
     method = method or Bootstrap()
     declared = _by_row(measure, average, sample)
     _must_spread(sample)
@@ -198,9 +219,24 @@ def paired_score_bootstrap(
         values = [declared.resampled(sample, model, counts) for model in (0, 1)]
         draws.append(values[1] - values[0])
     a, b = (declared.resampled(sample, model, sample.counts) for model in (0, 1))
+    moved = 0.0
+    if known:
+        moved = float(known[1]) - float(known[0]) - (b - a)
+        a, b = (float(estimate) for estimate in known)
     total = int(sample.counts.sum())
-    name = key_of(measure, average)
-    return _resampled(a, b, np.array(draws), method, sample.models, name, total)
+    found = _resampled(
+        a, b, np.array(draws) + moved, method, sample.models, key_of(measure, average), total
+    )
+    if not known or found.effect is None:
+        return found
+    low, high = bound = difference_bound(b - a, known)
+    wider = found.effect.changed(
+        low=found.effect.low + low - (b - a),
+        high=found.effect.high + high - (b - a),
+        bound=bound if low < high else None,
+    )
+    nearest = np.array(draws) + moved + min(max(low, 0.0), high) - (b - a)
+    return replace(found, effect=wider, p=_p(nearest[~np.isnan(nearest)]))
 
 
 def _must_spread(sample: Sample) -> None:

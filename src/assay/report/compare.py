@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.decisions.comparison import Comparison, Difference
-from assay.decisions.flips import Flip
+from assay.decisions.compare.comparison import Comparison, Difference
+from assay.decisions.compare.flips import Flip
 from assay.errors import UnknownMeasure
+from assay.evaluation.kept import bound_text
 from assay.evaluation.words import listed
 from assay.inference import Significance
 from assay.inference.operating import AtThreshold
@@ -77,8 +78,15 @@ def comparison_document(
         notes=comparison.notes,
         plain=plain if source is None else {**plain, "source": dict(source)},
         made=made,
-        records=tuple(found.to_dict() for found in comparison.differences),
+        records=tuple(_record(found) for found in comparison.differences),
     )
+
+
+def _record(found: Difference) -> dict[str, Any]:
+    """A difference as a line of a table of plain numbers."""
+    record = found.to_dict()
+    low, high = record.pop("bound") or (None, None)
+    return {**record, "bound_low": low, "bound_high": high}
 
 
 def _headline(comparison: Comparison) -> Iterator[str]:
@@ -221,12 +229,14 @@ def _equals(p: float) -> str:
 def _all_differences(comparison: Comparison) -> Table:
     pair = len(comparison.models) == 2
     a, b = (name(model) for model in comparison.models[:2])
+    bounds = any(d.difference.bound is not None for d in comparison.differences)
     columns = (
         Column("measure"),
         *(() if pair else (Column("models"),)),
         Column(a if pair else "A", Kind.SHARE, optional=True),
         Column(b if pair else "B", Kind.SHARE, optional=True),
         Column("difference", Kind.DIFFERENCE),
+        *((Column("bound", optional=True),) if bounds else ()),
         Column("p"),
         Column("p by Holm"),
         Column("method", optional=True),
@@ -238,6 +248,7 @@ def _all_differences(comparison: Comparison) -> Table:
             d.value_a,
             d.value_b,
             d.difference,
+            *((bound_text(d.difference),) if bounds else ()),
             _p_cell(d.p),
             _p_cell(d.p_adjusted),
             d.difference.method,

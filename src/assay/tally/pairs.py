@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -11,9 +12,12 @@ import numpy.typing as npt
 
 from assay.errors import TallyError
 from assay.tally import codec
+from assay.tally.blocks import BLOCK, bounds
 from assay.tally.confusion import Confusion
 
 Array: TypeAlias = npt.NDArray[Any]
+
+_ROWS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +49,9 @@ class PairTally:
         counts: npt.NDArray[np.int64] | None = None,
     ) -> PairTally:
         """Count rows given as positions in ``labels``."""
-        rows = np.column_stack([truth, *decisions.values()]).astype(np.uint16)
-        amounts = np.ones(len(rows), np.int64) if counts is None else counts
-        return cls(tuple(labels), tuple(decisions), *_grouped(rows, amounts))
+        columns = [truth, *decisions.values()]
+        shape = (len(labels),) * len(columns)
+        return cls(tuple(labels), tuple(decisions), *crossed(columns, shape, counts))
 
     def __add__(self, other: PairTally) -> PairTally:
         if not isinstance(other, PairTally):
@@ -78,6 +82,11 @@ class PairTally:
             self.labels, self.codes[:, 0], self.codes[:, model + 1], counts=self.counts
         )
 
+    def of_models(self, *names: str) -> PairTally:
+        """What some of the models said."""
+        chosen = [0, *(1 + self.models.index(name) for name in names)]
+        return PairTally(self.labels, names, *_grouped(self.codes[:, chosen], self.counts))
+
     def correct(self) -> npt.NDArray[np.bool_]:
         """For each combination, which models were right."""
         return np.asarray(self.codes[:, 1:] == self.codes[:, :1])
@@ -104,6 +113,44 @@ def pairs_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> PairTall
     if counts.dtype != np.int64 or (counts < 0).any() or (codes >= len(labels)).any():
         raise ValueError("codes or counts are out of range")
     return PairTally(labels, models, *_grouped(codes, counts))
+
+
+def crossed(
+    columns: Sequence[Array], shape: Sequence[int], counts: npt.NDArray[np.int64] | None = None
+) -> tuple[Array, npt.NDArray[np.int64]]:
+    """Combinations of codes that occur, ascending, and how many rows each has.
+
+    ``shape`` tells how many codes each column has. Few combinations have a counter each.
+    """
+    size = math.prod(shape)
+    if size > BLOCK:
+        parts = []
+        for i, j in bounds(len(columns[0]), _ROWS):
+            rows = np.column_stack([column[i:j] for column in columns]).astype(np.uint16)
+            parts.append(
+                _grouped(rows, np.ones(j - i, np.int64) if counts is None else counts[i:j])
+            )
+        if not parts:
+            return np.empty((0, len(columns)), np.uint16), np.empty(0, np.int64)
+        codes, sums = zip(*parts, strict=True)
+        return _grouped(np.concatenate(codes), np.concatenate(sums))
+
+    def work(i: int, j: int) -> npt.NDArray[np.int64]:
+        codes = np.zeros(j - i, np.int64)
+        for column, wide in zip(columns, shape, strict=True):
+            np.multiply(codes, wide, out=codes)
+            np.add(codes, column[i:j], out=codes, casting="unsafe")
+        if counts is None:
+            return np.bincount(codes, minlength=size)
+        sums = np.zeros(size, np.int64)
+        np.add.at(sums, codes, counts[i:j])
+        return sums
+
+    total = np.zeros(size, np.int64)
+    for i, j in bounds(len(columns[0]), _ROWS):
+        total += work(i, j)
+    held = np.flatnonzero(total)
+    return np.stack(np.unravel_index(held, shape), axis=1).astype(np.uint16), total[held]
 
 
 def _grouped(codes: Array, counts: npt.NDArray[np.int64]) -> tuple[Array, npt.NDArray[np.int64]]:

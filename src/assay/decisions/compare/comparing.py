@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from assay.decisions.compare.models import Models, Pair
-from assay.decisions.compare.verdicts import MARGIN, Size, checked_margin, verdict
-from assay.decisions.comparison import Comparison, Difference
-from assay.decisions.flips import Flip, Said, flips
-from assay.decisions.optimal import optimal
+from assay.decisions.compare.comparison import Comparison
+from assay.decisions.compare.flips import DecidedRows
+from assay.decisions.compare.question import Question
+from assay.decisions.compare.thresholds import (
+    Together,
+    chosen_of_cells,
+    chosen_of_rows,
+    is_chosen,
+    levels_of,
+    thresholds_of,
+)
+from assay.decisions.compare.verdicts import MARGIN
+from assay.engines.models import (
+    MOST_ROWS,
+    count_models,
+    count_models_on_grid,
+    joint_at,
+    scores_on_grid,
+)
 from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
-from assay.inference import BCa, Bootstrap, Significance, holm, method_of
-from assay.inference.chosen import Chosen, Progress, ScoredRows, choose_anew
-from assay.inference.operating import AtThreshold, Rule, parse_rule
-from assay.measures import ACCURACY, RECALL, parse
-from assay.measures.shown import DECIDING
+from assay.inference import Bootstrap
+from assay.inference.chosen import Progress
+from assay.inference.operating import AtThreshold, Rule
 from assay.sources import (
     FAMILY,
     Batch,
@@ -32,27 +42,11 @@ from assay.sources import (
 )
 from assay.sources.batch import Labels
 from assay.sources.columns import array_of, labels_of, names_of
-from assay.sources.thresholds import undecided_note
+from assay.tally.keeping import Exact, Grid
 from assay.tally.scores import extremes
 
-RESAMPLES = 1000
-CLUSTERED_NOTE = (
-    "rows come in clusters, so McNemar's, Cochran's and DeLong's tests, which take rows as "
-    "independent, are left out"
-)
-CHOSEN_NOTE = (
-    "the thresholds were chosen from these rows, so each resample chose them anew; McNemar's and "
-    "Cochran's tests, which would take them as given and then cover about half of what they say, "
-    "are left out"
-)
-UNDECIDED_NOTE = (
-    "without decisions of every model only scores are compared: measures of decisions, the tests "
-    "of McNemar and Cochran, and the rows that flipped are left out"
-)
-PINNED_NOTE = (
-    "{rule} holds in every resample, so the interval of the rate that it limits says nothing of "
-    "new rows, on which it will be broken about half of the time where it is only just kept"
-)
+AUTO = "auto"
+MODES = (AUTO, Exact.name, Grid.name)
 
 
 def compare(
@@ -75,6 +69,7 @@ def compare(
     seed: int = 42,
     interval: str | None = None,
     margin: float = MARGIN,
+    mode: str = AUTO,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare models on the same rows.
@@ -92,6 +87,10 @@ def compare(
     which rows flipped. The verdict calls a pair equivalent when the whole interval lies within
     ``margin``.
 
+    ``mode`` is how pairs of scores are kept: ``exact`` keeps all of them, ``grid`` counts them into
+    cells, in memory that does not grow with the rows, and gives measures of scores with bounds.
+    ``auto`` is exact up to five million rows.
+
     >>> truth = ["attack", "normal"] * 30
     >>> good, poor = [0.9, 0.1] * 30, [0.9, 0.1, 0.4, 0.6] * 15
     >>> compare(truth, scores={"poor": poor, "good": good}).verdicts[0].text
@@ -102,15 +101,17 @@ def compare(
         {"y_true": y_true, "scores": scores, "decisions": decisions, "counts": counts}
         | {"clusters": clusters, "families": families, "ids": ids}
     )
-    rule = parse_rule(at) if isinstance(at, str) else at
+    question = Question.of(
+        list(columns),
+        at=at,
+        level=level,
+        resamples=resamples,
+        seed=seed,
+        interval=interval,
+        margin=margin,
+    )
+    rule = question.rule
     _must_be_scores(rule, decisions, threshold)
-    method, level = method_of(interval or "bootstrap", level)
-    if not isinstance(method, Bootstrap) or isinstance(method, BCa):
-        raise MethodError(f"differences are resampled by bootstrap; found {interval!r}")
-    number = len(columns) * (len(columns) - 1) // 2
-    drawn = _resamples(resamples, number, level)
-    method = replace(method, resamples=drawn, seed=seed)
-    margin = checked_margin(margin)
     if decisions is not None and labels is None:
         labels = common_labels(y_true, decisions)
     # Coded once, not once a model.
@@ -142,60 +143,58 @@ def compare(
     first = next(iter(batches.values()))
     if first.clusters is not None and len(np.unique(first.clusters.codes)) < 2:
         raise MethodError("one cluster tells nothing about the spread between clusters")
-    rows, names = _kept(first, counts, ids)
-    chosen = _chosen(batches, rule, method, progress)
-    batches = {name: _decided(batch, name, chosen) for name, batch in batches.items()}
-    models = Models(batches, level, method, resample=interval is not None, chosen=chosen)
-    said_of_all = Said.of(batches, rows, names) if models.decided else None
-    pairs = [Pair(models, *two) for two in itertools.combinations(columns, 2)]
-    differences = _adjusted([found for pair in pairs for found in pair.differences()])
-    tests = [found for pair in pairs for found in pair.tests()] + list(models.tests_of_all())
-    deciding = _deciding(differences, rule)
-    size = Size(models.units, models.unit, models.resting(parse(deciding)[0]))
-    return Comparison(
-        models=tuple(columns),
-        differences=tuple(differences),
-        tests=tuple(_holm(tests)),
-        verdicts=tuple(
-            verdict(found, margin=margin, pairs=len(pairs), size=size, at=rule)
-            for found in differences
-            if found.measure == deciding
-        ),
-        notes=(*_notes(batches, rule), *_too_few(drawn, number, level)),
-        at=rule,
-        level=level,
-        margin=margin,
-        thresholds=_thresholds(batches),
-        estimates=models.estimates(),
-        per_class=models.per_class(),
-        flips=tuple(flip for pair in pairs for flip in _flips(said_of_all, pair)),
-        said=said_of_all,
-        optimal=optimal(batches),
+    grid = _on_grid(mode, batches)
+    together: Together = {}
+    if rule is not None and is_chosen(rule):
+        together = (_chosen_on_grid if grid else chosen_of_rows)(
+            batches, rule, question.method, progress
+        )
+        batches = {
+            name: replace(batches[name], threshold=at)
+            for name, at in thresholds_of(together).items()
+        }
+    counted = count_models_on_grid(batches) if grid else count_models(batches)
+    decided = None
+    if counted.decisions is not None:
+        decided = DecidedRows(batches, *_kept(first, counts, ids))
+    undecided = {
+        name: extremes(batch.score)
+        for name, batch in batches.items()
+        if batch.score is not None and not batch.decided
+    }
+    return replace(question.answer(counted, together, first.notes, undecided), decided=decided)
+
+
+def _chosen_on_grid(
+    batches: Mapping[str, Batch], rule: Rule, method: Bootstrap, progress: Progress | None
+) -> Together:
+    tallies = {name: scores_on_grid(batch) for name, batch in batches.items()}
+    levels = {name: levels_of(tally, rule).scores for name, tally in tallies.items()}
+    return chosen_of_cells(
+        levels, lambda a, b: joint_at(batches, a, b, levels), rule, method, progress
     )
 
 
-def _flips(said: Said | None, pair: Pair) -> Iterator[Flip]:
-    return iter(()) if said is None else flips(said, pair.a, pair.b)
-
-
-def _least(pairs: int, level: float) -> int:
-    """The fewest resamples that may show a difference between any of the pairs.
-
-    p of a bootstrap is never below 2/(resamples + 1), and Holm multiplies it by the pairs.
-    """
-    return math.ceil(2 * pairs / (1 - level))
-
-
-def _resamples(asked: int | None, pairs: int, level: float) -> int:
-    return max(RESAMPLES, _least(pairs, level)) if asked is None else asked
-
-
-def _too_few(resamples: int, pairs: int, level: float) -> Iterator[str]:
-    if pairs > 1 and resamples < _least(pairs, level):
-        yield (
-            f"{resamples:,} resamples are too few to show a difference between one of {pairs:,} "
-            f"pairs: it takes {_least(pairs, level):,}"
-        )
+def _on_grid(mode: str, batches: Mapping[str, Batch]) -> bool:
+    """Whether pairs of scores are counted into cells of a grid."""
+    if mode not in MODES:
+        raise InputError(f"mode= is one of {', '.join(MODES)}; found {mode!r}")
+    first = next(iter(batches.values()))
+    scores = first.binary and first.score is not None
+    if mode == Grid.name:
+        if not scores:
+            raise InputError(
+                "mode='grid' keeps scores of two classes as a grid; decisions and probabilities of "
+                "several classes have none. Leave mode= out"
+            )
+        if first.clusters is not None:
+            raise InputError(
+                "mode='grid' counts rows, and clusters of rows would be lost in it. Leave "
+                "clusters= out, or say mode='exact'"
+            )
+        return True
+    many = len(first.truth) > MOST_ROWS and first.clusters is None
+    return mode == AUTO and scores and many
 
 
 def _columns(
@@ -248,9 +247,9 @@ def _threshold(
     return threshold.get(name) if isinstance(threshold, Mapping) else threshold
 
 
-def _kept(batch: Batch, counts: Any, ids: Any) -> tuple[np.ndarray, np.ndarray | None]:
-    """The positions of the rows that were kept, and their ids."""
-    rows = np.arange(batch.rows)
+def _kept(batch: Batch, counts: Any, ids: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """The positions of the rows that were kept, None where all were, and their ids."""
+    rows = None
     if len(batch.truth) < batch.rows:
         rows = np.flatnonzero(array_of(counts, "counts"))
     if ids is None:
@@ -258,97 +257,4 @@ def _kept(batch: Batch, counts: Any, ids: Any) -> tuple[np.ndarray, np.ndarray |
     names = array_of(ids, "ids")
     if len(names) != batch.rows:
         raise LengthMismatch(f"ids has {len(names)} rows and y_true {batch.rows}")
-    return rows, names[rows]
-
-
-def _chosen(
-    batches: Mapping[str, Batch],
-    rule: Rule | None,
-    method: Bootstrap,
-    progress: Progress | None,
-) -> dict[str, Chosen]:
-    """What each model gives at the threshold that the rule chooses, by model."""
-    if rule is None or isinstance(rule, AtThreshold):
-        return {}
-    first = next(iter(batches.values()))
-    rows = ScoredRows(
-        truth=first.truth == 1,
-        scores={name: batch.score for name, batch in batches.items() if batch.score is not None},
-        counts=first.counts,
-        clusters=None if first.clusters is None else first.clusters.codes,
-    )
-    found = choose_anew(rows, [rule], method, progress=progress)
-    return {name: each for (name, _), each in found.items()}
-
-
-def _decided(batch: Batch, name: str, chosen: Mapping[str, Chosen]) -> Batch:
-    """The batch at its chosen threshold; where there is none, nothing is flagged."""
-    if name not in chosen:
-        return batch
-    threshold = chosen[name].threshold
-    return replace(batch, threshold=math.inf if threshold is None else threshold)
-
-
-def _thresholds(batches: Mapping[str, Batch]) -> dict[str, float | None]:
-    if not all(batch.decided for batch in batches.values()):
-        return {}
-    return {
-        name: None if batch.threshold == math.inf else batch.threshold
-        for name, batch in batches.items()
-        if batch.score is not None
-    }
-
-
-def _notes(batches: Mapping[str, Batch], rule: Rule | None) -> Iterator[str]:
-    first = next(iter(batches.values()))
-    ranges = {n: extremes(b.score) for n, b in batches.items() if b.score is not None}
-    ranges = {name: ends for name, ends in ranges.items() if not batches[name].decided}
-    # What is said of one model alone is said with its name.
-    yield from (n for n in first.notes if n not in {undecided_note(*e) for e in ranges.values()})
-    yield from (undecided_note(*ends, name) for name, ends in ranges.items())
-    if ranges:
-        yield UNDECIDED_NOTE
-    if first.clusters is not None:
-        yield CLUSTERED_NOTE
-    elif not isinstance(rule, AtThreshold | None):
-        yield CHOSEN_NOTE
-    if not isinstance(rule, AtThreshold | None):
-        yield PINNED_NOTE.format(rule=rule)
-    for name, batch in batches.items():
-        if batch.threshold == math.inf:
-            yield f"no threshold of {name} keeps {rule}: it flags nothing there"
-
-
-def _deciding(differences: Sequence[Difference], rule: Rule | None) -> str:
-    """The measure that verdicts are about.
-
-    Where a rule holds false alarms down, the detection rate; without one the ranking, of many
-    classes that of each class alike, or of plain decisions the share that is right.
-    """
-    if rule is not None:
-        return (ACCURACY if isinstance(rule, AtThreshold) else RECALL).name
-    told = {found.measure for found in differences}
-    return next(name for name in DECIDING if name in told)
-
-
-def _adjusted(differences: Sequence[Difference]) -> list[Difference]:
-    """Differences with Holm's p over the pairs of models, measure by measure.
-
-    Measures say much the same of one pair, so they are not counted against each other.
-    """
-    families: dict[str, Iterator[float]] = {}
-    adjusted = []
-    for found in differences:
-        if found.measure not in families:
-            like = [d.p for d in differences if d.measure == found.measure]
-            families[found.measure] = iter(holm([p for p in like if not math.isnan(p)]))
-        known = families[found.measure]
-        adjusted.append(found if math.isnan(found.p) else replace(found, p_adjusted=next(known)))
-    return adjusted
-
-
-def _holm(tests: Sequence[Significance]) -> Iterator[Significance]:
-    """Tests with Holm's p over all of them."""
-    known = iter(holm([found.p for found in tests if not math.isnan(found.p)]))
-    for found in tests:
-        yield found if math.isnan(found.p) else found.adjusted(next(known))
+    return rows, names if rows is None else names[rows]

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from assay.decisions.compare.comparison import Comparison, Difference, direction, known
 from assay.decisions.compare.fold_table import Floats, FoldTable
 from assay.decisions.compare.verdicts import MARGIN, Size, checked_margin, verdict
-from assay.decisions.comparison import Comparison, Difference
-from assay.decisions.measured import direction, known
 from assay.inference import (
     Significance,
     five_by_two_f,

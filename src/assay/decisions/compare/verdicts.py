@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from assay.decisions.comparison import (
+from assay.decisions.compare.comparison import (
     BETTER,
     EQUIVALENT,
     UNDECIDED,
     WORSE,
     Difference,
     Verdict,
+    direction,
 )
-from assay.decisions.measured import direction
 from assay.errors import MethodError
 from assay.inference import Estimate
 from assay.inference.estimate import decimal

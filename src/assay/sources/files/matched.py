@@ -78,11 +78,13 @@ def read_models(
     labels: Sequence[str] = (),
     progress: Progress = silent,
     stdin: BinaryIO | None = None,
+    rows: Rows | None = None,
 ) -> Matched:
     """Read what models said of the same rows; those in other files are matched by id.
 
     A column whose values are all labels holds decisions, else it must hold numbers: scores.
-    ``labels`` are labels that may be absent. Ids without a match are refused, or left out and
+    ``labels`` are labels that may be absent, ``rows`` those of the main input where they were read
+    already. Ids without a match are refused, or left out and
     counted with ``on_bad_row="skip"``.
     """
     _must_have_names(models)
@@ -92,7 +94,8 @@ def read_models(
         request, score=None, decision=None, probabilities={}, probability_pattern=None
     )
     here = tuple(model.column for model in models if _is_here(model, inputs))
-    rows = read(inputs, replace(request, models=here, id=id_column), progress, stdin)
+    if rows is None:
+        rows = read(inputs, replace(request, models=here, id=id_column), progress, stdin)
     placed = [_placed(model, rows, inputs) for model in models]
     files = tuple(dict.fromkeys(model.file for model in placed if model.file is not None))
     _must_be_matchable(placed, files, inputs, id_column)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from assay.decisions.flips import Flip, FlippedRow, Said, flipped
-from assay.decisions.measured import direction, key
+from assay.decisions.compare.flips import DecidedRows, Flip, FlippedRow, flipped
 from assay.decisions.optimal import Optimal
-from assay.decisions.plotting import ComparisonPlots
-from assay.errors import InputError
+from assay.errors import InputError, UnknownMeasure
 from assay.inference import Estimate, Significance
 from assay.inference.estimate import decimal
 from assay.inference.operating import Rule
 from assay.inference.significance import finite
+from assay.measures import Better, Measure, parse
+
+if TYPE_CHECKING:
+    from assay.decisions.plotting import ComparisonPlots
 
 SCHEMA = "assay.compare/1"
 
@@ -48,6 +50,7 @@ class Difference:
             "p": finite(self.p),
             "p_adjusted": self.p_adjusted,
             "method": self.difference.method,
+            "bound": _ends(self.difference.bound),
         }
 
 
@@ -93,7 +96,8 @@ class Comparison:
     it flags nothing), ``estimates`` every measure of every model, ``per_class`` what each of many
     classes has of its own, by model, then label and measure, ``flips`` how many rows two models
     decide differently, ``optimal`` for which costs each model is the best, if there are two
-    classes.
+    classes. ``mode`` is how scores are kept: ``exact``, or of many rows as a ``grid``, and then
+    differences of scores have bounds.
     """
 
     models: tuple[str, ...]
@@ -108,8 +112,9 @@ class Comparison:
     estimates: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
     per_class: Mapping[str, Mapping[tuple[str, str], Estimate]] = field(default_factory=dict)
     flips: tuple[Flip, ...] = ()
-    said: Said | None = field(default=None, repr=False, compare=False)
+    decided: DecidedRows | None = field(default=None, repr=False, compare=False)
     optimal: Optimal | None = None
+    mode: str = "exact"
 
     def difference(self, measure: str, a: str | None = None, b: str | None = None) -> Difference:
         """The difference of one measure between two models, by default the first two."""
@@ -145,16 +150,18 @@ class Comparison:
 
     def flipped(self, a: str | None = None, b: str | None = None) -> tuple[FlippedRow, ...]:
         """The rows on which two models decide differently, by default the first two."""
-        if self.said is None:
+        if self.decided is None:
             raise InputError(
                 "no row flipped: a comparison of folds has no rows, and without a threshold for "
                 "every model none is decided on"
             )
-        return tuple(flipped(self.said, a or self.models[0], b or self.models[1]))
+        return tuple(flipped(self.decided, a or self.models[0], b or self.models[1]))
 
     @property
     def plot(self) -> ComparisonPlots:
         """Figures by matplotlib: ``comparison.plot.forest()``; needs the extra ``plot``."""
+        from assay.decisions.plotting import ComparisonPlots
+
         return ComparisonPlots(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -165,6 +172,7 @@ class Comparison:
             "at": None if self.at is None else str(self.at),
             "level": self.level,
             "margin": self.margin,
+            "mode": self.mode,
             "thresholds": dict(self.thresholds),
             "estimates": [
                 *(
@@ -211,4 +219,44 @@ def _estimate(model: str, measure: str, label: str | None, found: Estimate) -> d
         "method": found.method,
         "n": found.n,
         "undefined": found.undefined,
+        "bound": _ends(found.bound),
     }
+
+
+def _ends(bound: tuple[float, float] | None) -> list[float] | None:
+    return None if bound is None else [float(end) for end in bound]
+
+
+# -- measures by whatever name they are called, also ones outside of the catalogue -----------------
+
+
+def known(measure: str) -> tuple[Measure, str | None] | None:
+    """The measure and its suffix; None where it is not in the catalogue."""
+    try:
+        return parse(measure)
+    except UnknownMeasure:
+        return None
+
+
+def key(measure: str) -> str:
+    """The name under which a measure is known; one that is not known as it is.
+
+    >>> key("detection_rate"), key("my_own")
+    ('recall', 'my_own')
+    """
+    found = known(measure)
+    if found is None:
+        return measure
+    of, suffix = found
+    return of.name if suffix is None else f"{of.name}.{suffix}"
+
+
+def direction(measure: str) -> int:
+    """1 where higher is better, -1 where lower is, 0 where neither is.
+
+    A measure that is not known is taken as better when higher.
+    """
+    found = known(measure)
+    if found is None:
+        return 1
+    return {Better.HIGHER: 1, Better.LOWER: -1, Better.NEITHER: 0}[found[0].better]

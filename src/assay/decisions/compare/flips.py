@@ -1,0 +1,153 @@
+"""Rows on which two models decide differently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay import engines
+from assay.errors import InputError
+from assay.sources import FAMILY, Batch
+from assay.tally import PairTally
+from assay.tally.blocks import bounds
+
+Array: TypeAlias = npt.NDArray[Any]
+
+FIXED, BROKEN, MOVED = "fixed", "broken", "moved"
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Flip:
+    """How many rows flipped from A to B, of all, of one label, or of one family.
+
+    ``fixed`` went from wrong to right, ``broken`` from right to wrong, ``moved`` (of more than two
+    classes) from one wrong class to another.
+    """
+
+    a: str
+    b: str
+    label: str | None
+    family: str | None
+    rows: int
+    fixed: int
+    broken: int
+    moved: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts as plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class FlippedRow:
+    """A row on which two models decide differently; ``row`` is its position, from 0 on."""
+
+    row: int
+    id: Any
+    label: str
+    family: str | None
+    a: str
+    b: str
+    score_a: float | None
+    score_b: float | None
+    flip: str
+
+
+@dataclass(frozen=True, eq=False)
+class DecidedRows:
+    """The rows that models decided on, passed over in pieces to tell which of them flipped.
+
+    ``rows`` are their positions among those that were given, None where all were used.
+    """
+
+    batches: Mapping[str, Batch]
+    rows: Array | None = None
+    ids: Array | None = None
+
+    @property
+    def first(self) -> Batch:
+        """Any of them: all have the same rows."""
+        return next(iter(self.batches.values()))
+
+    def pieces(self, a: str, b: str) -> Iterator[tuple[slice, dict[str, Array]]]:
+        """Some rows at a time, and what two models decided on them."""
+        for name in (a, b):
+            if name not in self.batches:
+                raise InputError(f"there is no model {name!r}; found {', '.join(self.batches)}")
+        for start, stop in bounds(len(self.first.truth), _PIECE):
+            some = slice(start, stop)
+            yield some, {name: _decided(self.batches[name], some) for name in (a, b)}
+
+
+def _decided(batch: Batch, some: slice) -> Array:
+    def part(column: Any) -> Any:
+        return None if column is None else column[some]
+
+    return engines.decide(
+        replace(
+            batch,
+            truth=batch.truth[some],
+            decision=part(batch.decision),
+            score=part(batch.score),
+            probabilities=part(batch.probabilities),
+        )
+    )
+
+
+def _kinds(truth: Array, before: Array, after: Array) -> dict[str, Array]:
+    """Which rows were fixed, broken or moved."""
+    differ = before != after
+    fixed, broken = differ & (after == truth), differ & (before == truth)
+    return {FIXED: fixed, BROKEN: broken, MOVED: differ & ~fixed & ~broken}
+
+
+def flips(pairs: PairTally, families: Mapping[str, PairTally]) -> Iterator[Flip]:
+    """How many rows flipped between two models: of all, of each label and of each family."""
+    yield _flip(pairs)
+    for i, label in enumerate(pairs.labels):
+        of_label = pairs.of_label(i)
+        if of_label.total:
+            yield _flip(of_label, label=label)
+    for family, of_family in families.items():
+        yield _flip(of_family, family=family)
+
+
+def _flip(pairs: PairTally, *, label: str | None = None, family: str | None = None) -> Flip:
+    a, b = pairs.models
+    kinds = _kinds(*pairs.codes.T)
+    changed = (int(pairs.counts[kept].sum()) for kept in kinds.values())
+    return Flip(a, b, label, family, pairs.total, *changed)
+
+
+def flipped(rows: DecidedRows, a: str, b: str) -> Iterator[FlippedRow]:
+    """The rows that flipped, in their order."""
+    first, families = rows.first, rows.first.slices.get(FAMILY)
+    for some, decisions in rows.pieces(a, b):
+        kinds = _kinds(first.truth[some], decisions[a], decisions[b])
+        any_kind = np.flatnonzero(np.logical_or.reduce(list(kinds.values())))
+        for i in any_kind.tolist():
+            at = some.start + i
+            yield FlippedRow(
+                row=at if rows.rows is None else int(rows.rows[at]),
+                id=None if rows.ids is None else _plain(rows.ids[at]),
+                label=first.labels[first.truth[at]],
+                family=None if families is None else families.names[families.codes[at]],
+                a=first.labels[decisions[a][i]],
+                b=first.labels[decisions[b][i]],
+                score_a=_score(rows.batches[a], at),
+                score_b=_score(rows.batches[b], at),
+                flip=next(kind for kind, kept in kinds.items() if kept[i]),
+            )
+
+
+def _score(batch: Batch, at: int) -> float | None:
+    return None if batch.score is None else float(batch.score[at])
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

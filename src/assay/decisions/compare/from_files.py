@@ -1,0 +1,197 @@
+"""From files to a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO
+
+from assay.decisions.compare.comparing import AUTO, MODES, compare
+from assay.decisions.compare.comparison import Comparison
+from assay.decisions.compare.question import Question
+from assay.decisions.compare.thresholds import (
+    Together,
+    chosen_of_cells,
+    is_chosen,
+    levels_of,
+    thresholds_of,
+)
+from assay.engines.model_counter import ModelCounter
+from assay.engines.models import MOST_ROWS
+from assay.errors import InputError
+from assay.inference.chosen import Progress
+from assay.inference.operating import AtThreshold, Rule, parse_rule
+from assay.sources import label_text
+from assay.sources.columns import native
+from assay.sources.files import Matched, Model, Request, Rows, read_models, silent, typed
+from assay.sources.files.inputs import STDIN
+from assay.sources.files.model_lots import ModelReading
+from assay.sources.files.request import Progress as ReadProgress
+from assay.tally.keeping import Exact, Grid
+
+
+class NoScores(InputError):
+    """A threshold was given, and the models hold no scores that it could decide by."""
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A comparison, and what was read for it; ``matched`` are the rows, where they were kept."""
+
+    comparison: Comparison
+    rows: Rows | Matched
+    rows_used: int
+    matched: Matched | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The other files that were read."""
+        return () if self.matched is None else self.matched.files
+
+
+def compare_files(
+    inputs: Sequence[str],
+    request: Request,
+    models: Sequence[Model],
+    *,
+    id_column: str | None = None,
+    labels: Sequence[str] | None = None,
+    threshold: float | Mapping[str, float] | None = None,
+    at: Rule | str | None = None,
+    mode: str = AUTO,
+    keep_rows: bool = False,
+    reading: ReadProgress = silent,
+    stdin: BinaryIO | None = None,
+    **options: Any,
+) -> Compared:
+    """Compare models whose scores, decisions or probabilities are in files.
+
+    Scores of many rows of one input are counted while they are read, and let go, unless
+    ``keep_rows`` says that the rows that flipped will be asked for; so are those of any number of
+    rows with ``mode="grid"``. Rows that come in clusters, and those that are matched by id, are
+    kept. Further options are those of :func:`assay.compare`.
+    """
+    if mode not in MODES:
+        raise InputError(f"mode= is one of {', '.join(MODES)}; found {mode!r}")
+    rule = parse_rule(at) if isinstance(at, str) else at
+    rows: Rows | None = None
+    here = all(model.file is None and ":" not in model.column for model in models)
+    kept = keep_rows or id_column is not None or request.cluster is not None
+    twice = is_chosen(rule) and STDIN in inputs
+    if mode != Exact.name and here and not kept and not twice:
+        lots = ModelReading(inputs, _of_models(request), models, reading, stdin)
+        rows = lots.few(0 if mode == Grid.name else MOST_ROWS)
+        if rows is None:
+            found = _streamed(lots, labels=labels, threshold=threshold, rule=rule, **options)
+            return Compared(found, lots.source, lots.rows_used)
+    matched = read_models(
+        inputs,
+        request,
+        models,
+        id_column=id_column,
+        labels=labels or (),
+        progress=reading,
+        stdin=stdin,
+        rows=rows,
+    )
+    if threshold is not None and not matched.scores:
+        tables = "probabilities, the largest of which decides"
+        held = tables if matched.probabilities else "decisions"
+        raise NoScores(f"threshold= decides by scores; these models hold {held}")
+    found = compare_matched(
+        matched, labels=labels, threshold=threshold, at=rule, mode=mode, **options
+    )
+    return Compared(found, matched, len(matched.rows), matched)
+
+
+def _of_models(request: Request) -> Request:
+    """The request without what one model alone said."""
+    return replace(request, score=None, decision=None, probabilities={}, probability_pattern=None)
+
+
+def _streamed(
+    lots: ModelReading,
+    *,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    threshold: float | Mapping[str, float] | None = None,
+    rule: Rule | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare models whose rows are counted while they are read."""
+    if rule is not None and threshold is not None:
+        raise InputError(f"give threshold= or at=, not both; found {threshold!r} and {rule}")
+    names = lots.models
+    question = Question.of(names, at=rule, **options)
+    at = rule.threshold if isinstance(rule, AtThreshold) else threshold
+    counter = ModelCounter(
+        {name: at.get(name) if isinstance(at, Mapping) else at for name in names}
+    )
+    for lot in lots.lots():
+        counter.add(lot)
+    sided = counter.done(
+        lambda kind: typed(kind, positive=positive, negative=negative, labels=labels)
+    )
+    together: Together = {}
+    chosen: dict[str, float] = {}
+    flags = None
+    if rule is not None and is_chosen(rule):
+        levels = {name: levels_of(tally, rule) for name, tally in sided.scores().items()}
+        own = {name: level.threshold for name, level in levels.items()}
+        steps = {name: level.scores for name, level in levels.items()}
+        joint, flags = sided.joint_at(lots.lots(), steps, own)
+        together = chosen_of_cells(steps, lambda a, b: joint[a, b], rule, question.method, progress)
+        chosen = thresholds_of(together)
+    counted = sided.counted(chosen, flags)
+    undecided = {
+        name: sided.extremes[name] for name, tally in counted.tallies.items() if not tally.decided
+    }
+    found = question.answer(counted, together, sided.notes, undecided)
+    return replace(found, notes=(*lots.source.notes, *found.notes))
+
+
+def compare_matched(
+    matched: Matched,
+    *,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    threshold: float | Mapping[str, float] | None = None,
+    at: Rule | str | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare the models that :func:`assay.sources.files.read_models` read.
+
+    Labels may be given as text, whatever the files hold; further options are those of
+    :func:`assay.compare`.
+    """
+    truth = matched.columns["y_true"]
+    slices = matched.columns.get("slices", {})
+    found = compare(
+        truth,
+        scores=matched.scores or None,
+        decisions=matched.decisions or None,
+        probabilities=_typed_tables(matched) or None,
+        **typed(truth.kind, positive=positive, negative=negative, labels=labels),
+        threshold=threshold,
+        at=at,
+        counts=matched.columns.get("counts"),
+        clusters=matched.columns.get("clusters"),
+        families=None if matched.family is None else slices[matched.family],
+        ids=matched.ids,
+        progress=progress,
+        **options,
+    )
+    return replace(found, notes=(*matched.notes, *found.notes))
+
+
+def _typed_tables(matched: Matched) -> dict[str, dict[Any, Any]]:
+    """The columns of probabilities by label, as the truth writes labels."""
+    kind = matched.columns["y_true"].kind
+    return {
+        name: {native(label_text(label), kind): column for label, column in table.items()}
+        for name, table in matched.probabilities.items()
+    }
