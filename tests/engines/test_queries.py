@@ -121,7 +121,9 @@ def test_a_query_without_rows_is_refused(place: str) -> None:
     with pytest.raises(EmptyInput, match="there are no rows; the query gives an empty table"):
         assay.evaluate_files(f"{place}?{QUERY} where 1 = 0")
     skipping = assay.Request(on_bad_row="skip")
-    with pytest.raises(EmptyInput, match=r"all 3,000 rows were refused: score: not a finite number"):
+    with pytest.raises(
+        EmptyInput, match=r"all 3,000 rows were refused: score: not a finite number"
+    ):
         assay.evaluate_files(f"{place}?select label, nullif(1, 1) as score from flows", skipping)
 
 
@@ -136,9 +138,7 @@ def test_two_queries_are_judged_as_one(place: str) -> None:
     assert judged == assay.evaluate_files(f"{place}?{QUERY}", CHOSEN).to_dict()["estimates"]
 
 
-def test_a_password_is_shown_nowhere(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_password_is_shown_nowhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = "postgresql://reader:correct-horse@db.example/flows?select label, score from t"
     for more in ([], [str(tmp_path / "absent.csv")], ["--score", "x"], ["--format", "json"]):
         assert main(["evaluate", *more, given]) == 3

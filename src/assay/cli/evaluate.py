@@ -82,10 +82,6 @@ EXAMPLES = (
         "assay evaluate 'sqlite:flows.db?select label, score from flows' --format json",
     ),
     (
-        "on a server; the password is in PGPASSWORD, ~/.pgpass or a service file",
-        "assay evaluate 'postgresql://reader@db.example/flows?select label, score from flows'",
-    ),
-    (
         "probabilities of several classes, and rows of one that was never learned",
         "assay evaluate classes.csv --probabilities 'p_*' --unknown botnet",
     ),
