@@ -156,7 +156,7 @@ class _Counting:
         if kind not in ("float", "int"):
             # A decimal or a text is made a float by local code, not by the database.
             keeping = Exact()
-        table = statements.Table(self._dialect, self._database.source, (*keys, *spare), score)
+        table = statements.Selection(self._dialect, self._database.source, (*keys, *spare), score)
         threshold = USUAL if self._ask.threshold is None else self._ask.threshold
         common = 0
         if isinstance(keeping, Cuts):
@@ -165,7 +165,7 @@ class _Counting:
                 keeping = Exact()
         if isinstance(keeping, Exact) and kind == "float" and not self._dialect.is_number:
             # Some drivers hand over a 32-bit float as the shortest decimal that names it.
-            table = statements.Table(
+            table = statements.Selection(
                 self._dialect,
                 self._database.source,
                 table.keys,
@@ -214,7 +214,7 @@ class _Counting:
                 keys.append(quoted)
         return keys, spare
 
-    def _common(self, table: statements.Table) -> int:
+    def _common(self, table: statements.Selection) -> int:
         """The rows of the most frequent label; 0 where no label has more than any other."""
         frame = self._database.run(statements.label_rows(table))
         rows = sorted((int(row[-1]) for row in frame.rows()), reverse=True)
