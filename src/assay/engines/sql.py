@@ -19,6 +19,7 @@ from assay.engines.ask import Ask, Columns
 from assay.engines.databases import Database, opened
 from assay.engines.dialects import Dialect
 from assay.errors import InputError
+from assay.sources.files.collect import ADVICE
 from assay.sources.files.roles import must_have
 from assay.sources.files.table import Table
 from assay.sources.files.values import series_of
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 # The column of how many equal rows each row of a frame of groups stands for.
 REPEATS = "assay_rows"
-_ROW = re.compile(r"the frame, row \d+: (.*?)(\. Correct the row.*)?", re.DOTALL)
+# What is said of a row of a frame; the number of a group tells nothing.
+_ROW = re.compile(rf"the frame, row \d+: (.*?)(\. {re.escape(ADVICE)})?", re.DOTALL)
 
 
 def count(
