@@ -134,7 +134,7 @@ ESCAPES = [
     "SELECT label, score FROM t FOR UPDATE",
     "SELECT label, score FROM t; DROP TABLE t",
     "SELECT 1) AS a; DROP TABLE t; SELECT * FROM (SELECT 2",
-    "COPY t TO '/tmp/assay-escape'",
+    "COPY t TO '{folder}/copy'",
     "COPY t TO PROGRAM 'true'",
     "SELECT pg_read_file('{secret}') AS label, 1 AS score",
     "SELECT \"pg_read_file\"('{secret}') AS label, 1 AS score",
