@@ -313,7 +313,7 @@ ENGINES = [
     Engine("polars, lazy", _lazy),
     Engine("pandas", _pandas),
     Engine("duckdb", _duckdb),
-    Engine("duckdb relation", _relation),
+    Engine("duckdb relation", _relation, slow=True),
     Engine("sqlite", _sqlite, _of_sqlite),
     Engine("sqlite by adbc", _adbc_sqlite, _of_sqlite, slow=True),
     Engine("postgresql", _postgresql),

@@ -248,9 +248,21 @@ def test_a_column_of_our_own_name_is_refused(light: sqlite3.Connection) -> None:
 @pytest.mark.parametrize(
     ("rows", "error", "reason"),
     [
-        ([("a", math.inf)] * 2, ScoreError, "2 of 3 rows can't be used, such as one with column 'score': found inf"),
-        ([(None, 0.5)], LabelError, "1 of 2 rows can't be used, such as one with column 'label': the label"),
-        ([("", 0.5)], LabelError, "1 of 2 rows can't be used, such as one with column 'label': the label"),
+        (
+            [("a", math.inf)] * 2,
+            ScoreError,
+            "2 of 3 rows can't be used, such as one with column 'score': found inf",
+        ),
+        (
+            [(None, 0.5)],
+            LabelError,
+            "1 of 2 rows can't be used, such as one with column 'label': the label",
+        ),
+        (
+            [("", 0.5)],
+            LabelError,
+            "1 of 2 rows can't be used, such as one with column 'label': the label",
+        ),
     ],
 )
 def test_a_refused_row_is_counted_and_shown(

@@ -39,6 +39,7 @@ ESTIMATE_KEYS = [
     "method",
     "n",
     "undefined",
+    "bound",
     "note",
     "reading",
     "parts",

@@ -36,6 +36,9 @@ HEADS = [
     "undefined",
     "note",
     "reading",
+    "mode",
+    "bound_low",
+    "bound_high",
 ]
 
 

@@ -193,7 +193,9 @@ def test_a_later_schema_is_named() -> None:
 def test_an_unknown_kind_is_named_beside_the_known_ones() -> None:
     head, payload = _parts(EXAMPLES["pairs"].to_bytes())
     head["kind"] = "histogram"
-    with pytest.raises(TallyError, match=r"'histogram'.*clusters, confusion, joint, losses, pairs"):
+    with pytest.raises(
+        TallyError, match=r"'histogram'.*clusters, confusion, joint, losses, names, pairs"
+    ):
         from_bytes(_headed(head, payload))
 
 

@@ -14,9 +14,9 @@ from assay.tally import (
     ClusterTally,
     Confusion,
     PairTally,
+    Resolved,
     Sample,
     ScoreTally,
-    Resolved,
     from_bytes,
     record,
 )

@@ -76,8 +76,9 @@ def sweep(tally: ScoreTally, points: int | None = POINTS, keep: float | None = N
     below_chosen = np.concatenate([part for _, part in found], axis=1)[:, ::-1]
     return Sweep(
         np.concatenate(([np.inf], tally.scores[chosen].astype(np.float64))),
-        np.concatenate(([0.0], positives - below_chosen[1])),
-        np.concatenate(([0.0], negatives - below_chosen[0])),
+        # Sums of weights may leave less than nothing, by rounding.
+        np.concatenate(([0.0], np.maximum(positives - below_chosen[1], 0.0))),
+        np.concatenate(([0.0], np.maximum(negatives - below_chosen[0], 0.0))),
         positives,
         negatives,
         tally.weighted,

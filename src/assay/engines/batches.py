@@ -13,8 +13,6 @@ from assay.tally import ClusterTally, Confusion, LossSums, Resolved, Sample, Sco
 from assay.tally.record import MOST_PROBABILITIES, kept_rows
 
 MODEL = "model"
-# The labels of known rows in an open set.
-DECIDED = ("wrong", "right")
 
 
 def decide(batch: Batch) -> npt.NDArray[Any]:
@@ -85,7 +83,6 @@ def count(batch: Batch) -> Resolved:
         sample=sample,
         slices={} if decision is None else _slices(batch, decision),
         days=None if batch.days is None else _days(batch),
-        open_set=None if decision is None else _open_set(batch, decision),
     )
 
 
@@ -124,29 +121,6 @@ def _class_rows(batch: Batch, distinct: int) -> Sample | None:
             counts=batch.counts,
             weights=batch.weights,
         )
-    )
-
-
-def _open_set(batch: Batch, decision: npt.NDArray[Any]) -> Sample | None:
-    """The largest probability of every row, those of a label unknown to the model first."""
-    outside = batch.unknown
-    if outside is None or batch.probabilities is None:
-        return None
-    clusters = batch.clusters
-    codes = [None, None] if clusters is None else [outside.clusters, clusters.codes]
-
-    def both(first: Any, second: Any) -> Any:
-        return None if first is None or second is None else np.concatenate([first, second])
-
-    right = np.asarray(decision == batch.truth)
-    return Sample.of_rows(
-        (outside.label, *DECIDED),
-        np.concatenate([np.zeros(len(outside.largest), np.uint16), 1 + right]),
-        {MODEL: both(outside.largest, batch.probabilities.max(axis=1))},
-        cluster=both(*codes),
-        clusters=() if clusters is None else clusters.names,
-        counts=both(outside.counts, batch.counts),
-        weights=both(outside.weights, batch.weights),
     )
 
 

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from assay.engines.batches import DECIDED, MODEL
+from assay.engines.local import MODEL
 from assay.errors import EmptyInput, InputError, LabelError, ScoreError
 from assay.sources.arrays import FAMILY, SEVERAL, empty_note, no_column, no_ranking
 from assay.sources.batch import Labels
 from assay.sources.columns import label_text, native
 from assay.sources.labelling import Labelling, unify
 from assay.sources.labelling import resolve as resolve_labels
-from assay.sources.open_set import FEWEST_KNOWN, unknown_note
 from assay.sources.thresholds import USUAL, undecided_note
 from assay.tally import Confusion, Crosstab, LossSums, Resolved, Sample, ScoreTally, Tally
 from assay.tally.by_name import (
@@ -34,6 +33,12 @@ from assay.tally.by_name import (
 )
 from assay.tally.crosstab import FLAGGED
 from assay.tally.keeping import Exact
+
+
+# The labels of known rows in an open set.
+DECIDED = ("wrong", "right")
+# A model of two labels decides by one score; of three or more the largest probability decides.
+FEWEST_KNOWN = 3
 
 
 def resolve(
@@ -310,6 +315,15 @@ def _open(
     inside = resolved.confusion.total
     sample = _largest(tally, unknown)
     return replace(resolved, open_set=sample), (*notes, unknown_note(unknown, outside, inside))
+
+
+def unknown_note(label: str, outside: int, inside: int) -> str:
+    """What to say of rows of a label that the model does not know."""
+    return (
+        f"{outside:,} rows are labelled {label!r}, which the model does not know: only how "
+        f"they rank against the {inside:,} others is judged, and every other measure is of those "
+        f"{inside:,} alone"
+    )
 
 
 def _must_be_unknown(unknown: str, tally: Tally, labels: Sequence[Any] | None) -> None:

@@ -20,7 +20,7 @@ from assay.sources.thresholds import USUAL
 from assay.tally import Crosstab, ScoreTally, Tally
 from assay.tally.by_name import SCORE, Names, Refusals
 from assay.tally.crosstab import BELOW, FLAGGED
-from assay.tally.keeping import Cuts, Exact, Grid, cells, lowest
+from assay.tally.keeping import Cuts, Exact, Grid, Keeping, cells, lowest
 from assay.tally.packed import narrow
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -245,7 +245,7 @@ def device_of(values: Any) -> Device:
 
         return _Torch(torch)
     if library == "cupy":
-        import cupy
+        import cupy  # type: ignore[import-not-found]
 
         return _Cupy(cupy)
     return _Cupy(np)
@@ -423,7 +423,7 @@ def _float_of(score: Any) -> type[np.float32] | type[np.float64]:
 
 
 def _scores(
-    at: Device, score: Any, codes: Any, names: Sequence[str], kept: Exact | Grid | None
+    at: Device, score: Any, codes: Any, names: Sequence[str], kept: Keeping | None
 ) -> ScoreTally | None:
     if kept is None:
         return None
@@ -470,7 +470,7 @@ def _sparse(at: Device, numbers: Any, size: int, width: int) -> tuple[Array, Arr
     if size <= _MOST_CELLS:
         return at.histogram(numbers, size, width)
     held, amounts = (at.host(part) for part in at.distinct(numbers))
-    rows, places = np.unique(held // width, return_inverse=True)
+    rows, places = np.unique(held.astype(np.int64) // width, return_inverse=True)
     counts = np.zeros((len(rows), width), np.int64)
     counts[places, held % width] = amounts
     return rows, counts

@@ -149,9 +149,9 @@ def daily(judge: Judge, figure: str, volume: float, base_rate: float | None) -> 
 
     At the share of attacks in the test set, or at another base rate.
     """
-    if figure == ALERTS and base_rate is None:
-        return _scaled(judge.of_label(ALERT_RATE, 1), volume)
     if figure == ALERTS:
+        if base_rate is None:
+            return _scaled(judge.of_label(ALERT_RATE, 1), volume)
         return _scaled(judge.at_base_rate(ALERT_RATE, base_rate), volume)
     attacks = float(judge.of_label(PREVALENCE, 1)) if base_rate is None else base_rate
     if figure == FALSE_ALARMS:

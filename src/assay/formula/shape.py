@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from assay.formula.exact import Cells, UndefinedRatio, enclosure
-from assay.formula.single import once
+from assay.formula.exact import Cells, enclosure
+from assay.formula.single import UndefinedRatio, once
 from assay.formula.text import plain
 from assay.formula.tree import (
     FN,

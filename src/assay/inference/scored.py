@@ -195,17 +195,16 @@ def rate_interval(points: Points, max_fpr: float, level: float) -> tuple[float, 
     order statistics of the negatives bound the threshold, and the detection rates there bound what
     it does. Both are put together as Zou and Donner (2008) add independent intervals.
     """
-    recall = points.recall
-    value = float(recall[last_within(points, max_fpr)])
+    value = points.rates(last_within(points, max_fpr))[0]
     detected = Wilson(level)(value * points.positives, points.positives)
     tail = (1 - level) / 2
-    nearest = [_recall_where(points, recall, max_fpr, chance) for chance in (1 - tail, tail)]
+    nearest = [_recall_where(points, max_fpr, chance) for chance in (1 - tail, tail)]
     low = math.hypot(value - float(detected[0]), max(value - nearest[0], 0.0))
     high = math.hypot(float(detected[1]) - value, max(nearest[1] - value, 0.0))
     return max(value - low, 0.0), min(value + high, 1.0)
 
 
-def _recall_where(points: Points, recall: Floats, max_fpr: float, chance: float) -> float:
+def _recall_where(points: Points, max_fpr: float, chance: float) -> float:
     """The detection rate above the negative that keeps the rate within the limit so likely.
 
     Between two negatives in proportion; with none kept nothing is flagged.
@@ -228,15 +227,15 @@ def _recall_where(points: Points, recall: Floats, max_fpr: float, chance: float)
         else:
             last = middle
     share = (kept(first) - chance) / (kept(first) - kept(last))
-    below, above = (_recall_above(points, recall, rank) for rank in (first, last))
+    below, above = (_recall_above(points, rank) for rank in (first, last))
     return below + share * (above - below)
 
 
-def _recall_above(points: Points, recall: Floats, rank: int) -> float:
+def _recall_above(points: Points, rank: int) -> float:
     """The detection rate of the lowest score that flags no more negatives than this rank."""
     if rank < 0:
         return 0.0
-    return float(recall[points.first_below(float(rank), lambda at: float(points.fp[at]))])
+    return points.rates(points.first_below(float(rank), lambda at: float(points.fp[at])))[0]
 
 
 def optimism(declared: Ranked, found: Smooth, ranking: Ranking) -> float:

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from assay.measures.hull import upper_hull
 from assay.measures.influence import Influence
 from assay.tally import ScoreTally
+from assay.tally.blocks import map_blocks
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Positions: TypeAlias = npt.NDArray[np.int64]
@@ -71,16 +72,6 @@ class Points:
     def rates(self, at: int) -> tuple[float, float]:
         """The detection rate and the false positive rate of one point."""
         return float(self.tp[at] / self.positives), float(self.fp[at] / self.negatives)
-
-    @cached_property
-    def recall(self) -> Floats:
-        """The share of positives flagged."""
-        return np.asarray(self.tp / self.positives)
-
-    @cached_property
-    def fpr(self) -> Floats:
-        """The share of negatives flagged."""
-        return np.asarray(self.fp / self.negatives)
 
     @cached_property
     def corners(self) -> Positions:
@@ -219,9 +210,14 @@ def farthest(points: Points) -> Reading:
 
     Where it is largest the threshold does not matter to first order, so it is taken as given.
     """
-    apart = points.recall - points.fpr
-    at = int(apart.argmax())
-    return _reading(points, float(apart[at]), (at, 1.0, -1.0))
+
+    def work(i: int, j: int) -> tuple[float, int]:
+        apart = points.tp[i:j] / points.positives - points.fp[i:j] / points.negatives
+        at = int(apart.argmax())
+        return float(apart[at]), -(i + at)
+
+    value, at = max(map_blocks(len(points), lambda: work))
+    return _reading(points, value, (-at, 1.0, -1.0))
 
 
 # -- the H measure ---------------------------------------------------------------------------------
@@ -307,8 +303,8 @@ def gain_area(points: Points) -> Reading:
     part = (share - points.rates(outer)[0]) / slope_up
     start = points.rates(outer)[1] + part * slope_across
     at = np.arange(inner, -1, -1)
-    t = np.append(share, points.recall[at])
-    f = np.append(start, points.fpr[at])
+    t = np.append(share, points.tp[inner::-1] / points.positives)
+    f = np.append(start, points.fp[inner::-1] / points.negatives)
     of_recall, of_precision = 1 - odds * (1 - t) / t, 1 - f / t
     of_recall[0] = 0.0
     value = float((np.diff(of_recall) * (of_precision[1:] + of_precision[:-1])).sum() / 2)

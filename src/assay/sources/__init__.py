@@ -11,7 +11,6 @@ from assay.sources.batch import Batch, Coded, Named
 from assay.sources.columns import columns_of, common_labels, label_text
 from assay.sources.indexes import must_share_index
 from assay.sources.labelling import infer
-from assay.sources.open_set import open_arrays
 
 __all__ = [
     "FAMILY",
@@ -26,6 +25,5 @@ __all__ = [
     "infer",
     "label_text",
     "must_share_index",
-    "open_arrays",
     "probability_labels",
 ]

@@ -177,27 +177,12 @@ def _recoded(columns: Sequence[tuple[Array, tuple[str, ...]]], names: tuple[str,
 
 
 @dataclass(frozen=True)
-class UnknownRows:
-    """Rows of a label that the model does not know: the largest probability that each was given.
-
-    ``clusters`` are positions in the names of the clusters of the other rows.
-    """
-
-    label: str
-    largest: npt.NDArray[np.float64]
-    counts: npt.NDArray[np.int64] | None = None
-    weights: npt.NDArray[np.float64] | None = None
-    clusters: Array | None = None
-
-
-@dataclass(frozen=True)
 class Batch:
     """Rows of one judged model.
 
     ``truth`` and ``decision`` are positions in ``labels``. A binary batch has a ``score`` or a
     ``decision`` or both, and then the decision decides and the score ranks; one of more classes has
-    ``probabilities`` (a column a label) or a ``decision``. ``days`` are ISO dates. ``unknown`` are
-    the rows of a label that the model does not know, which are not among the others. ``notes`` tell
+    ``probabilities`` (a column a label) or a ``decision``. ``days`` are ISO dates. ``notes`` tell
     what was inferred, ``rows`` how many were given, those of count zero too.
     """
 
@@ -216,7 +201,6 @@ class Batch:
     slices: Mapping[str, Named] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     rows: int = 0
-    unknown: UnknownRows | None = None
 
     @property
     def decided(self) -> bool:

@@ -22,7 +22,15 @@ _LATER = {"losses": 2}
 _DTYPES = frozenset({"<f4", "<f8", "|u1", "<u2", "<u4", "<u8", "<i8"})
 
 # What reading damaged bytes can run into.
-_BROKEN = (KeyError, TypeError, ValueError, IndexError, OverflowError, RecursionError)
+_BROKEN = (
+    AttributeError,
+    IndexError,
+    KeyError,
+    OverflowError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 Array = npt.NDArray[Any]
 Reader = Callable[[Mapping[str, Any], Mapping[str, Array]], Any]

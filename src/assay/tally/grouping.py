@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from assay.tally.blocks import map_blocks
 from assay.tally.keeping import Floats, Ids, cells, lowest
-from assay.tally.packed import LARGE, count_binary
+from assay.tally.packed import merge_binary
 
 Scores: TypeAlias = npt.NDArray[np.floating[Any]]
 Array: TypeAlias = npt.NDArray[Any]
@@ -60,17 +60,31 @@ def count_cells(scores: Scores, truth: Array, labels: int, bits: int) -> tuple[F
 
 def _chunk_cells(scores: Scores, truth: Array, labels: int, bits: int) -> tuple[Ids, Array]:
     keys = cells(scores, bits)
-    low, span = int(keys.min()), int(np.ptp(keys)) + 1
-    if span * labels <= min(_COUNTERS, 8 * len(keys) + _COUNTERS // 64):
-        np.subtract(keys, low, out=keys)
+    # Binades stay whole, and numbers are not negative.
+    low = int(keys.min()) >> bits << bits
+    np.subtract(keys, low, out=keys)
+    span = int(keys.max()) + 1
+    binades = np.arange((span >> bits) + 1)
+    if span * labels > _COUNTERS // 8:
+        # Far from 0, 1/2 and 1, and near them where there are no scores, most binades are empty.
+        numbers = keys >> bits
+        held = np.bincount(numbers, minlength=len(binades)) > 0
+        binades = np.flatnonzero(held)
+        np.bitwise_and(keys, (1 << bits) - 1, out=keys)
+        np.bitwise_or(keys, (np.cumsum(held) - 1)[numbers] << bits, out=keys)
+        span = len(binades) << bits
+    if span * labels <= _COUNTERS:
         np.multiply(keys, labels, out=keys)
         np.add(keys, truth, out=keys, casting="unsafe")
         counters = np.bincount(keys, minlength=span * labels).reshape(span, labels)
-        held = np.flatnonzero(counters.any(axis=1))
-        return held + low, np.ascontiguousarray(counters[held].T)
-    ids, places = np.unique(keys, return_inverse=True)
-    places = places * labels + truth
-    return ids, np.bincount(places, minlength=len(ids) * labels).reshape(-1, labels).T
+        places = np.flatnonzero(counters.any(axis=1))
+        counts = np.ascontiguousarray(counters[places].T)
+    else:
+        places, rows = np.unique(keys, return_inverse=True)
+        rows = rows * labels + truth
+        counts = np.bincount(rows, minlength=len(places) * labels).reshape(-1, labels).T
+    ids = (binades[places >> bits] << bits) + (places & ((1 << bits) - 1)) + low
+    return ids, counts
 
 
 # -- many tables -----------------------------------------------------------------------------------
@@ -82,9 +96,10 @@ def sum_tables(scores: Sequence[Scores], columns: Sequence[Array]) -> tuple[Scor
     if len(columns[0]) == 2 and columns[0].dtype.kind == "u":
         rows = sum(int(part.sum(dtype=np.int64)) for part in columns)
         if rows <= _FEW_TIES * sum(len(part) for part in scores):
-            return _by_rows(scores, columns, rows, dtype)
+            return merge_binary(scores, columns)
     both = np.concatenate([part.astype(dtype, copy=False) for part in scores])
-    both = _sorted(both)
+    # What is in order already is merged.
+    both.sort(kind="stable")
     distinct = both[np.concatenate(([True], both[1:] != both[:-1]))]
     wide: Any = np.float64 if columns[0].dtype.kind == "f" else np.int64
     sums = np.zeros((len(columns[0]), len(distinct)), wide)
@@ -93,35 +108,6 @@ def sum_tables(scores: Sequence[Scores], columns: Sequence[Array]) -> tuple[Scor
         for row, own in zip(sums, counts, strict=True):
             row[places] += own.astype(wide, copy=False)
     return distinct, sums
-
-
-def _by_rows(
-    scores: Sequence[Scores], columns: Sequence[Array], size: int, dtype: Any
-) -> tuple[Scores, Array]:
-    """The same for two labels and few ties: the rows are written out and counted."""
-    values, truth = np.empty(size, dtype), np.empty(size, np.uint8)
-    filled = 0
-    for part, counts in zip(scores, columns, strict=True):
-        if len(part) == int(counts.sum(dtype=np.int64)):
-            stop = filled + len(part)
-            values[filled:stop], truth[filled:stop] = part, counts[1]
-            filled = stop
-            continue
-        for label, amounts in enumerate(counts):
-            stop = filled + int(amounts.sum(dtype=np.int64))
-            values[filled:stop] = np.repeat(part, amounts)
-            truth[filled:stop] = label
-            filled = stop
-    return count_binary(values, truth, min(float(part[0]) for part in scores))
-
-
-def _sorted(scores: Scores) -> Scores:
-    if len(scores) < LARGE:
-        scores.sort()
-        return scores
-    import polars as pl
-
-    return pl.Series(scores).sort().to_numpy()
 
 
 def _places(distinct: Scores, scores: Scores) -> Array:

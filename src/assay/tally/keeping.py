@@ -178,7 +178,8 @@ def lowest(ids: Ids, bits: int = BITS) -> Floats:
     >>> lowest(cells(np.array([0.3, 0.5, 0.9]), 4), 4).tolist()
     [0.296875, 0.5, 0.8984375000000001]
     """
-    return _ends(ids, bits)[0]
+    ids = np.asarray(ids, np.int64)
+    return _low(ids, bits) if (ids >= 0).all() else _ends(ids, bits)[0]
 
 
 def highest(ids: Ids, bits: int = BITS) -> Floats:
@@ -199,20 +200,33 @@ def _ends(ids: Ids, bits: int) -> tuple[Floats, Floats]:
     position = np.abs(ids)
     position[mirrored] = middle - ids[mirrored]
     position[above] = ids[above] - (middle + 1 - (_ONE << bits))
-    low = _first_float(position, bits)
+    low = _low(np.maximum(ids, 0), bits)
     high = np.nextafter(_first_float(position + 1, bits), 0.0)
     # Cells that are cut off at 0, 1/2 and 1.
     high[position == 0] = 0.0
     high[ids == half] = 0.5
-    low[above] = np.maximum(low[above], np.nextafter(1.0, 2.0))
-    low[below], high[below] = -high[below], -low[below]
-    # Floats between 1/2 and 1 are multiples of 2^-53.
-    first, after = (_first_step(position[mirrored] + more, bits) for more in (0, 1))
-    high[mirrored] = 1 - first * 2.0**-_STEP
-    low[mirrored] = 1 - np.minimum(after - 1, 2 ** (_STEP - 1) - 1) * 2.0**-_STEP
-    one = ids == middle
-    low[one] = high[one] = 1.0
+    low[below], high[below] = -high[below], -_first_float(position[below], bits)
+    high[mirrored] = 1 - _first_step(position[mirrored], bits) * 2.0**-_STEP
+    high[ids == middle] = 1.0
     return low, high
+
+
+def _low(ids: Ids, bits: int) -> Floats:
+    """The smallest float of each cell of scores that are not negative."""
+    middle, half = 2 * _HALF << bits, _HALF << bits
+    low = np.empty(len(ids))
+    first = ids <= half
+    low[first] = _first_float(ids[first], bits)
+    above = ids > middle
+    if above.any():
+        position = ids[above] - (middle + 1 - (_ONE << bits))
+        low[above] = np.maximum(_first_float(position, bits), np.nextafter(1.0, 2.0))
+    # Floats between 1/2 and 1 are multiples of 2^-53.
+    mirrored = ~first & ~above
+    after = _first_step(middle - ids[mirrored] + 1, bits)
+    low[mirrored] = 1 - np.minimum(after - 1, 2 ** (_STEP - 1) - 1) * 2.0**-_STEP
+    low[ids == middle] = 1.0
+    return low
 
 
 def _parts(position: Ids, bits: int) -> tuple[Ids, Ids]:

@@ -8,6 +8,7 @@ what a sort takes beside them stays small. The sorted keys are then turned into 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +24,8 @@ LARGE = 1 << 20
 # How many rows a range has: a quarter of all, but no less than the first and no more than the last.
 _RANGE = (1 << 20, 1 << 24)
 _RANGES = 4
+# How many rows of merged tables are put in order at once.
+_MERGED = 1 << 18
 
 
 def count_binary(scores: Scores, truth: Array, low: float) -> tuple[Scores, Array]:
@@ -35,12 +38,57 @@ def count_binary(scores: Scores, truth: Array, low: float) -> tuple[Scores, Arra
     ends = _pack(scores, truth, edges, keys)
     start = 0
     for stop in ends:
-        sort_keys(keys[start:stop])
+        _sort(keys[start:stop])
         start = stop
-    negatives = ends[int(np.searchsorted(edges, 0.0))] if low < 0 else 0
-    distinct, counts = _unpack(keys, negatives, scores.dtype)
+    return _counted(keys, ends[int(np.searchsorted(edges, 0.0))] if low < 0 else 0, scores.dtype)
+
+
+def _counted(keys: Array, negatives: int, dtype: np.dtype[Any]) -> tuple[Scores, Array]:
+    """The table of sorted keys, of which the first so many are of negative scores."""
+    distinct, counts = _unpack(keys, negatives, dtype)
     np.subtract(counts[0] if len(distinct) < len(keys) else 1, counts[1], out=counts[0])
     return distinct, narrow(counts)
+
+
+def merge_binary(scores: Sequence[Scores], counts: Sequence[Array]) -> tuple[Scores, Array]:
+    """The same of tables of ascending scores and the rows of two labels at each of them.
+
+    Their keys are ascending too, and runs that are in order are merged faster than rows are sorted.
+    """
+    dtype = np.result_type(*scores)
+    longest = max(scores, key=len)
+    ranges = max(sum(map(len, scores)) // _MERGED, 1)
+    edges = longest[[i * len(longest) // ranges for i in range(1, ranges)]].astype(dtype)
+    low = min(float(part[0]) for part in scores)
+    edges = np.unique(np.append(edges, dtype.type(0)) if low < 0 else edges)
+    runs = [_run(part, rows, edges, dtype) for part, rows in zip(scores, counts, strict=True)]
+    ends = np.cumsum([sum(len(run[i]) for run in runs) for i in range(len(edges) + 1)])
+    keys = np.empty(int(ends[-1]), f"u{dtype.itemsize}")
+
+    def merge(i: int, _: int) -> None:
+        start = int(ends[i - 1]) if i else 0
+        np.concatenate([run[i] for run in runs], out=keys[start : ends[i]])
+        keys[start : ends[i]].sort(kind="stable")
+        for run in runs:
+            run[i] = run[i][:0]
+
+    map_blocks(len(ends), lambda: merge, block=1)
+    return _counted(keys, int(ends[int(np.searchsorted(edges, 0.0))]) if low < 0 else 0, dtype)
+
+
+def _run(scores: Scores, counts: Array, edges: Scores, dtype: np.dtype[Any]) -> list[Array]:
+    """The keys of a table in order, a row each, cut at the edges."""
+    bits = scores.astype(dtype).view(f"u{dtype.itemsize}")
+    np.invert(bits, out=bits, where=scores < 0)
+    np.left_shift(bits, 1, out=bits)
+    cuts = np.searchsorted(scores, edges)
+    if int(counts.sum(dtype=np.int64)) == len(scores):
+        np.bitwise_or(bits, counts[1].astype(bits.dtype), out=bits)
+        return np.split(bits, cuts)
+    both = np.stack([bits, bits | bits.dtype.type(1)], axis=1)
+    rows = np.cumsum(counts.sum(axis=0, dtype=np.int64))
+    before = np.append(0, rows)[cuts]
+    return np.split(np.repeat(both.reshape(-1), counts.T.reshape(-1)), before)
 
 
 def _edges(scores: Scores, low: float) -> Scores:
@@ -68,7 +116,8 @@ def _pack(scores: Scores, truth: Array, edges: Scores, keys: Array) -> list[int]
         if len(edges) and edges[0] <= 0:
             np.invert(bits, out=bits, where=values < 0)
         np.left_shift(bits, 1, out=bits)
-        return np.bitwise_or(bits, truth[i:j].astype(keys.dtype), out=bits)
+        bits |= truth[i:j].astype(keys.dtype)
+        return bits
 
     def whole(i: int, j: int) -> None:
         keys[i:j] = packed(i, j)
@@ -107,19 +156,18 @@ def _ranges(values: Scores, edges: Scores) -> Array:
     return where
 
 
-def sort_keys(keys: Array) -> Array:
-    """The keys in order, in place.
+def _sort(keys: Array) -> None:
+    """Put keys in order, in place.
 
     Large ones by polars: it sorts on all cores, and numpy's AVX-512 sort is six times slower on
     processors whose compress-store is microcode.
     """
     if len(keys) < LARGE:
         keys.sort()
-        return keys
+        return
     import polars as pl
 
     keys[:] = pl.Series(keys).sort().to_numpy()
-    return keys
 
 
 def _unpack(keys: Array, negatives: int, dtype: np.dtype[Any]) -> tuple[Scores, Array]:

@@ -1,8 +1,9 @@
 """Many rows of float32 scores, counted exactly in memory that does not grow with the rows.
 
-A float32 has 2^32 bit patterns, so there can be a counter for each. They lie in pages of 2^16 that
-are laid out when the first row falls into them, in the narrowest type that holds their counts: a
-byte each for most scores of most detectors.
+A float32 has 2^32 bit patterns, so there can be a counter for each. Counters of 16 bits lie in
+pages of 2^12 patterns, which are laid out when the first row falls into them. How many rows a cell
+of counters has had bounds each of them. Where that bound is too large the counters are looked at,
+and rows of a cell that would not fit are counted apart.
 """
 
 from __future__ import annotations
@@ -15,19 +16,21 @@ import numpy.typing as npt
 
 from assay.errors import TallyError
 from assay.tally.blocks import map_blocks
-from assay.tally.packed import narrow, sort_keys
+from assay.tally.packed import narrow
 from assay.tally.scores import ScoreTally, extremes
 
 Array: TypeAlias = npt.NDArray[Any]
 Keys: TypeAlias = npt.NDArray[np.uint32]
 
-_PAGE_BITS = 16
-_PAGE = 1 << _PAGE_BITS
-# So many rows are sorted at once: many fall on the same counter, and their keys are few bytes.
-_LOT = 1 << 23
-# So many pages are worked on in turn by a thread.
-_TOGETHER = 32
-_FIRST = np.zeros(1, np.int64)
+_PAGE_BITS, _CELL_BITS = 12, 10
+_PAGE, _CELL = 1 << _PAGE_BITS, 1 << _CELL_BITS
+_PAGES = 1 << 32 - _PAGE_BITS
+_FULL = np.iinfo(np.uint16).max
+# So many rows are counted at once, and so many pages are laid out at first.
+_LOT = 1 << 22
+_FIRST_PAGES = 1024
+# So many pages are read at once.
+_TOGETHER = 64
 
 
 class PatternCounter:
@@ -41,12 +44,15 @@ class PatternCounter:
 
     def __init__(self, labels: Sequence[str]) -> None:
         self.labels = tuple(labels)
-        self._tables = [_Pages() for _ in self.labels]
-        self._keys = np.empty(_LOT, np.uint32)
-        self._codes = np.empty(_LOT, np.uint8)
-        self._filled = 0
-        if len(self.labels) > 256:
-            raise TallyError(f"patterns are counted for up to 256 labels; found {len(self.labels)}")
+        self._start()
+
+    def _start(self) -> None:
+        # Where the page of a label and the upper half of a key lies; -1 for nowhere yet.
+        self._slots = np.full(len(self.labels) * _PAGES, -1, np.int32)
+        self._used = 0
+        self._counters = np.zeros((_FIRST_PAGES, _PAGE), np.uint16)
+        self._bounds = np.zeros((_FIRST_PAGES, _PAGE // _CELL), np.int64)
+        self._apart: dict[int, npt.NDArray[np.int64]] = {}
 
     def add(self, scores: npt.NDArray[np.float32], truth: Array) -> None:
         """Count further rows: a score each, and the label as a position in the labels."""
@@ -57,122 +63,127 @@ class PatternCounter:
             )
         if len(scores):
             extremes(scores)
-        start = 0
-        while start < len(scores):
-            stop = min(start + _LOT - self._filled, len(scores))
-            rows = slice(self._filled, self._filled + stop - start)
-            _write_keys(scores[start:stop], self._keys[rows])
-            self._codes[rows] = truth[start:stop]
-            self._filled, start = rows.stop, stop
-            if self._filled == _LOT:
-                self._count()
+        for i in range(0, len(scores), _LOT):
+            self._count(scores[i : i + _LOT], truth[i : i + _LOT])
 
     @property
     def nbytes(self) -> int:
         """How many bytes the counters take."""
-        return sum(table.nbytes for table in self._tables)
+        if not self._used:
+            return 0
+        apart = sum(cell.nbytes for cell in self._apart.values())
+        return self._used * (_PAGE * 2 + self._bounds.shape[1] * 8) + apart + self._slots.nbytes
+
+    def _count(self, scores: npt.NDArray[np.float32], truth: Array) -> None:
+        places = np.empty(len(scores), np.int64)
+        missing = self._places(scores, truth, places)
+        if len(missing):
+            self._lay_out(missing)
+            self._places(scores, truth, places)
+        places = self._without_full(places)
+        np.add.at(self._counters.reshape(-1), places, np.uint16(1))
+
+    def _places(self, scores: npt.NDArray[np.float32], truth: Array, places: Array) -> Array:
+        """Write where the counter of each row lies; the pages that lie nowhere yet."""
+
+        def work(i: int, j: int) -> Array:
+            keys = _keys(scores[i:j])
+            pages = truth[i:j].astype(np.int64)
+            np.left_shift(pages, 32 - _PAGE_BITS, out=pages)
+            np.bitwise_or(pages, keys >> np.uint32(_PAGE_BITS), out=pages)
+            slots = self._slots[pages]
+            out = places[i:j]
+            np.left_shift(slots, _PAGE_BITS, out=out, dtype=np.int64)
+            np.bitwise_or(out, keys & np.uint32(_PAGE - 1), out=out)
+            return np.unique(pages[slots < 0]) if slots.min() < 0 else pages[:0]
+
+        return np.unique(np.concatenate(map_blocks(len(scores), lambda: work)))
+
+    def _lay_out(self, pages: Array) -> None:
+        """Give a place to pages that have none."""
+        used = self._used + len(pages)
+        self._slots[pages] = np.arange(self._used, used)
+        if used > len(self._counters):
+            size = max(used, 2 * len(self._counters))
+            self._counters = _longer(self._counters, self._used, size)
+            self._bounds = _longer(self._bounds, self._used, size)
+        self._used = used
+
+    def _without_full(self, places: Array) -> Array:
+        """The rows whose counters hold them; others are counted apart."""
+        bounds, cells = self._bounds.reshape(-1), places >> _CELL_BITS
+        more = np.bincount(cells, minlength=len(bounds))
+        full = np.flatnonzero(bounds + more > _FULL)
+        if len(full):
+            bounds[full] = self._counters.reshape(-1, _CELL)[full].max(axis=1)
+            full = full[bounds[full] + more[full] > _FULL]
+        if len(full):
+            chosen = np.isin(cells, full)
+            for cell in full.tolist():
+                rows = places[cells == cell] & (_CELL - 1)
+                own = self._apart.setdefault(cell, np.zeros(_CELL, np.int64))
+                own += np.bincount(rows, minlength=_CELL)
+            more[full] = 0
+            places = places[~chosen]
+        bounds += more
+        return places
 
     def done(self) -> ScoreTally:
         """The exact tally of all rows; the counter is used up."""
-        self._count()
-        numbers = sorted({number for table in self._tables for number in table.pages})
-        sizes = [int(_held(self._tables, number).sum()) for number in numbers]
-        kinds = [page.dtype for table in self._tables for page in table.pages.values()]
-        kind = max(kinds, key=lambda dtype: dtype.itemsize, default=np.dtype(np.uint8))
+        slots = self._slots.reshape(len(self.labels), _PAGES)
+        numbers = np.flatnonzero((slots >= 0).any(axis=0))
+        parts = [numbers[i : i + _TOGETHER] for i in range(0, len(numbers), _TOGETHER)]
+        sizes = [int(self._pages(slots[:, part]).any(axis=0).sum()) for part in parts]
+        largest = max((int(cell.max()) for cell in self._apart.values()), default=0)
+        kind = np.min_scalar_type(largest + int(self._counters[: self._used].max(initial=0)))
         keys = np.empty(sum(sizes), np.uint32)
-        counts = np.zeros((len(self.labels), len(keys)), kind)
+        counts = np.empty((len(self.labels), len(keys)), kind)
         filled = 0
-        for number, size in zip(numbers, sizes, strict=True):
-            stop = filled + size
-            places = np.flatnonzero(_held(self._tables, number))
-            keys[filled:stop] = places + (number << _PAGE_BITS)
-            for row, table in zip(counts, self._tables, strict=True):
-                # Each page is let go as soon as it is copied.
-                page = table.pages.pop(number, None)
-                if page is not None:
-                    row[filled:stop] = page[places]
-            filled = stop
+        for part, size in zip(parts, sizes, strict=True):
+            pages = self._pages(slots[:, part])
+            held = np.flatnonzero(pages.any(axis=0))
+            first = part.astype(np.int64) << _PAGE_BITS
+            keys[filled : filled + size] = first[held >> _PAGE_BITS] + (held & (_PAGE - 1))
+            counts[:, filled : filled + size] = pages[:, held]
+            filled += size
+        self._start()
         return ScoreTally(self.labels, _scores(keys), narrow(counts))
 
-    def _count(self) -> None:
-        """Count the rows that wait, label by label."""
-        keys, codes = self._keys[: self._filled], self._codes[: self._filled]
-        for code, table in enumerate(self._tables):
-            table.add(sort_keys(keys[codes == code]))
-        self._filled = 0
+    def _pages(self, slots: Array) -> Array:
+        """The counts of some pages by label, one page after the other."""
+        pages = np.where((slots >= 0)[:, :, None], self._counters[slots], np.uint16(0))
+        if not self._apart:
+            return pages.reshape(len(slots), -1)
+        cells = pages.astype(np.int64).reshape(*slots.shape, -1, _CELL)
+        for label, page in zip(*np.nonzero(slots >= 0), strict=True):
+            first = int(slots[label, page]) * (_PAGE // _CELL)
+            for i in range(_PAGE // _CELL):
+                own = self._apart.get(first + i)
+                if own is not None:
+                    cells[label, page, i] += own
+        return cells.reshape(len(slots), -1)
 
 
-class _Pages:
-    """The counters of one label, in pages by the upper half of the key."""
-
-    def __init__(self) -> None:
-        self.pages: dict[int, Array] = {}
-        self._largest: dict[int, int] = {}
-
-    @property
-    def nbytes(self) -> int:
-        return sum(page.nbytes for page in self.pages.values())
-
-    def add(self, keys: Keys) -> None:
-        """Count keys in ascending order."""
-        if not len(keys):
-            return
-        first, last = (int(key) >> _PAGE_BITS for key in (keys[0], keys[-1]))
-        starts = (np.arange(first, last + 1) << _PAGE_BITS).astype(np.uint32)
-        edges = np.append(np.searchsorted(keys, starts), len(keys))
-        touched = np.flatnonzero(np.diff(edges))
-
-        def work(i: int, j: int) -> None:
-            for at in touched[i:j].tolist():
-                self._add(first + at, keys[edges[at] : edges[at + 1]])
-
-        map_blocks(len(touched), lambda: work, block=_TOGETHER)
-
-    def _add(self, number: int, keys: Keys) -> None:
-        """Count the keys of one page."""
-        changed = np.flatnonzero(keys[1:] != keys[:-1])
-        changed += 1
-        starts = np.concatenate((_FIRST, changed))
-        amounts = np.diff(starts, append=len(keys))
-        places = keys[starts] & np.uint32(_PAGE - 1)
-        most = int(amounts.max())
-        page = self.pages.get(number)
-        if page is None:
-            page = np.zeros(_PAGE, np.min_scalar_type(most))
-            self._largest[number] = 0
-        reach = self._largest[number] + most
-        if reach > np.iinfo(page.dtype).max:
-            # The largest counter may be another one than the one that grows.
-            reach = int(page.max()) + most
-            page = page.astype(np.promote_types(page.dtype, np.min_scalar_type(reach)), copy=False)
-        page[places] += amounts.astype(page.dtype)
-        self.pages[number], self._largest[number] = page, reach
+def _longer(table: Array, used: int, size: int) -> Array:
+    """The same rows in a longer table; what is not used takes no memory yet."""
+    longer = np.zeros((size, table.shape[1]), table.dtype)
+    longer[:used] = table[:used]
+    return longer
 
 
-def _write_keys(scores: npt.NDArray[np.float32], out: Keys) -> None:
+def _keys(scores: npt.NDArray[np.float32]) -> Keys:
     """Keys in the order of the scores: negative ones turned over, others above them."""
-
-    def work(i: int, j: int) -> None:
-        bits = (scores[i:j] + np.float32(0)).view(np.int32)
-        # All bits of a negative score, the sign alone of another.
-        turned = (bits >> 31).view(np.uint32) | np.uint32(1 << 31)
-        np.bitwise_xor(bits.view(np.uint32), turned, out=out[i:j])
-
-    map_blocks(len(scores), lambda: work)
+    bits = (scores + np.float32(0)).view(np.int32)
+    # All bits of a negative score, the sign alone of another.
+    turned = (bits >> 31).view(np.uint32)
+    np.bitwise_or(turned, np.uint32(1 << 31), out=turned)
+    return np.bitwise_xor(bits.view(np.uint32), turned, out=turned)
 
 
 def _scores(keys: Keys) -> npt.NDArray[np.float32]:
     """Keys back to scores, in place."""
-    negative = keys < 1 << 31
-    np.bitwise_xor(keys, np.where(negative, np.uint32(0xFFFFFFFF), np.uint32(1 << 31)), out=keys)
+    for i in range(0, len(keys), _LOT):
+        part = keys[i : i + _LOT]
+        negative = part < np.uint32(1 << 31)
+        part ^= np.where(negative, np.uint32(0xFFFFFFFF), np.uint32(1 << 31))
     return keys.view(np.float32)
-
-
-def _held(tables: Sequence[_Pages], number: int) -> npt.NDArray[np.bool_]:
-    """Which patterns of a page have rows of any label."""
-    held = np.zeros(_PAGE, bool)
-    for table in tables:
-        page = table.pages.get(number)
-        if page is not None:
-            held |= page > 0
-    return held

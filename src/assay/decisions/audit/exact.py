@@ -14,7 +14,7 @@ from typing import Any
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.result import Verdict
 from assay.formula import Expression, enclosure
-from assay.formula.exact import UndefinedRatio
+from assay.formula.single import UndefinedRatio
 from assay.inference import Quantity
 from assay.tally import Confusion
 
