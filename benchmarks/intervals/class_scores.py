@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from assay import Estimate
+from assay import Estimate, evaluate
 from assay.engines import count
 from assay.evaluation import Judge
 from assay.measures import AVERAGE_PRECISION, ROC_AUC, parse
 from assay.sources import Batch
-from assay.sources.batch import UnknownRows
 
 # Of each class: rows for an AUC and for average precision, and errors of either.
 ENOUGH_ROWS, ENOUGH_ROWS_OF_AP, ENOUGH_ERRORS = 30, 50, 5
@@ -123,9 +122,11 @@ class OpenSet:
         outside = int(rng.binomial(rows, self.unknown))
         inside = ClassScores((0.5, 0.3, 0.2), (self.gap,) * 3, rows)
         odds = np.exp(rng.standard_normal((outside, 3)))
-        largest = (odds / odds.sum(axis=1, keepdims=True)).max(axis=1)
         batch = inside.batch(rng, rows - outside)
-        return Judge(count(replace(batch, unknown=UnknownRows("unknown", largest))))
+        truth = [*(batch.labels[i] for i in batch.truth), *["unknown"] * outside]
+        table = np.concatenate([batch.probabilities, odds / odds.sum(axis=1, keepdims=True)])
+        said = dict(zip(batch.labels, table.T, strict=True))
+        return Judge(evaluate(truth, y_proba=said, unknown="unknown").tally)
 
     def truths(self) -> Mapping[str, float]:
         """The values on so many rows that their own error does not matter."""

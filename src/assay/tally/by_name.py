@@ -199,7 +199,10 @@ class Tally:
         names = tuple(name for name in self.labels.names if name != label)
         sample = self.sample
         if sample is not None and label in sample.labels:
-            sample = sample.of_rows_where(sample.truth != sample.labels.index(label))
+            rest = [name for name in sample.labels if name != label]
+            places = {name: rest.index(name) if name in rest else 0 for name in sample.labels}
+            others_of = sample.truth != sample.labels.index(label)
+            sample = sample.of_rows_where(others_of).placed(rest, places)
         return replace(
             self,
             labels=Names(names, self.labels.kind),

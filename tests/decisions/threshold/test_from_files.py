@@ -98,7 +98,7 @@ def test_weights_and_decisions_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a decision"):
         choose_threshold_files(str(path), Request(decision="decision"), max_fpr=0.1)
     pl.DataFrame({"label": ["a", "b"], "decision": ["a", "b"]}).write_csv(path)
-    with pytest.raises(ScoreError, match="--score"):
+    with pytest.raises(ScoreError, match="score="):
         choose_threshold_files(str(path), positive="b", max_fpr=0.1)
 
 

@@ -133,7 +133,7 @@ class CountedFiles:
             if "y_score" not in columns and "y_proba" not in columns:
                 raise ScoreError(
                     f"{self._reading.rows({}).name}: a threshold is chosen on scores, and only "
-                    f"decisions were found. Say which column holds the scores with --score"
+                    f"decisions were found. Say which column holds the scores with score="
                 )
             columns.pop("y_pred", None)
             rows = self._ranked(coded_columns(columns))
