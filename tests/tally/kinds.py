@@ -4,29 +4,36 @@ All laws run over :data:`KINDS`. A row is a tuple of plain values.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 from hypothesis import strategies as st
 
-from assay.engines import count
-from assay.sources import from_arrays
+from assay.engines import Ask, Columns, count, count_coded, frames
+from assay.sources import code_arrays, from_arrays
 from assay.tally import (
     ClusterTally,
     Confusion,
+    Crosstab,
     JointScores,
     LossSums,
     PairTally,
     Resolved,
     Sample,
     ScoreTally,
+    Tally,
 )
-from assay.tally.keeping import Exact, Grid
+from assay.tally.by_name import Refusals
+from assay.tally.keeping import Exact, Grid, Keeping
 
 TWO = ("benign", "attack")
 THREE = ("benign", "dos", "probe")
+# Labels that a part of the rows may or may not have seen.
+NAMES = ("benign", "dos", "probe", "worm")
 HOSTS = ("alpha", "beta", "gamma")
+DAYS = ("2026-11-16", "2026-11-17", "2027-01-01")
 GRID_BITS = 3
 CUTS = np.array([-1.0, 0.0, 5e-324, 0.25, 0.5, 0.75])
 
@@ -50,12 +57,17 @@ probabilities = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1))
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of tally: its rows, how they are counted, and the tally of none."""
+    """A kind of tally: its rows, how they are counted, and the tally of none.
+
+    ``amounts`` leaves out of a tally how many rows it was given, where it remembers that: a row
+    that is counted three times is one row.
+    """
 
     name: str
     rows: st.SearchStrategy[Row]
     count: Callable[[Sequence[Row], Counts], Any]
     zero: Callable[[], Any]
+    amounts: Callable[[Any], Any] = lambda tally: tally
 
 
 def _columns(rows: Sequence[Row], dtypes: Sequence[Any]) -> list[Any]:
@@ -174,6 +186,81 @@ def no_record() -> Resolved:
     return one.zero()
 
 
+def _crosstab(rows: Sequence[Row], counts: Counts) -> Crosstab:
+    truth, said = _columns(rows, (np.uint8, np.uint8))
+    return Crosstab.of_codes(NAMES, truth, ("below", "flagged"), said, counts=counts)
+
+
+def _by_name(kept: Keeping) -> Callable[[Sequence[Row], Counts], Tally]:
+    """Rows of a frame with everything that can be counted beside a score; bad ones are skipped."""
+
+    def counted(rows: Sequence[Row], counts: Counts) -> Tally:
+        frame = pl.DataFrame(
+            {name: [row[i] for row in rows] for i, name in enumerate(_SCHEMA)}, schema=_SCHEMA
+        )
+        columns = Columns("label", score="score", cluster="host", slices=("site",), time="day")
+        if counts is not None:
+            frame = frame.with_columns(pl.Series("n", counts, pl.Int64))
+            columns = replace(columns, count="n")
+        return frames.count(frame, columns, Ask(kept, on_bad_row="skip"))
+
+    return counted
+
+
+_SCHEMA = {
+    "label": pl.String,
+    "score": pl.Float64,
+    "host": pl.String,
+    "site": pl.String,
+    "day": pl.String,
+}
+_frame_rows = st.tuples(
+    st.sampled_from([*NAMES, None]),
+    st.one_of(probabilities, st.floats(-3, 3), st.just(float("nan"))),
+    hosts,
+    st.sampled_from(["x", "y"]),
+    st.sampled_from(DAYS),
+)
+
+
+def _amounts(tally: Tally) -> Tally:
+    days = tally.days and {day: _amounts(part) for day, part in tally.days.items() if part.counted}
+    if not tally.counted:
+        return Tally()
+    return replace(tally, rows=0, empty=0, refused=Refusals(), days=days)
+
+
+def _coded(rows: Sequence[Row], counts: Counts, **columns: Any) -> Tally:
+    if not rows or (counts is not None and not counts.any()):
+        return Tally()
+    given = {} if counts is None else {"counts": counts}
+    return count_coded(code_arrays([NAMES[row[0]] for row in rows], **columns, **given), Ask())
+
+
+def _decisions_by_name(rows: Sequence[Row], counts: Counts) -> Tally:
+    return _coded(
+        rows,
+        counts,
+        y_pred=[NAMES[row[1]] for row in rows],
+        clusters=[row[2] for row in rows],
+        slices={"site": [row[3] for row in rows]},
+    )
+
+
+def _classes_by_name(rows: Sequence[Row], counts: Counts) -> Tally:
+    """Rows with a probability a class; the label may be one that has none."""
+    table = np.array([row[1:4] for row in rows], np.float64).reshape(-1, 3)
+    table = table / table.sum(axis=1, keepdims=True)
+    return _coded(
+        rows,
+        counts,
+        y_proba={name: table[:, i] for i, name in enumerate(NAMES[:3])},
+        clusters=[row[4] for row in rows],
+        times=[row[5] for row in rows],
+        unknown=NAMES[3],
+    )
+
+
 KINDS = (
     Kind("confusion", st.tuples(ternary, ternary), _confusion, lambda: Confusion.zero(THREE)),
     Kind(
@@ -270,9 +357,26 @@ KINDS = (
             st.one_of(probabilities, st.floats(-3, 3)),
             hosts,
             st.sampled_from(["x", "y"]),
-            st.sampled_from(["2026-11-16", "2026-11-17", "2027-01-01"]),
+            st.sampled_from(DAYS),
         ),
         _record,
         no_record,
+    ),
+    Kind("crosstab", st.tuples(st.integers(0, 3), binary), _crosstab, Crosstab),
+    Kind("scores by name", _frame_rows, _by_name(Exact()), Tally, _amounts),
+    Kind("cells by name", _frame_rows, _by_name(Grid(GRID_BITS)), Tally, _amounts),
+    Kind(
+        "decisions by name",
+        st.tuples(st.integers(0, 3), st.integers(0, 3), hosts, st.sampled_from(["x", "y"])),
+        _decisions_by_name,
+        Tally,
+        _amounts,
+    ),
+    Kind(
+        "classes by name",
+        st.tuples(st.integers(0, 3), *[st.integers(1, 9)] * 3, hosts, st.sampled_from(DAYS)),
+        _classes_by_name,
+        Tally,
+        _amounts,
     ),
 )

@@ -15,17 +15,19 @@ from assay.errors import TallyError
 from assay.tally import (
     ClusterTally,
     Confusion,
+    Crosstab,
     JointScores,
     LossSums,
     PairTally,
     Resolved,
     Sample,
     ScoreTally,
+    Tally,
     codec,
     from_bytes,
 )
 
-from .kinds import KINDS, THREE, TWO
+from .kinds import DAYS, HOSTS, KINDS, NAMES, THREE, TWO
 
 MAGIC = b"assay-tally\n"
 HEAD = len(MAGIC) + 12  # the magic word, a checksum of 4 bytes and the length of the head in 8
@@ -49,8 +51,20 @@ def _rows(name: str) -> list[tuple[Any, ...]]:
             *(rng.randrange(2), rng.random(), rng.choice(["alpha", "beta"]), "x"),
             rng.choice(["2026-11-16", "2026-11-17"]),
         ),
+        "crosstab": lambda: (rng.randrange(4), rng.randrange(2)),
+        "scores by name": lambda: _frame_row(rng),
+        "cells by name": lambda: _frame_row(rng),
+        "decisions by name": lambda: (rng.randrange(4), rng.randrange(4), "alpha", "x"),
+        "classes by name": lambda: (
+            *(rng.randrange(3), *(rng.randint(1, 9) for _ in range(3)), "beta"),
+            rng.choice(DAYS),
+        ),
     }.get(name, lambda: (rng.randrange(2), rng.random()))
     return [make() for _ in range(5)]
+
+
+def _frame_row(rng: random.Random) -> tuple[Any, ...]:
+    return (rng.choice([*NAMES, None]), rng.random(), rng.choice(HOSTS), "x", rng.choice(DAYS))
 
 
 EXAMPLES = {kind.name: kind.count(_rows(kind.name), None) for kind in KINDS}
@@ -64,6 +78,9 @@ EXAMPLES["weighted losses"] = LossSums.of_binary(
     np.array([0, 1]), np.array([0.5, 0.25]), weights=np.array([0.5, 1.5])
 )
 EXAMPLES["weighted confusion"] = Confusion(TWO, ((0.5, 1.0), (2.0, 0.0)), ((0.25, 1.0), (4.0, 0.0)))
+EXAMPLES["weighted crosstab"] = Crosstab.of_codes(
+    TWO, np.array([0, 1]), TWO, np.array([1, 1]), weights=np.array([0.5, 1e-200])
+)
 every_example = pytest.mark.parametrize("name", EXAMPLES)
 
 
@@ -194,7 +211,7 @@ def test_an_unknown_kind_is_named_beside_the_known_ones() -> None:
     head, payload = _parts(EXAMPLES["pairs"].to_bytes())
     head["kind"] = "histogram"
     with pytest.raises(
-        TallyError, match=r"'histogram'.*clusters, confusion, joint, losses, names, pairs"
+        TallyError, match=r"'histogram'.*clusters, confusion, crosstab, joint, losses, names, pairs"
     ):
         from_bytes(_headed(head, payload))
 
@@ -283,6 +300,36 @@ def _record_bytes(parts: dict[str, Any] | None = None, **changed: Any) -> bytes:
     return _headed(head, b"".join(bodies.values()))
 
 
+def _names_bytes(parts: dict[str, Any] | None = None, **changed: Any) -> bytes:
+    """A tally by name whose head may say what codec.write would not."""
+    header: dict[str, Any] = {
+        "labels": ["text", ["attack", "benign"]],
+        "decisions": None,
+        "columns": None,
+        "threshold": 0.5,
+        "rows": 3,
+        "empty": 0,
+        "refused": {"no label": 1},
+        "decided": [["score", "", [["attack", "flagged", 1], ["benign", "below", 1]]]],
+        "scores": [],
+        "extremes": [["score", "", [0.25, 0.5]]],
+        "losses": [],
+        "clusters": None,
+        "too_many": False,
+        "slices": [],
+        "days": None,
+        "sides": {},
+    }
+    bodies = {name: part.to_bytes() for name, part in (parts or {}).items()}
+    arrays = [{"name": n, "dtype": "|u1", "shape": [len(b)]} for n, b in bodies.items()]
+    head = {"kind": "names", "schema": 1, "header": header | changed, "arrays": arrays}
+    return _headed(head, b"".join(bodies.values()))
+
+
+def _crosstab_bytes(*cells: Any) -> bytes:
+    return _headed({"kind": "crosstab", "schema": 1, "header": {"cells": cells}, "arrays": []})
+
+
 SCORES = ScoreTally.of_rows(TWO, np.array([0.5]), np.array([1]))
 GOOD = [
     _sample(),
@@ -293,6 +340,10 @@ GOOD = [
     _record_bytes(),
     _record_bytes({"scores 0": SCORES}, kind="score", scores=1),
     codec.write("clusters", {"labels": TWO, "clusters": ["h"]}, {"cells": CELLS}),
+    _names_bytes(),
+    _names_bytes({"scores 0": SCORES}, scores=[["score", ""]]),
+    _crosstab_bytes(["a", "b", 1], ["c", "b", 2]),
+    _crosstab_bytes(["a", "b", 0.5, 0.25]),
 ]
 DAMAGED = {
     "clusters of another number": codec.write(
@@ -393,6 +444,40 @@ DAMAGED = {
         {"scores 0": SCORES, "scores 1": SCORES}, kind="score", scores=1
     ),
     "record of clusters of other labels": _record_bytes({"clusters": ClusterTally.zero(THREE)}),
+    "names out of order": _names_bytes(labels=["text", ["benign", "attack"]]),
+    "names of an unknown kind": _names_bytes(labels=["words", ["attack", "benign"]]),
+    "names of a threshold that is text": _names_bytes(threshold="x"),
+    "names of an infinite threshold": _names_bytes(threshold=float("inf")),
+    "names of minus one row": _names_bytes(rows=-1),
+    "names of half a row": _names_bytes(rows=1.5),
+    "names of a negative number of empty rows": _names_bytes(empty=-1),
+    "names of refused rows that are text": _names_bytes(refused={"no label": "x"}),
+    "names that counted another label": _names_bytes(
+        decided=[["score", "", [["worm", "flagged", 1]]]]
+    ),
+    "names of opinions out of order": _names_bytes(decided=[["score", "", []], ["a", "", []]]),
+    "names of extremes that fall": _names_bytes(extremes=[["score", "", [0.5, 0.25]]]),
+    "names of an extreme that is no number": _names_bytes(
+        extremes=[["score", "", [float("nan"), 0.25]]]
+    ),
+    "names that lack scores": _names_bytes(scores=[["score", ""]]),
+    "names whose scores are losses": _names_bytes({"scores 0": LossSums()}, scores=[["score", ""]]),
+    "names whose sample is a confusion": _names_bytes({"sample": EXAMPLES["confusion"]}),
+    "names whose day is a confusion": _names_bytes(
+        {"day 2026-11-16": EXAMPLES["confusion"]}, days=["2026-11-16"]
+    ),
+    "names whose rows without a label are scores": _names_bytes({"unlabelled": SCORES}),
+    "names of a day that they do not name": _names_bytes({"day 2026-11-16": Tally()}),
+    "names of endless sides": _names_bytes(sides={"positive": float("inf")}),
+    "crosstab out of order": _crosstab_bytes(["c", "b", 2], ["a", "b", 1]),
+    "crosstab twice the same": _crosstab_bytes(["a", "b", 2], ["a", "b", 1]),
+    "crosstab of no rows": _crosstab_bytes(["a", "b", 0]),
+    "crosstab of a truth value": _crosstab_bytes(["a", "b", True]),
+    "crosstab of half a row": _crosstab_bytes(["a", "b", 0.5]),
+    "crosstab of an endless weight": _crosstab_bytes(["a", "b", float("inf"), 0.25]),
+    "crosstab of a negative square": _crosstab_bytes(["a", "b", 0.5, -0.25]),
+    "crosstab of two squares": _crosstab_bytes(["a", "b", 0.5, 0.25, 0.25]),
+    "crosstab of some weights": _crosstab_bytes(["a", "b", 0.5, 0.25], ["c", "b", 2]),
     "record of a part that is no tally": codec.write(
         "tally", _parts(_record_bytes())[0]["header"], {"losses": np.array([1, 2], np.uint8)}
     ),
@@ -461,7 +546,9 @@ def test_a_head_with_a_value_exchanged_is_refused_or_read_as_a_sound_tally(
         | Sample
         | JointScores
         | LossSums
-        | Resolved,
+        | Resolved
+        | Crosstab
+        | Tally,
     )
     assert from_bytes(found.to_bytes()) == found
 

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,18 +10,23 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from assay.engines import Ask, count_coded
 from assay.errors import TallyError
+from assay.sources import code_arrays
 from assay.tally import (
     ClusterTally,
     Confusion,
+    Crosstab,
     JointScores,
     LossSums,
     PairTally,
     Resolved,
     Sample,
     ScoreTally,
+    Tally,
     from_bytes,
 )
+from assay.tally.by_name import Refusals
 
 from .kinds import HOSTS, KINDS, THREE, TWO, Kind, Row, no_record
 
@@ -132,7 +138,8 @@ def test_counts_are_repetition_and_zero_counts_are_absence(kind: Kind, data: st.
     rows = _rows(kind, data, least=1)
     counts = data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))
     repeated = [row for row, n in zip(rows, counts, strict=True) for _ in range(n)]
-    assert _same(kind.count(rows, np.array(counts, np.int64)), kind.count(repeated, None))
+    counted = kind.count(rows, np.array(counts, np.int64))
+    assert _same(kind.amounts(counted), kind.amounts(kind.count(repeated, None)))
 
 
 @every_kind
@@ -179,6 +186,14 @@ def _sample_of(clusters: bool) -> Sample:
     if clusters:
         return Sample.of_rows(TWO, _ONE, {"a": _SCORE}, cluster=_ONE, clusters=HOSTS)
     return Sample.of_rows(TWO, _ONE, {"a": _SCORE})
+
+
+def _tally(
+    y_true: Sequence[Any] = ("dos",), *, threshold: float | None = None, **columns: Any
+) -> Tally:
+    """One row, by name."""
+    rows = code_arrays(list(y_true), **{"y_score": [0.5], **columns})
+    return count_coded(rows, Ask(threshold=threshold))
 
 
 UNLIKE = {
@@ -254,6 +269,61 @@ UNLIKE = {
         Resolved(TWO, "attack", Confusion.zero(TWO)),
         "one counted scores and the other did not",
     ),
+    "crosstab weights": lambda: (
+        Crosstab({("benign", "flagged"): 2}),
+        Crosstab({("benign", "flagged"): 2.0}, {("benign", "flagged"): 4.0}),
+        "with and without sampling weights",
+    ),
+    "names threshold": lambda: (
+        _tally(threshold=0.5),
+        _tally(threshold=0.6),
+        r"unlike threshold.*0\.5 and 0\.6; count both with the same threshold=",
+    ),
+    "names usual threshold": lambda: (
+        _tally(),
+        _tally(threshold=0.5),
+        r"unlike threshold.*None and 0\.5",
+    ),
+    "names decisions": lambda: (
+        _tally(y_pred=["dos"]),
+        _tally(),
+        "one counted decisions and the other did not",
+    ),
+    "names clusters": lambda: (
+        _tally(clusters=["alpha"]),
+        _tally(),
+        "one counted clusters and the other did not",
+    ),
+    "names days": lambda: (
+        _tally(times=["2026-11-16"]),
+        _tally(),
+        "one counted days and the other did not",
+    ),
+    "names scores": lambda: (
+        _tally(y_pred=["dos"]),
+        _tally(y_pred=["dos"], y_score=None),
+        "one counted scores and the other did not",
+    ),
+    "names weights": lambda: (
+        _tally(sample_weight=[2.5]),
+        _tally(),
+        "with and without sampling weights",
+    ),
+    "names probabilities": lambda: (
+        _tally(y_score=None, y_proba={"dos": [0.5], "probe": [0.5], "benign": [0.0]}),
+        _tally(y_score=None, y_proba={"dos": [0.5], "worm": [0.5], "benign": [0.0]}),
+        "unlike probabilities.*'probe'.*'worm'",
+    ),
+    "names sides": lambda: (
+        _tally().asked(positive="dos"),
+        _tally().asked(negative="benign"),
+        "it was said positive='dos', of the other negative='benign'",
+    ),
+    "names kinds": lambda: (
+        _tally(),
+        _tally([1]),
+        r"labels are text in one part \('dos'\) and numbers in another \('1'\).*Convert one",
+    ),
 }
 
 
@@ -264,6 +334,25 @@ def test_unlike_tables_refuse_to_be_added(name: str) -> None:
         a + b
     with pytest.raises(TallyError):
         b + a
+
+
+def test_rows_that_were_all_refused_add_to_any_others() -> None:
+    refused = Tally(rows=2, refused=Refusals({"no label": 2}))
+    for part in (_tally(threshold=0.7), _tally([1], clusters=["alpha"])):
+        total = part + refused
+        assert _same(total, refused + part)
+        assert total.rows == 3
+        assert total.refused.reasons == {"no label": 2}
+        assert total.threshold == part.threshold
+
+
+@pytest.mark.parametrize("labels", [("benign", "dos"), np.array(["benign", "dos"])])
+@pytest.mark.parametrize("positive", ["dos", np.str_("dos"), np.int64(1), True])
+def test_what_was_said_of_labels_goes_to_bytes_and_adds(labels: Any, positive: Any) -> None:
+    tally = _tally().asked(positive=positive, labels=labels)
+    again = from_bytes(tally.to_bytes())
+    assert _same(again, tally)
+    assert (again + tally).sides == {"labels": ["benign", "dos"], "positive": positive}
 
 
 def test_slices_of_either_side_are_kept() -> None:

@@ -175,7 +175,9 @@ class Tally:
 
     def asked(self, **sides: Any) -> Tally:
         """The tally that remembers what was said of its labels."""
-        return replace(self, sides={n: v for n, v in sorted(sides.items()) if v is not None})
+        return replace(
+            self, sides={n: _plain(v) for n, v in sorted(sides.items()) if v is not None}
+        )
 
     @property
     def is_zero(self) -> bool:
@@ -264,7 +266,7 @@ class Tally:
             "refused": dict(self.refused.reasons),
             "decided": _tables(self.decided),
             "scores": list(self.scores),
-            "extremes": [[*key, *ends] for key, ends in self.extremes.items()],
+            "extremes": [[*key, ends] for key, ends in self.extremes.items()],
             "losses": list(self.losses),
             "clusters": None if self.clusters is None else list(self.clusters),
             "too_many": self.too_many,
@@ -282,51 +284,73 @@ class Tally:
 
 @codec.reads("names")
 def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
-    """A tally from its header and the bytes of its parts."""
+    """A tally from its header and the bytes of its parts, refused unless it is canonical."""
     parts = {name: codec.from_bytes(array.tobytes()) for name, array in arrays.items()}
-    days = header["days"]
+    unread = set(parts)
 
-    def numbered(name: str, keys: Sequence[Any], of: type) -> dict[tuple[str, str], Any]:
-        tables = {_key(key): parts[f"{name} {i}"] for i, key in enumerate(keys)}
-        if any(type(table) is not of for table in tables.values()):
-            raise ValueError(f"its {name} are of another kind")
-        return tables
+    def part(name: str, kind: type) -> Any:
+        unread.discard(name)
+        if type(parts[name]) is not kind:
+            raise ValueError(f"its part {name!r} is of another kind")
+        return parts[name]
 
+    def numbered(name: str, keys: Sequence[Any], kind: type) -> dict[tuple[str, str], Any]:
+        return codec.in_order(
+            [(_key(key), part(f"{name} {i}", kind)) for i, key in enumerate(keys)]
+        )
+
+    days, clusters = header["days"], header["clusters"]
     tally = Tally(
         labels=_names_of(header["labels"]),
         decisions=None if header["decisions"] is None else _names_of(header["decisions"]),
         columns=None if header["columns"] is None else tuple(map(str, header["columns"])),
-        threshold=header["threshold"],
-        rows=int(header["rows"]),
-        empty=int(header["empty"]),
-        refused=Refusals({str(k): int(v) for k, v in header["refused"].items()}),
+        threshold=None if header["threshold"] is None else codec.finite_number(header["threshold"]),
+        rows=codec.whole_number(header["rows"]),
+        empty=codec.whole_number(header["empty"]),
+        refused=Refusals(
+            {str(k): codec.whole_number(v) for k, v in sorted(header["refused"].items())}
+        ),
         decided=_tables_of(header["decided"]),
         scores=numbered("scores", header["scores"], ScoreTally),
-        extremes={(str(a), str(b)): (float(c), float(d)) for a, b, c, d in header["extremes"]},
+        extremes=codec.in_order([(_key(key), _ends(*ends)) for *key, ends in header["extremes"]]),
         losses=numbered("loss", header["losses"], LossSums),
-        clusters=None
-        if header["clusters"] is None
-        else numbered("clusters", header["clusters"], ClusterTally),
-        sample=parts.get("sample"),
+        clusters=None if clusters is None else numbered("clusters", clusters, ClusterTally),
+        sample=part("sample", Sample) if "sample" in parts else None,
         too_many=bool(header["too_many"]),
-        slices={(str(c), str(v)): _tables_of(each) for c, v, each in header["slices"]},
-        days=None if days is None else {str(day): parts[f"day {day}"] for day in days},
-        unlabelled=parts.get("unlabelled"),
+        slices=codec.in_order(
+            [((str(c), str(v)), _tables_of(each)) for c, v, each in header["slices"]]
+        ),
+        days=None
+        if days is None
+        else codec.in_order([(str(day), part(f"day {day}", Tally)) for day in days]),
+        unlabelled=part("unlabelled", Tally) if "unlabelled" in parts else None,
         sides={str(name): value for name, value in header["sides"].items()},
     )
-    if min(tally.rows, tally.empty) < 0 or any(n < 0 for n in tally.refused.reasons.values()):
-        raise ValueError("a number of rows is negative")
-    for part in (*(tally.days or {}).values(), tally.unlabelled):
-        if part is not None and type(part) is not Tally:
-            raise ValueError("its days are of another kind")
-    if tally.sample is not None and type(tally.sample) is not Sample:
-        raise ValueError("its sample is of another kind")
+    if unread:
+        raise ValueError(f"it has parts that it does not name: {sorted(unread)}")
+    for table in tally.decided.values():
+        if not set(table.labels) <= set(tally.labels.names):
+            raise ValueError("it counted labels that it does not name")
+    tally.to_bytes()  # refuses numbers that are not finite in what was said of labels
     return tally
 
 
 def _key(pair: Sequence[Any]) -> tuple[str, str]:
     first, second = pair
     return str(first), str(second)
+
+
+def _ends(low: Any, high: Any) -> tuple[float, float]:
+    if not codec.finite_number(low) <= codec.finite_number(high):
+        raise ValueError(f"scores run from {low} to {high}")
+    return float(low), float(high)
+
+
+def _plain(value: Any) -> Any:
+    """A label, or several, as JSON keeps them."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    return value if isinstance(value, str | int | float) else [_plain(each) for each in value]
 
 
 def _names_of(header: Sequence[Any]) -> Names:
@@ -341,7 +365,7 @@ def _tables(by_key: Mapping[Said, Crosstab]) -> list[Any]:
 
 
 def _tables_of(header: Sequence[Any]) -> dict[Said, Crosstab]:
-    return {(str(a), str(b)): crosstab_of(table) for a, b, table in header}
+    return codec.in_order([((str(a), str(b)), crosstab_of(table)) for a, b, table in header])
 
 
 def _by_key(parts: Sequence[Mapping[Any, Any]], add: Callable[[list[Any]], Any]) -> dict[Any, Any]:

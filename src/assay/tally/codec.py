@@ -6,8 +6,9 @@ Reading runs no code and trusts no length: whatever does not fit is refused.
 from __future__ import annotations
 
 import json
+import math
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -132,3 +133,25 @@ def _arrays(data: bytes, position: int, described: Any) -> dict[str, Array]:
     if position != len(data):
         raise TallyError(f"the tally has {len(data) - position} bytes too many")
     return arrays
+
+
+def in_order(pairs: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
+    """Pairs of key and value, refused unless the keys ascend."""
+    keys = [key for key, _ in pairs]
+    if keys != sorted(set(keys)):
+        raise ValueError(f"{keys} are not in order")
+    return dict(pairs)
+
+
+def whole_number(value: Any) -> int:
+    """A number of rows."""
+    if type(value) is not int or value < 0:
+        raise ValueError(f"a number of rows is {value!r}")
+    return value
+
+
+def finite_number(value: Any) -> float:
+    """A number such as a score."""
+    if type(value) not in (int, float) or not math.isfinite(value):
+        raise ValueError(f"{value!r} is not a finite number")
+    return float(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import TallyError
+from assay.tally import codec
 from assay.tally.confusion import Confusion
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -19,7 +21,7 @@ Cell: TypeAlias = tuple[str, str]
 BELOW, FLAGGED = "below", "flagged"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Crosstab:
     """How many rows of each label were said to be what; only pairs that occur are kept.
 
@@ -51,15 +53,17 @@ class Crosstab:
         )
 
         def named(matrix: Sequence[Sequence[Any]]) -> dict[Cell, Any]:
-            return _sorted(
-                {
-                    (label, column): matrix[i][j]
-                    for i, label in enumerate(labels)
-                    for j, column in enumerate(columns)
-                }
-            )
+            return {
+                (label, column): matrix[i][j]
+                for i, label in enumerate(labels)
+                for j, column in enumerate(columns)
+                if square.cells[i][j]
+            }
 
-        return cls(named(square.cells), None if square.squares is None else named(square.squares))
+        cells = _sorted(named(square.cells))
+        if square.squares is None:
+            return cls(cells)
+        return cls(cells, _sorted(named(square.squares)))
 
     @staticmethod
     def merge(parts: Iterable[Crosstab]) -> Crosstab:
@@ -119,6 +123,16 @@ class Crosstab:
         squares = None if self.squares is None else placed(self.squares)
         return Confusion(labels, placed(self.cells), squares)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Crosstab) and self.to_bytes() == other.to_bytes()
+
+    def __hash__(self) -> int:
+        return hash(self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """The table as bytes; :func:`assay.tally.from_bytes` reads them."""
+        return codec.write("crosstab", {"cells": self.to_header()}, {})
+
     def to_header(self) -> list[Any]:
         """The table as plain values."""
         if self.squares is None:
@@ -133,10 +147,13 @@ def crosstab_of(header: Sequence[Any]) -> Crosstab:
     for entry in header:
         label, column, number, *square = entry
         weighted = bool(square)
-        if type(number) is not (float if weighted else int) or not number > 0:
+        if type(number) is not (float if weighted else int) or not 0 < number < math.inf:
             raise ValueError(f"a cell is {number!r}")
         cells[str(label), str(column)] = number
         if weighted:
+            # The square of a tiny weight is zero.
+            if codec.finite_number(*square) < 0:
+                raise ValueError(f"a square is {square[0]!r}")
             squares[str(label), str(column)] = float(square[0])
     if list(cells) != sorted(cells) or len(cells) != len(header):
         raise ValueError("cells are not in order")
@@ -145,8 +162,14 @@ def crosstab_of(header: Sequence[Any]) -> Crosstab:
     return Crosstab(cells, squares or None)
 
 
+@codec.reads("crosstab")
+def table_of(header: Mapping[str, Any], _: Mapping[str, Array]) -> Crosstab:
+    """A table from its header."""
+    return crosstab_of(header["cells"])
+
+
 def _sorted(cells: Mapping[Cell, Any]) -> dict[Cell, Any]:
-    return {cell: cells[cell] for cell in sorted(cells) if cells[cell]}
+    return {cell: cells[cell] for cell in sorted(cells)}
 
 
 def _summed(parts: Sequence[Mapping[Cell, Any]]) -> dict[Cell, Any]:
