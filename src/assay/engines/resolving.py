@@ -34,7 +34,6 @@ from assay.tally.by_name import (
 from assay.tally.crosstab import FLAGGED
 from assay.tally.keeping import Exact
 
-
 # The labels of known rows in an open set.
 DECIDED = ("wrong", "right")
 # A model of two labels decides by one score; of three or more the largest probability decides.

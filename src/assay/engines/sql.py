@@ -136,6 +136,7 @@ class _Counting:
         self._dialect = database.dialect
         self._ask = ask
         self._score = columns.score
+        self._counts = columns.count is not None
         roles = [columns.label, columns.decision, columns.count, columns.weight, columns.cluster]
         named = [*roles, columns.family, *columns.slices, columns.time]
         self._keys = list(dict.fromkeys(name for name in named if name is not None))
@@ -162,7 +163,8 @@ class _Counting:
         threshold = USUAL if self._ask.threshold is None else self._ask.threshold
         common = 0
         if isinstance(keeping, Cuts):
-            common = self._common(table)
+            # Where rows have counts, the most frequent label is not the one of most rows.
+            common = 0 if self._counts else self._common(table)
             if not common:
                 keeping = Exact()
         if isinstance(keeping, Exact) and kind == "float" and not self._dialect.is_number:

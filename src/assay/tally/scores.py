@@ -254,7 +254,8 @@ class ScoreTally:
                 return amounts[np.argsort(places)]
             sums = np.zeros((len(names), self.size), kind)
             for row, place in enumerate(places):
-                sums[place] += amounts[row]
+                # Counts of 64 bits have no sign, and stay below 2^62.
+                np.add(sums[place], amounts[row], out=sums[place], casting="unsafe")
             return narrow(sums) if kind is np.int64 else sums
 
         if self.squares is None:
