@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from speed import check, children, compare, files, network, peers, small
+from speed import check, children, compare, files, keeping, network, peers, small, threshold
 from speed.rows import Rows, rows
 from speed.timing import Finding, best
 
@@ -159,11 +159,13 @@ def main() -> None:
     parts = (
         start(imports),
         small.findings(),
+        keeping.findings(count),
         resampling(asked.repeats),
         compare.findings(),
         check.findings(),
         network.findings(asked.repeats),
         files.findings(10 * count),
+        threshold.findings(20 * count),
         memory(count),
         evaluations(rows(count), asked.repeats),
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from assay import Estimate
+from assay import Estimate, evaluate
 from assay.engines import count
 from assay.evaluation import Judge
 from assay.measures import AVERAGE_PRECISION, ROC_AUC, parse

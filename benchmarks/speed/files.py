@@ -46,7 +46,7 @@ def write(path: Path, count: int) -> None:
     folder.rmdir()
 
 
-def _timed(command: list[str]) -> tuple[float, int, str]:
+def timed(command: list[str]) -> tuple[float, int, str]:
     """Seconds, peak bytes and output of a command."""
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -65,13 +65,13 @@ def findings(count: int) -> Iterator[Finding]:
         path = Path(folder) / "rows.parquet"
         write(path, count)
         command = [sys.executable, "-m", "assay", "evaluate", str(path), "--format", "json"]
-        seconds, peak, out = _timed(command)
+        seconds, peak, out = timed(command)
         rows = sum(map(sum, json.loads(out)["confusion"]))
         assert rows == count, f"{rows:,} rows were counted, not {count:,}"
         yield Finding(f"evaluate a Parquet file of {count:,} rows (bool, float32)", seconds, "s")
         yield Finding("  million rows a second", count / seconds / 1e6, "M/s")
         yield Finding("  peak memory of the process", peak / 1e9, "GB", at_most=2)
-        seconds, peak, _ = _timed([sys.executable, "-c", _GROUPED, str(path)])
+        seconds, peak, _ = timed([sys.executable, "-c", _GROUPED, str(path)])
         yield Finding("polars group_by of the scores of the same file", seconds, "s")
         yield Finding("  million rows a second", count / seconds / 1e6, "M/s")
         yield Finding("  peak memory of the process", peak / 1e9, "GB")

@@ -211,6 +211,24 @@ def test_rules_choose_thresholds(cli: Cli, here: Path) -> None:
     assert far["new"] > far["old"]
 
 
+def test_a_grid_says_so_and_gives_bounds_and_flips_keep_their_rows(cli: Cli, here: Path) -> None:
+    found, kept = (
+        cli("compare", "predictions.csv", *TWO, "--mode", "grid", "--format", "json", *more)
+        for more in ((), ("--flips", "flips.csv"))
+    )
+    assert found.code == kept.code == 0
+    documents = [json.loads(each.out) for each in (found, kept)]
+    for document in documents:
+        assert document["mode"] == "grid"
+        auc = next(d for d in document["differences"] if d["measure"] == "roc_auc")
+        assert auc["low"] < auc["bound"][0] <= auc["difference"] <= auc["bound"][1] < auc["high"]
+        assert any(note.startswith("mode grid: ") for note in document["notes"])
+        assert any("--mode exact" in note for note in document["notes"])
+    assert documents[0]["flips"] == documents[1]["flips"]
+    assert documents[0]["source"]["rows_used"] == documents[1]["source"]["rows_used"]
+    assert flips(here / "flips.csv")
+
+
 def test_thresholds_are_given_for_all_or_for_each(cli: Cli, here: Path) -> None:
     def thresholds(*options: str) -> dict[str, float]:
         found = cli("compare", "predictions.csv", *TWO, *QUICK, *options, "--format", "json")
@@ -359,6 +377,8 @@ def test_flips_that_can_not_be_written_are_told_before_the_work(cli: Cli, here: 
         ("x.csv --folds f.csv", "not both"),
         ("--folds f.csv --at max-far=0.1", "--at says nothing of --folds"),
         ("--folds f.csv --id x", "--id says nothing of --folds"),
+        ("--folds f.csv --mode grid", "--mode says nothing of --folds"),
+        ("x.csv --model a=b --model c=d --mode cuts", "'cuts' is not one of"),
     ],
 )
 def test_wrong_usage_is_told_before_anything_is_read(cli: Cli, options: str, said: str) -> None:

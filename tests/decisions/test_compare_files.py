@@ -52,11 +52,17 @@ def compared(path: str, mode: str, request: Request | None = None, **options) ->
     return compare_files([path], request, MODELS, mode=mode, negative="benign", **options)
 
 
+def notes(found: Compared) -> set[str]:
+    return {note for note in found.comparison.notes if not note.startswith("mode ")}
+
+
 def test_rows_are_let_go_and_say_the_same(path: str) -> None:
     kept, counted = (compared(path, mode) for mode in ("exact", "grid"))
     assert kept.matched is not None
     assert counted.matched is None
     assert counted.comparison.mode == "grid"
+    with pytest.raises(InputError, match="counted and let go"):
+        counted.comparison.flipped()
     assert counted.comparison.flips == kept.comparison.flips
     assert counted.comparison.thresholds == kept.comparison.thresholds
     assert kept.rows_used == counted.rows_used == SIZE
@@ -105,8 +111,7 @@ def test_counts_and_families_are_counted(path: str) -> None:
     assert counted.comparison.flips == kept.comparison.flips
     assert {flip.family for flip in counted.comparison.flips} >= {"-", "dos", "scan"}
     assert counted.comparison.difference(RECALL.name) == kept.comparison.difference(RECALL.name)
-    notes = [each.comparison.notes for each in (kept, counted)]
-    assert set(notes[0]) <= set(notes[1])
+    assert notes(kept) <= notes(counted)
 
 
 def test_standard_input_is_counted_once(path: str) -> None:
@@ -134,10 +139,9 @@ def test_scores_without_a_scale_are_not_decided_on(tmp_path: Path) -> None:
     file = tmp_path / "logits.csv"
     logits = frame().with_columns(pl.col("b").log() - (1 - pl.col("b")).log())
     logits.write_csv(file)
-    found = compared(str(file), "grid").comparison
-    kept = compared(str(file), "exact").comparison
-    assert found.thresholds == {}
-    assert set(kept.notes) <= set(found.notes)
+    found, kept = (compared(str(file), mode) for mode in ("grid", "exact"))
+    assert found.comparison.thresholds == {}
+    assert notes(kept) <= notes(found)
     decided = compared(str(file), "grid", threshold={"old": 0.5, "new": 0.0}).comparison
     assert decided.thresholds == {"old": 0.5, "new": 0.0}
 

@@ -49,8 +49,10 @@ def grid() -> Comparison:
 def test_the_mode_is_stated() -> None:
     assert (exact().mode, grid().mode) == ("exact", "grid")
     assert grid().to_dict()["mode"] == "grid"
-    assert any("kept as a grid of 16 bits" in note for note in grid().notes)
-    assert not any("grid" in note for note in exact().notes)
+    assert any(note.startswith("mode grid: ") for note in grid().notes)
+    assert any(note.startswith("mode exact: ") for note in exact().notes)
+    decided = compare([1, 0] * 9, decisions={"a": [1, 0] * 9, "b": [1] * 18}, positive=1)
+    assert not any(note.startswith("mode") for note in decided.notes)
 
 
 def test_decisions_are_compared_as_if_every_row_were_kept() -> None:

@@ -104,7 +104,8 @@ def edge_rows(rows: int, *, bad: bool, seed: int = 13) -> pl.DataFrame:
 class Engine:
     """Who counts, how it is opened, and what its rows become where they are stored.
 
-    One that counts rows ``in_parts`` can't take cuts from all of them.
+    One that counts rows ``in_parts`` can't take cuts from all of them. A ``twin`` is another way
+    into the same database.
     """
 
     name: str
@@ -112,6 +113,7 @@ class Engine:
     stored: Callable[[pl.DataFrame], pl.DataFrame] = lambda frame: frame
     slow: bool = False
     in_parts: bool = False
+    twin: bool = False
 
 
 # -- engines ---------------------------------------------------------------------------------------
@@ -313,14 +315,14 @@ ENGINES = [
     Engine("polars, lazy", _lazy),
     Engine("pandas", _pandas),
     Engine("duckdb", _duckdb),
-    Engine("duckdb relation", _relation, slow=True),
+    Engine("duckdb relation", _relation, slow=True, twin=True),
     Engine("sqlite", _sqlite, _of_sqlite),
-    Engine("sqlite by adbc", _adbc_sqlite, _of_sqlite, slow=True),
+    Engine("sqlite by adbc", _adbc_sqlite, _of_sqlite, slow=True, twin=True),
     Engine("postgresql", _postgresql),
-    Engine("postgresql by adbc", _adbc_postgresql, slow=True),
+    Engine("postgresql by adbc", _adbc_postgresql, slow=True, twin=True),
     Engine("chdb", _chdb, slow=True),
     Engine("spark sql", _sail, slow=True),
-    Engine("spark frame", _sail_frame, slow=True),
+    Engine("spark frame", _sail_frame, slow=True, twin=True),
     Engine("spark itself", _spark_frame, slow=True),
     Engine("python on sail", _python_on("sail"), slow=True, in_parts=True),
     Engine("python on spark", _python_on("spark"), slow=True, in_parts=True),

@@ -16,27 +16,30 @@ CPUS = 2
 
 
 @contextlib.contextmanager
+def sail_address() -> Iterator[str]:
+    """Sail in this process, and the address that it is reached by."""
+    pytest.importorskip("pyspark", reason="PySpark is missing: pip install 'pyspark[connect]'")
+    server_of = pytest.importorskip("pysail.spark", reason="Sail is missing: pip install pysail")
+    server = server_of.SparkConnectServer("127.0.0.1", 0)
+    server.start()
+    try:
+        yield f"sc://127.0.0.1:{server.listening_address[1]}"
+    finally:
+        server.stop()
+
+
+@contextlib.contextmanager
 def sail() -> Iterator[Any]:
-    """A Spark session whose server is Sail, in this process."""
-    server_of = pytest.importorskip(
-        "pysail.spark", reason="Sail is not installed: pip install pysail"
-    )
-    pytest.importorskip(
-        "pyspark", reason="PySpark is not installed: pip install 'pyspark[connect]'"
-    )
-    with _quiet():
+    """A Spark session whose server is Sail."""
+    with sail_address() as address, _quiet():
         # The usual builder makes every further session of this process one of Spark Connect.
         from pyspark.sql.connect.session import SparkSession
 
-        server = server_of.SparkConnectServer("127.0.0.1", 0)
-        server.start()
-        port = server.listening_address[1]
-        session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").create()
+        session = SparkSession.builder.remote(address).create()
         try:
             yield session
         finally:
             session.stop()
-            server.stop()
 
 
 @contextlib.contextmanager

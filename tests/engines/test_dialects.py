@@ -15,13 +15,13 @@ KEEPINGS: dict[str, Keeping] = {"exact": Exact(), "grid": Grid(12), "cuts": Cuts
 QUERY = "select * from flows where day = 3 -- the third"
 
 
-def table_of(dialect: Dialect) -> statements.Table:
+def table_of(dialect: Dialect) -> statements.Selection:
     label = dialect.text.format(dialect.name_of("label"))
     keys = [label, dialect.name_of('odd "name" `é` [x]\\')]
     if dialect.also:
         keys.append(dialect.also.format(dialect.name_of("label")))
     score = dialect.name_of("score")
-    return statements.Table(dialect, statements.subquery(QUERY), tuple(keys), score)
+    return statements.Selection(dialect, statements.subquery(QUERY), tuple(keys), score)
 
 
 def statement(dialect: Dialect, keeping: str) -> str:

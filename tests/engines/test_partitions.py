@@ -1,5 +1,8 @@
 """Partitions: any cut of the rows gives the same bytes, whatever happens to workers."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -323,3 +326,30 @@ def test_a_worker_of_ray_that_dies_is_made_up_for(ray: Any, tmp_path: Path) -> N
     )
     assert count(data, COLUMNS, ASK) == WHOLE
     assert (tmp_path / "marker").exists()
+
+
+# -- examples of the documentation -----------------------------------------------------------------
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "partitions"
+
+
+def run_example(name: str, **variables: str) -> str:
+    command = [sys.executable, "-W", "ignore", str(EXAMPLES / f"{name}.py")]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=os.environ | variables
+    )
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_the_example_of_spark_prints_what_the_page_shows() -> None:
+    with frameworks.sail_address() as address:
+        printed = run_example("spark", SPARK_REMOTE=address)
+    assert printed == (EXAMPLES / "spark.txt").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_the_example_of_ray_prints_what_the_page_shows() -> None:
+    pytest.importorskip("ray.data", reason="Ray is not installed: pip install 'ray[data]'")
+    assert run_example("ray_data") == (EXAMPLES / "ray_data.txt").read_text("utf-8")

@@ -288,7 +288,7 @@ def test_two_columns_of_one_name_are_refused(light: sqlite3.Connection, heavy: A
 
 def test_labels_of_two_kinds_are_refused(light: sqlite3.Connection) -> None:
     filled(light, [("a", 0.5), (1, 0.5)])
-    with pytest.raises(LabelError, match="^column 'label': found .* must be of one kind"):
+    with pytest.raises(LabelError, match=r"^column 'label': found .* must be of one kind"):
         sql.count(light, "SELECT * FROM t", COLUMNS)
 
 

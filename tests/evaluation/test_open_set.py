@@ -179,7 +179,7 @@ def test_what_is_no_open_set_is_refused() -> None:
     with pytest.raises(LengthMismatch):
         evaluate(truth[:50], y_proba=table, unknown=UNKNOWN)
     two = {"normal": [0.9, 0.2, 0.5], "attack": [0.1, 0.8, 0.5]}
-    with pytest.raises(LabelError, match="three or more known labels; found 'normal', 'attack'"):
+    with pytest.raises(LabelError, match="three or more known labels; found 'attack', 'normal'"):
         evaluate(["normal", "attack", "worm"], y_proba=two, unknown="worm")
     off = table.copy()
     off[np.flatnonzero(truth == UNKNOWN)[0]] *= 2

@@ -264,7 +264,7 @@ def test_a_table_too_large_for_the_memory_is_refused(tmp_path: Path) -> None:
     frame.write_csv(tmp_path / "rows.csv")
     frame.write_parquet(tmp_path / "rows.parquet")
     for name in ("rows.csv", "rows.parquet"):
-        with pytest.raises(InputError, match="--max-memory"):
+        with pytest.raises(InputError, match="max_memory="):
             read_data(str(tmp_path / name), label="label", max_memory=1 << 23)
 
 

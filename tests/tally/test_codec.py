@@ -375,6 +375,7 @@ DAMAGED = {
     "sample of a negative count": _sample(counts=np.array([-2])),
     "sample of too many counts": _sample(counts=np.array([1, 2])),
     "sample of three columns for two models": _sample(["a", "b"], scores=np.full((1, 3), 0.5)),
+    "sample without a column": _sample(scores=np.empty((1, 0))),
     "sample of squares without weights": _sample(squares=np.array([1.0])),
     "sample of too many squares": _sample(counts=np.array([0.5]), squares=np.array([1.0, 1.0])),
     "sample of whole squares": _sample(counts=np.array([0.5]), squares=np.array([1])),

@@ -38,7 +38,7 @@ NO_MEMORY = (
 _OPTIONS = {
     **{name: name for name in ("positive", "negative", "labels", "threshold", "volume", "level")},
     **{name: name for name in ("unknown", "label", "score", "decision", "probabilities")},
-    **{name: name for name in ("id", "glob", "matrix")},
+    **{name: name for name in ("id", "glob", "matrix", "delimiter")},
     "base_rate": "base-rate",
     "cost_fp": "cost-fp",
     "cost_fn": "cost-fn",
@@ -47,7 +47,6 @@ _OPTIONS = {
     "times": "time",
     "top": "top",
     "interval": "interval",
-    "mode": "mode",
     "y_true": "label",
     "y_score": "score",
     "y_pred": "decision",
@@ -63,7 +62,7 @@ _OPTIONS = {
 }
 _ARGUMENT = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_OPTIONS)})=(?=(['\"\w.+-])?)")
 # Arguments whose values are written without quotes.
-_WORDS = ("mode", "on_bad_row", "delimiter", "encoding", "max_memory", "input_format", "unlabelled")
+_WORDS = ("mode", "on_bad_row", "encoding", "max_memory", "input_format", "unlabelled")
 _WORD = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_WORDS)})=(?:'([^']*)'|\"([^\"]*)\")?")
 # The same where a column is spoken of.
 _COLUMNS = {

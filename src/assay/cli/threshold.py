@@ -15,6 +15,7 @@ from assay.cli.goals import CONFIDENCE, MAX_FAR, MAX_FPR, MIN_DR, detection_rate
 from assay.cli.judging import (
     BASE_RATE,
     LABELS,
+    MODE,
     NEGATIVE,
     POSITIVE,
     VOLUME,
@@ -53,6 +54,10 @@ EXAMPLES = (
     (
         "a missed attack costs as much as 50 false alarms; as a page",
         f"{_FILE} --cost-fp 1 --cost-fn 50 --base-rate 0.1% --out threshold.html",
+    ),
+    (
+        "any number of rows in little memory; thresholds are edges of a grid",
+        f"{_FILE} --max-fpr 1/500 --mode grid",
     ),
 )
 
@@ -105,6 +110,7 @@ EXAMPLES = (
 @POSITIVE
 @NEGATIVE
 @LABELS
+@MODE
 @BASE_RATE
 @VOLUME
 @judging(
@@ -136,6 +142,7 @@ def command(
     positive: str | None,
     negative: str | None,
     labels: tuple[str, ...] | None,
+    mode: str,
     base_rate: float | None,
     volume: float | None,
     resamples: int,
@@ -173,6 +180,7 @@ def command(
             positive=positive,
             negative=negative,
             labels=labels,
+            mode=mode,
             max_far=max_far,
             max_fpr=max_fpr,
             min_dr=of_all,

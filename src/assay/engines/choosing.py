@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +13,14 @@ from assay.errors import InputError
 from assay.sources.batch import Coded
 from assay.sources.files.memory import Budget
 from assay.tally import Tally
-from assay.tally.keeping import Cuts, Exact, Grid
+from assay.tally.keeping import Cuts, Exact, Grid, Keeping
 
-_KEEPINGS = {AUTO: Exact(), Exact.name: Exact(), Cuts.name: Cuts(), Grid.name: Grid()}
+_KEEPINGS: Mapping[str, Keeping] = {
+    AUTO: Exact(),
+    Exact.name: Exact(),
+    Cuts.name: Cuts(),
+    Grid.name: Grid(),
+}
 
 
 def count(rows: Any, columns: Columns, ask: Ask | None = None) -> Tally:

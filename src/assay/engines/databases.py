@@ -17,7 +17,7 @@ from assay.engines.dialects import DIALECTS, PACKAGES, Dialect, dialect_named
 from assay.engines.statements import subquery
 from assay.errors import InputError
 from assay.sources.files.values import series_of
-from assay.sources.queries import one_select
+from assay.sources.selects import one_select
 
 if TYPE_CHECKING:
     import polars as pl

@@ -207,7 +207,7 @@ def _column(name: str, values: Any) -> pl.Series:
         return pl.Series(name, np.asarray(values).astype(wide, copy=False))
     try:
         if type(values).__module__.startswith("pandas"):
-            return pl.from_pandas(values, nan_to_null=False).alias(name)
+            return pl.Series(name, pl.from_pandas(values, nan_to_null=False))
         return pl.Series(name, values)
     except ModuleNotFoundError:
         # pandas' own types are read by way of pyarrow, where that is installed.

@@ -105,8 +105,8 @@ def _refusal(error: AssayError) -> bytes:
 def count_spark(frame: Any, columns: Columns, ask: Ask) -> Tally:
     """Count a Spark frame with Python on its workers, by ``mapInArrow``.
 
-    Slower than :func:`assay.engines.sql.count`, by which Spark itself groups rows, and for what
-    that can't give. The workers need assay.
+    For what Spark can't group by itself, as :func:`assay.engines.sql.count` asks it to, such as
+    probabilities of several labels. The workers need assay.
     """
     from pyspark.errors import PySparkException
 

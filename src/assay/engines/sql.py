@@ -19,6 +19,7 @@ from assay.engines.ask import Ask, Columns
 from assay.engines.databases import Database, opened
 from assay.engines.dialects import Dialect
 from assay.errors import InputError
+from assay.sources.files.collect import ADVICE
 from assay.sources.files.roles import must_have
 from assay.sources.files.table import Table
 from assay.sources.files.values import series_of
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 # The column of how many equal rows each row of a frame of groups stands for.
 REPEATS = "assay_rows"
-_ROW = re.compile(r"the frame, row \d+: (.*?)(\. Correct the row.*)?", re.DOTALL)
+# What is said of a row of a frame; the number of a group tells nothing.
+_ROW = re.compile(rf"the frame, row \d+: (.*?)(\. {re.escape(ADVICE)})?", re.DOTALL)
 
 
 def count(
@@ -134,6 +136,7 @@ class _Counting:
         self._dialect = database.dialect
         self._ask = ask
         self._score = columns.score
+        self._counts = columns.count is not None
         roles = [columns.label, columns.decision, columns.count, columns.weight, columns.cluster]
         named = [*roles, columns.family, *columns.slices, columns.time]
         self._keys = list(dict.fromkeys(name for name in named if name is not None))
@@ -156,16 +159,17 @@ class _Counting:
         if kind not in ("float", "int"):
             # A decimal or a text is made a float by local code, not by the database.
             keeping = Exact()
-        table = statements.Table(self._dialect, self._database.source, (*keys, *spare), score)
+        table = statements.Selection(self._dialect, self._database.source, (*keys, *spare), score)
         threshold = USUAL if self._ask.threshold is None else self._ask.threshold
         common = 0
         if isinstance(keeping, Cuts):
-            common = self._common(table)
+            # Where rows have counts, the most frequent label is not the one of most rows.
+            common = 0 if self._counts else self._common(table)
             if not common:
                 keeping = Exact()
         if isinstance(keeping, Exact) and kind == "float" and not self._dialect.is_number:
             # Some drivers hand over a 32-bit float as the shortest decimal that names it.
-            table = statements.Table(
+            table = statements.Selection(
                 self._dialect,
                 self._database.source,
                 table.keys,
@@ -214,7 +218,7 @@ class _Counting:
                 keys.append(quoted)
         return keys, spare
 
-    def _common(self, table: statements.Table) -> int:
+    def _common(self, table: statements.Selection) -> int:
         """The rows of the most frequent label; 0 where no label has more than any other."""
         frame = self._database.run(statements.label_rows(table))
         rows = sorted((int(row[-1]) for row in frame.rows()), reverse=True)

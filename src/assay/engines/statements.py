@@ -32,7 +32,7 @@ _SMALLEST, _LARGEST = -1074, 1023
 
 
 @dataclass(frozen=True)
-class Table:
+class Selection:
     """The rows of a query as a statement sees them: what they are told apart by, and the score.
 
     ``keys`` are expressions; ``score`` is one that gives numbers, None where there is no score.
@@ -74,7 +74,7 @@ def first_row(dialect: Dialect, source: str, columns: Sequence[str], present: st
     return f"SELECT {dialect.first}{chosen} FROM {source}{where} {dialect.last}".rstrip()
 
 
-def grouped(table: Table, keeping: Keeping | None, threshold: float, common: int = 0) -> str:
+def grouped(table: Selection, keeping: Keeping | None, threshold: float, common: int = 0) -> str:
     """The statement that groups rows as scores are to be kept.
 
     ``common`` is how many rows with a finite score the most frequent label has, for cuts.
@@ -86,13 +86,13 @@ def grouped(table: Table, keeping: Keeping | None, threshold: float, common: int
     return grid(table, keeping, threshold)
 
 
-def exact(table: Table) -> str:
+def exact(table: Selection) -> str:
     """Groups of equal keys and equal score."""
     names = table.key_names + ([] if table.score is None else [SCORE])
     return _groups(table.dialect, table.select(), names, [f"{table.dialect.count} AS {ROWS}"])
 
 
-def grid(table: Table, keeping: Grid, threshold: float) -> str:
+def grid(table: Selection, keeping: Grid, threshold: float) -> str:
     """Groups of equal keys and equal cell, on one side of the threshold.
 
     The number of a cell is defined in :mod:`assay.tally.keeping`. Here the size of a score is
@@ -150,7 +150,7 @@ def grid(table: Table, keeping: Grid, threshold: float) -> str:
     )
 
 
-def label_rows(table: Table) -> str:
+def label_rows(table: Selection) -> str:
     """How many rows with a finite score each label has; the label is the first key."""
     counted = f"{table.dialect.count} AS {EACH}"
     inner = _checked(table, 0.0)
@@ -160,7 +160,7 @@ def label_rows(table: Table) -> str:
     )
 
 
-def cuts(table: Table, threshold: float, common: int) -> str:
+def cuts(table: Selection, threshold: float, common: int) -> str:
     """Groups of equal keys and equal score, but for the most frequent label.
 
     Its rows are grouped by the scores of other labels that they lie between, by those that they
@@ -224,7 +224,7 @@ def _times(expression: str, exponent: int) -> str:
     return expression + f" {sign} {1 << _STEP}" * full + (f" {sign} {1 << rest}" if rest else "")
 
 
-def _checked(table: Table, threshold: float) -> str:
+def _checked(table: Selection, threshold: float) -> str:
     """The rows with their score as a float, apart from what is no finite number."""
     dialect, names = table.dialect, table.key_names
     converted = f"CAST({SCORE} AS {dialect.double})"

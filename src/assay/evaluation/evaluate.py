@@ -78,10 +78,10 @@ def evaluate(
 
     Of a frame (pandas, polars, also lazy, pyarrow, DuckDB, Spark, Dask, Ray, or a mapping) say
     which column is which: ``label``, ``score``, ``decision``, ``probabilities`` (by label),
-    ``count``, ``weight``, ``cluster``, ``time``, ``family``, and ``slices`` as a list of names. Rows
-    are counted where they are. ``on_bad_row="skip"`` leaves out and counts those that can't be used.
-    ``mode`` says how scores are kept: ``"exact"``, ``"cuts"``, ``"grid"``, or ``"auto"``, exact while
-    they fit into ``max_memory`` bytes.
+    ``count``, ``weight``, ``cluster``, ``time``, ``family``, and ``slices`` as a list of names.
+    Rows are counted where they are. ``on_bad_row="skip"`` leaves out and counts those that can't
+    be used. ``mode`` says how scores are kept: ``"exact"``, ``"cuts"``, ``"grid"``, or ``"auto"``,
+    exact while they fit into ``max_memory`` bytes.
 
     >>> truth = ["attack", "normal", "attack", "normal"]
     >>> evaluation = evaluate(truth, y_score=[0.9, 0.2, 0.7, 0.6])
@@ -94,11 +94,13 @@ def evaluate(
     columns = {"y_score": y_score, "y_pred": y_pred, "y_proba": y_proba, "labels": labels}
     columns |= {"counts": counts, "sample_weight": sample_weight, "slices": slices}
     columns |= {"clusters": clusters, "times": times, "positive": positive, "negative": negative}
-    named = {"label": label, "score": score, "decision": decision, "probabilities": probabilities}
+    named: dict[str, Any] = {"label": label, "score": score, "decision": decision}
+    named |= {"probabilities": probabilities}
     named |= {"count": count, "weight": weight, "cluster": cluster, "time": time}
     named |= {"mode": mode, "max_memory": max_memory}
     named |= {"on_bad_row": on_bad_row, "family": family, "threshold": threshold}
     tally: Resolved | Tally
+    source: dict[str, Any]
     if names_columns(y_true, columns | named):
         tally, notes = count_frame(y_true, columns | named | {"unknown": unknown})
         source = {"name": "frame"}

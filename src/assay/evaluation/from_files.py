@@ -63,8 +63,8 @@ def evaluate_files(
     columns to read and how; those that it does not name are recognised by well-known names.
     ``mode`` says how scores are kept: ``"exact"``, ``"cuts"`` (exact too, in memory of the order of
     the rarer labels), ``"grid"`` (with bounds), or ``"auto"``, which keeps as much as fits into the
-    request's ``max_memory`` and says what it kept. Labels may be given as text, whatever the file holds; ``unknown`` is one that the model has no
-    probability of.
+    request's ``max_memory`` and says what it kept. Labels may be given as text, whatever the file
+    holds; ``unknown`` is one that the model has no probability of.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

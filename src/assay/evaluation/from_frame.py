@@ -126,7 +126,8 @@ def _refusal_notes(tally: Tally) -> tuple[str, ...]:
 
 
 def _columns(given: Mapping[str, Any]) -> Columns:
-    names = {name: given.get(name) for name in (*NAMED, "family") if name != "probabilities"}
+    roles = [name for name in (*NAMED, "family") if name != "probabilities"]
+    names: dict[str, Any] = {name: given.get(name) for name in roles}
     for name, column in names.items():
         if column is not None and not isinstance(column, str):
             instead = _INSTEAD.get(name)

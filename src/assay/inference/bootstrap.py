@@ -261,8 +261,8 @@ def redrawn(sample: Sample, generator: np.random.Generator) -> npt.NDArray[np.in
 
 
 def _redrawn(tally: ScoreTally, counts: npt.NDArray[Any]) -> ScoreTally:
-    kept = counts.any(axis=0)
-    return ScoreTally(tally.labels, tally.scores[kept], counts[:, kept])
+    held = counts.any(axis=0)
+    return ScoreTally(tally.labels, tally.scores[held], counts[:, held], kept=tally.kept)
 
 
 def _score_slopes(tally: ScoreTally, measure: Callable[[ScoreTally], float]) -> Slopes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,10 @@ from assay.measures import rank
 from assay.sources import from_arrays, must_share_index
 from assay.tally import Sample
 
+Floats: TypeAlias = npt.NDArray[np.float64]
 
-def placements(sample: Sample, model: int) -> tuple[npt.NDArray[np.float64], float]:
+
+def placements(sample: Sample, model: int) -> tuple[Floats, float]:
     """For each row, the share of the other class that it is ranked right against; and the AUC.
 
     Ties count half.
@@ -36,11 +38,14 @@ def placements(sample: Sample, model: int) -> tuple[npt.NDArray[np.float64], flo
     return share, rank(tally).auc.value
 
 
-def covariance(sample: Sample) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def covariance(sample: Sample) -> tuple[Floats, Floats]:
     """The AUC of each model and their covariance matrix (DeLong et al. 1988)."""
-    found = [placements(sample, model) for model in range(len(sample.models))]
-    aucs = np.array([auc for _, auc in found])
-    shares = np.stack([share for share, _ in found])
+    return _covariance(sample, [placements(sample, i) for i in range(len(sample.models))])
+
+
+def _covariance(sample: Sample, placed: Sequence[tuple[Floats, float]]) -> tuple[Floats, Floats]:
+    aucs = np.array([auc for _, auc in placed])
+    shares = np.stack([share for share, _ in placed])
     total = np.zeros((len(aucs), len(aucs)))
     for side in (0, 1):
         rows = sample.truth == side
@@ -89,7 +94,8 @@ def delong_of(
         raise MethodError(f"DeLong's test compares two models; found {len(sample.models)}")
     if len(np.unique(sample.truth)) < 2:
         raise MethodError("DeLong's test needs positives and negatives; there is only one of them")
-    aucs, cov = covariance(sample)
+    placed = [placements(sample, model) for model in (0, 1)]
+    aucs, cov = _covariance(sample, placed)
     if known:
         aucs = np.array([float(auc) for auc in known])
     difference = float(aucs[1] - aucs[0])
@@ -98,7 +104,7 @@ def delong_of(
     variance = float(cov[0, 0] + cov[1, 1] - 2 * cov[0, 1])
     first, second = sample.models
     z: float | None
-    same = np.array_equal(placements(sample, 0)[0], placements(sample, 1)[0])
+    same = np.array_equal(placed[0][0], placed[1][0])
     # Differences of rounding alone are no spread.
     if same or not variance > 1e-14 * float(cov[0, 0] + cov[1, 1]):
         z, p = (0.0, 1.0) if nearest == 0 else (None, math.nan)

@@ -139,7 +139,7 @@ class Ranked:
         def mixed(tally: ScoreTally) -> ScoreTally:
             by = np.array(factors(tally))[:, None]
             squares = tally.counts if tally.squares is None else tally.squares
-            return ScoreTally(tally.labels, tally.scores, tally.counts * by, squares * by**2)
+            return replace(tally, counts=tally.counts * by, squares=squares * by**2)
 
         def influence(tally: ScoreTally) -> Influence:
             moved = self.influence(mixed(tally))

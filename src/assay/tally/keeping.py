@@ -141,17 +141,20 @@ def cells(scores: Array, bits: int = BITS) -> Ids:
 def _cells(scores: Array, bits: int, out: Ids) -> None:
     """Write the cells of one block of scores."""
     middle = 2 * _HALF << bits
-    with np.errstate(over="ignore"):
-        sizes = np.minimum(np.abs(scores), np.abs(1 - scores))
     mirrored = scores > 0.5
-    outside = (scores < 0) | (scores > 1)
-    if not outside.any():
+    if scores.min() >= 0 and scores.max() <= 1:
+        sizes = np.subtract(1, scores)
+        np.minimum(sizes, scores, out=sizes)
+        # Zeros lose their sign.
+        np.abs(sizes, out=sizes)
         _position(sizes, bits, out)
         np.subtract(middle, out, out=out, where=mirrored)
         return
-    np.copyto(sizes, np.abs(scores), where=outside)
+    sizes = np.abs(scores)
+    mirrored &= scores <= 1
+    np.subtract(1, scores, out=sizes, where=mirrored)
     _position(sizes, bits, out)
-    np.subtract(middle, out, out=out, where=mirrored & ~outside)
+    np.subtract(middle, out, out=out, where=mirrored)
     np.negative(out, out=out, where=scores < 0)
     np.add(out, middle + 1 - (_ONE << bits), out=out, where=scores > 1)
 

@@ -235,6 +235,10 @@ class ScoreTally:
 
     def tied(self) -> npt.NDArray[np.bool_]:
         """Of each column, whether its rows are known to have the same score."""
+        return self._tied
+
+    @cached_property
+    def _tied(self) -> npt.NDArray[np.bool_]:
         low, high = self.ends()
         return np.asarray(low == high)
 
@@ -250,7 +254,8 @@ class ScoreTally:
                 return amounts[np.argsort(places)]
             sums = np.zeros((len(names), self.size), kind)
             for row, place in enumerate(places):
-                sums[place] += amounts[row]
+                # Counts of 64 bits have no sign, and stay below 2^62.
+                np.add(sums[place], amounts[row], out=sums[place], casting="unsafe")
             return narrow(sums) if kind is np.int64 else sums
 
         if self.squares is None:
@@ -275,7 +280,16 @@ class ScoreTally:
         The two ways are the best and the worst ranking that the rows can have. Rows that are known
         to have the same score stay tied. Scores are ranks.
         """
-        below = 0 if positives_above else 1
+        if positives_above not in self._apart:
+            self._apart[positives_above] = self._split(0 if positives_above else 1)
+        return self._apart[positives_above]
+
+    @cached_property
+    def _apart(self) -> dict[bool, ScoreTally]:
+        return {}
+
+    def _split(self, below: int) -> ScoreTally:
+        """The table in which rows of one class of each cell are ranked below those of the other."""
         tied = self.tied()
 
         def split(table: Array) -> Array:

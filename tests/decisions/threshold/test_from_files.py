@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,7 @@ def test_weights_and_decisions_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a decision"):
         choose_threshold_files(str(path), Request(decision="decision"), max_fpr=0.1)
     pl.DataFrame({"label": ["a", "b"], "decision": ["a", "b"]}).write_csv(path)
-    with pytest.raises(ScoreError, match="--score"):
+    with pytest.raises(ScoreError, match="score="):
         choose_threshold_files(str(path), positive="b", max_fpr=0.1)
 
 
@@ -227,3 +228,27 @@ def test_a_holdout_in_pieces_is_labelled_like_the_rows(tmp_path: Path) -> None:
     pl.DataFrame({"label": ["x", "y"], "score": [0.1, 0.2]}).write_csv(paths[1])
     with pytest.raises(InputError, match=r"b\.csv: the holdout has the labels"):
         choose_threshold_files(paths[0], PIECES, holdout=paths[1], **asked)
+
+
+@pytest.mark.parametrize("family", [None, "kind"])
+@pytest.mark.parametrize("cluster", [None, "host"])
+def test_a_query_gives_what_its_rows_give(
+    tmp_path: Path, family: str | None, cluster: str | None
+) -> None:
+    frame = many(tmp_path / "a.csv", kind=[f"k{i % 3}" for i in range(400)])
+    with sqlite3.connect(tmp_path / "a.db") as database:
+        database.execute("create table flows (label text, score real, host text, n int, kind text)")
+        database.executemany("insert into flows values (?, ?, ?, ?, ?)", frame.rows())
+    asked: dict[str, Any] = {"negative": "normal", "max_fpr": 0.1, "resamples": 10}
+    request = Request(family=family, cluster=cluster, count="n")
+    query = f"sqlite:{tmp_path / 'a.db'}?select * from flows"
+    one, other = (
+        choose_threshold_files(name, request, holdout=name, **asked)
+        for name in (query, str(tmp_path / "a.csv"))
+    )
+    assert alike(one, other)
+    assert one.to_dict()["source"]["rows_used"] == 400
+    with pytest.raises(ScoreError, match="--score"):
+        choose_threshold_files(
+            f"sqlite:{tmp_path / 'a.db'}?select label, label as decision from flows", **asked
+        )

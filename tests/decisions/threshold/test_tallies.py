@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay import engines
+import assay
+from assay import choose_threshold, engines
 from assay.decisions.threshold import Choice
 from assay.decisions.threshold.choose import EDGES, choose_of_tallies
 from assay.decisions.threshold.counting import ScoredTallies, tallies_of
@@ -170,3 +172,63 @@ def test_what_can_not_be_counted_is_refused() -> None:
     weighted = ScoreTally.of_rows(LABELS, scores, truth, weights=np.full(50, 0.5))
     with pytest.raises(CountError, match="sampling weights"):
         Swept.of(ScoredTallies(resolved_of(weighted)))
+
+
+# -- frames, and tallies by the names of labels ----------------------------------------------------
+
+
+def frame_of(seed: int = 5) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    labels = rng.choice(["normal", "dos", "worm"], 600, p=[0.7, 0.2, 0.1])
+    scores = rng.normal(np.where(labels == "normal", 0.0, 2.0))
+    return pl.DataFrame({"y": labels, "p": scores, "host": [f"h{i % 30}" for i in range(600)]})
+
+
+def same_points(one: Choice, other: Choice) -> bool:
+    names = ("empirical", "guaranteed", "positive", "labels", "infeasible")
+    return all(getattr(one, name) == getattr(other, name) for name in names)
+
+
+ASKED_OF_FRAMES: dict[str, Any] = {"negative": "normal", "max_fpr": 0.1, "min_dr_families": 0.2}
+
+
+@pytest.mark.parametrize("cluster", [None, "host"])
+def test_a_frame_gives_what_its_columns_give(cluster: str | None) -> None:
+    frame, unseen = frame_of(), frame_of(6)
+    columns: dict[str, Any] = {"label": "y", "score": "p", "cluster": cluster}
+    expected = choose_threshold(
+        frame["y"],
+        y_score=frame["p"],
+        clusters=None if cluster is None else frame[cluster],
+        holdout=(unseen["y"], unseen["p"]),
+        resamples=10,
+        **ASKED_OF_FRAMES,
+    )
+    for rows in (frame, frame.lazy(), frame.to_dict(as_series=False)):
+        found = choose_threshold(rows, holdout=unseen, resamples=10, **columns, **ASKED_OF_FRAMES)
+        assert same_points(found, expected)
+        assert found.holdout is not None
+        assert expected.holdout is not None
+        held = [each["held"] for each in found.holdout["constraints"]]
+        assert held == [each["held"] for each in expected.holdout["constraints"]]
+        assert found.to_dict()["source"]["rows_used"] == 600
+
+
+def test_a_tally_gives_what_its_rows_give() -> None:
+    frame = frame_of()
+    parts = [assay.count(part, label="y", score="p") for part in frame.iter_slices(100)]
+    found = choose_threshold(sum(parts[1:], start=parts[0]), resamples=10, **ASKED_OF_FRAMES)
+    whole = choose_threshold(frame, label="y", score="p", resamples=10, **ASKED_OF_FRAMES)
+    assert same_points(found, whole)
+    assert found.to_dict()["source"]["name"] == "tally"
+
+
+def test_what_a_frame_can_not_give_is_named() -> None:
+    frame = frame_of()
+    with pytest.raises(InputError, match="say negative="):
+        choose_threshold(frame, label="y", score="p", families=frame["host"], max_fpr=0.1)
+    tally = assay.count(frame, label="y", score="p")
+    with pytest.raises(InputError, match="leave out score="):
+        choose_threshold(tally, score="p", negative="normal", max_fpr=0.1)
+    with pytest.raises(InputError, match="label= is missing"):
+        choose_threshold(frame, score="p", negative="normal", max_fpr=0.1)

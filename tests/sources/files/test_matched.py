@@ -192,7 +192,7 @@ def test_options_of_text_are_not_asked_of_other_formats(tmp_path: Path) -> None:
 
 
 def test_without_an_id_other_files_are_refused(new: str, old: str) -> None:
-    with pytest.raises(NeedsId, match=r"model 'old' is in .*old\.csv.*say --id"):
+    with pytest.raises(NeedsId, match=r"model 'old' is in .*old\.csv.*say id="):
         both(new, old, id=None)
 
 
@@ -214,7 +214,7 @@ def test_ids_without_a_match_are_counted_on_both_sides(tmp_path: Path, new: str)
     assert "2 of 3 ids of" in message
     assert "'007', '9'" in message
     assert "'10', '11'" in message
-    assert "--on-bad-row skip" in message
+    assert "on_bad_row='skip'" in message
 
 
 def test_ids_without_a_match_can_be_left_out_and_are_counted(tmp_path: Path, new: str) -> None:

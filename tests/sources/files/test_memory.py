@@ -36,7 +36,7 @@ def test_columns_must_fit_three_times_and_reading_beside_them() -> None:
     budget.must_hold(100, 200, name="f")
     with pytest.raises(InputError, match=r"f needs about 303 bytes of memory, and 300 bytes are"):
         budget.must_hold(101, name="f")
-    with pytest.raises(InputError, match=r"Raise --max-memory"):
+    with pytest.raises(InputError, match=r"Raise max_memory="):
         budget.must_hold(100, 201, name="f")
 
 

@@ -52,7 +52,7 @@ def test_where_probabilities_are_named_nothing_else_is_guessed() -> None:
 def test_several_candidates_are_listed() -> None:
     with pytest.raises(InputError, match=r"several columns may be the label: 'truth', 'class'"):
         rows_of("truth,class,score", "a,b,1")
-    with pytest.raises(InputError, match=r"the score: 'score', 'prob'. Say which with --score"):
+    with pytest.raises(InputError, match=r"the score: 'score', 'prob'. Say which with score="):
         rows_of("label,score,prob", "a,1,2")
 
 
@@ -64,9 +64,9 @@ def test_a_column_with_another_role_is_no_candidate() -> None:
 
 
 def test_columns_are_listed_where_none_is_known() -> None:
-    with pytest.raises(InputError, match=r"standard input.*labels.*--label.*'a', 'score'"):
+    with pytest.raises(InputError, match=r"standard input.*labels.*label=.*'a', 'score'"):
         rows_of("a,score", "x,1")
-    with pytest.raises(InputError, match=r"what the model said.*--score.*'label', 'b'"):
+    with pytest.raises(InputError, match=r"what the model said.*score=.*'label', 'b'"):
         rows_of("label,b", "x,1")
 
 

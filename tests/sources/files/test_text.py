@@ -212,7 +212,7 @@ def test_wide_text_without_a_mark_is_refused_as_a_whole(
     data = TEXTS[name].encode(encoding)
     path = tmp_path / (f"{name}.gz" if packed else name)
     path.write_bytes(gzip.compress(data) if packed else data)
-    with pytest.raises(InputError, match=f"NUL.*likely --encoding {encoding}"):
+    with pytest.raises(InputError, match=f"NUL.*likely encoding='{encoding}'"):
         read([str(path)], Request(on_bad_row="skip", encoding=said))
     assert read([str(path)], Request(encoding=encoding)).rows_read == 18
 

@@ -150,6 +150,11 @@ class Comparison:
 
     def flipped(self, a: str | None = None, b: str | None = None) -> tuple[FlippedRow, ...]:
         """The rows on which two models decide differently, by default the first two."""
+        if self.decided is None and self.flips:
+            raise InputError(
+                "which rows flipped is not known: they were counted and let go while files were "
+                "read. Keep them with keep_rows=True, or on the command line with --flips"
+            )
         if self.decided is None:
             raise InputError(
                 "no row flipped: a comparison of folds has no rows, and without a threshold for "

@@ -82,8 +82,8 @@ def compare_files(
         lots = ModelReading(inputs, _of_models(request), models, reading, stdin)
         rows = lots.few(0 if mode == Grid.name else MOST_ROWS)
         if rows is None:
-            found = _streamed(lots, labels=labels, threshold=threshold, rule=rule, **options)
-            return Compared(found, lots.source, lots.rows_used)
+            comparison = _streamed(lots, labels=labels, threshold=threshold, rule=rule, **options)
+            return Compared(comparison, lots.source, lots.rows_used)
     matched = read_models(
         inputs,
         request,
@@ -98,10 +98,10 @@ def compare_files(
         tables = "probabilities, the largest of which decides"
         held = tables if matched.probabilities else "decisions"
         raise NoScores(f"threshold= decides by scores; these models hold {held}")
-    found = compare_matched(
+    comparison = compare_matched(
         matched, labels=labels, threshold=threshold, at=rule, mode=mode, **options
     )
-    return Compared(found, matched, len(matched.rows), matched)
+    return Compared(comparison, matched, len(matched.rows), matched)
 
 
 def _of_models(request: Request) -> Request:
@@ -148,8 +148,8 @@ def _streamed(
     undecided = {
         name: sided.extremes[name] for name, tally in counted.tallies.items() if not tally.decided
     }
-    found = question.answer(counted, together, sided.notes, undecided)
-    return replace(found, notes=(*lots.source.notes, *found.notes))
+    comparison = question.answer(counted, together, sided.notes, undecided)
+    return replace(comparison, notes=(*lots.source.notes, *comparison.notes))
 
 
 def compare_matched(
@@ -170,7 +170,7 @@ def compare_matched(
     """
     truth = matched.columns["y_true"]
     slices = matched.columns.get("slices", {})
-    found = compare(
+    comparison = compare(
         truth,
         scores=matched.scores or None,
         decisions=matched.decisions or None,
@@ -185,7 +185,7 @@ def compare_matched(
         progress=progress,
         **options,
     )
-    return replace(found, notes=(*matched.notes, *found.notes))
+    return replace(comparison, notes=(*matched.notes, *comparison.notes))
 
 
 def _typed_tables(matched: Matched) -> dict[str, dict[Any, Any]]:

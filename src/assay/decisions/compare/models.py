@@ -27,8 +27,8 @@ from assay.inference import (
     mcnemar_of,
     nemenyi,
     paired_bootstrap,
+    paired_influence,
     paired_score_bootstrap,
-    paired_scores,
     resampled_clusters,
     resampled_pairs,
 )
@@ -260,8 +260,10 @@ class Pair:
                     self.sample, measure, average=average, method=method, known=known
                 )
                 yield _difference(name, found, self.models.resampled)
+            elif measure == ROC_AUC and self._delong is not None:
+                yield _difference(name, self._delong)
             else:
-                found = paired_scores(
+                found = paired_influence(
                     self.sample, measure, average=average, level=self.models.level, known=known
                 )
                 yield _difference(name, found)

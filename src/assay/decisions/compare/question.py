@@ -106,7 +106,7 @@ class Question:
             notes=(
                 *_notes(notes, models, self.rule, undecided),
                 *_too_few(self.method.resamples, len(pairs), self.level),
-                *_grid_notes(pairs, differences),
+                *_mode_notes(pairs, differences),
             ),
             at=self.rule,
             level=self.level,
@@ -120,25 +120,27 @@ class Question:
         )
 
 
-def _grid_notes(pairs: Sequence[Pair], differences: Sequence[Difference]) -> Iterator[str]:
-    """What a grid of scores means for what is said."""
-    bits = {
-        pair.scores.kept.bits
-        for pair in pairs
-        if isinstance(pair.scores, JointScores) and isinstance(pair.scores.kept, Grid)
-    }
+def _mode_notes(pairs: Sequence[Pair], differences: Sequence[Difference]) -> Iterator[str]:
+    """How scores were kept, and what that means for what is said."""
+    tables = [pair.scores for pair in pairs if pair.scores is not None]
+    bits = [
+        table.kept.bits
+        for table in tables
+        if isinstance(table, JointScores) and isinstance(table.kept, Grid)
+    ]
     if not bits:
+        yield from ["mode exact: the scores of every row were kept"] if tables else []
         return
     yield (
-        f"scores are kept as a grid of {BITS} bits, so what depends on their order within a cell "
-        f"comes with bounds, which its interval holds; how models vary together is told on a grid "
-        f"of {min(bits)} bits. Say mode='exact' to keep every score"
+        f"mode grid: scores were kept in cells of {BITS} bits, so what depends on their order "
+        f"inside a cell has bounds, which its interval holds; how models vary together is told in "
+        f"cells of {min(bits)} bits. Say mode='exact' to keep every score"
     )
-    told = {found.measure for found in differences}
+    shown = {difference.measure for difference in differences}
     tallies = pairs[0].models.tallies.values()
-    untold = [m.name for m, _ in scored(list(tallies)) if m.name not in told]
-    if untold:
-        yield f"a grid does not tell {', '.join(untold)}, which the scores themselves decide"
+    missing = [m.name for m, _ in scored(list(tallies)) if m.name not in shown]
+    if missing:
+        yield f"a grid does not tell {', '.join(missing)}, which the scores themselves decide"
 
 
 def _least(pairs: int, level: float) -> int:
@@ -202,8 +204,8 @@ def _deciding(differences: Sequence[Difference], rule: Rule | None) -> str:
     """
     if rule is not None:
         return (ACCURACY if isinstance(rule, AtThreshold) else RECALL).name
-    told = {found.measure for found in differences}
-    return next(name for name in DECIDING if name in told)
+    shown = {difference.measure for difference in differences}
+    return next(name for name in DECIDING if name in shown)
 
 
 def _adjusted(differences: Sequence[Difference]) -> list[Difference]:

@@ -43,9 +43,9 @@ def chosen_of_rows(
     batches: Mapping[str, Batch], rule: Rule, method: Bootstrap, progress: Progress | None
 ) -> Together:
     """What each pair of models gives at the thresholds that the rule chooses, from the rows."""
-    found = choose_anew(_rows(batches), [rule], method, progress=progress)
+    chosen = choose_anew(_rows(batches), [rule], method, progress=progress)
     pairs = itertools.combinations(batches, 2)
-    return {pair: {name: found[name, rule] for name in pair} for pair in pairs}
+    return {pair: {name: chosen[name, rule] for name in pair} for pair in pairs}
 
 
 def chosen_of_cells(
@@ -65,8 +65,8 @@ def chosen_of_cells(
             scores={a: joint.scores(0), b: joint.scores(1)},
             counts=joint.counts.astype(np.int64),
         )
-        found = choose_anew(rows, [rule], method, progress=_part(progress, done, len(pairs)))
-        together[a, b] = {name: found[name, rule] for name in (a, b)}
+        chosen = choose_anew(rows, [rule], method, progress=_part(progress, done, len(pairs)))
+        together[a, b] = {name: chosen[name, rule] for name in (a, b)}
     return together
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from assay.decisions.threshold import infeasible, words
 from assay.decisions.threshold.candidates import candidates_of
-from assay.decisions.threshold.counting import ScoredTallies, tallies_of
+from assay.decisions.threshold.counting import ScoredTallies, tallies_of, tallies_of_tally
 from assay.decisions.threshold.estimates import Drawn, estimates_at
 from assay.decisions.threshold.findings import findings_of
 from assay.decisions.threshold.holdout import judge, labelled_like
@@ -20,12 +20,14 @@ from assay.decisions.threshold.sweep import Swept
 from assay.decisions.threshold.wanted import Wanted, wanted
 from assay.decisions.threshold.worth import worth
 from assay.errors import InputError
+from assay.evaluation.from_frame import count_frame, names_columns
 from assay.evaluation.kept import keeping, mode_note
 from assay.inference import Bootstrap
 from assay.inference.chosen import Chooser, Progress
 from assay.inference.operating import NOTHING
 from assay.sources import FAMILY, Batch, from_arrays, must_share_index
 from assay.sources.columns import labels_of
+from assay.tally import Tally
 from assay.tally.keeping import Cuts, Exact, Grid
 
 ANEW = (
@@ -44,7 +46,14 @@ _HOLDOUT = ("y_true", "y_score", "families", "counts", "clusters")
 def choose_threshold(
     y_true: Any,
     *,
-    y_score: Any,
+    y_score: Any = None,
+    label: str | None = None,
+    score: str | None = None,
+    count: str | None = None,
+    cluster: str | None = None,
+    on_bad_row: Literal["stop", "skip"] | None = None,
+    mode: str | None = None,
+    max_memory: int | None = None,
     positive: Any = None,
     negative: Any = None,
     labels: Sequence[Any] | None = None,
@@ -83,6 +92,11 @@ def choose_threshold(
     ``y_true``, ``y_score`` and perhaps ``families``, ``counts`` and ``clusters``. ``progress``
     hears how many resamples are done, and how many there will be.
 
+    Of a frame (pandas, polars, pyarrow, DuckDB, Spark, Dask, Ray, or a mapping) say which column is
+    which: ``label``, ``score``, ``count``, ``cluster``; rows are counted where they are, ``mode``
+    says how scores are kept, and ``holdout`` is such a frame too. Both may also be a tally that
+    :func:`assay.count` gave. Families are then the labels beside ``negative``.
+
     >>> truth = ["normal"] * 300 + ["attack"] * 100
     >>> scores = [i / 400 for i in range(300)] + [0.5 + i / 200 for i in range(100)]
     >>> choice = choose_threshold(truth, y_score=scores, max_fpr=0.1, resamples=50)
@@ -92,6 +106,32 @@ def choose_threshold(
     0.65
     """
     said: dict[str, Any] = {"positive": positive, "negative": negative, "labels": labels}
+    asked = {
+        "max_far": max_far,
+        "max_fpr": max_fpr,
+        "min_dr": min_dr,
+        "min_dr_families": min_dr_families,
+        "max_alerts": max_alerts,
+        "cost_fp": cost_fp,
+        "cost_fn": cost_fn,
+        "base_rate": base_rate,
+        "volume": volume,
+        "confidence": confidence,
+    }
+    method = Bootstrap(level, resamples, seed)
+    named: dict[str, Any] = {"label": label, "score": score, "count": count, "cluster": cluster}
+    named |= {"mode": mode, "on_bad_row": on_bad_row, "max_memory": max_memory}
+    arrays = {"y_score": y_score, "counts": counts, "clusters": clusters}
+    if isinstance(y_true, Tally) or names_columns(y_true, named | arrays):
+        if families is not None:
+            raise InputError(
+                "families= is a column of its own beside arrays; of a frame or a tally the labels "
+                "are the families: name the kind of attack in the label, and say negative="
+            )
+        tallies, unseen = _counted_elsewhere(y_true, holdout, named, said)
+        return choose_of_tallies(
+            tallies, asked, family=FAMILY, method=method, holdout=unseen, progress=progress
+        )
     given = {"y_true": y_true, "y_score": y_score, "families": families}
     given |= {"counts": counts, "clusters": clusters}
     must_share_index(given)
@@ -107,20 +147,9 @@ def choose_threshold(
         unseen = tallies_of(judged, FAMILY, {"name": "arrays", "rows_read": judged.rows})
     return choose_of_tallies(
         tallies_of(batch, FAMILY, {"name": "arrays", "rows_read": batch.rows}),
-        {
-            "max_far": max_far,
-            "max_fpr": max_fpr,
-            "min_dr": min_dr,
-            "min_dr_families": min_dr_families,
-            "max_alerts": max_alerts,
-            "cost_fp": cost_fp,
-            "cost_fn": cost_fn,
-            "base_rate": base_rate,
-            "volume": volume,
-            "confidence": confidence,
-        },
+        asked,
         family=FAMILY,
-        method=Bootstrap(level, resamples, seed),
+        method=method,
         holdout=unseen,
         progress=progress,
     )
@@ -292,6 +321,32 @@ def _counted(source: Mapping[str, Any], swept: Swept) -> dict[str, Any]:
         "negatives": swept.negatives,
         **({"chosen": source["chosen"]} if "chosen" in source else {}),
     }
+
+
+def _counted_elsewhere(
+    rows: Any, holdout: Any, named: Mapping[str, Any], sides: Mapping[str, Any]
+) -> tuple[ScoredTallies, ScoredTallies | None]:
+    """What an engine counted of rows and of a holdout, which are frames or tallies both."""
+
+    def counted(of: Any) -> tuple[Tally, str, tuple[str, ...]]:
+        if isinstance(of, Tally):
+            given = [f"{name}=" for name, value in named.items() if value is not None]
+            if given:
+                raise InputError(f"a tally is counted already: leave out {', '.join(given)}")
+            return of, "tally", ()
+        # Any threshold will do: thresholds are what is looked for.
+        tally, notes = count_frame(of, {**named, **sides, "threshold": 0.0})
+        return tally, "frame", notes
+
+    tally, name, notes = counted(rows)
+    said = {**tally.sides, **{side: value for side, value in sides.items() if value is not None}}
+    said = {side: said.get(side) for side in sides}
+    tallies = tallies_of_tally(tally, said, name, notes)
+    if holdout is None:
+        return tallies, None
+    other, name, notes = counted(holdout)
+    like = labelled_like(tally.labels, other.labels, tallies.resolved.positive, said)
+    return tallies, tallies_of_tally(other, like, name, notes)
 
 
 def _holdout(given: Any) -> dict[str, Any]:

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from assay import engines
-from assay.engines.parts import AUTO
+from assay.engines.parts import AUTO, keeping_of_mode
+from assay.engines.queries import count_queries, countable
 from assay.errors import LabelError, ScoreError
 from assay.sources import FAMILY, Batch, Coded
 from assay.sources.arrays import coded_columns, one_score, sided
 from assay.sources.batch import Labels
 from assay.sources.columns import native
 from assay.sources.files import Progress, Reading, Request, typed
+from assay.sources.files.inputs import sources
 from assay.tally import Resolved, Sample, ScoreTally, Tally
 from assay.tally.by_name import PROBABILITY, SCORE, Names
 
@@ -66,9 +68,51 @@ def tallies_of(
     )
 
 
+def tallies_of_tally(
+    tally: Tally, sides: Mapping[str, Any], source: str, notes: Sequence[str] = ()
+) -> ScoredTallies:
+    """What was counted by the names of labels, with sides; ``source`` is what the rows are called.
+
+    Where one label is said to be harmless, all others are families.
+    """
+    told = {
+        "name": source,
+        "rows_read": tally.rows,
+        "rows_refused": tally.refused.total,
+        "refused": [],
+    }
+    return _sided(tally, sides, told, notes)
+
+
+def _sided(
+    kinds: Tally,
+    sides: Mapping[str, Any],
+    source: Mapping[str, Any],
+    notes: Sequence[str],
+    *,
+    by_family: bool = False,
+    frequencies: bool = False,
+) -> ScoredTallies:
+    """A tally by label, or by label and family, with sides."""
+    tally = _by_label(kinds, labels_of(kinds)) if by_family else kinds
+    resolved, told = engines.resolve(tally, **sides)
+    families = rows = None
+    against = sides["negative"] is not None
+    if resolved.scores is not None and (by_family or (against and len(tally.labels.names) > 2)):
+        families, rows = _families(kinds, resolved, against=against)
+    return ScoredTallies(resolved, families, rows, frequencies, source, (*notes, *told))
+
+
+def labels_of(kinds: Tally) -> Names:
+    """The labels that occur, without families."""
+    names = {name.partition(_BETWEEN)[0] for name in kinds.labels.names}
+    return Names(tuple(sorted(names)), kinds.labels.kind)
+
+
 class CountedFiles:
     """The rows of files, counted piece by piece; which label is the alarm is told afterwards.
 
+    Databases count what is asked of them themselves, unless families or clusters need the rows.
     ``sides`` are what was said of labels: positive, negative and labels.
     """
 
@@ -81,49 +125,51 @@ class CountedFiles:
         mode: str = AUTO,
     ) -> None:
         self._sides = sides
+        # Any threshold will do: thresholds are what is looked for.
+        ask = engines.Ask(threshold=0.0, losses=False, on_bad_row=request.on_bad_row)
+        queries = sources(names, request)
+        if countable(queries, request):
+            keeping = keeping_of_mode(mode)
+            counted = count_queries(queries, request, replace(ask, scores=keeping))
+            self._roles, self._kinds = counted.roles, counted.tally
+            self.name, self._source = str(counted.source["name"]), counted.source
+            self._notes: tuple[str, ...] = ()
+            if self._roles.score is None:
+                raise _only_decisions(self.name)
+            if self._roles.family is None and self._roles.cluster is None:
+                return
         self._reading = Reading(names, request, progress)
         parts = engines.Parts(self._parts, self._reading.again, self._reading.budget.limit)
-        # Any threshold will do: thresholds are what is looked for.
-        self._kinds, self._told = parts.count(engines.Ask(threshold=0.0, losses=False), mode)
-        self._rows = self._reading.rows({})
-
-    @property
-    def name(self) -> str:
-        """What the files are called."""
-        return self._rows.name
+        self._kinds, told = parts.count(ask, mode)
+        rows = self._reading.rows({})
+        self._roles, self.name, self._source = self._reading.roles, rows.name, rows.source
+        self._notes = (*rows.notes, *told)
 
     @property
     def family(self) -> str | None:
         """The column that tells the kind of attack, where there is one."""
-        return self._reading.roles.family
+        return self._roles.family
 
     @property
     def labels(self) -> Names:
         """The labels that occur."""
-        names = {name.partition(_BETWEEN)[0] for name in self._kinds.labels.names}
-        return Names(tuple(sorted(names)), self._kinds.labels.kind)
+        return labels_of(self._kinds)
 
     def tallies(self, sides: Mapping[str, Any] | None = None) -> ScoredTallies:
         """What was counted, with the sides that were said, or with those of other rows."""
-        said = typed(self.labels.kind, **(self._sides if sides is None else sides))
-        if self._only_probability is not None:
-            said["positive"] = native(self._only_probability, self.labels.kind)
-        elif said["labels"] is None and self._reading.roles.probabilities:
-            probable = self._reading.roles.probabilities
-            said["labels"] = [native(label, self.labels.kind) for label in probable]
-        tally = self._kinds if self.family is None else _by_label(self._kinds, self.labels)
-        resolved, notes = engines.resolve(tally, **said)
-        families = rows = None
-        many = said["negative"] is not None and len(tally.labels.names) > 2
-        if resolved.scores is not None and (self.family is not None or many):
-            families, rows = self._families(resolved, against=said["negative"] is not None)
-        return ScoredTallies(
-            resolved,
-            families,
-            rows,
-            self._reading.roles.count is not None,
-            self._rows.source,
-            (*self._rows.notes, *self._told, *notes),
+        kind, probable = self.labels.kind, list(self._roles.probabilities)
+        said = typed(kind, **(self._sides if sides is None else sides))
+        if len(probable) == 1:
+            said["positive"] = native(probable[0], kind)
+        elif said["labels"] is None and probable:
+            said["labels"] = [native(label, kind) for label in probable]
+        return _sided(
+            self._kinds,
+            said,
+            self._source,
+            self._notes,
+            by_family=self.family is not None,
+            frequencies=self._roles.count is not None,
         )
 
     def _parts(self) -> Iterator[Coded]:
@@ -131,62 +177,63 @@ class CountedFiles:
         for collector in self._reading.pieces():
             columns, _ = collector.take()
             if "y_score" not in columns and "y_proba" not in columns:
-                raise ScoreError(
-                    f"{self._reading.rows({}).name}: a threshold is chosen on scores, and only "
-                    f"decisions were found. Say which column holds the scores with --score"
-                )
+                raise _only_decisions(self._reading.rows({}).name)
             columns.pop("y_pred", None)
             rows = self._ranked(coded_columns(columns))
-            kinds = rows.truth
-            if self.family is not None:
-                kinds = _kinds_of(rows, self.family)
+            family = self._reading.roles.family
+            kinds = rows.truth if family is None else _kinds_of(rows, family)
             yield replace(rows, truth=kinds, slices={}, days=None)
 
-    @property
-    def _only_probability(self) -> str | None:
-        """The label of the only probability, which is a score then."""
-        labels = list(self._reading.roles.probabilities)
-        return labels[0] if len(labels) == 1 else None
-
     def _ranked(self, rows: Coded) -> Coded:
-        """The rows with one score, where it is known which."""
+        """The rows with one score, where it is known which; the only probability is a score."""
         said = typed(rows.truth.kind, **self._sides)
-        if self._only_probability is None:
+        probable = list(self._reading.roles.probabilities)
+        if len(probable) != 1:
             return sided(rows, said["positive"], said["negative"])
-        of = native(self._only_probability, rows.truth.kind)
+        of = native(probable[0], rows.truth.kind)
         if said["negative"] is not None or said["positive"] not in (None, of):
             raise ScoreError(f"the only probability is that of {of!r}, so that is the positive")
-        return one_score(rows, [self._only_probability])
+        return one_score(rows, probable)
 
-    def _families(self, resolved: Resolved, *, against: bool) -> tuple[ScoreTally, Sample | None]:
-        """The scores and rows by family; ``against`` one negative label all others are positive."""
-        split = [name.partition(_BETWEEN) for name in self._kinds.labels.names]
-        own = [family if between else label for label, between, family in split]
-        positive = [
-            label != resolved.labels[0] if against else label == resolved.positive
-            for label, _, _ in split
-        ]
-        held = sorted({name for name, is_one in zip(own, positive, strict=True) if is_one})
-        labels = (resolved.labels[0], *held)
-        at = {
-            kind: labels.index(name, 1) if is_one else 0
-            for kind, name, is_one in zip(self._kinds.labels.names, own, positive, strict=True)
-        }
-        key = SCORE if SCORE in self._kinds.scores else (PROBABILITY, resolved.positive or "")
-        smallest = self._kinds.extremes[key][0]
-        scores = self._kinds.scores[key].placed(labels, at).starting_at(smallest)
-        sample = self._kinds.sample
-        if sample is None or resolved.sample is None:
-            return scores, None
-        if len(sample.models) * sample.width > 1:
-            column = list(self._kinds.columns or ()).index(resolved.positive or "")
-            sample = replace(sample, scores=sample.scores[:, [column]])
-        return scores, sample.placed(labels, at)
+
+def _only_decisions(name: str) -> ScoreError:
+    return ScoreError(
+        f"{name}: a threshold is chosen on scores, and only decisions were found. Say which column "
+        f"holds the scores with --score"
+    )
 
 
 def family_of(files: CountedFiles) -> str:
     """What the column of families is called; labels that are families have a name too."""
     return files.family or FAMILY
+
+
+def _families(
+    kinds: Tally, resolved: Resolved, *, against: bool
+) -> tuple[ScoreTally, Sample | None]:
+    """The scores and rows by family; ``against`` one negative label all others are positive."""
+    split = [name.partition(_BETWEEN) for name in kinds.labels.names]
+    own = [family if between else label for label, between, family in split]
+    positive = [
+        label != resolved.labels[0] if against else label == resolved.positive
+        for label, _, _ in split
+    ]
+    held = sorted({name for name, is_one in zip(own, positive, strict=True) if is_one})
+    labels = (resolved.labels[0], *held)
+    at = {
+        kind: labels.index(name, 1) if is_one else 0
+        for kind, name, is_one in zip(kinds.labels.names, own, positive, strict=True)
+    }
+    key = SCORE if SCORE in kinds.scores else (PROBABILITY, resolved.positive or "")
+    smallest = kinds.extremes[key][0]
+    scores = kinds.scores[key].placed(labels, at).starting_at(smallest)
+    sample = kinds.sample
+    if sample is None or resolved.sample is None:
+        return scores, None
+    if len(sample.models) * sample.width > 1:
+        column = list(kinds.columns or ()).index(resolved.positive or "")
+        sample = replace(sample, scores=sample.scores[:, [column]])
+    return scores, sample.placed(labels, at)
 
 
 def _kinds_of(rows: Coded, family: str) -> Labels:

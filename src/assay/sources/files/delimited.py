@@ -37,7 +37,7 @@ def delimited(chunks: Iterator[bytes], name: str, format_: str, delimiter: str |
     hint = ""
     others = [shown for other, shown in _OTHER_DELIMITERS.items() if other in header[0]]
     if len(header) == 1 and others:
-        hint = f"Its header is one field, {header[0]!r}: perhaps delimiter={others[0]!r} is meant"
+        hint = f"Its header is one field, {header[0]!r}: perhaps delimiter={others[0]} is meant"
     notes: tuple[str, ...] = ()
     if not header[0]:
         notes = (f"the first column of {name} has no name and is not used",)

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from assay.errors import InputError, install_line
-from assay.sources.queries import one_select
+from assay.sources.selects import one_select
 
 POSTGRESQL = "postgresql"
 _SCHEMES = (f"{POSTGRESQL}://", "postgres://")

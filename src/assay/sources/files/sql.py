@@ -17,7 +17,7 @@ from assay.sources.files import postgres
 from assay.sources.files.postgres import POSTGRESQL, must_only_read
 from assay.sources.files.table import Meter, Piece, Table
 from assay.sources.files.values import series_of
-from assay.sources.queries import one_select
+from assay.sources.selects import one_select
 
 if TYPE_CHECKING:
     from assay.sources.files.inputs import Source
