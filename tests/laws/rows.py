@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 import assay
-from assay.tally import Resolved
+from assay.tally import Resolved, Tally
 
 BINARY = ("normal", "attack")
 THREE = ("a", "b", "c")
@@ -73,6 +73,10 @@ class Rows:
         """The rows counted; ``amounts`` are counts or sampling weights."""
         if not amounts:
             return _tally(self)
+        return assay.Evaluation(self.by_name(**amounts)).tally
+
+    def by_name(self, **amounts: Any) -> Tally:
+        """The rows counted by the names of their labels."""
         return assay.count(**self.columns(), **self.shared(), **amounts)
 
     def table(self) -> list[list[int]]:
@@ -141,7 +145,7 @@ class Rows:
 
 @lru_cache(maxsize=1 << 14)
 def _tally(rows: Rows) -> Resolved:
-    return assay.count(**rows.columns(), **rows.shared())
+    return assay.Evaluation(rows.by_name()).tally
 
 
 # -- drawn -----------------------------------------------------------------------------------------

@@ -179,14 +179,15 @@ def shards_are_the_whole(face: Face, rows: Rows, random: Random) -> None:
         size = random.randint(1, len(order))
         running.update(rows.at(order[:size]).columns())
         order = order[size:]
-    whole = rows.tally()
-    assert running.tally.to_bytes() == whole.to_bytes()
-    assert fields(face.of_tally(running.tally)) == fields(face.of_tally(whole))
+    assert running.tally.to_bytes() == rows.by_name().to_bytes()
+    assert fields(face.of_tally(running.evaluate().tally)) == fields(face.of_tally(rows.tally()))
 
 
 def saved_is_the_same(face: Face, rows: Rows, random: Random) -> None:
     tally = rows.tally()
     assert fields(face.of_tally(from_bytes(tally.to_bytes()))) == fields(face.of_tally(tally))
+    again = Evaluation(from_bytes(rows.by_name().to_bytes()))
+    assert fields(face.of_tally(again.tally)) == fields(face.of_tally(tally))
 
 
 def one_answer_everywhere(face: Face) -> None:
