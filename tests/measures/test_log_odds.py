@@ -226,3 +226,9 @@ def test_sampling_weights_are_fitted_as_arrays() -> None:
     table = ScoreTally.of_rows(LABELS, scores, truth, weights=weights)
     measure = declared(CALIBRATION_SLOPE)
     assert measure.of(rank(table)) == measure.by_influence(table)
+
+
+def test_certain_rows_are_counted_alike_whatever_type_scores_have() -> None:
+    truth, scores = np.array([0, 1, 1]), np.array([0.0, 0.5, 1.0])
+    wide, narrow = (ScoreTally.of_rows(LABELS, scores.astype(t), truth) for t in ("f8", "f4"))
+    assert log_odds.certain(wide) == log_odds.certain(narrow) == 2

@@ -67,7 +67,9 @@ def log_odds(tally: ScoreTally) -> Floats:
 def certain(tally: ScoreTally) -> float:
     """How many rows, or which sum of weights, were said to be certain, one way or the other."""
     edge = SMALLEST_PROBABILITY
-    clipped = (tally.scores < edge) | (tally.scores > 1 - edge)
+    # Beside narrow scores NumPy would round 1 - edge to 1.
+    scores = tally.scores.astype(np.float64)
+    clipped = (scores < edge) | (scores > 1 - edge)
     return float(tally.counts[:, clipped].sum())
 
 
