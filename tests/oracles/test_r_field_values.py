@@ -72,7 +72,7 @@ def test_the_h_measures_and_ks_agree_with_hmeasure(given: dict, r: dict) -> None
 @section("hmeasure")
 def test_the_area_under_the_hull_agrees_with_hmeasure(given: dict, r: dict) -> None:
     points = Points.of(tally(given))
-    x, y = points.fpr[::-1], points.recall[::-1]
+    x, y = points.fp[::-1] / points.negatives, points.tp[::-1] / points.positives
     corners = upper_hull(x, y)
     assert np.trapezoid(y[corners], x[corners]) == close(r["auch"])
     assert np.trapezoid(y, x) == close(r["auc"])
