@@ -144,6 +144,7 @@ def code_arrays(
         coded = replace(coded, truth=truth, decision=decision)
     if table is not None:
         coded = replace(coded, columns=_column_labels(coded, names, labels, unknown))
+        _must_be_probabilities(table)
     return coded
 
 
@@ -359,7 +360,6 @@ def _column_labels(
     """The labels of the columns of probabilities: as named, as listed, or sorted."""
     table = coded.probabilities
     assert table is not None  # noqa: S101 - checked by the caller
-    _must_be_probabilities(table)
     if names is None and labels is None:
         return _sorted_columns(coded, table.shape[1], unknown)
     if unknown is not None:

@@ -199,7 +199,7 @@ class CountedFiles:
 def _only_decisions(name: str) -> ScoreError:
     return ScoreError(
         f"{name}: a threshold is chosen on scores, and only decisions were found. Say which column "
-        f"holds the scores with --score"
+        f"holds the scores with score="
     )
 
 
