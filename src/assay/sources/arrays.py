@@ -144,7 +144,7 @@ def code_arrays(
         coded = replace(coded, truth=truth, decision=decision)
     if table is not None:
         coded = replace(coded, columns=_column_labels(coded, names, labels, unknown))
-        _must_be_probabilities(table)
+        _must_be_probabilities(coded.probabilities)
     return coded
 
 

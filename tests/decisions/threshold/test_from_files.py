@@ -248,7 +248,7 @@ def test_a_query_gives_what_its_rows_give(
     )
     assert alike(one, other)
     assert one.to_dict()["source"]["rows_used"] == 400
-    with pytest.raises(ScoreError, match="--score"):
+    with pytest.raises(ScoreError, match="score="):
         choose_threshold_files(
             f"sqlite:{tmp_path / 'a.db'}?select label, label as decision from flows", **asked
         )
