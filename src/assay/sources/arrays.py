@@ -142,9 +142,10 @@ def code_arrays(
     if coded.decision is not None:
         truth, decision = unify(coded.truth, coded.decision)
         coded = replace(coded, truth=truth, decision=decision)
-    if table is not None:
-        coded = replace(coded, columns=_column_labels(coded, names, labels, unknown))
+    if coded.probabilities is not None:
+        columns = _column_labels(coded, names, labels, unknown)
         _must_be_probabilities(coded.probabilities)
+        coded = replace(coded, columns=columns)
     return coded
 
 
