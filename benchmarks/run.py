@@ -17,7 +17,18 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from speed import check, children, compare, files, keeping, network, peers, small, threshold
+from speed import (
+    billion,
+    check,
+    children,
+    compare,
+    files,
+    keeping,
+    network,
+    peers,
+    small,
+    threshold,
+)
 from speed.rows import Rows, rows
 from speed.timing import Finding, best
 
@@ -166,6 +177,7 @@ def main() -> None:
         network.findings(asked.repeats),
         files.findings(10 * count),
         threshold.findings(20 * count),
+        billion.findings(100 * count),
         memory(count),
         evaluations(rows(count), asked.repeats),
     )

@@ -23,7 +23,7 @@ EXAMPLES = DOCS.parent / "examples"
 # which `examples` is the project's own.
 LONG = ("cli", "warehouse", "threshold", "compare", "gate", "check", "train", "models")
 RUN = (
-    *("audit", "data"),
+    *("audit", "billion_rows", "data"),
     *(pytest.param(name, marks=pytest.mark.slow) for name in LONG),
 )
 BLOCK = re.compile(r"^\.\. code-block:: console\n\n((?:   .*\n|\n)+)", re.MULTILINE)
