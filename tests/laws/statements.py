@@ -149,7 +149,9 @@ def weights_have_no_scale(face: Face, rows: Rows, random: Random) -> None:
     scale = random.choice([1e-6, 0.37, 1000.0])
     scaled = [scale * weight for weight in weights]
     a, b = face.of(rows, sample_weight=weights), face.of(rows, sample_weight=scaled)
-    assert_near(a, b, CLOSE)
+    assert same(a.value, b.value, CLOSE)
+    # The ends of an interval of few rows carry the rounding of the value many times over.
+    assert_near(a, b, 1e-10)
     assert same(a.n, b.n, CLOSE)
 
 
@@ -316,6 +318,9 @@ def widens_with_the_level(face: Face, rows: Rows, random: Random) -> None:
         width = inner.high - inner.low
         # Of one row the mean loss can be anything, whatever the level.
         anything = face.kind is Kind.LOST and len(rows) == 1
+        # Two rows may leave the whole range, as far as floats tell.
+        bottom, top = face.measure.range
+        anything = anything or width >= (top - bottom) * (1 - 1e-12)
         assert outer.high - outer.low > width or width == 0 or anything
 
 
@@ -343,7 +348,8 @@ def influences_add_up_to_nothing(face: Face, rows: Rows, random: Random) -> None
         if declared.missing(*tally.effective()[::-1]) is None and all(tally.totals()):
             found = declared.influence(tally)
             both = np.stack([found.negative, found.positive])
-            assert abs(float((tally.counts * both).sum())) < 1e-9
+            moved = tally.counts * both
+            assert abs(float(moved.sum())) < 1e-9 * max(1.0, float(np.abs(moved).sum()))
 
 
 def sums_are_of_the_loss(face: Face, rows: Rows, random: Random) -> None:
