@@ -30,6 +30,7 @@ _SPLIT = (31, 41)
 SMALLEST_PROBABILITY = 2.0**-52
 _CHUNK = 1 << 11
 _DIGIT_BITS = 10
+_ROUNDING = 2.0**-48
 _DIGIT = (1 << _DIGIT_BITS) - 1
 # Below this 1 - q has lost digits of q, and -log(1 - q) is q + q^2/2 + q^3/3 to the last bit.
 _NEARLY_SURE = 2.0**-17
@@ -58,8 +59,12 @@ class Moments:
     def variance_of_mean(self) -> float:
         """The variance of the mean by its sandwich form."""
         mean = self.mean
-        spread = self.square_second - 2 * mean * self.square_first + mean**2 * self.square_weight
-        return max(spread, 0.0) / self.weight**2
+        parts = self.square_second, -2 * mean * self.square_first, mean**2 * self.square_weight
+        spread = sum(parts)
+        # What rounding leaves of losses that are all the same is none.
+        if spread <= _ROUNDING * max(map(abs, parts)):
+            return 0.0
+        return spread / self.weight**2
 
 
 @dataclass(frozen=True)
