@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     )
     from assay.measures import Measure
     from assay.sources.files.request import Request
-    from assay.tally import Confusion, Resolved, from_bytes
+    from assay.tally import Confusion, Resolved, Tally, from_bytes
 
 __version__ = "0.1.0"
 
@@ -99,6 +99,7 @@ __all__ = [
     "Resolved",
     "RunningTally",
     "Significance",
+    "Tally",
     "Unlabelled",
     "Wald",
     "Wilson",
@@ -192,6 +193,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "assay.tally": (
         "Confusion",
         "Resolved",
+        "Tally",
         "from_bytes",
     ),
 }

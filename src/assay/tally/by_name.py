@@ -17,7 +17,7 @@ from assay.errors import TallyError
 from assay.tally import codec
 from assay.tally.clusters import ClusterTally
 from assay.tally.crosstab import Crosstab, crosstab_of
-from assay.tally.record import kept_rows
+from assay.tally.record import Resolved, kept_rows
 from assay.tally.sample import Sample
 from assay.tally.scores import ScoreTally
 from assay.tally.sums import LossSums
@@ -163,10 +163,20 @@ class Tally:
             sides=first.sides,
         )
 
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: object) -> Tally:
+        if isinstance(other, Resolved):
+            return self.__radd__(other)
         if not isinstance(other, Tally):
             return NotImplemented
         return Tally.merge([self, other])
+
+    def __radd__(self, other: object) -> Tally:
+        if isinstance(other, Resolved):
+            raise TallyError(
+                "a tally by name and one whose labels have sides can't be added: count both with "
+                "assay.count, and evaluate the sum"
+            )
+        return NotImplemented
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tally) and self.to_bytes() == other.to_bytes()
