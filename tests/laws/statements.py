@@ -303,7 +303,10 @@ def narrows_with_rows(face: Face, rows: Rows, random: Random) -> None:
     waits = isinstance(declared, Ranked) and declared.reach < 1 and not whole_one
     for wide, narrow in pairwise(widths):
         if not math.isnan(wide):
-            assert narrow < wide or (narrow == wide and (wide == 0 or waits)), widths
+            # What is read off the few points of a handful of rows moves between these points.
+            few = isinstance(declared, Ranked) and min(map(rows.truth.count, (0, 1))) < 5
+            narrower = narrow < (1.05 * wide if few else wide)
+            assert narrower or (narrow == wide and (wide == 0 or waits)), widths
 
 
 def widens_with_the_level(face: Face, rows: Rows, random: Random) -> None:
