@@ -505,3 +505,13 @@ def test_costs_are_shown_wherever_they_were_said(capfd: pytest.CaptureFixture[st
     out = capfd.readouterr().out
     assert "expected cost" in out
     assert "net benefit" in out
+
+
+def test_the_modes_offered_are_those_there_are() -> None:
+    from assay.cli import compare, judging
+    from assay.decisions.compare.comparing import MODES as OF_PAIRS
+    from assay.tally.keeping import MODES
+
+    assert judging.MODES == MODES
+    (option,) = [p for p in compare.command.params if p.name == "mode"]
+    assert tuple(option.type.choices) == OF_PAIRS

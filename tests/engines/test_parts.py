@@ -134,7 +134,7 @@ def test_exact_scores_that_do_not_fit_are_refused() -> None:
 
 
 def test_rows_that_come_once_are_not_cut() -> None:
-    with pytest.raises(InputError, match="twice, and standard input comes once"):
+    with pytest.raises(InputError, match="twice, and these come once"):
         Parts(_feed(_columns()), again=False).count(Ask(), "cuts")
 
 

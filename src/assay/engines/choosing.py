@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from assay.engines import frames, libraries, partitions
 from assay.engines.ask import Ask, Columns
-from assay.engines.parts import AUTO, MODES, Parts
-from assay.errors import InputError
+from assay.engines.parts import Parts
 from assay.sources.batch import Coded
 from assay.sources.files.memory import Budget
 from assay.tally import Tally
-from assay.tally.keeping import Cuts, Exact, Grid, Keeping
-
-_KEEPINGS: Mapping[str, Keeping] = {
-    AUTO: Exact(),
-    Exact.name: Exact(),
-    Cuts.name: Cuts(),
-    Grid.name: Grid(),
-}
+from assay.tally.keeping import Cuts, keeping_of_mode
 
 
 def count(rows: Any, columns: Columns, ask: Ask | None = None) -> Tally:
@@ -51,10 +43,9 @@ def count_by_mode(
     ``max_memory`` is what counting may take where rows are counted on this machine; by default half
     of what it has.
     """
-    if mode not in MODES:
-        raise InputError(f"mode= is one of {', '.join(MODES)}; found {mode!r}")
+    kept = keeping_of_mode(mode)
     if _elsewhere(rows, columns) is not None:
-        return count(rows, columns, replace(ask, scores=_KEEPINGS[mode])), ()
+        return count(rows, columns, replace(ask, scores=kept)), ()
     return _in_parts(rows, columns, ask, mode, Budget(max_memory).limit)
 
 
@@ -82,12 +73,6 @@ def _in_parts(
     rows: Any, columns: Columns, ask: Ask, mode: str, limit: int | None
 ) -> tuple[Tally, tuple[str, ...]]:
     """Count rows on this machine, twice where the mode asks for that."""
-    again = libraries.comes_again(rows)
-    if mode == Cuts.name and not again:
-        raise InputError(
-            "mode='cuts' goes through the rows twice, and a reader gives them once: give the table "
-            "or the dataset that it reads, or say mode='grid'"
-        )
     refused = Tally()
 
     def coded() -> Iterator[Coded]:
@@ -96,5 +81,5 @@ def _in_parts(
         yield from reader.pieces(libraries.pieces_of(rows, columns))
         refused = reader.refused()
 
-    tally, notes = Parts(coded, again, limit).count(ask, mode)
+    tally, notes = Parts(coded, libraries.comes_again(rows), limit).count(ask, mode)
     return tally + refused, notes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.ask import Ask, Columns
@@ -47,7 +47,6 @@ class FrameReader:
 
     def __init__(self, columns: Columns, ask: Ask) -> None:
         self._roles = roles_of_columns(columns)
-        self._weighted = columns.weight is not None
         request = Request(on_bad_row=ask.on_bad_row)
         self._collector = Collector(self._roles, request, Budget(None))
         self._sides = ask.positive, ask.negative
@@ -62,7 +61,7 @@ class FrameReader:
     def coded(self, frame: pl.DataFrame) -> Coded:
         """The good rows of a frame, coded; the others are counted by their reason."""
         for column in self._roles.columns:
-            must_have(Table("the frame", tuple(frame.columns), _no_pieces), column)
+            must_have(Table("the frame", tuple(frame.columns)), column)
         first = self._rows + 1
         self._rows += frame.height
         piece = Piece(frame.select(self._roles.columns), range(first, first + frame.height))
@@ -94,7 +93,3 @@ def roles_of_columns(columns: Columns) -> Roles:
         cluster=columns.cluster,
         rows=columns.rows,
     )
-
-
-def _no_pieces(_: Sequence[str]) -> Iterator[Piece]:
-    return iter(())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engines.ask import Columns
 from assay.errors import InputError
 from assay.sources.files.roles import must_have
-from assay.sources.files.table import Piece, Table
+from assay.sources.files.table import Table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -113,13 +113,9 @@ def must_have_columns(found: Iterable[Any], columns: Columns, what: str) -> None
     """Refuse columns that a frame does not have, with the nearest names, or has twice."""
     names = tuple(str(name) for name in found)
     for name in columns.names:
-        must_have(Table(what, names, _no_pieces), name)
+        must_have(Table(what, names), name)
         if names.count(name) > 1:
             raise InputError(f"{what} has several columns called {name!r}: rename all but one")
-
-
-def _no_pieces(_: Sequence[str]) -> Iterator[Piece]:
-    return iter(())
 
 
 def pieces_of(rows: Any, columns: Columns) -> Iterator[pl.DataFrame]:

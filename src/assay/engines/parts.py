@@ -14,25 +14,15 @@ from assay.engines.local import Cutting, count_coded
 from assay.errors import InputError
 from assay.sources.batch import Coded, joined
 from assay.tally import Tally
-from assay.tally.keeping import BITS, Cuts, Exact, Grid, Keeping
+from assay.tally.keeping import AUTO, BITS, Cuts, Exact, Grid, keeping_of_mode
 
 Array: TypeAlias = npt.NDArray[Any]
 
-AUTO = "auto"
-MODES = (AUTO, Exact.name, Cuts.name, Grid.name)
 # How many rows are counted at once, and how many tallies are added at once.
 LOT = 1 << 23
 _FAN = 8
 # Adding tallies and judging them takes so many times what they hold.
 _FACTOR = 3
-
-
-def keeping_of_mode(mode: str) -> Keeping:
-    """How an engine that counts all at once keeps scores; it keeps every one unless told."""
-    if mode not in MODES:
-        raise InputError(f"mode= is one of {', '.join(MODES)}; found {mode!r}")
-    named: dict[str, Keeping] = {Cuts.name: Cuts(), Grid.name: Grid()}
-    return named.get(mode, Exact())
 
 
 class Accumulator:
@@ -121,8 +111,8 @@ class Parts:
         if isinstance(kept, Cuts):
             if not self.again:
                 raise InputError(
-                    "mode='cuts' goes through the rows twice, and standard input comes once: save "
-                    "it to a file first, or say mode='grid'"
+                    "mode='cuts' goes through the rows twice, and these come once: save standard "
+                    "input to a file first, give the table that a reader reads, or say mode='grid'"
                 )
             return self._cut(ask), ()
         counting, fits = self._counted(ask, coarsen=mode == AUTO and not self.again)

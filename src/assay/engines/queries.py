@@ -16,7 +16,7 @@ from assay.sources.files.read import must_be_text
 from assay.sources.files.request import Request
 from assay.sources.files.roles import Roles, roles_of, same_roles
 from assay.sources.files.sql import connected
-from assay.sources.files.table import Piece, Table
+from assay.sources.files.table import Table
 from assay.tally import Tally
 
 
@@ -56,7 +56,7 @@ def count_queries(found: Sequence[Source], request: Request, ask: Ask) -> Counte
         with _named(source), connected(source, Budget(request.max_memory).limit) as connection:
             must_be_text(source.name, "a query", request, "input_format")
             names = sql.column_names(connection, source.query)
-            table = Table(source.name, names, _no_pieces)
+            table = Table(source.name, names)
             if roles is None:
                 roles, first = roles_of(table, request), table.name
             same_roles(table, roles, first)
@@ -99,7 +99,3 @@ def _named(source: Source) -> Iterator[None]:
         if source.name in str(error):
             raise
         raise type(error)(f"{source.name}: {error}") from error
-
-
-def _no_pieces(_: Sequence[str]) -> Iterator[Piece]:
-    return iter(())

@@ -150,7 +150,7 @@ class _Counting:
         """The groups, as frames of rows have them."""
         names = _column_names(self._database)
         for name in (*self._keys, *([] if self._score is None else [self._score])):
-            must_have(Table("the query", names, lambda _: iter(())), name)
+            must_have(Table("the query", names), name)
         samples = self._samples()
         keys, spare = self._expressions(samples)
         score = self._score and self._dialect.name_of(self._score)

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assay.engines import Ask, Parts, count_coded, resolve
-from assay.engines.parts import AUTO, keeping_of_mode
+from assay.engines import Accumulator, Ask, Parts, resolve
 from assay.engines.queries import count_queries, countable
 from assay.errors import ScoreError
 from assay.evaluation.deployment import costs_of
@@ -15,8 +14,7 @@ from assay.evaluation.evaluation import Evaluation
 from assay.evaluation.labelled_alerts import Unlabelled
 from assay.inference import Method
 from assay.sources import Coded
-from assay.sources.arrays import coded_columns, one_score, sided
-from assay.sources.batch import joined
+from assay.sources.arrays import coded_columns
 from assay.sources.columns import native
 from assay.sources.files import (
     Name,
@@ -24,6 +22,7 @@ from assay.sources.files import (
     Reading,
     Request,
     given_names,
+    ranked,
     silent,
     sources,
     typed,
@@ -33,6 +32,7 @@ from assay.sources.thresholds import checked_threshold
 from assay.tally import Resolved, Tally
 from assay.tally.by_name import DECISION, PROBABILITY, SCORE, Refusals
 from assay.tally.crosstab import FLAGGED
+from assay.tally.keeping import AUTO, keeping_of_mode
 
 DECIDED = "threshold= decides on y_score; decisions are taken as they are"
 
@@ -93,13 +93,12 @@ def evaluate_files(
         asked = replace(ask, scores=keeping_of_mode(mode))
         return _in_database(queries, request, sides, asked, options)
     reading = Reading(names, request, progress)
-    judged = _Judged(reading, sides, by_threshold=threshold is not None)
+    judged = _Judged(reading, sides, ask)
     parts = Parts(judged.parts, reading.again, reading.budget.limit)
     tally, told = parts.count(ask, mode)
     reasons = Refusals(reading.reasons)
     tally += Tally(rows=reasons.total, refused=reasons)
-    if judged.unlabelled:
-        tally = replace(tally, unlabelled=count_coded(joined(judged.unlabelled), ask))
+    tally = replace(tally, unlabelled=judged.unlabelled())
     kind = tally.labels.kind
     said = typed(kind, **sides)
     listed = said["labels"]
@@ -146,11 +145,12 @@ def _in_database(
 class _Judged:
     """The rows of files, as they are to be counted."""
 
-    def __init__(self, reading: Reading, sides: Mapping[str, Any], *, by_threshold: bool) -> None:
+    def __init__(self, reading: Reading, sides: Mapping[str, Any], ask: Ask) -> None:
         self._reading = reading
         self._sides = sides
-        self._by_threshold = by_threshold
-        self.unlabelled: list[Coded] = []
+        # Of rows without a label it is told how many are flagged, and no more.
+        self._ask = replace(ask, scores=None, losses=False)
+        self._unlabelled = Accumulator(self._ask)
 
     @property
     def single(self) -> str | None:
@@ -159,25 +159,22 @@ class _Judged:
         return labels[0] if len(labels) == 1 else None
 
     def parts(self) -> Iterator[Coded]:
-        """The rows with a label, part by part; the others are kept aside."""
-        self.unlabelled = []
+        """The rows with a label, part by part; the others are counted aside."""
+        self._unlabelled = Accumulator(self._ask)
         for collector in self._reading.pieces():
-            if self._by_threshold and self._reading.roles.decision is not None:
+            roles = self._reading.roles
+            if self._ask.threshold is not None and roles.decision is not None:
                 raise ScoreError(DECIDED)
             columns, rest = collector.take()
+            probable, kind = list(roles.probabilities), columns["y_true"].kind
             if rest is not None:
-                self.unlabelled.append(self._sided(coded_columns(rest), columns["y_true"].kind))
-            rows = coded_columns(columns)
-            yield self._sided(rows, rows.truth.kind)
+                self._unlabelled.add(ranked(coded_columns(rest), probable, kind, self._sides))
+            yield ranked(coded_columns(columns), probable, kind, self._sides)
 
-    def _sided(self, rows: Coded, kind: str) -> Coded:
-        sides = typed(kind, **self._sides)
-        if self.single is None:
-            return sided(rows, sides["positive"], sides["negative"])
-        of = native(self.single, kind)
-        if sides["negative"] is not None or sides["positive"] not in (None, of):
-            raise ScoreError(f"the only probability is that of {of!r}, so that is the positive")
-        return one_score(rows, [self.single])
+    def unlabelled(self) -> Tally | None:
+        """The rows without a label, under a label without a name; None where there are none."""
+        tally = self._unlabelled.done()
+        return None if tally.is_zero else tally
 
 
 def _unlabelled(tally: Tally, resolved: Resolved, *, one_negative: bool) -> Unlabelled:

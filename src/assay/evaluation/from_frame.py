@@ -19,11 +19,11 @@ from assay.engines.libraries import (
     kind_of,
     unsupported,
 )
-from assay.engines.parts import AUTO
 from assay.errors import InputError, ScoreError
 from assay.sources import label_text
 from assay.sources.thresholds import checked_threshold
 from assay.tally import Tally
+from assay.tally.keeping import AUTO
 
 # What names a column of a frame, and what is a column itself.
 NAMED = ("label", "score", "decision", "probabilities", "count", "weight", "cluster", "time")

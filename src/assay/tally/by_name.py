@@ -145,7 +145,7 @@ class Tally:
             empty=sum(part.empty for part in full),
             refused=_summed([part.refused for part in full]),
             decided=_by_key([part.decided for part in like], Crosstab.merge),
-            scores=_by_key([part.scores for part in like], _scores_sum),
+            scores=_by_key([part.scores for part in like], ScoreTally.merge),
             extremes=_by_key([part.extremes for part in like], _outermost),
             losses=_by_key([part.losses for part in like], _summed),
             clusters=None
@@ -417,24 +417,6 @@ def _sample_sum(parts: Sequence[Sample | None]) -> Sample | None:
     places = {label: i for i, label in enumerate(labels)}
     total: Sample = _summed([part.placed(labels, places) for part in held])
     return total
-
-
-def _scores_sum(parts: Sequence[ScoreTally]) -> ScoreTally:
-    labels = tuple(sorted({label for part in parts for label in part.labels}))
-    return ScoreTally.merge([_united(part, labels) for part in parts])
-
-
-def _united(part: ScoreTally, labels: tuple[str, ...]) -> ScoreTally:
-    if part.labels == labels:
-        return part
-
-    def placed(amounts: Any) -> Any:
-        wide = np.zeros((len(labels), part.size), amounts.dtype)
-        wide[[labels.index(label) for label in part.labels]] = amounts
-        return wide
-
-    squares = None if part.squares is None else placed(part.squares)
-    return replace(part, labels=labels, counts=placed(part.counts), squares=squares)
 
 
 def _outermost(ends: Sequence[tuple[float, float]]) -> tuple[float, float]:

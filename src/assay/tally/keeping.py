@@ -19,16 +19,17 @@ A cell of fewer bits is a union of cells of more bits, everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import TallyError
+from assay.errors import InputError, TallyError
 from assay.tally.blocks import map_blocks
 
+AUTO = "auto"
 BITS = 12
 MOST_BITS = 32
 
@@ -83,6 +84,19 @@ class Grid:
 
 
 Keeping: TypeAlias = Exact | Cuts | Grid
+MODES = (AUTO, Exact.name, Cuts.name, Grid.name)
+
+
+def keeping_of_mode(mode: str, modes: Sequence[str] = MODES) -> Keeping:
+    """How scores are kept by a mode; ``auto`` keeps every one, as long as that can be done.
+
+    >>> keeping_of_mode("grid")
+    Grid(bits=12)
+    """
+    if mode not in modes:
+        raise InputError(f"mode= is one of {', '.join(modes)}; found {mode!r}")
+    named: dict[str, Keeping] = {Cuts.name: Cuts(), Grid.name: Grid()}
+    return named.get(mode, Exact())
 
 
 def coarsest(kinds: Collection[Keeping]) -> Keeping:

@@ -42,10 +42,10 @@ from assay.sources import (
 )
 from assay.sources.batch import Labels
 from assay.sources.columns import array_of, labels_of, names_of
-from assay.tally.keeping import Exact, Grid
+from assay.tally.keeping import AUTO, Exact, Grid, keeping_of_mode
 from assay.tally.scores import extremes
 
-AUTO = "auto"
+# Pairs of scores have no cuts.
 MODES = (AUTO, Exact.name, Grid.name)
 
 
@@ -177,8 +177,7 @@ def _chosen_on_grid(
 
 def _on_grid(mode: str, batches: Mapping[str, Batch]) -> bool:
     """Whether pairs of scores are counted into cells of a grid."""
-    if mode not in MODES:
-        raise InputError(f"mode= is one of {', '.join(MODES)}; found {mode!r}")
+    keeping_of_mode(mode, MODES)
     first = next(iter(batches.values()))
     scores = first.binary and first.score is not None
     if mode == Grid.name:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
-from assay.decisions.compare.comparing import AUTO, MODES, compare
+from assay.decisions.compare.comparing import MODES, compare
 from assay.decisions.compare.comparison import Comparison
 from assay.decisions.compare.question import Question
 from assay.decisions.compare.thresholds import (
@@ -27,7 +27,7 @@ from assay.sources.files import Matched, Model, Request, Rows, read_models, sile
 from assay.sources.files.inputs import STDIN
 from assay.sources.files.model_lots import ModelReading
 from assay.sources.files.request import Progress as ReadProgress
-from assay.tally.keeping import Exact, Grid
+from assay.tally.keeping import AUTO, Exact, Grid, keeping_of_mode
 
 
 class NoScores(InputError):
@@ -71,8 +71,7 @@ def compare_files(
     rows with ``mode="grid"``. Rows that come in clusters, and those that are matched by id, are
     kept. Further options are those of :func:`assay.compare`.
     """
-    if mode not in MODES:
-        raise InputError(f"mode= is one of {', '.join(MODES)}; found {mode!r}")
+    keeping_of_mode(mode, MODES)
     rule = parse_rule(at) if isinstance(at, str) else at
     rows: Rows | None = None
     here = all(model.file is None and ":" not in model.column for model in models)

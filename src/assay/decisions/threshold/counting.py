@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from assay import engines
-from assay.engines.parts import AUTO, keeping_of_mode
 from assay.engines.queries import count_queries, countable
 from assay.errors import LabelError, ScoreError
 from assay.sources import FAMILY, Batch, Coded
-from assay.sources.arrays import coded_columns, one_score, sided
+from assay.sources.arrays import coded_columns
 from assay.sources.batch import Labels
 from assay.sources.columns import native
-from assay.sources.files import Progress, Reading, Request, typed
+from assay.sources.files import Progress, Reading, Request, ranked, typed
 from assay.sources.files.inputs import sources
 from assay.tally import Resolved, Sample, ScoreTally, Tally
 from assay.tally.by_name import PROBABILITY, SCORE, Names
+from assay.tally.keeping import AUTO, keeping_of_mode
 
 _MODEL = "model"
 # Between the name of a label and that of a family, where both together stand as a label.
@@ -179,21 +179,12 @@ class CountedFiles:
             if "y_score" not in columns and "y_proba" not in columns:
                 raise _only_decisions(self._reading.rows({}).name)
             columns.pop("y_pred", None)
-            rows = self._ranked(coded_columns(columns))
+            rows = coded_columns(columns)
+            probable = list(self._reading.roles.probabilities)
+            rows = ranked(rows, probable, rows.truth.kind, self._sides)
             family = self._reading.roles.family
             kinds = rows.truth if family is None else _kinds_of(rows, family)
             yield replace(rows, truth=kinds, slices={}, days=None)
-
-    def _ranked(self, rows: Coded) -> Coded:
-        """The rows with one score, where it is known which; the only probability is a score."""
-        said = typed(rows.truth.kind, **self._sides)
-        probable = list(self._reading.roles.probabilities)
-        if len(probable) != 1:
-            return sided(rows, said["positive"], said["negative"])
-        of = native(probable[0], rows.truth.kind)
-        if said["negative"] is not None or said["positive"] not in (None, of):
-            raise ScoreError(f"the only probability is that of {of!r}, so that is the positive")
-        return one_score(rows, probable)
 
 
 def _only_decisions(name: str) -> ScoreError:

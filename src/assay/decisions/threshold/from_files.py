@@ -10,11 +10,11 @@ from assay.decisions.threshold.choose import choose_of_tallies
 from assay.decisions.threshold.counting import CountedFiles, family_of
 from assay.decisions.threshold.holdout import labelled_like
 from assay.decisions.threshold.result import Choice
-from assay.engines.parts import AUTO
 from assay.errors import CountError, InputError
 from assay.inference import Bootstrap
 from assay.inference.chosen import Progress as Resampled
 from assay.sources.files import Name, Progress, Request, given_names, silent
+from assay.tally.keeping import AUTO
 
 
 def choose_threshold_files(

@@ -7,6 +7,7 @@ Limits are decimals and counts are integers, so that 3 false positives among 30 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
@@ -90,12 +91,12 @@ class Limit(Protocol):
         ...
 
 
-class KeptAbove:
+class KeptAbove(ABC):
     """A constraint that holds from the highest threshold down to some position."""
 
+    @abstractmethod
     def last(self, counts: Counts) -> int:
         """The last position that keeps it."""
-        raise NotImplementedError
 
     def kept(self, counts: Counts) -> Kept:
         """The thresholds that keep it."""
@@ -107,12 +108,12 @@ class KeptAbove:
         return Look(Kept(0, last), order <= last + 1, (order == last + 1) & blocks.drawn)
 
 
-class KeptBelow:
+class KeptBelow(ABC):
     """A constraint that holds from some position on, down to the lowest threshold."""
 
+    @abstractmethod
     def first(self, counts: Counts) -> int:
         """The first position that keeps it; one too many where none does."""
-        raise NotImplementedError
 
     def kept(self, counts: Counts) -> Kept:
         """The thresholds that keep it."""

@@ -1,7 +1,7 @@
 """Rows from files: text, Parquet, Arrow, NumPy, and queries on database files."""
 
 from assay.sources.files.inputs import Name, given_names, inputs_of, name_of, paths_of, sources
-from assay.sources.files.labelled import labelled, typed
+from assay.sources.files.labelled import ranked, typed
 from assay.sources.files.matched import Matched, Model, NeedsId, read_models
 from assay.sources.files.memory import default_limit, memory_limit
 from assay.sources.files.read import Reading, read
@@ -21,10 +21,10 @@ __all__ = [
     "default_limit",
     "given_names",
     "inputs_of",
-    "labelled",
     "memory_limit",
     "name_of",
     "paths_of",
+    "ranked",
     "read",
     "read_models",
     "silent",

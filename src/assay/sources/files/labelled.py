@@ -1,13 +1,14 @@
-"""Columns that were read, with labels as they were said, as arguments of ``from_arrays``."""
+"""Labels as they were said, and what they make of the rows that were read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.errors import ScoreError
+from assay.sources.arrays import one_score, sided
+from assay.sources.batch import Coded
 from assay.sources.columns import native
-from assay.sources.files.request import Rows
 
 
 def typed(
@@ -35,13 +36,15 @@ def typed(
     return found if unknown is None else {**found, "unknown": one(unknown)}
 
 
-def labelled(rows: Rows, **said: Any) -> dict[str, Any]:
-    """The columns of rows that were read, and what was said of their labels."""
-    found = {**rows.columns, **typed(rows.columns["y_true"].kind, **said)}
-    if len(found.get("y_proba", ())) == 1:
-        # The probability of one class is a score for it.
-        ((of, score),) = found.pop("y_proba").items()
-        if found["negative"] is not None or found["positive"] not in (None, of):
-            raise ScoreError(f"the only probability is that of {of!r}, so that is the positive")
-        found["positive"], found["y_score"] = of, score
-    return found
+def ranked(rows: Coded, probabilities: Sequence[str], kind: str, sides: Mapping[str, Any]) -> Coded:
+    """The rows with one score where it is known which; the probability of one class is a score.
+
+    ``probabilities`` are the labels that have one, ``kind`` is that of the labels of the data.
+    """
+    said = typed(kind, **sides)
+    if len(probabilities) != 1:
+        return sided(rows, said["positive"], said["negative"])
+    of = native(probabilities[0], kind)
+    if said["negative"] is not None or said["positive"] not in (None, of):
+        raise ScoreError(f"the only probability is that of {of!r}, so that is the positive")
+    return one_score(rows, probabilities)

@@ -49,7 +49,7 @@ class Table:
 
     name: str
     columns: tuple[str, ...]
-    pieces: Callable[[Sequence[str]], Iterator[Piece]]
+    pieces: Callable[[Sequence[str]], Iterator[Piece]] = lambda columns: iter(())  # noqa: ARG005
     rows: int | None = None
     narrow: frozenset[str] = frozenset()
     at_once: Callable[[Sequence[str]], int] = lambda columns: 0  # noqa: ARG005
