@@ -245,7 +245,7 @@ def device_of(values: Any) -> Device:
 
         return _Torch(torch)
     if library == "cupy":
-        import cupy  # type: ignore[import-not-found]
+        import cupy
 
         return _Cupy(cupy)
     return _Cupy(np)
