@@ -119,7 +119,7 @@ class Parts:
         if fits:
             return counting.done(), ()
         if mode == Exact.name:
-            raise _too_large(counting.nbytes, self.limit)
+            raise too_large(counting.nbytes, self.limit)
         if not self.again:
             return counting.done(), (COARSE,)
         try:
@@ -144,7 +144,7 @@ class Parts:
         return counting, fits
 
     def _exceeds(self, size: int) -> bool:
-        return self.limit is not None and _FACTOR * size > self.limit
+        return self.limit is not None and not fits(size, self.limit)
 
     def _cut(self, ask: Ask) -> Tally:
         cutting = self._cutting(ask)
@@ -169,7 +169,7 @@ class Parts:
                 other = np.array([name != guess for name in part.truth.names], bool)
                 scores.add(part.score[other[part.truth.codes]])
                 if self._exceeds(2 * scores.nbytes):
-                    raise _DoesNotFit(*_too_large(2 * scores.nbytes, self.limit).args)
+                    raise _DoesNotFit(*too_large(2 * scores.nbytes, self.limit).args)
                 counting.add(replace(part, days=None, slices={}, clusters=None))
             frequent = _most_frequent(counting.done())
             if guess in (None, frequent):
@@ -224,7 +224,13 @@ COARSE = (
 )
 
 
-def _too_large(size: int, limit: int | None) -> InputError:
+def fits(size: int, limit: int) -> bool:
+    """Whether scores of so many bytes can be counted in the memory that is allowed."""
+    return _FACTOR * size <= limit
+
+
+def too_large(size: int, limit: int | None) -> InputError:
+    """Why scores of so many bytes are not all kept, and what to do."""
     return InputError(
         f"the distinct scores take about {_FACTOR * size / 1e6:,.0f} MB of memory, and "
         f"{(limit or 0) / 1e6:,.0f} MB are allowed: raise max_memory=, or say mode='cuts' or "
