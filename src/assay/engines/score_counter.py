@@ -1,0 +1,154 @@
+"""Rows of a label and one score, counted piece by piece in counters that do not grow with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.engines.ask import Ask
+from assay.sources.batch import Coded
+from assay.sources.thresholds import USUAL
+from assay.tally import Crosstab, ScoreTally, Tally
+from assay.tally.blocks import bounds
+from assay.tally.by_name import SCORE, Names
+from assay.tally.counters import GridCounter, PatternCounter
+from assay.tally.crosstab import BELOW, FLAGGED
+from assay.tally.keeping import Exact, Grid
+from assay.tally.scores import extremes
+
+Array: TypeAlias = npt.NDArray[Any]
+
+_MOST_LABELS = 16
+_MOST_BITS = 16
+# Patterns may take so many bytes, or so many a row.
+_ROOM = 1 << 29
+_ROOM_A_ROW = 4
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """What the rows so far come to, beside their scores."""
+
+    flagged: Array
+    low: float = np.inf
+    high: float = -np.inf
+    rows: int = 0
+    empty: int = 0
+
+
+class ScoreCounter:
+    """Counts rows of a few labels and one score into what :func:`count_coded` makes of them.
+
+    Of a grid any floats are counted, and of every distinct score those of 32 bits.
+    """
+
+    def __init__(self, ask: Ask, labels: Names) -> None:
+        self._ask, self._labels = ask, labels
+        names = labels.names
+        self._scores: GridCounter | PatternCounter
+        kept = ask.scores
+        self._scores = (
+            GridCounter(names, kept.bits) if isinstance(kept, Grid) else PatternCounter(names)
+        )
+        self._so_far = _Counted(np.zeros((len(names), 2), np.int64))
+
+    @staticmethod
+    def suits(rows: Sequence[Coded], ask: Ask) -> bool:
+        """Whether such rows can be counted so."""
+        names = {name for part in rows for name in part.truth.names}
+        return 0 < len(names) <= _MOST_LABELS and all(_plain(part, ask) for part in rows)
+
+    def takes(self, rows: Coded) -> bool:
+        """Whether further rows fit in: such ones, of labels that are known."""
+        names = self._labels.names
+        return _plain(rows, self._ask) and all(name in names for name in rows.truth.names)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the counters take."""
+        return self._scores.nbytes
+
+    @property
+    def spread(self) -> bool:
+        """Whether the scores lie so far apart that a table of them would take less."""
+        room = max(_ROOM, _ROOM_A_ROW * self._so_far.rows)
+        return isinstance(self._scores, PatternCounter) and self.nbytes > room
+
+    def add(self, rows: Coded) -> None:
+        """Count further rows."""
+        if rows.score is None or not rows.size:
+            return
+        names = self._labels.names
+        truth = rows.truth.codes
+        if rows.truth.names != names:
+            truth = np.array([names.index(name) for name in rows.truth.names], np.uint8)[truth]
+        low, high = extremes(rows.score)
+        before = self._so_far
+        self._so_far = _Counted(
+            before.flagged + self._flagged(rows.score, truth),
+            min(before.low, low + 0.0),
+            max(before.high, high + 0.0),
+            before.rows + rows.rows,
+            before.empty + rows.empty,
+        )
+        self._scores.add(rows.score, truth)
+
+    def _flagged(self, scores: Array, truth: Array) -> Array:
+        """How many rows of each label are below the threshold, and how many reach it."""
+        threshold = _of_kind(USUAL if self._ask.threshold is None else self._ask.threshold, scores)
+        counts = np.zeros((len(self._labels.names), 2), np.int64)
+        for i, j in bounds(len(scores)):
+            reached = scores[i:j] >= threshold
+            for label in range(len(counts)):
+                own = truth[i:j] == label
+                counts[label, 0] += np.count_nonzero(own)
+                np.logical_and(own, reached, out=own)
+                counts[label, 1] += np.count_nonzero(own)
+        counts[:, 0] -= counts[:, 1]
+        return counts
+
+    def done(self) -> Tally:
+        """The tally of the rows so far."""
+        so_far, names = self._so_far, self._labels.names
+        cells = {
+            (name, said): int(so_far.flagged[i, j])
+            for i, name in enumerate(names)
+            for j, said in enumerate((BELOW, FLAGGED))
+            if so_far.flagged[i, j]
+        }
+        table: ScoreTally = self._scores.done()
+        return Tally(
+            labels=self._labels,
+            threshold=self._ask.threshold,
+            rows=so_far.rows,
+            empty=so_far.empty,
+            decided={SCORE: Crosstab({cell: cells[cell] for cell in sorted(cells)})},
+            scores={SCORE: table},
+            extremes={SCORE: (so_far.low, so_far.high)},
+        )
+
+
+def _plain(rows: Coded, ask: Ask) -> bool:
+    """Whether rows have a label and a score and nothing else that is counted."""
+    score = rows.score
+    if score is None or score.dtype not in (np.float32, np.float64):
+        return False
+    others = (rows.decision, rows.probabilities, rows.counts, rows.weights, rows.clusters)
+    if rows.slices or rows.days is not None or any(other is not None for other in others):
+        return False
+    kept = ask.scores
+    if isinstance(kept, Grid):
+        return kept.bits <= _MOST_BITS
+    return isinstance(kept, Exact) and score.dtype == np.float32
+
+
+def _of_kind(threshold: float, scores: Array) -> Any:
+    """The smallest float of the kind of the scores that is not below a threshold."""
+    kind = scores.dtype.type
+    with np.errstate(over="ignore"):
+        near = kind(threshold)
+    return near if float(near) >= threshold else np.nextafter(near, kind(np.inf))
