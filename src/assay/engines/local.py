@@ -26,6 +26,7 @@ from assay.tally.by_name import (
     Names,
     Said,
 )
+from assay.tally.counters import count_cuts
 from assay.tally.crosstab import BELOW, FLAGGED
 from assay.tally.keeping import Cuts, Exact, Grid
 from assay.tally.record import MOST_PROBABILITIES, kept_rows
@@ -157,7 +158,7 @@ def _scores(rows: Coded, column: Array, ask: Ask, cutting: Cutting | None) -> Sc
             names = tuple(sorted((*names, at.frequent)))
             codes = np.array([names.index(n) for n in rows.truth.names], codes.dtype)[codes]
         where = names.index(at.frequent)
-        return ScoreTally.of_cuts(names, at.cuts, column, codes, frequent=where, counts=rows.counts)
+        return count_cuts(names, at.cuts, column, codes, frequent=where, counts=rows.counts)
     assert kept is not None  # noqa: S101 - asked for by the caller
     return ScoreTally.of_rows(
         names, column, codes, counts=rows.counts, weights=rows.weights, kept=kept
@@ -196,7 +197,7 @@ def _losses(
         follow = rows.weights is None and isinstance(ask.scores, Exact)
         follow = follow or isinstance(ask.scores, Grid) or not ask.losses
         return (
-            {} if follow or not rankings else _losses_of_score(rows, next(iter(rankings.values())))
+            {} if follow or not rankings else losses_of_score(rows, next(iter(rankings.values())))
         )
     columns = list(rows.columns or ())
     found = {}
@@ -213,7 +214,7 @@ def _losses(
     return found
 
 
-def _losses_of_score(rows: Coded, score: Array) -> dict[tuple[str, str], LossSums]:
+def losses_of_score(rows: Coded, score: Array) -> dict[tuple[str, str], LossSums]:
     """The losses of each label if it is the positive, and if it is not; outside [0, 1] none."""
     inside = (score >= 0) & (score <= 1)
     sums = {}

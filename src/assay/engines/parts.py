@@ -26,8 +26,7 @@ LOT = 1 << 23
 _FAN = 8
 # How many parts are read before they are counted.
 _AHEAD = 2
-# Rows of float32 scores are few bytes, so that more of them may wait until it shows whether they are
-# many.
+# Rows of float32 scores take few bytes, so more of them may wait until they show to be many.
 _NARROW_LOTS = 4
 # Adding tallies and judging them takes so many times what they hold.
 _FACTOR = 3
@@ -65,12 +64,13 @@ class Accumulator:
 
     def _count_lot(self) -> None:
         """Count the rows that wait, of which there are many, so that more may come."""
-        if not ScoreCounter.suits(self._waiting, self._ask):
+        if not ScoreCounter.suits(self._waiting, self._ask, self._cutting):
             self._count_waiting()
             return
         waiting, self._waiting, self._waiting_rows = self._waiting, [], 0
         names = sorted({name for rows in waiting for name in rows.truth.names})
-        self._counter = ScoreCounter(self._ask, Names(tuple(names), waiting[0].truth.kind))
+        labels = Names(tuple(names), waiting[0].truth.kind)
+        self._counter = ScoreCounter(self._ask, labels, self._cutting)
         for rows in waiting:
             self.add(rows)
 

@@ -10,14 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.engines.ask import Ask
+from assay.engines.local import Cutting, losses_of_score
 from assay.sources.batch import Coded
 from assay.sources.thresholds import USUAL
-from assay.tally import Crosstab, ScoreTally, Tally
+from assay.tally import Crosstab, LossSums, ScoreTally, Tally
 from assay.tally.blocks import bounds
 from assay.tally.by_name import SCORE, Names
-from assay.tally.counters import GridCounter, PatternCounter
+from assay.tally.counters import CutCounter, GridCounter, PatternCounter
 from assay.tally.crosstab import BELOW, FLAGGED
-from assay.tally.keeping import Exact, Grid
+from assay.tally.keeping import Cuts, Exact, Grid
 from assay.tally.scores import extremes
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -43,23 +44,31 @@ class _Counted:
 class ScoreCounter:
     """Counts rows of a few labels and one score into what :func:`count_coded` makes of them.
 
-    Of a grid any floats are counted, and of every distinct score those of 32 bits.
+    Any floats are counted into a grid or between cuts; every distinct score is kept of those of 32
+    bits alone.
     """
 
-    def __init__(self, ask: Ask, labels: Names) -> None:
+    def __init__(self, ask: Ask, labels: Names, cutting: Cutting | None = None) -> None:
         self._ask, self._labels = ask, labels
         names = labels.names
-        self._scores: GridCounter | PatternCounter
         kept = ask.scores
-        self._scores = (
-            GridCounter(names, kept.bits) if isinstance(kept, Grid) else PatternCounter(names)
-        )
+        self._scores: GridCounter | PatternCounter | CutCounter
+        if isinstance(kept, Grid):
+            self._scores = GridCounter(names, kept.bits)
+        elif cutting is not None:
+            frequent = names.index(cutting.frequent)
+            self._scores = CutCounter(names, cutting.cuts, frequent=frequent)
+        else:
+            self._scores = PatternCounter(names)
         self._so_far = _Counted(np.zeros((len(names), 2), np.int64))
+        self._losses: dict[tuple[str, str], LossSums] = {}
 
     @staticmethod
-    def suits(rows: Sequence[Coded], ask: Ask) -> bool:
+    def suits(rows: Sequence[Coded], ask: Ask, cutting: Cutting | None = None) -> bool:
         """Whether such rows can be counted so."""
         names = {name for part in rows for name in part.truth.names}
+        if isinstance(ask.scores, Cuts) and (cutting is None or cutting.frequent not in names):
+            return False
         return 0 < len(names) <= _MOST_LABELS and all(_plain(part, ask) for part in rows)
 
     def takes(self, rows: Coded) -> bool:
@@ -96,6 +105,9 @@ class ScoreCounter:
             before.empty + rows.empty,
         )
         self._scores.add(rows.score, truth)
+        if isinstance(self._ask.scores, Cuts) and self._ask.losses:
+            for key, sums in losses_of_score(rows, rows.score).items():
+                self._losses[key] = self._losses[key] + sums if key in self._losses else sums
 
     def _flagged(self, scores: Array, truth: Array) -> Array:
         """How many rows of each label are below the threshold, and how many reach it."""
@@ -129,6 +141,7 @@ class ScoreCounter:
             decided={SCORE: Crosstab({cell: cells[cell] for cell in sorted(cells)})},
             scores={SCORE: table},
             extremes={SCORE: (so_far.low, so_far.high)},
+            losses={key: self._losses[key] for key in sorted(self._losses)},
         )
 
 
@@ -143,6 +156,8 @@ def _plain(rows: Coded, ask: Ask) -> bool:
     kept = ask.scores
     if isinstance(kept, Grid):
         return kept.bits <= _MOST_BITS
+    if isinstance(kept, Cuts):
+        return True
     return isinstance(kept, Exact) and score.dtype == np.float32
 
 

@@ -30,7 +30,7 @@ def upper_hull(x: Array, y: Array) -> npt.NDArray[np.int64]:
         return np.empty(0, np.int64)
     # A corner is the last point of its x and higher than those before; the first point is one too.
     # Of equal points it is the last one: two of them would each hide the other.
-    first = int(np.argmax(np.append((x != x[0]) | (y != y[0]), True))) - 1  # noqa: FBT003
+    first = int(np.argmax(np.append((x != x[0]) | (y != y[0]), True))) - 1
     ends = np.append(np.flatnonzero(x[1:] != x[:-1]), len(x) - 1)
     heights = y[ends]
     ends = ends[np.concatenate((heights[:1] != y[0], heights[1:] != heights[:-1]))]

@@ -1,15 +1,17 @@
 """Many rows of scores, counted in memory that does not grow with the rows.
 
-A grid has a counter for each cell of a label. A float32 has 2^32 bit patterns, so there can be a
-counter for each of them too. Those have 16 bits and lie in pages of 2^12 patterns, which are laid
-out when the first row falls into them. How many rows a page has had bounds each of its counters.
-Where that bound is too large the counters are looked at, and a page that would not hold its rows
-gets wide counters besides.
+A grid has a counter for each cell of a label, cuts have one for each cut and each gap. A float32
+has 2^32 bit patterns, so there can be a counter for each of them too. Those have 16 bits and lie in
+pages of 2^12 patterns, which are laid out when the first row falls into them. How many rows a page
+has had bounds each of its counters. Where that bound is too large the counters are looked at, and a
+page that would not hold its rows gets wide counters besides.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +19,7 @@ import numpy.typing as npt
 
 from assay.errors import TallyError
 from assay.tally.blocks import BLOCK, bounds
-from assay.tally.keeping import BITS, Grid, cells, lowest
+from assay.tally.keeping import BITS, LOWEST, Cuts, Grid, cells, lowest
 from assay.tally.packed import narrow
 from assay.tally.scores import ScoreTally, extremes
 
@@ -69,7 +71,7 @@ class GridCounter:
         places = self._room[: len(scores)]
         work = self._placing(scores, truth, places)
         # One after the other: rows come from another thread, which is at work meanwhile.
-        if all([work(i, j) for i, j in bounds(len(scores))]):
+        if all(work(i, j) for i, j in bounds(len(scores))):
             np.add.at(self._counters, places, 1)
             return
         kept = Grid(self._bits)
@@ -124,6 +126,90 @@ class GridCounter:
         kept = Grid(self._bits)
         table = ScoreTally(self.labels, lowest(ids, self._bits), narrow(counts), kept=kept)
         return ScoreTally.merge([table, *self._apart])
+
+
+# -- between the scores of the rarer labels --------------------------------------------------------
+
+
+class CutCounter:
+    """Counts rows at ascending cuts, and those of the frequent label into the gaps too.
+
+    The cuts are the distinct scores of all other labels, in all rows of the data.
+
+    >>> counter = CutCounter(("benign", "attack"), np.array([0.5, 0.9]), frequent=0)
+    >>> counter.add(np.array([0.9, 0.5, 0.7, 0.6, 0.9]), np.array([1, 1, 0, 0, 0]))
+    >>> counter.done().scores.tolist(), counter.done().counts.tolist()
+    ([0.5, 0.5000000000000001, 0.9], [[0, 2, 1], [1, 0, 1]])
+    """
+
+    def __init__(self, labels: Sequence[str], cuts: Array, *, frequent: int) -> None:
+        self.labels = tuple(labels)
+        self._frequent = frequent
+        self._cuts = cuts.astype(np.float64) + 0.0
+        # Of each label the gap below each cut, and the cut; and the gap above all of them.
+        self._counters = np.zeros((len(self.labels), 2 * len(cuts) + 1), np.int64)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the counters take."""
+        return self._counters.nbytes + self._cuts.nbytes
+
+    def add(self, scores: Array, truth: Array, counts: Array | None = None) -> None:
+        """Count further rows: a score each, and the label as a position in the labels."""
+        if len(scores):
+            extremes(scores)
+        for label in range(len(self.labels)):
+            own = np.flatnonzero(truth == label)
+            for i in range(0, len(own), _LOT):
+                rows = own[i : i + _LOT]
+                self._count(scores[rows], label, None if counts is None else counts[rows])
+
+    def _count(self, scores: Array, label: int, counts: Array | None) -> None:
+        # Scores in order are found many times faster.
+        if counts is None:
+            scores = np.sort(scores)
+        else:
+            order = np.argsort(scores)
+            scores, counts = scores[order], counts[order]
+        places = np.searchsorted(self._cuts, scores)
+        at_cut = np.append(self._cuts, np.nan)[places] == scores
+        if label != self._frequent and not at_cut.all():
+            odd = float(scores[int(at_cut.argmin())])
+            raise TallyError(
+                f"the score {odd!r} of a {self.labels[label]!r} row is none of the "
+                f"{len(self._cuts)} cuts; take the cuts from all rows that are not "
+                f"{self.labels[self._frequent]!r}"
+            )
+        np.multiply(places, 2, out=places)
+        np.add(places, at_cut, out=places)
+        np.add.at(self._counters[label], places, 1 if counts is None else counts)
+
+    def done(self) -> ScoreTally:
+        """The tally of all rows."""
+        held = np.flatnonzero(self._counters.any(axis=0))
+        with np.errstate(over="ignore"):  # no finite score lies above the largest
+            gaps = np.concatenate(([LOWEST], np.nextafter(self._cuts, np.inf)))
+        scores = np.where(held % 2, np.append(self._cuts, 0.0)[held // 2], gaps[held // 2])
+        digest = hashlib.sha256(self._cuts.astype("<f8").tobytes()).hexdigest()[:16]
+        kept = Cuts(self.labels[self._frequent], digest)
+        if not len(held):
+            return replace(ScoreTally.zero(self.labels), kept=kept)
+        return ScoreTally(self.labels, scores, narrow(self._counters[:, held]), kept=kept)
+
+
+def count_cuts(
+    labels: Sequence[str],
+    cuts: Array,
+    scores: Array,
+    truth: Array,
+    *,
+    frequent: int,
+    counts: npt.NDArray[np.int64] | None = None,
+) -> ScoreTally:
+    """The tally of rows that are all there, at ascending cuts and between them."""
+    counter = CutCounter(labels, cuts, frequent=frequent)
+    counter.add(scores, truth, counts)
+    return counter.done()
 
 
 # -- patterns of float32 ---------------------------------------------------------------------------
@@ -199,7 +285,6 @@ class PatternCounter:
         blocks: Sequence[tuple[int, int]],
     ) -> dict[tuple[int, int], Array]:
         """Write where the counters of some blocks lie; the pages that lie nowhere yet, by block."""
-
         keys, turned = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.int32)
         pages, slots = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int32)
         missing = {}
