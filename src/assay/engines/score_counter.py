@@ -10,14 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.engines.ask import Ask
-from assay.engines.local import Cutting, losses_of_score
+from assay.engines.local import Cutting, flagged, flagged_counts, losses_of_score
 from assay.sources.batch import Coded
 from assay.sources.thresholds import USUAL
-from assay.tally import Crosstab, LossSums, ScoreTally, Tally
-from assay.tally.blocks import bounds
+from assay.tally import LossSums, ScoreTally, Tally
 from assay.tally.by_name import SCORE, Names
 from assay.tally.counters import CutCounter, GridCounter, PatternCounter
-from assay.tally.crosstab import BELOW, FLAGGED
 from assay.tally.keeping import Cuts, Exact, Grid
 from assay.tally.scores import extremes
 
@@ -52,6 +50,7 @@ class ScoreCounter:
         self._ask, self._labels = ask, labels
         names = labels.names
         kept = ask.scores
+        self._threshold = USUAL if ask.threshold is None else ask.threshold
         self._scores: GridCounter | PatternCounter | CutCounter
         if isinstance(kept, Grid):
             self._scores = GridCounter(names, kept.bits)
@@ -98,7 +97,7 @@ class ScoreCounter:
         low, high = extremes(rows.score)
         before = self._so_far
         self._so_far = _Counted(
-            before.flagged + self._flagged(rows.score, truth),
+            before.flagged + flagged_counts(rows.score, truth, len(names), self._threshold),
             min(before.low, low + 0.0),
             max(before.high, high + 0.0),
             before.rows + rows.rows,
@@ -109,36 +108,16 @@ class ScoreCounter:
             for key, sums in losses_of_score(rows, rows.score).items():
                 self._losses[key] = self._losses[key] + sums if key in self._losses else sums
 
-    def _flagged(self, scores: Array, truth: Array) -> Array:
-        """How many rows of each label are below the threshold, and how many reach it."""
-        threshold = _of_kind(USUAL if self._ask.threshold is None else self._ask.threshold, scores)
-        counts = np.zeros((len(self._labels.names), 2), np.int64)
-        for i, j in bounds(len(scores)):
-            reached = scores[i:j] >= threshold
-            for label in range(len(counts)):
-                own = truth[i:j] == label
-                counts[label, 0] += np.count_nonzero(own)
-                np.logical_and(own, reached, out=own)
-                counts[label, 1] += np.count_nonzero(own)
-        counts[:, 0] -= counts[:, 1]
-        return counts
-
     def done(self) -> Tally:
         """The tally of the rows so far."""
-        so_far, names = self._so_far, self._labels.names
-        cells = {
-            (name, said): int(so_far.flagged[i, j])
-            for i, name in enumerate(names)
-            for j, said in enumerate((BELOW, FLAGGED))
-            if so_far.flagged[i, j]
-        }
+        so_far = self._so_far
         table: ScoreTally = self._scores.done()
         return Tally(
             labels=self._labels,
             threshold=self._ask.threshold,
             rows=so_far.rows,
             empty=so_far.empty,
-            decided={SCORE: Crosstab({cell: cells[cell] for cell in sorted(cells)})},
+            decided={SCORE: flagged(self._labels.names, so_far.flagged)},
             scores={SCORE: table},
             extremes={SCORE: (so_far.low, so_far.high)},
             losses={key: self._losses[key] for key in sorted(self._losses)},
@@ -159,11 +138,3 @@ def _plain(rows: Coded, ask: Ask) -> bool:
     if isinstance(kept, Cuts):
         return True
     return isinstance(kept, Exact) and score.dtype == np.float32
-
-
-def _of_kind(threshold: float, scores: Array) -> Any:
-    """The smallest float of the kind of the scores that is not below a threshold."""
-    kind = scores.dtype.type
-    with np.errstate(over="ignore"):
-        near = kind(threshold)
-    return near if float(near) >= threshold else np.nextafter(near, kind(np.inf))
