@@ -170,7 +170,7 @@ class Parts:
         """
         counting, fits = Accumulator(ask, limit=self.limit), True
         bounded = not isinstance(ask.scores, Grid)
-        for part in _ahead(self.rows):
+        for part in self._parts():
             counting.add(part)
             if bounded and fits and self._exceeds(counting.nbytes):
                 fits = False
@@ -179,13 +179,17 @@ class Parts:
                 counting.coarsen(BITS)
         return counting, fits
 
+    def _parts(self) -> Iterator[Coded]:
+        """The parts, read ahead; what comes once may be waited for, and then nothing can end it."""
+        return _ahead(self.rows) if self.again else self.rows()
+
     def _exceeds(self, size: int) -> bool:
         return self.limit is not None and _FACTOR * size > self.limit
 
     def _cut(self, ask: Ask) -> Tally:
         cutting = self._cutting(ask)
         counting = Accumulator(replace(ask, scores=Cuts()), cutting, self.limit)
-        for part in _ahead(self.rows):
+        for part in self._parts():
             counting.add(part)
         return counting.done()
 
@@ -195,7 +199,7 @@ class Parts:
         while True:
             counting = Accumulator(replace(ask, scores=None, losses=False), limit=self.limit)
             scores = Distinct()
-            for part in _ahead(self.rows):
+            for part in self._parts():
                 if part.score is None:
                     raise InputError(
                         "mode='cuts' is for rows with one score: say mode='exact' or mode='grid'"
