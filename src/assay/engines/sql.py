@@ -19,7 +19,7 @@ from assay.engines import frames, statements
 from assay.engines.ask import Ask, Columns
 from assay.engines.databases import Database, opened
 from assay.engines.dialects import Dialect
-from assay.engines.parts import COARSE, CUT, fits, too_large
+from assay.engines.parts import COARSE, CUT, is_within, too_large
 from assay.errors import InputError
 from assay.sources.files.collect import ADVICE
 from assay.sources.files.roles import must_have
@@ -77,15 +77,18 @@ def count_by_mode(
     ask: Ask,
     mode: str = AUTO,
     limit: int | None = None,
+    *,
+    alone: bool = True,
 ) -> tuple[Tally, tuple[str, ...]]:
     """Count with scores kept as a mode says, and what is to be said of that.
 
     ``limit`` is how many bytes counting may take on this machine. ``auto`` keeps every score while
-    its groups fit, then those of all labels but the most frequent, and else a grid.
+    its groups fit, then (where these rows are ``alone``) those of all labels but the most frequent,
+    and else a grid.
     """
     _must_be_countable(columns)
     with opened(given, query) as database:
-        kept, notes = _Counting(database, columns, ask).fitting(mode, limit)
+        kept, notes = _Counting(database, columns, ask).fitting(mode, limit, alone=alone)
     return count(given, query, columns, replace(ask, scores=kept)), notes
 
 
@@ -178,15 +181,17 @@ class _Counting:
         text = self._as_doubles().select() if unlike else self._statement(keeping)
         return self._named(self._database.run(text), keeping, grouped=not unlike)
 
-    def fitting(self, mode: str, limit: int | None) -> tuple[Keeping, tuple[str, ...]]:
+    def fitting(
+        self, mode: str, limit: int | None, *, alone: bool
+    ) -> tuple[Keeping, tuple[str, ...]]:
         """How scores are kept that take no more than so many bytes here, and what to say of it."""
         kept = keeping_of_mode(mode)
         if not isinstance(kept, Exact) or self._score is None or limit is None:
             return kept, ()
-        if fits(_GROUP * self._rows, limit):
+        if is_within(_GROUP * self._rows, limit):
             return kept, ()
         groups = self._rows if self._weighted else self._size(kept)
-        if fits(_GROUP * groups, limit):
+        if is_within(_GROUP * groups, limit):
             return kept, ()
         if mode != AUTO:
             raise too_large(_GROUP * groups, limit)
@@ -196,7 +201,7 @@ class _Counting:
                 f"many for this machine: make them floats in the query (CAST), or raise max_memory="
             )
         cuts = self._keeping(Cuts())
-        if isinstance(cuts, Cuts) and fits(_GROUP * self._size(cuts), limit):
+        if alone and isinstance(cuts, Cuts) and is_within(_GROUP * self._size(cuts), limit):
             return cuts, (CUT,)
         return Grid(), (COARSE,)
 
@@ -273,7 +278,7 @@ class _Counting:
         if len(scores) < _SPREAD or scores.dtype.is_object():
             return False
         times = scores.value_counts()["count"]
-        once, twice = ((times == n).sum() for n in (1, 2))
+        once, twice = (int((times == n).sum()) for n in (1, 2))
         return 2 * once >= _SPREAD and once * once >= 2 * (twice + 1) * self._rows
 
     def _row(self, names: Sequence[str], present: str) -> dict[str, tuple[Any, str]]:
@@ -342,8 +347,10 @@ class _Counting:
 
 def _must_be_cells(low: pl.Series, high: pl.Series, keeping: Grid) -> None:
     """Refuse groups that span two cells: the database does not reckon as floats do."""
-    ends = [cells(side.drop_nulls().cast(float).to_numpy(), keeping.bits) for side in (low, high)]
-    if not np.array_equal(*ends):
+    first, last = (
+        cells(side.drop_nulls().cast(float).to_numpy(), keeping.bits) for side in (low, high)
+    )
+    if not np.array_equal(first, last):
         raise InputError(
             "the database rounds products of floats otherwise than IEEE 754 has it, so it finds no "
             "cells: keep every score (mode='exact'), or read the query's result as a frame"
