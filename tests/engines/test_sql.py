@@ -184,7 +184,7 @@ def many_scores(rows: int, rare: float = 0.01) -> pl.DataFrame:
 def test_auto_keeps_what_fits_and_says_so(
     heavy: Any, rare: float, limit: int, kept: str, note: str
 ) -> None:
-    frame = many_scores(20_000, rare)
+    heavy.register("frame", many_scores(20_000, rare))
     heavy.execute("CREATE TABLE t AS SELECT * FROM frame")
     tally, notes = sql.count_by_mode(heavy, "SELECT * FROM t", COLUMNS, Ask(), "auto", limit)
     assert {table.kept.name for table in tally.scores.values()} == {kept}
@@ -200,7 +200,7 @@ def test_equal_rows_fit_whatever_their_number(heavy: Any) -> None:
 
 
 def test_what_does_not_fit_is_not_kept_exactly(heavy: Any) -> None:
-    frame = many_scores(20_000)
+    heavy.register("frame", many_scores(20_000))
     heavy.execute("CREATE TABLE t AS SELECT label, CAST(score AS VARCHAR) AS score FROM frame")
     with pytest.raises(InputError, match=r"raise max_memory=, or say mode='cuts' or mode='grid'"):
         sql.count_by_mode(heavy, "SELECT * FROM t", COLUMNS, Ask(), "exact", 1 << 16)
@@ -209,7 +209,7 @@ def test_what_does_not_fit_is_not_kept_exactly(heavy: Any) -> None:
 
 
 def test_weights_that_do_not_fit_are_kept_on_a_grid(heavy: Any) -> None:
-    frame = many_scores(20_000).with_columns(weight=pl.lit(0.5))
+    heavy.register("frame", many_scores(20_000).with_columns(weight=pl.lit(0.5)))
     heavy.execute("CREATE TABLE t AS SELECT * FROM frame")
     columns = Columns("label", "score", weight="weight")
     tally, (note,) = sql.count_by_mode(heavy, "SELECT * FROM t", columns, Ask(), "auto", 1 << 16)

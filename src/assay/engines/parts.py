@@ -322,7 +322,7 @@ def _must_be_cut(part: Coded) -> None:
         raise InputError("mode='cuts' is for rows with one score: say mode='exact' or mode='grid'")
     if part.weights is not None:
         raise _DoesNotFit(
-            "mode='cuts' counts rows, and sampling weights are sums: say mode='exact' or mode='grid'"
+            "mode='cuts' counts rows, and weights are no counts: say mode='exact' or mode='grid'"
         )
 
 
@@ -366,7 +366,8 @@ def cutting_of_sum(tally: Tally) -> tuple[Cutting, bool]:
         return Cutting(frequent, np.empty(0)), True
     rarer = [i for i, name in enumerate(table.labels) if name != frequent]
     counts = table.counts[rarer]
-    counted = dict(zip([table.labels[i] for i in rarer], counts.sum(axis=1, dtype=np.int64)))
+    sums = counts.sum(axis=1, dtype=np.int64)
+    counted = {table.labels[i]: int(n) for i, n in zip(rarer, sums, strict=True)}
     complete = all(counted.get(name, 0) == n for name, n in totals.items() if name != frequent)
     return Cutting(frequent, table.scores[counts.any(axis=0)]), complete
 
