@@ -20,6 +20,7 @@ from assay.decisions.compare.thresholds import (
     thresholds_of,
 )
 from assay.decisions.compare.verdicts import MARGIN
+from assay.engines.libraries import must_be_a_column
 from assay.engines.models import (
     MOST_ROWS,
     count_models,
@@ -96,6 +97,7 @@ def compare(
     >>> compare(truth, scores={"poor": poor, "good": good}).verdicts[0].text
     'good is better than poor: roc_auc is higher by 0.250 [0.121, 0.379].'
     """
+    must_be_a_column(y_true, "assay.decisions.compare.from_files.compare_files")
     columns = _columns(scores, decisions, probabilities)
     must_share_index(
         {"y_true": y_true, "scores": scores, "decisions": decisions, "counts": counts}

@@ -12,6 +12,7 @@ from assay.decisions.gate.grammar import EXAMPLE, parse_rule
 from assay.decisions.gate.result import Gate, Judged, reason_of
 from assay.decisions.gate.rule import NEW, OLD, Operating, Rule
 from assay.decisions.gate.tallies import GateTallies, gate_tallies
+from assay.engines.libraries import must_be_a_column
 from assay.errors import InputError, LengthMismatch, MethodError
 from assay.inference import Bootstrap, Estimate
 from assay.inference.bootstrap import RESAMPLES, SEED
@@ -62,6 +63,7 @@ def gate(
     >>> judged.outcome.value, judged.rules[0].estimate
     ('pass', 1.000 [0.981, 1.000])
     """
+    must_be_a_column(y_true, "assay.gate_files")
     asked = _parsed(rules)
     must_share_index(
         {"y_true": y_true, "new": new, "new_decision": new_decision, "old": old}
