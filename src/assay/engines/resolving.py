@@ -85,9 +85,9 @@ def resolve(
         notes.append(empty_note(tally.empty))
     notes += sides.notes()
     resolved = sides.resolved(tally)
-    if negative is not None and len(found.position) > 2:
-        families = sides.families()
-        slices = {**families, **resolved.slices}
+    told = any(column == FAMILY for column, _ in resolved.slices)
+    if negative is not None and len(found.position) > 2 and not told:
+        slices = {**sides.families(), **resolved.slices}
         resolved = replace(resolved, slices={key: slices[key] for key in sorted(slices)})
     return resolved, tuple(notes)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from assay.engines import Accumulator, Ask, count_coded, resolve, tensors
+from assay.engines import Accumulator, Ask
+from assay.engines.arrays import count_arrays, resolved_arrays
 from assay.errors import EmptyInput, InputError
 from assay.evaluation.counts import counts_tally
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
 from assay.evaluation.from_frame import count_frame, names_columns
 from assay.inference import Method
-from assay.sources import checked_columns, code_arrays, columns_of
-from assay.sources.arrays import asked_threshold, listed_labels, sided
+from assay.sources import checked_columns, columns_of
 from assay.tally import Resolved, Tally
 
 
@@ -105,10 +105,10 @@ def evaluate(
         tally, notes = count_frame(y_true, columns | named | {"unknown": unknown})
         source = {"name": "frame"}
     else:
-        tally, notes, rows = resolved_arrays(
+        tally, notes, counted = resolved_arrays(
             y_true, **columns, threshold=threshold, unknown=unknown
         )
-        source = {"name": "arrays", "rows_read": rows}
+        source = {"name": "arrays", "rows_read": counted.rows}
     return Evaluation(
         tally,
         level=level,
@@ -123,33 +123,6 @@ def evaluate(
         source=source,
         notes=notes,
     )
-
-
-def resolved_arrays(
-    y_true: Any,
-    *,
-    positive: Any = None,
-    negative: Any = None,
-    labels: Sequence[Any] | None = None,
-    unknown: Any = None,
-    threshold: Any = None,
-    **columns: Any,
-) -> tuple[Resolved, tuple[str, ...], int]:
-    """The tally of columns with sides, notes on what was inferred, and how many rows there are."""
-    if threshold is not None:
-        threshold = asked_threshold(threshold, columns.get("y_pred"))
-    others = [name for name, column in columns.items() if name != "y_score" and column is not None]
-    if tensors.library_of(y_true) and unknown is None and not others:
-        tally = tensors.count(y_true, columns["y_score"], Ask(threshold=threshold))
-        resolved, notes = resolve(tally, positive=positive, negative=negative, labels=labels)
-        return resolved, notes, tally.rows
-    rows = code_arrays(y_true, labels=labels, unknown=unknown, **columns)
-    listed = labels if unknown is not None else listed_labels(rows, labels)
-    tally = count_coded(sided(rows, positive, negative), Ask(threshold=threshold))
-    resolved, notes = resolve(
-        tally, positive=positive, negative=negative, labels=listed, unknown=unknown
-    )
-    return resolved, notes, rows.rows
 
 
 def evaluate_counts(
@@ -213,22 +186,7 @@ def count(y_true: Any, **columns: Any) -> Tally:
     """
     if names_columns(y_true, columns):
         return count_frame(y_true, columns)[0]
-    return _counted(y_true, checked_columns(columns))
-
-
-def _counted(y_true: Any, columns: Mapping[str, Any]) -> Tally:
-    given = dict(columns)
-    threshold = given.pop("threshold", None)
-    if threshold is not None:
-        threshold = asked_threshold(threshold, given.get("y_pred"))
-    sides = {name: given.pop(name, None) for name in ("positive", "negative")}
-    rows = code_arrays(y_true, **given)
-    labels = given.get("labels")
-    if given.get("unknown") is None:
-        labels = listed_labels(rows, labels)
-    tally = count_coded(sided(rows, **sides), Ask(threshold=threshold))
-    said = {**sides, "labels": labels, "unknown": given.get("unknown")}
-    return tally.asked(**said)
+    return count_arrays(y_true, **checked_columns(columns))
 
 
 class RunningTally:
@@ -256,7 +214,7 @@ class RunningTally:
             shown = ", ".join(given) or "nothing"
             raise InputError(f"a batch needs a column y_true; found {shown}")
         truth = given.pop("y_true")
-        tally = _counted(truth, {**self._shared, **checked_columns(given)})
+        tally = count_arrays(truth, **{**self._shared, **checked_columns(given)})
         if self._first is None:
             self._first = tally
         self._first.must_be_like(tally)

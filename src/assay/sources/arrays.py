@@ -17,7 +17,7 @@ from assay.errors import (
     LengthMismatch,
     ScoreError,
 )
-from assay.sources.batch import Batch, Coded, Labels, Named
+from assay.sources.batch import Coded, Labels, Named
 from assay.sources.columns import (
     NUMBER,
     TEXT,
@@ -26,7 +26,6 @@ from assay.sources.columns import (
     labels_of,
     names_of,
     native,
-    recode,
     scores_of,
 )
 from assay.sources.counts import counts_of
@@ -36,10 +35,9 @@ from assay.sources.labelling import (
     Labelling,
     label_as,
     lookalikes,
-    resolve,
     unify,
 )
-from assay.sources.thresholds import USUAL, checked_threshold, undecided_note
+from assay.sources.thresholds import checked_threshold
 from assay.sources.times import day_names
 from assay.tally.scores import extremes
 
@@ -138,6 +136,11 @@ def code_arrays(
     )
     kept = _kept(amounts if weights is None else weights)
     if kept is not None:
+        # Rows that are left out are checked like all others.
+        if score is not None:
+            extremes(score)
+        if table is not None:
+            _must_be_probabilities(table)
         coded = replace(coded.of_rows(kept), empty=rows - len(kept))
     if coded.decision is not None:
         truth, decision = unify(coded.truth, coded.decision)
@@ -147,64 +150,6 @@ def code_arrays(
         _must_be_probabilities(coded.probabilities)
         coded = replace(coded, columns=columns)
     return coded
-
-
-def from_arrays(
-    y_true: Any,
-    *,
-    positive: Any = None,
-    negative: Any = None,
-    labels: Sequence[Any] | None = None,
-    threshold: float | None = None,
-    **columns: Any,
-) -> Batch:
-    """Check and code the columns of one model's rows, and tell which label is the positive."""
-    if threshold is not None:
-        threshold = asked_threshold(threshold, columns.get("y_pred"))
-    coded = code_arrays(y_true, labels=labels, **columns)
-    truth, decision = coded.truth, coded.decision
-    listed = listed_labels(coded, labels)
-    found = resolve(truth, decision, positive=positive, negative=negative, labels=listed)
-    notes = list(found.notes)
-    parts = dict(coded.slices)
-    if negative is not None and len(found.position) > 2:
-        parts = {FAMILY: _families(truth, found), **parts}
-    if coded.empty:
-        notes.append(empty_note(coded.empty))
-    if coded.probabilities is not None:
-        if found.positive is None:
-            if threshold is not None:
-                raise ScoreError(SEVERAL)
-            coded = _in_order(coded, found.labels)
-        else:
-            chosen = [label for label in coded.columns or () if found.position.get(label) == 1]
-            coded = one_score(coded, chosen)
-    is_probability, score = False, coded.score
-    if score is not None:
-        if found.positive is None:
-            raise ScoreError(no_ranking(found.labels))
-        low, high = extremes(score)
-        is_probability = low >= 0 and high <= 1
-        if threshold is None and decision is None:
-            threshold = USUAL if is_probability else None
-            notes += [] if is_probability else [undecided_note(low, high)]
-    return Batch(
-        labels=found.labels,
-        positive=found.positive,
-        truth=recode(truth, found.position),
-        decision=None if decision is None else recode(decision, found.position),
-        score=score,
-        probabilities=coded.probabilities,
-        threshold=threshold if decision is None else None,
-        is_probability=is_probability,
-        counts=coded.counts,
-        weights=coded.weights,
-        clusters=coded.clusters,
-        days=coded.days,
-        slices=parts,
-        notes=tuple(notes),
-        rows=coded.rows,
-    )
 
 
 SEVERAL = (
@@ -258,17 +203,6 @@ def one_score(coded: Coded, positives: Sequence[str]) -> Coded:
     chosen = [i for i, label in enumerate(coded.columns or ()) if label in positives]
     score = np.ascontiguousarray(coded.probabilities[:, chosen].sum(axis=1).clip(0, 1))
     return replace(coded, score=score, probabilities=None, columns=None)
-
-
-def _in_order(coded: Coded, labels: Sequence[str]) -> Coded:
-    """The same rows with a column of probabilities a label, in the order of the labels."""
-    columns = list(coded.columns or ())
-    absent = [label for label in labels if label not in columns]
-    if absent:
-        raise ScoreError(f"y_proba has no column for {absent}; its columns are {columns}")
-    assert coded.probabilities is not None  # noqa: S101 - asked for by callers that have some
-    table = coded.probabilities[:, [columns.index(label) for label in labels]]
-    return replace(coded, probabilities=np.ascontiguousarray(table), columns=tuple(labels))
 
 
 def asked_threshold(threshold: Any, y_pred: Any) -> float:
@@ -485,7 +419,7 @@ def _length(columns: Mapping[str, Any]) -> int:
     return len(next(iter(columns["y_proba"].values())))
 
 
-def _families(truth: Labels, found: Labelling) -> Named:
+def families_of(truth: Labels, found: Labelling) -> Named:
     """The kind of attack of each positive row; negatives have none."""
     positives = [name for name in truth.names if found.position[name] == 1]
     position = {name: i + 1 for i, name in enumerate(positives)}

@@ -25,7 +25,7 @@ from assay.evaluation.kept import keeping, mode_note
 from assay.inference import Bootstrap
 from assay.inference.chosen import Chooser, Progress
 from assay.inference.operating import NOTHING
-from assay.sources import FAMILY, Batch, from_arrays, must_share_index
+from assay.sources import FAMILY, Coded, code_arrays, must_share_index
 from assay.sources.columns import labels_of
 from assay.tally import Tally
 from assay.tally.keeping import Cuts, Exact, Grid
@@ -136,22 +136,16 @@ def choose_threshold(
     given |= {"counts": counts, "clusters": clusters}
     must_share_index(given)
     truth = labels_of(y_true, "y_true")
-    batch = _batch({**given, "y_true": truth}, said)
+    tallies = tallies_of(_coded({**given, "y_true": truth}), said)
     unseen = None
     if holdout is not None:
         columns = _holdout(holdout)
         must_share_index({f"holdout {name}": column for name, column in columns.items()})
         columns["y_true"] = labels_of(columns["y_true"], "y_true")
-        like = labelled_like(truth, columns["y_true"], batch.positive, said)
-        judged = _batch(columns, like)
-        unseen = tallies_of(judged, FAMILY, {"name": "arrays", "rows_read": judged.rows})
+        like = labelled_like(truth, columns["y_true"], tallies.resolved.positive, said)
+        unseen = tallies_of(_coded(columns), like)
     return choose_of_tallies(
-        tallies_of(batch, FAMILY, {"name": "arrays", "rows_read": batch.rows}),
-        asked,
-        family=FAMILY,
-        method=method,
-        holdout=unseen,
-        progress=progress,
+        tallies, asked, family=FAMILY, method=method, holdout=unseen, progress=progress
     )
 
 
@@ -365,14 +359,12 @@ def _holdout(given: Any) -> dict[str, Any]:
     )
 
 
-def _batch(columns: Mapping[str, Any], said: Mapping[str, Any]) -> Batch:
-    slices = None if columns.get("families") is None else {FAMILY: columns["families"]}
-    return from_arrays(
+def _coded(columns: Mapping[str, Any]) -> Coded:
+    families = columns.get("families")
+    return code_arrays(
         columns["y_true"],
         y_score=columns["y_score"],
         counts=columns.get("counts"),
         clusters=columns.get("clusters"),
-        slices=slices,
-        threshold=0.0,  # any: thresholds are what is looked for
-        **said,
+        slices=None if families is None else {FAMILY: families},
     )

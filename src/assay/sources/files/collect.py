@@ -112,7 +112,7 @@ class Store:
         return isinstance(part, Said) and part.only_numbers
 
     def done(self, kind: str | None = None) -> dict[str, Any]:
-        """The columns for :func:`assay.sources.from_arrays`, labels as coded columns."""
+        """The columns by the names of :func:`assay.evaluate`, labels as coded columns."""
         names = {
             "label": "y_true",
             "decision": "y_pred",

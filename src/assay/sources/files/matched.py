@@ -46,7 +46,7 @@ class Model:
 class Matched:
     """The rows that all models judged.
 
-    ``columns`` are the label and what else was asked for, for :func:`assay.sources.from_arrays`;
+    ``columns`` are the label and what else was asked for, as :func:`assay.evaluate` names them;
     the models are in ``scores``, in ``decisions`` or, as columns by label, in ``probabilities``.
     ``rows`` are the numbers of the rows, counted
     from 1 over all inputs. ``rows_read`` and ``rows_refused`` are those of the main file; ``files``

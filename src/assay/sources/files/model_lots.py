@@ -24,12 +24,16 @@ LOT = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class ModelLot:
-    """Some rows: their labels, the score that each model gave, and what else is counted."""
+    """Some rows: their labels, the score that each model gave, and what else is counted.
+
+    ``empty`` is how many rows of count zero were left out before.
+    """
 
     truth: Labels
     scores: Mapping[str, Array]
     counts: npt.NDArray[np.int64] | None = None
     families: Named | None = None
+    empty: int = 0
 
     @property
     def size(self) -> int:
@@ -44,6 +48,7 @@ class ModelLot:
             {name: column[kept] for name, column in self.scores.items()},
             None if self.counts is None else self.counts[kept],
             None if families is None else replace(families, codes=families.codes[kept]),
+            self.empty,
         )
 
 
