@@ -15,7 +15,7 @@ from assay.engines import Ask, Columns, count_coded, frames, resolve
 from assay.engines.arrays import resolved_arrays
 from assay.errors import EmptyInput, InputError, LabelError, ScoreError
 from assay.sources import code_arrays
-from assay.sources.arrays import sided
+from assay.sources.probabilities import sided
 from assay.tally import Resolved, Sample, Tally, from_bytes
 from assay.tally.by_name import Refusals
 

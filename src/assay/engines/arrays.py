@@ -9,9 +9,12 @@ from assay.engines import tensors
 from assay.engines.ask import Ask
 from assay.engines.local import count_coded
 from assay.engines.resolving import resolve
-from assay.sources import code_arrays
-from assay.sources.arrays import asked_threshold, listed_labels, sided
+from assay.sources import code_arrays, must_share_index
+from assay.sources.arrays import asked_threshold, good_rows
+from assay.sources.probabilities import listed_labels, sided
+from assay.sources.validation import OnBadRow, skips
 from assay.tally import Resolved, Tally
+from assay.tally.by_name import Refusals
 
 
 def count_arrays(y_true: Any, **columns: Any) -> Tally:
@@ -44,17 +47,25 @@ def _counted(
     labels: Sequence[Any] | None = None,
     unknown: Any = None,
     threshold: Any = None,
+    on_bad_row: OnBadRow | None = None,
     **columns: Any,
 ) -> tuple[Tally, dict[str, Any]]:
     """The tally, and what was said of its labels."""
     if threshold is not None:
         threshold = asked_threshold(threshold, columns.get("y_pred"))
-    ask = Ask(threshold=threshold)
+    skip = skips(on_bad_row)
+    ask = Ask(threshold=threshold, on_bad_row=on_bad_row or "stop")
     sides = {"positive": positive, "negative": negative, "labels": labels, "unknown": unknown}
     given = [name for name, column in columns.items() if column is not None]
     if tensors.library_of(y_true) and unknown is None and given == ["y_score"]:
         return tensors.count(y_true, columns["y_score"], ask), sides
+    refused = Tally()
+    if skip:
+        must_share_index({"y_true": y_true, **columns})
+        reasons, (columns,) = good_rows({"y_true": y_true, **columns})
+        y_true = columns.pop("y_true")
+        refused = Tally(rows=sum(reasons.values()), refused=Refusals(reasons))
     rows = code_arrays(y_true, labels=labels, unknown=unknown, **columns)
     if unknown is None:
         sides["labels"] = listed_labels(rows, labels)
-    return count_coded(sided(rows, positive, negative), ask), sides
+    return count_coded(sided(rows, positive, negative), ask) + refused, sides

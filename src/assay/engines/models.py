@@ -15,12 +15,13 @@ from assay.engines.local import count_coded
 from assay.engines.resolving import resolve
 from assay.errors import ScoreError
 from assay.sources import FAMILY, Coded, Named
-from assay.sources.arrays import SEVERAL, families_of, listed_labels, no_ranking, one_score
+from assay.sources.arrays import families_of
 from assay.sources.batch import Labels
 from assay.sources.columns import recode
 from assay.sources.files.model_lots import LOT, ModelLot
 from assay.sources.labelling import Labelling
 from assay.sources.labelling import resolve as resolve_labels
+from assay.sources.probabilities import SEVERAL, listed_labels, no_ranking, one_score
 from assay.tally import JointScores, PairTally, Resolved, Sample
 from assay.tally.blocks import bounds
 from assay.tally.by_name import SCORE

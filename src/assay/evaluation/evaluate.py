@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from assay.engines import Accumulator, Ask
 from assay.engines.arrays import count_arrays, resolved_arrays
@@ -11,9 +11,10 @@ from assay.errors import EmptyInput, InputError
 from assay.evaluation.counts import counts_tally
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
-from assay.evaluation.from_frame import count_frame, names_columns
+from assay.evaluation.from_frame import count_frame, names_columns, refusal_notes
 from assay.inference import Method
 from assay.sources import checked_columns, columns_of
+from assay.sources.validation import OnBadRow
 from assay.tally import Resolved, Tally
 
 
@@ -31,7 +32,7 @@ def evaluate(
     weight: str | None = None,
     cluster: str | None = None,
     time: str | None = None,
-    on_bad_row: Literal["stop", "skip"] | None = None,
+    on_bad_row: OnBadRow | None = None,
     mode: str | None = None,
     max_memory: int | None = None,
     positive: Any = None,
@@ -80,8 +81,8 @@ def evaluate(
     which column is which: ``label``, ``score``, ``decision``, ``probabilities`` (by label),
     ``count``, ``weight``, ``cluster``, ``time``, ``family``, and ``slices`` as a list of names.
     Rows are counted where they are. ``on_bad_row="skip"`` leaves out and counts those that can't
-    be used. ``mode`` says how scores are kept: ``"exact"``, ``"cuts"``, ``"grid"``, or ``"auto"``,
-    exact while they fit into ``max_memory`` bytes.
+    be used, of columns too. ``mode`` says how scores are kept: ``"exact"``, ``"cuts"``,
+    ``"grid"``, or ``"auto"``, exact while they fit into ``max_memory`` bytes.
 
     >>> truth = ["attack", "normal", "attack", "normal"]
     >>> evaluation = evaluate(truth, y_score=[0.9, 0.2, 0.7, 0.6])
@@ -106,9 +107,12 @@ def evaluate(
         source = {"name": "frame"}
     else:
         tally, notes, counted = resolved_arrays(
-            y_true, **columns, threshold=threshold, unknown=unknown
+            y_true, **columns, threshold=threshold, unknown=unknown, on_bad_row=on_bad_row
         )
+        notes = (*refusal_notes(counted.refused.reasons), *notes)
         source = {"name": "arrays", "rows_read": counted.rows}
+        if counted.refused.total:
+            source["rows_refused"] = counted.refused.total
     return Evaluation(
         tally,
         level=level,

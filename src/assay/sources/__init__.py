@@ -4,12 +4,11 @@ from assay.sources.arrays import (
     FAMILY,
     checked_columns,
     code_arrays,
-    probability_labels,
 )
 from assay.sources.batch import Coded, Named
-from assay.sources.columns import columns_of, common_labels, label_text
-from assay.sources.indexes import must_share_index
+from assay.sources.columns import columns_of, common_labels, label_text, must_share_index
 from assay.sources.labelling import infer
+from assay.sources.probabilities import probability_labels
 
 __all__ = [
     "FAMILY",

@@ -23,6 +23,7 @@ from assay.decisions.compare.verdicts import MARGIN
 from assay.engines.model_counter import ModelCounter
 from assay.engines.models import MOST_ROWS, CountedModels, ModelRows, count_models
 from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
+from assay.evaluation.from_frame import refusal_notes
 from assay.inference.chosen import Progress
 from assay.inference.operating import AtThreshold, Rule
 from assay.sources import (
@@ -34,10 +35,12 @@ from assay.sources import (
     must_share_index,
     probability_labels,
 )
+from assay.sources.arrays import good_rows
 from assay.sources.batch import Labels
 from assay.sources.columns import array_of, labels_of, names_of
 from assay.sources.files.model_lots import ModelLot
 from assay.sources.thresholds import checked_threshold
+from assay.sources.validation import OnBadRow, skips
 from assay.tally.keeping import AUTO, Exact, Grid, keeping_of_mode
 
 # Pairs of scores have no cuts.
@@ -65,6 +68,7 @@ def compare(
     interval: str | None = None,
     margin: float = MARGIN,
     mode: str = AUTO,
+    on_bad_row: OnBadRow | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare models on the same rows.
@@ -84,7 +88,8 @@ def compare(
 
     ``mode`` is how pairs of scores are kept: ``exact`` keeps all of them, ``grid`` counts them into
     cells, in memory that does not grow with the rows, and gives measures of scores with bounds.
-    ``auto`` is exact up to five million rows.
+    ``auto`` is exact up to five million rows. ``on_bad_row="skip"`` leaves out and counts the rows
+    that can't be used, whichever model they are bad for.
 
     >>> truth = ["attack", "normal"] * 30
     >>> good, poor = [0.9, 0.1] * 30, [0.9, 0.1, 0.4, 0.6] * 15
@@ -92,6 +97,7 @@ def compare(
     'good is better than poor: roc_auc is higher by 0.250 [0.121, 0.379].'
     """
     columns = _columns(scores, decisions, probabilities)
+    kind = "y_score" if scores is not None else "y_proba" if decisions is None else "y_pred"
     must_share_index(
         {"y_true": y_true, "scores": scores, "decisions": decisions, "counts": counts}
         | {"clusters": clusters, "families": families, "ids": ids}
@@ -107,29 +113,27 @@ def compare(
     )
     rule = question.rule
     _must_be_scores(rule, decisions, threshold)
+    reasons: dict[str, int] = {}
+    if skips(on_bad_row):
+        every = {"y_true": y_true, "counts": counts, "clusters": clusters}
+        every |= {"families": families, "ids": ids}
+        models = [{kind: column} for column in columns.values()]
+        reasons, (every, *models) = good_rows(every, *models)
+        y_true, counts, clusters, families, ids = every.values()
+        columns = {name: model[kind] for name, model in zip(columns, models, strict=True)}
     if decisions is not None and labels is None:
-        labels = common_labels(y_true, decisions)
+        labels = common_labels(y_true, columns)
     # Coded once, not once a model.
     truth = labels_of(y_true, "y_true")
     if probabilities is not None:
-        _must_have_labels(probabilities, truth)
-        labels = labels or probability_labels(probabilities, truth.kind)
-    kind = "y_score" if scores is not None else "y_proba" if decisions is None else "y_pred"
+        _must_have_labels(columns, truth)
+        labels = labels or probability_labels(columns, truth.kind)
     shared = {
         "counts": counts,
         "clusters": None if clusters is None else names_of(clusters, "clusters"),
         "slices": None if families is None else {FAMILY: names_of(families, "families")},
     }
-    coded = {}
-    for name, column in columns.items():
-        try:
-            coded[name] = code_arrays(truth, labels=labels, **shared, **{kind: column})
-        except LengthMismatch as mismatch:
-            raise LengthMismatch(f"model {name!r}: {mismatch}") from mismatch
-        except ScoreError as odd:
-            if probabilities is None:
-                raise
-            raise ScoreError(f"model {name!r}: {odd}") from odd
+    coded = _coded(truth, {name: {kind: c} for name, c in columns.items()}, labels, shared)
     at_each = {} if decisions is not None else _thresholds(list(columns), threshold, rule)
     sides = {"positive": positive, "negative": negative, "labels": labels}
     rows = ModelRows.of(coded, at_each, **sides)
@@ -150,7 +154,29 @@ def compare(
     if counted.decisions is not None:
         at_each = {name: tally.threshold for name, tally in counted.tallies.items()}
         decided = DecidedRows(replace(rows, thresholds=at_each), *_kept(rows.first, counts, ids))
-    return replace(question.answer(counted, together), decided=decided)
+    comparison = question.answer(counted, together)
+    notes = (*refusal_notes(reasons), *comparison.notes)
+    return replace(comparison, notes=notes, decided=decided)
+
+
+def _coded(
+    truth: Labels,
+    models: Mapping[str, Mapping[str, Any]],
+    labels: Sequence[Any] | None,
+    shared: Mapping[str, Any],
+) -> dict[str, Coded]:
+    """The rows of each model; what is wrong with one is told with its name."""
+    coded = {}
+    for name, said in models.items():
+        try:
+            coded[name] = code_arrays(truth, labels=labels, **shared, **said)
+        except LengthMismatch as mismatch:
+            raise LengthMismatch(f"model {name!r}: {mismatch}") from mismatch
+        except ScoreError as odd:
+            if "y_proba" not in said:
+                raise
+            raise ScoreError(f"model {name!r}: {odd}") from odd
+    return coded
 
 
 def counted_lots(

@@ -14,12 +14,15 @@ from assay.decisions.gate.rule import NEW, OLD, Operating, Rule
 from assay.decisions.gate.tallies import GateTallies, gate_tallies
 from assay.engines.models import ModelRows
 from assay.errors import InputError, LengthMismatch, MethodError
+from assay.evaluation.from_frame import refusal_notes
 from assay.inference import Bootstrap, Estimate
 from assay.inference.bootstrap import RESAMPLES, SEED
 from assay.inference.chosen import Chosen, choose_anew, choose_from_counts
 from assay.inference.operating import AtThreshold
 from assay.inference.quantiles import check_level
 from assay.sources import FAMILY, code_arrays, common_labels, must_share_index
+from assay.sources.arrays import good_rows
+from assay.sources.validation import OnBadRow, skips
 
 # So many resamples lie beyond each end of an interval, where nobody said how many to draw.
 _BEYOND = 5
@@ -47,6 +50,7 @@ def gate(
     joint: bool = False,
     resamples: int | None = None,
     seed: int = SEED,
+    on_bad_row: OnBadRow | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Gate:
     """Judge a new model, alone or beside an old one on the same rows, by rules.
@@ -56,7 +60,8 @@ def gate(
     passes when the whole interval keeps it, fails when none of it does, and is undecided
     otherwise. Rules that name no threshold are judged at ``threshold`` (by default 0.5 for scores
     in [0, 1]), the old model at ``old_threshold`` where that differs. With ``joint``, the level
-    holds for all rules together.
+    holds for all rules together. ``on_bad_row="skip"`` leaves out and counts the rows that can't be
+    used, whichever model they are bad for.
 
     >>> truth = ["attack", "normal"] * 200
     >>> judged = gate(truth, new=[0.9, 0.1] * 200, rules="new(precision) >= 0.9")
@@ -69,6 +74,13 @@ def gate(
         | {"old_decision": old_decision, "counts": counts, "clusters": clusters}
         | {"families": families}
     )
+    reasons: dict[str, int] = {}
+    if skips(on_bad_row):
+        every = {"y_true": y_true, "counts": counts, "clusters": clusters, "families": families}
+        said = [{"y_score": new, "y_pred": new_decision}, {"y_score": old, "y_pred": old_decision}]
+        reasons, (every, *said) = good_rows(every, *said)
+        y_true, counts, clusters, families = every.values()
+        (new, new_decision), (old, old_decision) = (tuple(model.values()) for model in said)
     columns = {NEW: (new, new_decision), OLD: (old, old_decision)}
     rows = _rows(
         y_true,
@@ -104,7 +116,7 @@ def gate(
         labels=tallies.labels,
         positive=tallies.positive,
         rows={"rows": negatives + positives, "positives": positives, "negatives": negatives},
-        notes=tallies.notes,
+        notes=(*refusal_notes(reasons), *tallies.notes),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from assay.decisions.threshold import infeasible, words
 from assay.decisions.threshold.candidates import candidates_of
@@ -26,7 +26,8 @@ from assay.inference import Bootstrap
 from assay.inference.chosen import Chooser, Progress
 from assay.inference.operating import NOTHING
 from assay.sources import FAMILY, Coded, code_arrays, must_share_index
-from assay.sources.columns import labels_of
+from assay.sources.arrays import good_rows
+from assay.sources.validation import OnBadRow, skips
 from assay.tally import Tally
 from assay.tally.keeping import Cuts, Exact, Grid
 
@@ -51,7 +52,7 @@ def choose_threshold(
     score: str | None = None,
     count: str | None = None,
     cluster: str | None = None,
-    on_bad_row: Literal["stop", "skip"] | None = None,
+    on_bad_row: OnBadRow | None = None,
     mode: str | None = None,
     max_memory: int | None = None,
     positive: Any = None,
@@ -135,15 +136,15 @@ def choose_threshold(
     given = {"y_true": y_true, "y_score": y_score, "families": families}
     given |= {"counts": counts, "clusters": clusters}
     must_share_index(given)
-    truth = labels_of(y_true, "y_true")
-    tallies = tallies_of(_coded({**given, "y_true": truth}), said)
+    rows, reasons = _coded(given, on_bad_row)
+    tallies = tallies_of(rows, said, reasons)
     unseen = None
     if holdout is not None:
         columns = _holdout(holdout)
         must_share_index({f"holdout {name}": column for name, column in columns.items()})
-        columns["y_true"] = labels_of(columns["y_true"], "y_true")
-        like = labelled_like(truth, columns["y_true"], tallies.resolved.positive, said)
-        unseen = tallies_of(_coded(columns), like)
+        others, reasons = _coded(columns, on_bad_row)
+        like = labelled_like(rows.truth, others.truth, tallies.resolved.positive, said)
+        unseen = tallies_of(others, like, reasons)
     return choose_of_tallies(
         tallies, asked, family=FAMILY, method=method, holdout=unseen, progress=progress
     )
@@ -359,12 +360,12 @@ def _holdout(given: Any) -> dict[str, Any]:
     )
 
 
-def _coded(columns: Mapping[str, Any]) -> Coded:
+def _coded(columns: Mapping[str, Any], on_bad_row: OnBadRow | None) -> tuple[Coded, dict[str, int]]:
+    """The rows, and how many were left out, by the reason."""
     families = columns.get("families")
-    return code_arrays(
-        columns["y_true"],
-        y_score=columns["y_score"],
-        counts=columns.get("counts"),
-        clusters=columns.get("clusters"),
-        slices=None if families is None else {FAMILY: families},
-    )
+    reasons: dict[str, int] = {}
+    arrays = {name: columns.get(name) for name in _HOLDOUT if name != "families"}
+    arrays["slices"] = None if families is None else {FAMILY: families}
+    if skips(on_bad_row):
+        reasons, (arrays,) = good_rows(arrays)
+    return code_arrays(**arrays), reasons

@@ -10,6 +10,7 @@ from assay import engines
 from assay.engines.families import kinds_of, labels_of_kinds, sided_families
 from assay.engines.queries import count_queries, countable
 from assay.errors import LabelError, ScoreError
+from assay.evaluation.from_frame import refusal_notes
 from assay.sources import FAMILY, Coded
 from assay.sources.arrays import coded_columns
 from assay.sources.columns import native
@@ -40,15 +41,22 @@ class ScoredTallies:
     notes: tuple[str, ...] = ()
 
 
-def tallies_of(rows: Coded, sides: Mapping[str, Any], source: str = "arrays") -> ScoredTallies:
-    """Count rows that were checked; families are the slice of that name."""
+def tallies_of(
+    rows: Coded, sides: Mapping[str, Any], refused: Mapping[str, int] | None = None
+) -> ScoredTallies:
+    """Count rows that were checked; families are the slice of that name.
+
+    ``refused`` are rows that were left out, by the reason.
+    """
+    reasons = refused or {}
+    left_out = sum(reasons.values())
     if rows.score is None:
         raise LabelError("a threshold is chosen on scores, and there are only decisions")
     return _sided(
         engines.count_coded(kinds_of(rows, FAMILY), _ASK),
         sides,
-        {"name": source, "rows_read": rows.rows},
-        (),
+        {"name": "arrays", "rows_read": rows.rows + left_out, "rows_refused": left_out},
+        refusal_notes(reasons),
         by_family=FAMILY in rows.slices,
         frequencies=rows.counts is not None,
     )

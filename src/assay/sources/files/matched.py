@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from assay.errors import InputError, LabelError
 from assay.sources.batch import Labels
-from assay.sources.files.collect import LISTED, where
+from assay.sources.files.bad_rows import LISTED, where
 from assay.sources.files.formats import TEXTS, by_name
 from assay.sources.files.inputs import STDIN, is_named, shown
 from assay.sources.files.part import SHOWN, Part

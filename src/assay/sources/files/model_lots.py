@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from assay.errors import EmptyInput
 from assay.sources.batch import Labels, Named
-from assay.sources.files.collect import LISTED, Collector
+from assay.sources.files.bad_rows import LISTED
+from assay.sources.files.collect import Collector
 from assay.sources.files.matched import Model
 from assay.sources.files.read import Reading
 from assay.sources.files.request import Progress, Refused, Request, Rows, silent
