@@ -287,7 +287,7 @@ def test_whatever_takes_arrays_leaves_out_bad_rows() -> None:
 
 
 def test_what_is_no_choice_and_what_leaves_nothing_is_refused() -> None:
-    with pytest.raises(InputError, match="on_bad_row= is 'stop' or 'skip'; found 'drop'"):
+    with pytest.raises(InputError, match="on_bad_row= is stop or skip; found 'drop'"):
         assay.evaluate([1, 0], y_score=[0.1, 0.2], on_bad_row="drop")  # type: ignore[arg-type]
     with pytest.raises(EmptyInput, match="all 2 rows were refused; of row 0 column 'y_score'"):
         assay.evaluate([1, 0], y_score=[math.nan] * 2, on_bad_row="skip")

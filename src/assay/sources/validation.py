@@ -27,7 +27,7 @@ STOP, SKIP = "stop", "skip"
 def skips(on_bad_row: Any) -> bool:
     """Whether bad rows are left out and counted, instead of stopping everything."""
     if on_bad_row not in (None, STOP, SKIP):
-        raise InputError(f"on_bad_row= is {STOP!r} or {SKIP!r}; found {on_bad_row!r}")
+        raise InputError(f"on_bad_row= is {STOP} or {SKIP}; found {on_bad_row!r}")
     return bool(on_bad_row == SKIP)
 
 
