@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from assay.engines import Accumulator, Ask, count_coded, resolve, tensors
+from assay.engines import Accumulator, Ask, count_coded, devices, resolve, tensors
 from assay.errors import EmptyInput, InputError
 from assay.evaluation.counts import counts_tally
 from assay.evaluation.deployment import costs_of
@@ -139,7 +139,7 @@ def resolved_arrays(
     if threshold is not None:
         threshold = asked_threshold(threshold, columns.get("y_pred"))
     others = [name for name, column in columns.items() if name != "y_score" and column is not None]
-    if tensors.library_of(y_true) and unknown is None and not others:
+    if devices.library_of(y_true) and unknown is None and not others:
         tally = tensors.count(y_true, columns["y_score"], Ask(threshold=threshold))
         resolved, notes = resolve(tally, positive=positive, negative=negative, labels=labels)
         return resolved, notes, tally.rows

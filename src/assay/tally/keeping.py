@@ -231,18 +231,17 @@ def _ends(ids: Ids, bits: int) -> tuple[Floats, Floats]:
 def _low(ids: Ids, bits: int) -> Floats:
     """The smallest float of each cell of scores that are not negative."""
     middle, half = 2 * _HALF << bits, _HALF << bits
-    low = np.empty(len(ids))
-    first = ids <= half
-    low[first] = _first_float(ids[first], bits)
-    above = ids > middle
-    if above.any():
+    low = _first_float(np.minimum(ids, half), bits)
+    # Floats between 1/2 and 1 are multiples of 2^-53.
+    upper = np.flatnonzero(ids > half)
+    mirrored = middle - np.minimum(ids[upper], middle)
+    after = _first_step(mirrored + 1, bits)
+    np.minimum(after - 1, 2 ** (_STEP - 1) - 1, out=after)
+    low[upper] = np.where(mirrored > 0, 1 - after * 2.0**-_STEP, 1.0)
+    above = np.flatnonzero(ids > middle)
+    if len(above):
         position = ids[above] - (middle + 1 - (_ONE << bits))
         low[above] = np.maximum(_first_float(position, bits), np.nextafter(1.0, 2.0))
-    # Floats between 1/2 and 1 are multiples of 2^-53.
-    mirrored = ~first & ~above
-    after = _first_step(middle - ids[mirrored] + 1, bits)
-    low[mirrored] = 1 - np.minimum(after - 1, 2 ** (_STEP - 1) - 1) * 2.0**-_STEP
-    low[ids == middle] = 1.0
     return low
 
 
@@ -253,14 +252,17 @@ def _parts(position: Ids, bits: int) -> tuple[Ids, Ids]:
 
 def _first_float(position: Ids, bits: int) -> Floats:
     """The smallest float that is not below the start of a cell of positive scores."""
-    exponent, whole = _parts(position, bits)
-    # Subnormals are multiples of 2^-1074.
-    lost = np.clip(-1074 - (exponent - bits), 0, 62)
-    whole = -(-whole >> lost)
-    with np.errstate(over="ignore"):
-        first = np.ldexp(whole.astype(np.float64), exponent - bits + lost)
-    first[position == 0] = 0.0
-    return np.asarray(first, np.float64)
+    shift = _SHIFT[np.dtype(np.float64)]
+    first = ((position - (shift << bits)) << (52 - bits)).view(np.float64)
+    # Zero, subnormals (multiples of 2^-1074) and what no float reaches are not stored so.
+    other = np.flatnonzero((position < (shift + 1) << bits) | (position >= (shift + 2047) << bits))
+    if len(other):
+        exponent, whole = _parts(position[other], bits)
+        lost = np.clip(-1074 - (exponent - bits), 0, 62)
+        with np.errstate(over="ignore"):
+            starts = np.ldexp((-(-whole >> lost)).astype(np.float64), exponent - bits + lost)
+        first[other] = np.where(position[other] == 0, 0.0, starts)
+    return first
 
 
 def _first_step(position: Ids, bits: int) -> Ids:
