@@ -50,17 +50,18 @@ class Device(Protocol):
         """Ascending numbers, each once."""
         ...
 
-    def histogram(self, numbers: Any, size: int, width: int) -> Array:
-        """How often each number from 0 on occurs, in columns of a width that are not empty.
+    def histogram(self, numbers: Any, size: int, labels: int) -> Array:
+        """How often numbers (distance * 2 + half) * labels + label occur, a row each label.
 
-        Above the counts of a column stands which one it is.
+        Columns are distances below ``size``, ascending in the lower half and then descending in the
+        upper one. Empty ones are left out, and the first row says which they are.
         """
         ...
 
     def sending(self, numbers: Any) -> Callable[[], Array]:
         """Start to copy numbers to the host; the call waits for them.
 
-        Whatever else the host asks the device for waits until a large copy is there.
+        Copies are made one after the other: what is sent later waits for a large one.
         """
         ...
 
@@ -101,28 +102,32 @@ class _Torch:
     def runs(self, ascending: Any) -> Any:
         return self.torch.unique_consecutive(ascending)
 
-    def histogram(self, numbers: Any, size: int, width: int) -> Array:
-        # bincount looks for the least and the largest number first.
+    def histogram(self, numbers: Any, size: int, labels: int) -> Array:
+        # bincount would look for the least and the largest number first.
         one = self.torch.ones(1, dtype=self.torch.int64, device=numbers.device)
-        table = self.zeros(size, "int64", numbers)
-        table = table.index_add_(0, numbers, one.expand(len(numbers))).view(-1, width)
+        table = self.zeros(size * 2 * labels, "int64", numbers)
+        table = table.index_add_(0, numbers, one.expand(len(numbers))).view(size, 2, labels)
+        table = self.torch.cat([table[:, 0], table[:, 1].flip(0)])
         held = table.any(1).nonzero()
         return self.host(self.torch.cat([held, table[held[:, 0]]], 1).T.contiguous())
 
     def sending(self, numbers: Any) -> Callable[[], Array]:
-        if numbers.device.type != "cuda" or numbers.numel() <= _LARGE:
-            return lambda: np.asarray(numbers.cpu().numpy())
-        # Pinned memory is copied to many times as fast, and torch keeps it for reuse.
-        cuda = self.torch.cuda
+        if numbers.device.type != "cuda":
+            return lambda: np.asarray(numbers.numpy())
         here = self.torch.empty(numbers.shape, dtype=numbers.dtype, pin_memory=True)
-        aside = cuda.Stream(numbers.device)
-        aside.wait_stream(cuda.current_stream(numbers.device))
-        with cuda.stream(aside):
+        stream = self.torch.cuda.current_stream(numbers.device)
+        if numbers.numel() <= _LARGE:
             here.copy_(numbers, non_blocking=True)
-            numbers.record_stream(aside)
+        else:
+            stream, before = self.torch.cuda.Stream(numbers.device), stream
+            stream.wait_stream(before)
+            numbers.record_stream(stream)
+            with self.torch.cuda.stream(stream):
+                here.copy_(numbers, non_blocking=True)
+        copied = stream.record_event()
 
         def sent() -> Array:
-            aside.synchronize()
+            copied.synchronize()
             return np.asarray(here.numpy())
 
         return sent
@@ -162,8 +167,11 @@ class _Cupy:
     def runs(self, ascending: Any) -> Any:
         return self.xp.unique(ascending)
 
-    def histogram(self, numbers: Any, size: int, width: int) -> Array:
-        table = self.xp.bincount(numbers, minlength=size).reshape(-1, width)
+    def histogram(self, numbers: Any, size: int, labels: int) -> Array:
+        table = self.zeros(size * 2 * labels, "int64", numbers)
+        self.xp.add.at(table, numbers, 1)
+        table = table.reshape(size, 2, labels)
+        table = self.xp.concatenate([table[:, 0], table[::-1, 1]])
         held = self.xp.flatnonzero(table.any(1))
         return self.host(self.xp.concatenate([held[None], table[held].T]))
 
@@ -173,10 +181,11 @@ class _Cupy:
     def host(self, numbers: Any) -> Array:
         if not hasattr(numbers, "get"):
             return np.asarray(numbers)
+        if numbers.size <= _LARGE:
+            return np.asarray(numbers.get())
         import cupyx
 
-        here = cupyx.empty_pinned(numbers.shape, numbers.dtype)
-        return np.asarray(numbers.get(out=here))
+        return np.asarray(numbers.get(out=cupyx.empty_pinned(numbers.shape, numbers.dtype)))
 
 
 def library_of(values: Any) -> str | None:

@@ -8,6 +8,7 @@ into, to the bit.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -165,25 +166,25 @@ def _by_key(
     what is sorted is one number a row, without an index.
     """
     pairs, amounts = at.distinct(at.combined(at.bits(score), 2, codes))
-    ascending, positive = pairs >> 1, pairs & 1
-    largest = amounts.max()
+    ascending = pairs >> 1
+    largest = at.sending(amounts.max())
     distinct = at.runs(ascending)
-    size = len(distinct)
-    counter = np.min_scalar_type(int(largest))
-    # The copies take longest: from here on nothing is asked that would wait for them.
+    # What takes longest is copying: whatever else there is to do is done meanwhile.
     scores = at.sending(distinct)
+    size, second = len(distinct), pairs & 1
     places = at.zeros(len(pairs), "int64", pairs)
     places[1:] = (ascending[1:] != ascending[:-1]).cumsum(0)
     # Signed numbers of the same bits, since torch counts little else.
+    counter = np.min_scalar_type(int(largest()))
     kind = counter.name.removeprefix("u")
     table = at.zeros(2 * size, kind, pairs)
-    table[at.combined(positive, size, places)] = at.cast(amounts, kind)
+    table[at.combined(second, size, places)] = at.cast(amounts, kind)
     counts = at.sending(table)
     dtype = _float_of(score)
     reached = ascending >= int(np.array(threshold, dtype).view(f"i{dtype.itemsize}"))
-    sums = [(amounts * part).sum() for part in (positive, reached, reached * positive)]
-    ones, above, both = map(int, sums)
-    decided = _crosstab(names, [len(score) - ones, ones], [above - both, both])
+    sums = [(amounts * part).sum() for part in (second, reached, reached * second)]
+    seconds, above, both = (int(sent()) for sent in [at.sending(part) for part in sums])
+    decided = _crosstab(names, [len(score) - seconds, seconds], [above - both, both])
     rows = counts().view(counter).reshape(2, size)
     return ScoreTally(tuple(names), scores().view(dtype), rows), decided
 
@@ -217,12 +218,13 @@ def _decided(
     score: Any, codes: Any, names: Sequence[str], threshold: float, table: ScoreTally | None
 ) -> Crosstab:
     """The decisions at the threshold, from the table where it tells them."""
-    if table is not None and _is_exact(threshold, table):
+    if table is not None and _is_edge(threshold, table.kept):
         return _crosstab(table.labels, table.totals(), table.at_least(threshold))
     reached = score >= threshold
     own = [codes == i for i in range(len(names))]
     above = [int((rows & reached).sum()) for rows in own]
-    return _crosstab(names, [int(rows.sum()) for rows in own], above)
+    totals = [int(rows.sum()) for rows in own] if table is None else table.totals()
+    return _crosstab(names, totals, above)
 
 
 def _crosstab(names: Sequence[str], totals: Sequence[int], above: Sequence[int]) -> Crosstab:
@@ -238,19 +240,19 @@ def _crosstab(names: Sequence[str], totals: Sequence[int], above: Sequence[int])
     )
 
 
-def _is_exact(threshold: float, table: ScoreTally) -> bool:
-    """Whether a threshold is the smallest score of a cell, from which on counts are exact."""
-    if not isinstance(table.kept, Grid):
+@lru_cache
+def _is_edge(threshold: float, kept: Keeping) -> bool:
+    """Whether counts are exact from a threshold on: in a grid, if a cell starts there."""
+    if not isinstance(kept, Grid):
         return True
-    cell = cells(np.array([threshold]), table.kept.bits)
-    return bool(lowest(cell, table.kept.bits)[0] == threshold)
+    return bool(lowest(cells(np.array([threshold]), kept.bits), kept.bits)[0] == threshold)
 
 
 # -- cells of a grid -------------------------------------------------------------------------------
 
 
-def _tops(dtype: np.dtype[Any], bits: int) -> int:
-    """How many numbers the exponent and first bits of the mantissa of scores up to 1/2 can be."""
+def _distances(dtype: np.dtype[Any], bits: int) -> int:
+    """How many exponents and first bits of a mantissa there are, from 0 to 1/2."""
     half = np.array(0.5, dtype).view(f"i{dtype.itemsize}")
     return int(half >> (np.finfo(dtype).nmant - bits)) + 1
 
@@ -261,7 +263,7 @@ def _has_cells(score: Any, labels: int, bits: int, low: float, high: float) -> b
     smallest = float(np.finfo(dtype).smallest_normal)
     if low < 0 or high > 1 or bits > np.finfo(dtype).nmant:
         return False
-    if 2 * labels * _tops(dtype, bits) > _MOST_COUNTERS:
+    if 2 * labels * _distances(dtype, bits) > _MOST_COUNTERS:
         return False
     return low >= smallest or not bool(((score > 0) & (score < smallest)).any())
 
@@ -272,20 +274,21 @@ def _by_cell(at: Device, score: Any, codes: Any, names: Sequence[str], kept: Gri
     A cell is named by the half that a score is in, and the first bits of its distance to 0 or 1.
     """
     dtype = _float_of(score)
-    labels, lost = len(names), np.finfo(dtype).nmant - kept.bits
-    distance = 1 - score
-    tops = at.bits(at.least(distance, score))
-    tops >>= lost
-    upper = at.cast(score > 0.5, _code_type(labels))
-    numbers = at.combined(tops, 2 * labels, at.combined(upper, labels, codes))
-    held, *counts = at.histogram(numbers, 2 * labels * _tops(dtype, kept.bits), labels)
-    # One score of each cell, ascending.
-    ends = ((held >> 1) << lost).astype(f"i{dtype.itemsize}").view(dtype).astype(np.float64)
-    upper = (held & 1).astype(bool)
-    order = np.concatenate([np.flatnonzero(~upper), np.flatnonzero(upper)[::-1]])
-    ids = cells(np.where(upper, 1 - ends, ends)[order], kept.bits)
-    table = narrow(np.stack([row[order] for row in counts]))
-    return ScoreTally(tuple(names), lowest(ids, kept.bits), table, kept=kept)
+    labels, size = len(names), _distances(dtype, kept.bits)
+    lost = np.finfo(dtype).nmant - kept.bits
+    distances = at.bits(at.least(1 - score, score))
+    distances >>= lost
+    halves = at.cast(score > 0.5, _code_type(labels))
+    numbers = at.combined(distances, 2 * labels, at.combined(halves, labels, codes))
+    table = at.histogram(numbers, size, labels)
+    held = table[0].astype(f"i{dtype.itemsize}")
+    upper = slice(int(np.searchsorted(held, size)), None)
+    held[upper] = 2 * size - 1 - held[upper]
+    # In the lower half that is all of the smallest score.
+    held <<= lost
+    scores = held.view(dtype).astype(np.float64)
+    scores[upper] = lowest(cells(1 - scores[upper], kept.bits), kept.bits)
+    return ScoreTally(tuple(names), scores, narrow(table[1:]), kept=kept)
 
 
 def _of_labels(table: ScoreTally, names: tuple[str, ...]) -> ScoreTally:

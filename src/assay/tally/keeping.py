@@ -231,17 +231,18 @@ def _ends(ids: Ids, bits: int) -> tuple[Floats, Floats]:
 def _low(ids: Ids, bits: int) -> Floats:
     """The smallest float of each cell of scores that are not negative."""
     middle, half = 2 * _HALF << bits, _HALF << bits
-    low = _first_float(np.minimum(ids, half), bits)
-    # Floats between 1/2 and 1 are multiples of 2^-53.
-    upper = np.flatnonzero(ids > half)
-    mirrored = middle - np.minimum(ids[upper], middle)
-    after = _first_step(mirrored + 1, bits)
-    np.minimum(after - 1, 2 ** (_STEP - 1) - 1, out=after)
-    low[upper] = np.where(mirrored > 0, 1 - after * 2.0**-_STEP, 1.0)
-    above = np.flatnonzero(ids > middle)
-    if len(above):
+    low = np.empty(len(ids))
+    first = ids <= half
+    low[first] = _first_float(ids[first], bits)
+    above = ids > middle
+    if above.any():
         position = ids[above] - (middle + 1 - (_ONE << bits))
         low[above] = np.maximum(_first_float(position, bits), np.nextafter(1.0, 2.0))
+    # Floats between 1/2 and 1 are multiples of 2^-53.
+    mirrored = ~first & ~above
+    after = _first_step(middle - ids[mirrored] + 1, bits)
+    low[mirrored] = 1 - np.minimum(after - 1, 2 ** (_STEP - 1) - 1) * 2.0**-_STEP
+    low[ids == middle] = 1.0
     return low
 
 
