@@ -14,9 +14,10 @@ from assay.sources.files.inputs import Source
 from assay.sources.files.memory import Budget
 from assay.sources.files.read import must_be_text
 from assay.sources.files.request import Request
-from assay.sources.files.roles import Roles, roles_of, same_roles
+from assay.sources.files.roles import roles_of, same_roles
 from assay.sources.files.sql import connected
 from assay.sources.files.table import Table
+from assay.sources.validation import Roles
 from assay.tally import Tally
 from assay.tally.keeping import AUTO, Cuts
 

@@ -21,7 +21,7 @@ from assay.engines.databases import Database, opened
 from assay.engines.dialects import Dialect
 from assay.engines.parts import COARSE, CUT, is_within, too_large
 from assay.errors import InputError
-from assay.sources.files.collect import ADVICE
+from assay.sources.files.bad_rows import ADVICE
 from assay.sources.files.roles import must_have
 from assay.sources.files.table import Table
 from assay.sources.files.values import series_of
