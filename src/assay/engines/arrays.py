@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from assay.engines import tensors
+from assay.engines import devices, tensors
 from assay.engines.ask import Ask
 from assay.engines.local import count_coded
 from assay.engines.resolving import resolve
@@ -57,7 +57,7 @@ def _counted(
     ask = Ask(threshold=threshold, on_bad_row=on_bad_row or "stop")
     sides = {"positive": positive, "negative": negative, "labels": labels, "unknown": unknown}
     given = [name for name, column in columns.items() if column is not None]
-    if tensors.library_of(y_true) and unknown is None and given == ["y_score"]:
+    if devices.library_of(y_true) and unknown is None and given == ["y_score"]:
         return tensors.count(y_true, columns["y_score"], ask), sides
     refused = Tally()
     if skip:

@@ -18,7 +18,7 @@ from assay.sources.files import Progress, Reading, Request, ranked, typed
 from assay.sources.files.inputs import sources
 from assay.tally import Resolved, Sample, ScoreTally, Tally
 from assay.tally.by_name import Names
-from assay.tally.keeping import AUTO, keeping_of_mode
+from assay.tally.keeping import AUTO
 
 # Any threshold will do: thresholds are what is looked for.
 _ASK = engines.Ask(threshold=0.0, losses=False)
@@ -113,11 +113,10 @@ class CountedFiles:
         ask = replace(_ASK, on_bad_row=request.on_bad_row)
         queries = sources(names, request)
         if countable(queries, request):
-            keeping = keeping_of_mode(mode)
-            counted = count_queries(queries, request, replace(ask, scores=keeping))
+            counted = count_queries(queries, request, ask, mode)
             self._roles, self._kinds = counted.roles, counted.tally
             self.name, self._source = str(counted.source["name"]), counted.source
-            self._notes: tuple[str, ...] = ()
+            self._notes: tuple[str, ...] = counted.notes
             if self._roles.score is None:
                 raise _only_decisions(self.name)
             if self._roles.family is None and self._roles.cluster is None:
