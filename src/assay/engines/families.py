@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.engines.resolving import resolve
 from assay.sources import Coded, label_text
-from assay.sources.batch import Labels
+from assay.sources.coded import Labels
 from assay.tally import Resolved, Sample, ScoreTally, Tally
 from assay.tally.by_name import DECISION, PROBABILITY, SCORE, Names
 

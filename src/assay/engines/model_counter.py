@@ -16,7 +16,7 @@ from assay.engines.ask import Ask
 from assay.engines.models import BITS, MOST_PAIRS, CountedModels, split_by_family
 from assay.engines.parts import Accumulator
 from assay.engines.resolving import resolve
-from assay.sources.batch import Labels
+from assay.sources.coded import Labels
 from assay.sources.files.model_lots import ModelLot
 from assay.sources.labelling import Labelling
 from assay.sources.labelling import resolve as resolve_labels

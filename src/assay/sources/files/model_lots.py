@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from assay.errors import EmptyInput
 from assay.sources.arrays import FAMILY
-from assay.sources.batch import Coded, Labels, Named
+from assay.sources.coded import Coded, Labels, Named
 from assay.sources.files.bad_rows import LISTED
 from assay.sources.files.collect import Collector
 from assay.sources.files.matched import Model
