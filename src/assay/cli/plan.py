@@ -9,8 +9,16 @@ import click
 from assay import __version__
 from assay.cli import values
 from assay.cli.command import TYPED, Command
-from assay.cli.goals import CONFIDENCE, MAX_FAR, MAX_FPR, MIN_DR, detection_rates, goal
-from assay.cli.judging import BASE_RATE, judging
+from assay.cli.judging import (
+    BASE_RATE,
+    CONFIDENCE,
+    MAX_FAR,
+    MAX_FPR,
+    MIN_DR,
+    detection_rates,
+    goal,
+    judging,
+)
 from assay.cli.provenance import TELL_HOW
 from assay.cli.reporting import Reporting, reporting
 

@@ -22,13 +22,14 @@ from assay.engines.model_counter import ModelCounter, Pair
 from assay.engines.models import BITS, MOST_PAIRS
 from assay.errors import EmptyInput, ScoreError
 from assay.sources.files.collect import Collector
+from assay.sources.files.column_roles import roles_of
 from assay.sources.files.inputs import Source
 from assay.sources.files.memory import Budget
 from assay.sources.files.model_lots import ModelLot
 from assay.sources.files.request import Request, Rows
-from assay.sources.files.roles import Roles, roles_of
 from assay.sources.files.sql import connected
 from assay.sources.files.table import Piece, Table
+from assay.sources.validation import Roles
 from assay.tally import JointScores
 from assay.tally.by_name import Refusals
 from assay.tally.keeping import Grid

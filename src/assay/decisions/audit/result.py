@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from assay.evaluation.findings import Finding
 
 if TYPE_CHECKING:
-    from assay.decisions.audit.plotting import AuditPlots
+    from assay.decisions.plotting import AuditPlots
 
 SCHEMA = "assay.audit/1"
 
@@ -114,7 +114,7 @@ class Audit:
     @property
     def plot(self) -> AuditPlots:
         """Figures by matplotlib: ``audit.plot.numbers()``; needs the extra ``plot``."""
-        from assay.decisions.audit.plotting import AuditPlots
+        from assay.decisions.plotting import AuditPlots
 
         return AuditPlots(self)
 

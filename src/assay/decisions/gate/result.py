@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.decisions.gate.plotting import GatePlots
 from assay.decisions.gate.rule import Outcome, Rule
+from assay.decisions.plotting import GatePlots
 from assay.inference import Estimate
 from assay.inference.significance import finite
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -13,15 +13,22 @@ import numpy.typing as npt
 
 from assay import engines
 from assay.decisions.gate.rule import NEW, OLD, Operating, Rule
+from assay.engines.families import FamilyTallies, kinds_of, sided_families
+from assay.engines.models import ModelRows
 from assay.errors import InputError, MethodError, ScoreError
 from assay.evaluation.judge import Judge
+from assay.inference import Estimate
 from assay.inference.chosen import ScoredRows
 from assay.inference.narrowing import Pyramid
 from assay.inference.operating import AtThreshold
-from assay.sources import FAMILY, Batch
-from assay.tally import ClusterTally, Confusion, Resolved, Sample, ScoreTally
+from assay.measures import Measure
+from assay.sources import FAMILY
+from assay.tally import ClusterTally, Confusion, JointScores, Resolved, Sample, ScoreTally
 
 Array: TypeAlias = npt.NDArray[Any]
+
+# Where the old and the new model are judged.
+Points: TypeAlias = tuple[Operating, Operating]
 
 # Decisions are as scores of 0 and 1, flagged from here on.
 _DECIDED = AtThreshold(0.5)
@@ -32,11 +39,12 @@ class ModelTallies:
     """What was counted of one model.
 
     ``scores`` has the families in place of the positives where there are families, and decisions as
-    scores of 0 and 1.
+    scores of 0 and 1. ``fixed`` has the same at thresholds that lie inside a cell of a grid.
     """
 
     resolved: Resolved
     scores: ScoreTally
+    fixed: Mapping[float, ScoreTally] = field(default_factory=dict)
 
     @cached_property
     def pyramid(self) -> Pyramid:
@@ -46,25 +54,29 @@ class ModelTallies:
     def at(self, threshold: float) -> Resolved:
         """What was counted, decided at a threshold; given decisions stay as they are."""
         given = self.resolved
-        if given.scores is None:
-            return given
-        flagged, totals = self.scores.at_least(threshold), self.scores.totals()
+        decided = given.scores is None
+        at = _DECIDED.threshold if decided else threshold
+        flagged, totals = self.fixed.get(at, self.scores).at_least(at), self.scores.totals()
+        # Without families the positives stand as one, which nobody asks for.
+        families = {
+            (FAMILY, name): Confusion(given.labels, ((0, 0), (size - hits, hits)))
+            for name, hits, size in zip(
+                self.scores.labels[1:], flagged[1:], totals[1:], strict=True
+            )
+        }
+        if decided:
+            return replace(given, slices=families)
         fp, negatives = flagged[0], totals[0]
         tp, positives = sum(flagged[1:]), sum(totals[1:])
         clusters = None
         if given.sample is not None:
             clusters = ClusterTally.of_sample(given.labels, given.sample, threshold)
-        # Without families the positives stand as one, which nobody asks for.
-        families = zip(self.scores.labels[1:], flagged[1:], totals[1:], strict=True)
         return replace(
             given,
             threshold=threshold,
             confusion=Confusion(given.labels, ((negatives - fp, fp), (positives - tp, tp))),
             clusters=clusters,
-            slices={
-                (FAMILY, name): Confusion(given.labels, ((0, 0), (size - hits, hits)))
-                for name, hits, size in families
-            },
+            slices=families,
         )
 
 
@@ -75,6 +87,9 @@ class GateTallies:
     ``families`` are those that have positive rows, ``known`` all names of families (None where
     nobody told them). ``rows`` holds what each model said of each row, by family where there are
     families, the old model first: for rules about differences, and where rows come in clusters.
+    Where rows are too many to be kept, ``counted`` has them for the points of each rule, scores
+    rounded down to those that may be thresholds there, ``joint`` the pairs of scores in cells, and
+    ``alike`` tells whether both models said the very same of every row.
     """
 
     models: Mapping[str, ModelTallies]
@@ -84,6 +99,9 @@ class GateTallies:
     thresholds: Mapping[str, float | None]
     level: float
     notes: tuple[str, ...] = ()
+    counted: Mapping[Points, Sample] = field(default_factory=dict)
+    joint: JointScores | None = None
+    alike: bool = False
     _judges: dict[tuple[str, float | None], Judge] = field(default_factory=dict)
 
     @property
@@ -160,98 +178,155 @@ class GateTallies:
             self._judges[model, threshold] = Judge(tally, self.level)
         return self._judges[model, threshold]
 
+    def expanded(self, rules: Iterable[Rule]) -> tuple[Rule, ...]:
+        """The rules, those for each family one a family."""
+        return tuple(each for rule in rules for each in self._expanded(rule))
+
+    def _expanded(self, rule: Rule) -> Iterator[Rule]:
+        of_family = rule.every_family or rule.family is not None
+        if of_family and self.known is None:
+            raise InputError(f"the rule {rule.text!r} is about families: give families=")
+        if not rule.every_family:
+            yield rule
+            return
+        if not self.families:
+            raise InputError(f"the rule {rule.text!r} has no family to judge: no row is positive")
+        yield from (rule.of_family(name) for name in self.families)
+
     # -- rows --------------------------------------------------------------------------------------
 
-    @property
-    def sample(self) -> Sample:
-        """What each model said of each row."""
-        assert self.rows is not None  # noqa: S101 - kept where a rule needs them
-        return self.rows
+    def points(self, rule: Rule) -> Points:
+        """Where a rule judges the old and the new model."""
+        return self.point(OLD, rule), self.point(NEW, rule)
 
-    def flagged(self, model: str, threshold: float | None) -> npt.NDArray[np.bool_]:
-        """Which rows a model flags; none where there is no threshold."""
-        if threshold is None:
-            return np.zeros(self.sample.size, bool)
-        return np.asarray(self._said(model) >= np.float64(threshold))
+    def sample(self, rule: Rule) -> Sample:
+        """What each model said of each row, or what of it a rule about decisions asks for."""
+        return self.counted[self.points(rule)] if self.rows is None else self.rows
 
-    def _said(self, model: str) -> Array:
-        return self.sample.scores[:, self.sample.models.index(model)]
-
-    def scored(self) -> ScoredRows:
+    def scored(self, sample: Sample) -> ScoredRows:
         """The rows for thresholds that are chosen anew."""
-        sample = self.sample
         return ScoredRows(
             truth=sample.truth > 0,
-            scores={model: self._said(model) for model in sample.models},
+            scores={model: said_by(sample, model) for model in sample.models},
             counts=sample.counts,
             clusters=sample.cluster if sample.clusters else None,
             groups=sample.truth.astype(np.int64) - 1 if self.families else None,
             group_names=self.families,
         )
 
-    def paired(self) -> Sample:
-        """The scores of both models by the two labels, the old one first."""
-        sample = self.sample
-        return Sample.of_rows(
+    def paired(self, measure: Measure) -> tuple[Sample, tuple[Estimate, ...]]:
+        """The scores of both models by the two labels, the old one first.
+
+        Pairs of cells tell how models vary together; what more is known of each comes beside.
+        """
+        if self.rows is None:
+            assert self.joint is not None  # noqa: S101 - counted where a rule needs them
+            each = () if self.alike else (OLD, NEW)
+            return self.joint.sample(), tuple(self.judge(m).scored(measure) for m in each)
+        rows = self.rows
+        sample = Sample.of_rows(
             self.labels,
-            sample.truth > 0,
-            {model: self._said(model) for model in (OLD, NEW)},
-            cluster=sample.cluster,
-            clusters=sample.clusters,
-            counts=sample.counts,
+            rows.truth > 0,
+            {model: said_by(rows, model) for model in (OLD, NEW)},
+            cluster=rows.cluster,
+            clusters=rows.clusters,
+            counts=rows.counts,
         )
+        return sample, ()
 
     @cached_property
     def same(self) -> bool:
         """Whether both models said the very same of every row."""
-        return bool(np.array_equal(self._said(NEW), self._said(OLD)))
+        if self.rows is None:
+            return self.alike
+        return bool(np.array_equal(said_by(self.rows, NEW), said_by(self.rows, OLD)))
 
     @cached_property
     def same_order(self) -> bool:
-        """Whether both models rank all rows alike."""
-        new, old = (np.unique(self._said(m), return_inverse=True)[1] for m in (NEW, OLD))
+        """Whether both models rank all rows alike, as far as it is known."""
+        if self.rows is None:
+            return self.alike
+        both = (said_by(self.rows, model) for model in (NEW, OLD))
+        new, old = (np.unique(said, return_inverse=True)[1] for said in both)
         return bool(np.array_equal(new, old))
 
 
-def gate_tallies(
-    batches: Mapping[str, Batch],
-    thresholds: Mapping[str, float | None],
-    level: float,
-    *,
-    paired: bool,
-) -> GateTallies:
-    """Count the rows of each model; ``paired`` keeps what both said of the same row."""
-    first = next(iter(batches.values()))
-    if first.positive is None:
+def said_by(sample: Sample, model: str) -> Array:
+    """The scores of one model."""
+    return sample.scores[:, sample.models.index(model)]
+
+
+def flagged_by(sample: Sample, model: str, threshold: float | None) -> npt.NDArray[np.bool_]:
+    """Which rows a model flags; none where there is no threshold."""
+    if threshold is None:
+        return np.zeros(sample.size, bool)
+    return np.asarray(said_by(sample, model) >= np.float64(threshold))
+
+
+def one_positive(labels: Sequence[str], positive: str | None) -> None:
+    """Refuse classes of which none is the alarm."""
+    if positive is None:
         raise InputError(
-            f"a gate judges one positive label, and there are {len(first.labels)} classes: say "
+            f"a gate judges one positive label, and there are {len(labels)} classes: say "
             f"positive= or negative="
         )
-    if first.clusters is not None and len(np.unique(first.clusters.codes)) == 1:
+
+
+def gate_tallies(
+    rows: ModelRows, thresholds: Mapping[str, float | None], level: float, *, paired: bool
+) -> GateTallies:
+    """Count the rows of each model; ``paired`` keeps what both said of the same row."""
+    one_positive(rows.labels, rows.labelling.positive)
+    clusters = rows.first.clusters
+    if clusters is not None and len(np.unique(clusters.codes)) == 1:
         raise MethodError("one cluster tells nothing about the spread between clusters")
-    labels, truth = first.by_family(FAMILY)
-    said = {}
-    for model, batch in batches.items():
-        given = batch.score if batch.decision is None else batch.decision.astype(np.float32)
-        assert given is not None  # noqa: S101 - a batch has one of the two
-        said[model] = given
-    models = {
-        model: ModelTallies(
-            engines.count(batch if batch.score is None else replace(batch, slices={})),
-            ScoreTally.of_rows(labels, said[model], truth, counts=first.counts),
+    # Each rule sets its own threshold; this one decides nothing.
+    ask = engines.Ask(threshold=0.0)
+    by_family = FAMILY in rows.first.slices
+    counted = {
+        model: sided_families(
+            engines.count_coded(kinds_of(coded, FAMILY), ask), rows.sides, by_family=by_family
         )
-        for model, batch in batches.items()
+        for model, coded in rows.models.items()
     }
-    rows, clusters = None, first.clusters
-    if paired or clusters is not None:
-        rows = Sample.of_rows(
-            labels,
-            truth,
-            {model: said[model] for model in (OLD, NEW) if model in said},
-            cluster=None if clusters is None else clusters.codes,
-            clusters=() if clusters is None else clusters.names,
-            counts=first.counts,
-        )
-    known = first.slices[FAMILY].names if FAMILY in first.slices else None
-    families = () if known is None else labels[1:]
-    return GateTallies(models, families, known, rows, thresholds, level, first.notes)
+    models = {model: ModelTallies(own.resolved, scores_of(own)) for model, own in counted.items()}
+    first = next(iter(counted.values()))
+    kept = _rows(rows, models[next(iter(models))]) if paired or clusters is not None else None
+    families = () if first.known is None else models[next(iter(models))].scores.labels[1:]
+    return GateTallies(models, families, first.known, kept, thresholds, level, first.notes)
+
+
+def scores_of(counted: FamilyTallies) -> ScoreTally:
+    """The scores of a model by family; without families, by the two labels."""
+    resolved = counted.resolved
+    if counted.scores is not None:
+        return counted.scores
+    if resolved.scores is not None:
+        return resolved.scores[0]
+    cells = np.array(resolved.confusion.cells, np.int64)
+    truth, decision = np.indices((2, 2)).reshape(2, -1)
+    score = decision.astype(np.float32)
+    return ScoreTally.of_rows(resolved.labels, score, truth, counts=cells.ravel())
+
+
+def _rows(rows: ModelRows, model: ModelTallies) -> Sample:
+    """What each model said of each row, by family where there are families, the old one first."""
+    labels, truth, named = model.scores.labels, rows.truth, rows.families
+    if named is not None:
+        places = {name: i for i, name in enumerate(labels) if i}
+        table = np.array([places.get(name, 0) for name in named.names], np.uint16)
+        truth = np.where(truth == 1, table[named.codes], 0)
+    said = {}
+    for name in (OLD, NEW):
+        if name in rows.models:
+            score = rows.models[name].score
+            said[name] = rows.decisions(name) if score is None else score
+    clusters = rows.first.clusters
+    return Sample.of_rows(
+        labels,
+        truth,
+        said,
+        cluster=None if clusters is None else clusters.codes,
+        clusters=() if clusters is None else clusters.names,
+        counts=rows.first.counts,
+    )

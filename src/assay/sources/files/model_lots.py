@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import EmptyInput
-from assay.sources.batch import Labels, Named
-from assay.sources.files.collect import LISTED, Collector
+from assay.sources.arrays import FAMILY
+from assay.sources.coded import Coded, Labels, Named
+from assay.sources.files.bad_rows import LISTED
+from assay.sources.files.collect import Collector
 from assay.sources.files.matched import Model
 from assay.sources.files.read import Reading
 from assay.sources.files.request import Progress, Refused, Request, Rows, silent
@@ -24,17 +26,40 @@ LOT = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class ModelLot:
-    """Some rows: their labels, the score that each model gave, and what else is counted."""
+    """Some rows: their labels, the score that each model gave, and what else is counted.
+
+    ``empty`` is how many rows of count zero were left out before.
+    """
 
     truth: Labels
     scores: Mapping[str, Array]
     counts: npt.NDArray[np.int64] | None = None
     families: Named | None = None
+    empty: int = 0
 
     @property
     def size(self) -> int:
         """How many rows there are."""
         return len(self.truth.codes)
+
+    def rows_of(self, model: str) -> Coded:
+        """What one model said, for who counts it alone."""
+        slices = {} if self.families is None else {FAMILY: self.families}
+        return Coded(
+            truth=self.truth.used(),
+            score=self.scores[model],
+            counts=self.counts,
+            slices=slices,
+            rows=self.size + self.empty,
+            empty=self.empty,
+        )
+
+    def without_empty(self) -> ModelLot:
+        """The lot without rows of count zero, which are told to be missing."""
+        if self.counts is None or self.counts.all():
+            return self
+        kept = self.where(self.counts > 0)
+        return replace(kept, empty=self.empty + self.size - kept.size)
 
     def where(self, kept: npt.NDArray[np.bool_]) -> ModelLot:
         """Some of the rows."""
@@ -44,6 +69,7 @@ class ModelLot:
             {name: column[kept] for name, column in self.scores.items()},
             None if self.counts is None else self.counts[kept],
             None if families is None else replace(families, codes=families.codes[kept]),
+            self.empty,
         )
 
 
