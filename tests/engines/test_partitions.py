@@ -322,18 +322,6 @@ def test_a_frame_of_spark_is_counted_by_spark_itself(spark: Any) -> None:
         assert count(parts, COLUMNS, ASK) == WHOLE
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("dies", [True, False])
-def test_a_worker_that_breaks_under_sparks_own_count_is_made_up_for(
-    spark: Any, tmp_path: Path, dies: bool
-) -> None:
-    frame = spark.createDataFrame(FLOWS.to_arrow()).repartition(12)
-    broken = frame.mapInArrow(frameworks.batches_once(tmp_path / "marker", dies=dies), frame.schema)
-    assert count(broken, COLUMNS, ASK) == WHOLE
-    assert (tmp_path / "marker").exists()
-
-
 # -- Ray -------------------------------------------------------------------------------------------
 
 
