@@ -30,6 +30,7 @@ COMMANDS = (
     "train",
     "predict",
     "check",
+    "runs",
     "measures",
     "demo",
 )

@@ -12,6 +12,7 @@ from assay.cli.command import TYPED, Command
 from assay.cli.goals import CONFIDENCE, MAX_FAR, MAX_FPR, MIN_DR, detection_rates, goal
 from assay.cli.judging import BASE_RATE, judging
 from assay.cli.provenance import TELL_HOW
+from assay.cli.recording import recording
 from assay.cli.reporting import Reporting, reporting
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ EXAMPLES = (
     metavar="X",
     help="The share that the interval of --width will be about.  [default: 0.5, the widest]",
 )
+@recording()
 @reporting
 @click.pass_context
 def command(

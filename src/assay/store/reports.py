@@ -1,0 +1,152 @@
+"""What a store says of its runs: a list, a trend and an unpaired comparison as documents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from assay.inference import Estimate
+from assay.inference.significance import p_text
+from assay.report.document import Cell, Column, Document, Kind, Periods, Prose, Section, Table
+from assay.store.comparing import Unpaired
+from assay.store.run import Page, Point
+from assay.store.trend import CHANGED, Step, Trend
+
+# A page draws so many test sets one beside the other, those with most runs.
+_MOST_DRAWN = 6
+NO_RUNS = (
+    "There are no runs here yet. A command that judges keeps its result with --record NAME, as in: "
+    "assay evaluate predictions.csv --record flows"
+)
+
+
+def runs_document(page: Page, place: str) -> Document:
+    """A list of runs."""
+    columns = (
+        Column("run"),
+        Column("made"),
+        Column("name"),
+        Column("kind"),
+        Column("gate"),
+        Column("tags", optional=True),
+        Column("headline", optional=True),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *(run.id, run.made, run.name, run.kind, run.gate or ""),
+            *(" ".join(run.tags), run.headline),
+        )
+        for run in page.runs
+    ]
+    caption = f"Runs in {place}, newest first"
+    notes = ["There are older ones: --before RUN shows them, --limit N more of them."] * page.more
+    if page.damaged:
+        notes.append(f"{page.damaged} runs are damaged and can't be shown; all others are here.")
+    blocks = (Table(caption, columns, tuple(rows), tuple(notes)),) if rows else (Prose(NO_RUNS),)
+    return Document(
+        title=f"Runs in {place}",
+        headline=(),
+        sections=(Section("Runs", blocks),),
+        plain=page.to_dict(),
+        records=tuple({**run.to_dict(), "tags": " ".join(run.tags)} for run in page.runs),
+    )
+
+
+# -- trends ----------------------------------------------------------------------------------------
+
+
+def trend_document(trend: Trend) -> Document:
+    """How a measure went, with a mark where the test set changed."""
+    return Document(
+        title=f"{trend.measure} of {trend.name}",
+        headline=trend.sentences,
+        sections=(_points(trend), *_drawn(trend)),
+        plain=trend.to_dict(),
+        records=tuple(point.to_dict() for point in trend.points),
+    )
+
+
+def _points(trend: Trend) -> Section:
+    columns = (
+        Column("run"),
+        Column("made"),
+        Column(trend.measure, Kind.SHARE),
+        Column("rows", Kind.COUNT, optional=True),
+        Column("test set"),
+        Column("change", Kind.DIFFERENCE),
+        Column("p, adjusted"),
+    )
+    before: list[Step | None] = [None, *trend.steps]
+    rows = [_row(point, step) for point, step in zip(trend.points, before, strict=True)]
+    level = trend.points[-1].level
+    caption = "Oldest first" + (f", {100 * level:.10g}% intervals" if level else "")
+    return Section("Runs", (Table(caption, columns, tuple(rows), as_rows=True),))
+
+
+def _row(point: Point, step: Step | None) -> tuple[Cell, ...]:
+    where = f"{point.segment + 1}" if step is None or step.joined else f"{point.segment + 1} (new)"
+    change: Cell = None if step is None else step.difference
+    p = "" if step is None or step.p_adjusted is None else p_text(step.p_adjusted)
+    return (point.run, point.made, _estimate(point), point.n, where, change, p)
+
+
+def _estimate(point: Point) -> Estimate:
+    ends = (math.nan if end is None else end for end in (point.low, point.high))
+    return Estimate(point.value, *ends, n=point.n or 0, level=point.level or 0.95)
+
+
+def _drawn(trend: Trend) -> tuple[Section, ...]:
+    """A picture of each test set that has several runs: no line joins one with another."""
+    longest = sorted((s for s in trend.segments if len(s) > 1), key=len, reverse=True)
+    blocks = [
+        Periods(
+            f"Test set {points[0].segment + 1}, {len(points)} runs",
+            (Column("made"), Column(trend.measure, Kind.SHARE)),
+            tuple((point.made, _estimate(point)) for point in points),
+        )
+        for points in sorted(longest[:_MOST_DRAWN], key=lambda points: points[0].segment)
+    ]
+    if not blocks:
+        return ()
+    return (Section("Over time", tuple(blocks), detail=True),)
+
+
+# -- comparisons -----------------------------------------------------------------------------------
+
+
+def unpaired_document(found: Unpaired) -> Document:
+    """Differences of two runs, each with an interval of its own rows."""
+    columns = (
+        Column("measure"),
+        Column(found.names[0], Kind.SHARE),
+        Column(found.names[1], Kind.SHARE),
+        Column("difference", Kind.DIFFERENCE),
+        Column("p"),
+        Column("p, adjusted"),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *(each.measure, each.old, each.new, each.difference),
+            *_ps(each.p, each.p_adjusted),
+        )
+        for each in found.differences
+    ]
+    caption = f"{found.names[1]} less {found.names[0]}, unpaired"
+    plain = found.to_dict()
+    notes = () if found.same_test_set else (f"These runs are of {CHANGED}.",)
+    return Document(
+        title=f"{found.names[1]} against {found.names[0]}",
+        headline=found.sentences,
+        sections=(Section("Differences", (Table(caption, columns, tuple(rows), notes),)),),
+        plain=plain,
+        records=tuple(_records(plain["differences"])),
+    )
+
+
+def _ps(p: float, adjusted: float | None) -> tuple[str, str]:
+    return "" if math.isnan(p) else p_text(p), "" if adjusted is None else p_text(adjusted)
+
+
+def _records(differences: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    return [dict(each) for each in differences]
