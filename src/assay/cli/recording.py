@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from assay.learn.run import Run as Trained
     from assay.report import Document
     from assay.sources.files import Matched, Request
-    from assay.store import KeptRows, Run
+    from assay.store import KeptRows, Run, Store
 
 Function: TypeAlias = Callable[..., Any]
 Decorator: TypeAlias = Callable[[Function], Function]
@@ -104,6 +105,23 @@ class Recording:
                 )
         except StoreError as odd:
             raise OutputError(f"the run was not kept: {odd}") from odd
+
+
+@contextmanager
+def opened_store(place: str | None, *, read_only: bool) -> Iterator[Store]:
+    """The store of a command; what can't be written is an error of the output."""
+    from assay.store import Store
+
+    if read_only:
+        with Store(place, read_only=True) as store:
+            yield store
+        return
+    try:
+        store = Store(place)
+    except StoreError as odd:
+        raise OutputError(str(odd)) from odd
+    with store:
+        yield store
 
 
 def recording(*, rows: bool = False) -> Decorator:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +10,8 @@ import click
 
 from assay.cli import values
 from assay.cli.command import Command, CommandGroup, Option
-from assay.cli.errors import OutputError
-from assay.cli.recording import STORE
+from assay.cli.exchange import export_runs, import_runs
+from assay.cli.recording import STORE, opened_store
 from assay.cli.reporting import (
     QUIET,
     UNUSED_LEVEL,
@@ -23,7 +21,6 @@ from assay.cli.reporting import (
     print_out,
     reporting,
 )
-from assay.errors import StoreError
 
 if TYPE_CHECKING:
     from assay.store import Store
@@ -57,22 +54,6 @@ def command() -> None:
     RUN is the id of a run, or its beginning; last, last~1 and so on count back from the newest;
     last-passed is the last gate that passed. Without a command the runs are listed.
     """
-
-
-@contextmanager
-def opened(place: str | None, *, read_only: bool) -> Iterator[Store]:
-    """The store of a command; what can't be written is an error of the output."""
-    from assay.store import Store
-
-    if read_only:
-        with Store(place, read_only=True) as store:
-            yield store
-        return
-    try:
-        with Store(place) as store:
-            yield store
-    except StoreError as odd:
-        raise OutputError(str(odd)) from odd
 
 
 # -- read ------------------------------------------------------------------------------------------
@@ -121,7 +102,7 @@ def list_runs(
 ) -> None:
     """List runs, newest first, with what each came to."""
     reporting.check()
-    with opened(store, read_only=True) as kept:
+    with opened_store(store, read_only=True) as kept:
         from assay.store.reports import runs_document
 
         page = kept.runs(
@@ -159,7 +140,7 @@ def show(*, run: str, name: str | None, store: str | None, out: Path | None, qui
 
     if out is not None:
         check_place(out)
-    with opened(store, read_only=True) as kept:
+    with opened_store(store, read_only=True) as kept:
         text = kept.find(run, name=name).document
     if out is None:
         print_out(text.encode("utf-8", "surrogatepass"))
@@ -211,7 +192,7 @@ def trend(
     if (measure is None) != listed:
         raise click.UsageError("say what to follow, --measure MEASURE, or --list")
     reporting.check()
-    with opened(store, read_only=True) as kept:
+    with opened_store(store, read_only=True) as kept:
         from assay.store.reports import trend_document
 
         if measure is None:
@@ -256,7 +237,7 @@ def compare(
     Which of the two it is stands in the report.
     """
     reporting.check()
-    with opened(store, read_only=True) as kept:
+    with opened_store(store, read_only=True) as kept:
         from assay.report import comparison_document
         from assay.store.comparing import Unpaired, compare_runs
         from assay.store.reports import unpaired_document
@@ -319,13 +300,17 @@ def tag(
     """Give a run tags and a note; --remove takes tags away."""
     if not tags and not remove and note is None:
         raise click.UsageError("say what to change: TAG, --remove TAG or --note TEXT")
-    with opened(store, read_only=False) as kept:
+    with opened_store(store, read_only=False) as kept:
         found = kept.find(run, name=name)
         found = kept.tag(found.id, add=tags, remove=remove)
         if note is not None:
             found = kept.note(found.id, note)
     said = f"tags of run {found.id}: {' '.join(found.tags) or 'none'}"
     Reporting("terminal", None, 0.95, 42, quiet).say(said)
+
+
+command.add_command(export_runs)
+command.add_command(import_runs)
 
 
 @command.command(
@@ -341,7 +326,7 @@ def tag(
 @QUIET
 def delete(*, runs: tuple[str, ...], store: str | None, quiet: bool) -> None:
     """Delete runs for good, with documents, tallies and rows that no other run has."""
-    with opened(store, read_only=False) as kept:
+    with opened_store(store, read_only=False) as kept:
         for run in runs:
             gone = kept.delete(kept.find(run).id)
             Reporting("terminal", None, 0.95, 42, quiet).say(

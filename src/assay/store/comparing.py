@@ -200,7 +200,7 @@ def _must_agree(first: KeptRows, second: KeptRows) -> None:
         at = int(odd[0])
         assert first.ids is not None  # noqa: S101 - matched by them
         raise LabelError(
-            f"{len(odd):,} rows are labelled otherwise in the other run, such as {first.ids[at]!r}: "
+            f"{len(odd):,} rows have another label in the other run, such as {first.ids[at]!r}: "
             f"{labels[0][at]!r} and {labels[1][at]!r}. A comparison needs one truth"
         )
 
