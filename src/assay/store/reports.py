@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
-from assay.inference import Estimate
 from assay.inference.significance import p_text
+from assay.measures.shown import DIFFERENCES
 from assay.report.document import Cell, Column, Document, Kind, Periods, Prose, Section, Table
 from assay.store.comparing import Unpaired
 from assay.store.run import Page, Point
-from assay.store.trend import CHANGED, Step, Trend
+from assay.store.trend import CHANGED, Step, Trend, estimate_of
 
 # A page draws so many test sets one beside the other, those with most runs.
 _MOST_DRAWN = 6
@@ -25,7 +23,7 @@ def runs_document(page: Page, place: str) -> Document:
     """A list of runs."""
     columns = (
         Column("run"),
-        Column("made"),
+        Column("made, UTC"),
         Column("name"),
         Column("kind"),
         Column("gate"),
@@ -34,7 +32,7 @@ def runs_document(page: Page, place: str) -> Document:
     )
     rows: list[tuple[Cell, ...]] = [
         (
-            *(run.id, run.made, run.name, run.kind, run.gate or ""),
+            *(run.id, _moment(run.made), run.name, run.kind, run.gate or ""),
             *(" ".join(run.tags), run.headline),
         )
         for run in page.runs
@@ -51,6 +49,11 @@ def runs_document(page: Page, place: str) -> Document:
         plain=page.to_dict(),
         records=tuple({**run.to_dict(), "tags": " ".join(run.tags)} for run in page.runs),
     )
+
+
+def _moment(made: str) -> str:
+    """A moment of UTC as a table writes it."""
+    return made[:16].replace("T", " ")
 
 
 # -- trends ----------------------------------------------------------------------------------------
@@ -70,7 +73,7 @@ def trend_document(trend: Trend) -> Document:
 def _points(trend: Trend) -> Section:
     columns = (
         Column("run"),
-        Column("made"),
+        Column("made, UTC"),
         Column(trend.measure, Kind.SHARE),
         Column("rows", Kind.COUNT, optional=True),
         Column("test set"),
@@ -88,12 +91,7 @@ def _row(point: Point, step: Step | None) -> tuple[Cell, ...]:
     where = f"{point.segment + 1}" if step is None or step.joined else f"{point.segment + 1} (new)"
     change: Cell = None if step is None else step.difference
     p = "" if step is None or step.p_adjusted is None else p_text(step.p_adjusted)
-    return (point.run, point.made, _estimate(point), point.n, where, change, p)
-
-
-def _estimate(point: Point) -> Estimate:
-    ends = (math.nan if end is None else end for end in (point.low, point.high))
-    return Estimate(point.value, *ends, n=point.n or 0, level=point.level or 0.95)
+    return (point.run, _moment(point.made), estimate_of(point), point.n, where, change, p)
 
 
 def _drawn(trend: Trend) -> tuple[Section, ...]:
@@ -102,8 +100,8 @@ def _drawn(trend: Trend) -> tuple[Section, ...]:
     blocks = [
         Periods(
             f"Test set {points[0].segment + 1}, {len(points)} runs",
-            (Column("made"), Column(trend.measure, Kind.SHARE)),
-            tuple((point.made, _estimate(point)) for point in points),
+            (Column("made, UTC"), Column(trend.measure, Kind.SHARE)),
+            tuple((_moment(point.made), estimate_of(point)) for point in points),
         )
         for points in sorted(longest[:_MOST_DRAWN], key=lambda points: points[0].segment)
     ]
@@ -132,21 +130,22 @@ def unpaired_document(found: Unpaired) -> Document:
         )
         for each in found.differences
     ]
+    first = [row for row in rows if row[0] in DIFFERENCES] or rows
     caption = f"{found.names[1]} less {found.names[0]}, unpaired"
-    plain = found.to_dict()
     notes = () if found.same_test_set else (f"These runs are of {CHANGED}.",)
+    sections = [Section("Differences", (Table(caption, columns, tuple(first), notes),))]
+    if len(first) < len(rows):
+        every = Table(caption, columns, tuple(rows), notes)
+        sections.append(Section("Every measure", (every,), detail=True))
+    plain = found.to_dict()
     return Document(
         title=f"{found.names[1]} against {found.names[0]}",
         headline=found.sentences,
-        sections=(Section("Differences", (Table(caption, columns, tuple(rows), notes),)),),
+        sections=tuple(sections),
         plain=plain,
-        records=tuple(_records(plain["differences"])),
+        records=tuple(plain["differences"]),
     )
 
 
 def _ps(p: float, adjusted: float | None) -> tuple[str, str]:
     return "" if math.isnan(p) else p_text(p), "" if adjusted is None else p_text(adjusted)
-
-
-def _records(differences: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
-    return [dict(each) for each in differences]
