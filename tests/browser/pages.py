@@ -10,7 +10,7 @@ import numpy as np
 
 from assay import Evaluation, compare, evaluate
 from assay.report.compare import comparison_document
-from assay.report.document import Document, Provenance
+from assay.report.sections import Document, Provenance
 from assay.report.evaluation import document_of
 from assay.report.html import render
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay.report.document import Document
+from assay.report.sections import Document
 
 from . import pages
 from .chromium import Page

@@ -11,7 +11,7 @@ import pytest
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.measures import find
-from assay.report.document import (
+from assay.report.sections import (
     Column,
     Document,
     Dot,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from assay import Confusion, Estimate, Evaluation, Resolved
 from assay.evaluation.findings import Finding
 from assay.measures import find
-from assay.report.document import (
+from assay.report.sections import (
     Change,
     Column,
     Document,

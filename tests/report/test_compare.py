@@ -24,7 +24,7 @@ from assay.inference import Estimate, Significance
 from assay.inference.operating import AtThreshold, MaxFar
 from assay.report import FORMATS, comparison_document, render
 from assay.report.compare import MARKED
-from assay.report.document import Forest, Marked, Table
+from assay.report.sections import Forest, Marked, Table
 from assay.report.schemas import schema_of
 
 from .goldens import checked

@@ -3,7 +3,7 @@
 import math
 import re
 
-from assay.report.document import Column, Course, Document, Kind, Section
+from assay.report.sections import Column, Course, Document, Kind, Section
 from assay.report.faces import render
 from assay.report.html.course import FRAME, drawn_of
 

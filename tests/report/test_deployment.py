@@ -7,7 +7,7 @@ from assay import evaluate, evaluate_counts
 from assay.measures import CATALOGUE
 from assay.report import FORMATS, document_of, render
 from assay.report.deployment import reverse, sections
-from assay.report.document import Kind, Prose, Table
+from assay.report.sections import Kind, Prose, Table
 
 from .cases import evaluation
 

@@ -5,7 +5,7 @@ import pytest
 from assay import Evaluation, Unlabelled, evaluate_counts
 from assay.errors import InputError
 from assay.report import FORMATS, Provenance, document_of, render
-from assay.report.document import Document, Matrix, Table, Tier
+from assay.report.sections import Document, Matrix, Table, Tier
 
 from .cases import CASES, document, evaluation
 

@@ -28,7 +28,7 @@ from assay.report import (
     render,
     threshold_document,
 )
-from assay.report.document import (
+from assay.report.sections import (
     Cell,
     Column,
     Dots,

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from assay import evaluate_counts
 from assay.measures import CATALOGUE, find
 from assay.report import Document, document_of, measure_document, measures_document, render
-from assay.report.document import Column, Kind, Section, Table, Tier
+from assay.report.sections import Column, Kind, Section, Table, Tier
 from assay.report.latex import MOST_ROWS
 from assay.report.tex import escaped
 

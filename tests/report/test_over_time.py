@@ -7,7 +7,7 @@ import pytest
 from assay import Evaluation, Unlabelled, count, evaluate
 from assay.evaluation.over_time import INDEPENDENT
 from assay.report import document_of, render
-from assay.report.document import Periods, Prose, Table
+from assay.report.sections import Periods, Prose, Table
 from assay.report.html.course import SMALL, drawn_periods
 from assay.report.over_time import MOST, sections
 

@@ -14,7 +14,7 @@ from assay import Bootstrap, evaluate
 from assay.errors import InputError
 from assay.measures import CATALOGUE
 from assay.report import document_of, measures_document, render
-from assay.report.plain import neutralised, restored
+from assay.report.spreadsheet import neutralised, restored
 from assay.report.schemas import SCHEMAS, schema_of
 
 from .cases import CASES, document, evaluation

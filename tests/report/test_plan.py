@@ -14,7 +14,7 @@ import pytest
 
 from assay import plan
 from assay.report import FORMATS, Document, Provenance, plan_document, render
-from assay.report.document import Table
+from assay.report.sections import Table
 from assay.report.schemas import schema_of
 
 from .goldens import checked

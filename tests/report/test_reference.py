@@ -11,7 +11,7 @@ from assay.errors import InputError
 from assay.measures import CATALOGUE, Band, Measure, find
 from assay.report import measure_document, measures_document, render
 from assay.report.definitions import classes_formula_of, formula_of, symbols_of
-from assay.report.document import Document, Formula, Prose, Table
+from assay.report.sections import Document, Formula, Prose, Table
 from assay.report.reference import span
 from assay.report.schemas import schema_of
 

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from assay import evaluate_counts
 from assay.report import document_of, render
-from assay.report.document import Column, Document, Kind, Section, Table
+from assay.report.sections import Column, Document, Kind, Section, Table
 from assay.report.grid import grid_of
 from assay.report.layout import fitted
 

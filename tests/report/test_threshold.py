@@ -23,7 +23,7 @@ from assay.decisions.threshold import Choice, Point, Shown, choose_threshold
 from assay.decisions.threshold.worth import BREAKS, OPTIMISTIC
 from assay.evaluation.findings import Finding
 from assay.report import FORMATS, Document, Provenance, render, threshold_document
-from assay.report.document import Table
+from assay.report.sections import Table
 from assay.report.schemas import schema_of
 
 from .goldens import checked

@@ -18,7 +18,7 @@ from assay.learn.scenarios import make_arp
 from assay.learn.training import train
 from assay.report import FORMATS, Document, Provenance, render
 from assay.report.card import _scalar, card_of
-from assay.report.document import Prose, Table
+from assay.report.sections import Prose, Table
 from assay.report.schemas import schema_of
 from assay.report.training import training_document
 

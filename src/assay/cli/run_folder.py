@@ -68,7 +68,7 @@ def files_of(
     from assay.learn.persistence import MODEL, types_to_trust
     from assay.report import render
     from assay.report.card import card_of
-    from assay.report.plain import csv_text
+    from assay.report.spreadsheet import csv_text
 
     folds = folder.folds_of(run)
     model = folder.model_of(run, asked)

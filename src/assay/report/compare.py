@@ -16,16 +16,15 @@ from assay.inference.operating import AtThreshold
 from assay.measures import Better, find, parse
 from assay.measures.measure import spoken
 from assay.measures.shown import DIFFERENCES
-from assay.report.document import (
+from assay.report.sections import (
     Cell,
     Change,
     Column,
-    Document,
+    Report,
     Forest,
     Kind,
     Marked,
     Prose,
-    Provenance,
     Section,
     Table,
     Tier,
@@ -58,11 +57,11 @@ def comparison_document(
     *,
     made: Provenance | None = None,
     source: Mapping[str, Any] | None = None,
-) -> Document:
+) -> Report:
     """What a report says of a comparison; ``source`` tells what was read, as in the JSON."""
     said = tuple(_headline(comparison))
     plain = {**comparison.to_dict(), "headline": list(said)}
-    return Document(
+    return Report(
         title=f"Comparison of {listed([name(model) for model in comparison.models])}",
         headline=said,
         sections=(
@@ -77,7 +76,6 @@ def comparison_document(
         ),
         notes=comparison.notes,
         plain=plain if source is None else {**plain, "source": dict(source)},
-        made=made,
         records=tuple(_record(found) for found in comparison.differences),
     )
 

@@ -13,7 +13,7 @@ from assay.inference import Estimate
 from assay.inference.top import THRESHOLD
 from assay.measures import FALSE_POSITIVE_RATE, PRECISION, PREVALENCE, catalogue
 from assay.measures.shown import AT_BASE_RATES, RANKED_AT_BASE_RATES
-from assay.report.document import Block, Cell, Column, Kind, Prose, Section, Table, Tier
+from assay.report.sections import Block, Cell, Column, Kind, Prose, Section, Table, Tier
 from assay.report.numbers import about, count, exact_percent, percent
 from assay.report.words import measure_name, plural
 

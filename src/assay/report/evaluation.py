@@ -26,14 +26,13 @@ from assay.measures.shown import (
 )
 from assay.report import deployment, over_time, slices
 from assay.report.chance import own_tests
-from assay.report.document import (
+from assay.report.sections import (
     Cell,
     Column,
-    Document,
+    Report,
     Kind,
     Matrix,
     Prose,
-    Provenance,
     Section,
     Table,
     Tier,
@@ -58,14 +57,14 @@ _LOW = "At low false positive rates"
 _CONFUSIONS, _CLASSES = 10, 50
 
 
-def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Document:
+def report_of(evaluation: Evaluation) -> Report:
     """What a report says of an evaluation."""
     from assay.report.panel import panel_of
 
     tests = own_tests(evaluation)
     plain = evaluation.to_dict()
     said = headline(evaluation)
-    return Document(
+    return Report(
         title=f"Evaluation of {name(plain['source']['name'])}",
         headline=said,
         sections=(
@@ -77,7 +76,6 @@ def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Do
         notes=(*evaluation.notes, *bounds_note(evaluation)),
         plain={**plain, "headline": list(said), "tests": [test.to_dict() for test in tests]},
         panel=panel_of(evaluation),
-        made=made,
         records=tuple(evaluation.records()),
     )
 

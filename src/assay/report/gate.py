@@ -8,13 +8,12 @@ from typing import Any
 
 from assay.decisions.gate import Gate, Judged, Outcome
 from assay.evaluation.words import listed
-from assay.report.document import (
+from assay.report.sections import (
     Cell,
     Column,
-    Document,
+    Report,
     Kind,
     Prose,
-    Provenance,
     Section,
     Table,
     Tier,
@@ -33,16 +32,14 @@ CALLED = {Outcome.PASS: "pass", Outcome.FAIL: "FAIL", Outcome.UNDECIDED: "undeci
 _ORDER = (Outcome.FAIL, Outcome.UNDECIDED, Outcome.PASS)
 
 
-def gate_document(gate: Gate, *, made: Provenance | None = None) -> Document:
+def report_of(gate: Gate) -> Report:
     """What a report says of a gate."""
     said = tuple(_headline(gate))
-    return Document(
+    return Report(
         title=_title(gate),
         headline=said,
         sections=(_rules(gate), *_reasons(gate), _detail(gate), *_refused(gate)),
         notes=gate.notes,
-        plain={**gate.to_dict(), "headline": list(said)},
-        made=made,
         records=tuple(_records(gate)),
     )
 

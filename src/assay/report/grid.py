@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from assay.report.document import (
+from assay.report.sections import (
     Bare,
     Column,
     Dots,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.report.document import Kind
+from assay.report.sections import Kind
 from assay.report.grid import Grid, Text
 
 GAP = 2

@@ -12,7 +12,7 @@ from assay.evaluation.words import listed, some
 from assay.inference.significance import p_text
 from assay.measures import LOWER, NEITHER
 from assay.measures.shown import OVER_TIME, SLICES_OF_ALERTS, of_scores
-from assay.report.document import (
+from assay.report.sections import (
     Block,
     Cell,
     Column,

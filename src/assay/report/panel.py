@@ -18,7 +18,7 @@ from assay.inference.significance import finite
 from assay.measures import Measure, catalogue, find
 from assay.measures.shown import MOVING, RANKED_AT_BASE_RATES
 from assay.report.deployment import USUAL_BASE_RATE
-from assay.report.document import Panel
+from assay.report.sections import Panel
 
 # What rounding leaves of a sum of weights that is 0.
 _NOISE = 1e-12

@@ -9,7 +9,7 @@ from assay.evaluation import Evaluation
 from assay.evaluation.labelled_alerts import alerts_only
 from assay.inference import Estimate
 from assay.measures import ACCURACY, FALSE_POSITIVE_RATE, LOWER, PRECISION, RECALL, Measure
-from assay.report.document import Block, Dot, Dots, Section, Tier
+from assay.report.sections import Block, Dot, Dots, Section, Tier
 from assay.report.numbers import count, percent
 from assay.report.words import measure_name, positives, quoted
 from assay.tally import Confusion

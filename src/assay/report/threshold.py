@@ -25,14 +25,13 @@ from assay.report.chosen import (
     threshold_text,
     where,
 )
-from assay.report.document import (
+from assay.report.sections import (
     Block,
     Cell,
     Column,
-    Document,
+    Report,
     Kind,
     Prose,
-    Provenance,
     Section,
     Table,
     Tier,
@@ -59,10 +58,10 @@ _HELD = {
 _FAMILIES = 50
 
 
-def threshold_document(choice: Choice, *, made: Provenance | None = None) -> Document:
+def report_of(choice: Choice) -> Report:
     """What a report says of a choice of threshold."""
     said = tuple(headline(choice))
-    return Document(
+    return Report(
         title=f"Threshold for {name(choice.source.get('name', 'scores'))}",
         headline=said,
         sections=(
@@ -76,8 +75,6 @@ def threshold_document(choice: Choice, *, made: Provenance | None = None) -> Doc
         findings=choice.findings,
         # How the confidence is shared stands with the constraints.
         notes=tuple(note for note in choice.notes if "(Bonferroni)" not in note),
-        plain={**choice.to_dict(), "headline": list(said)},
-        made=made,
         records=tuple(_records(choice)),
     )
 

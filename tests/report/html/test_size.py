@@ -8,7 +8,7 @@ import pytest
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.measures import find
-from assay.report.document import Column, Document, Dot, Dots, Kind, Matrix, Prose, Section, Table
+from assay.report.sections import Column, Document, Dot, Dots, Kind, Matrix, Prose, Section, Table
 from assay.report.html import LARGEST, render
 from assay.report.html.limits import Limits
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from assay.inference import Estimate
-from assay.report.document import (
+from assay.report.sections import (
     Bare,
     Block,
     Cell,

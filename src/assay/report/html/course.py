@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.inference import Estimate
-from assay.report.document import Course, Kind, Periods
+from assay.report.sections import Course, Kind, Periods
 from assay.report.html.scales import Frame, Scale, around
 
 FRAME = Frame(width=640, height=260, left=52, right=628, top=12, bottom=214)

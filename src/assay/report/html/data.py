@@ -7,7 +7,7 @@ from typing import Any
 from assay.inference import Estimate
 from assay.inference.quantiles import normal
 from assay.inference.significance import finite
-from assay.report.document import Panel
+from assay.report.sections import Panel
 from assay.report.html.blocks import behind
 from assay.report.html.limits import Limits
 from assay.report.html.text import named
