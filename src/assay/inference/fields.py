@@ -55,6 +55,15 @@ class Recorded:
         found: dict[str, Any] = finite(codec_of(type(self)).write(self))
         return found
 
+    def shaped(self, plain: dict[str, Any]) -> dict[str, Any]:
+        """What is written, where it is not what the fields give."""
+        return plain
+
+    @classmethod
+    def unshaped(cls, plain: dict[str, Any]) -> dict[str, Any]:
+        """What the fields are read from, where :meth:`shaped` changed it."""
+        return plain
+
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
         """What :meth:`to_dict` wrote."""
@@ -65,9 +74,10 @@ class Recorded:
 class Stored:
     """How a field is written where that is not under its own name and by its type.
 
-    ``key`` may lead into an object, as expected/fpr. ``inline``: its keys stand among those of the object, under other names where ``renamed`` says
-    so. ``listed``: a mapping is a list of objects that have their key under this name.
-    ``left_out``: it is not written. ``write`` and ``read`` stand in for those of its type.
+    ``key`` may lead into an object, as expected/fpr. ``inline``: its keys stand among those of the
+    object, under other names where ``renamed`` says so. ``listed``: a mapping is a list of objects
+    that have their key under this name. ``left_out``: it is not written. ``write`` and ``read``
+    stand in for those of its type.
     """
 
     key: str | None = None
@@ -156,8 +166,8 @@ def codec_of(kind: Any) -> Codec:
         return _union(inner)
     if origin is Literal:
         return Codec(_same, lambda given, at: _one_of(given, inner, at))
-    if origin is tuple:
-        return _tuple(inner)
+    if origin in (tuple, list):
+        return _several(origin, inner)
     if origin is not None and issubclass(origin, Mapping):
         return _mapping(codec_of(inner[0]), codec_of(inner[1]))
     if is_typeddict(kind):
@@ -212,7 +222,9 @@ def _any(value: Any) -> Any:
 
 
 def _estimate(given: Any, at: str) -> Estimate:
-    numbers = {key: _number(_got(given, key, at), f"{at}/{key}") for key in ("value", "low", "high")}
+    numbers = {
+        key: _number(_got(given, key, at), f"{at}/{key}") for key in ("value", "low", "high")
+    }
     others = {name: codec.read(given.get(name), f"{at}/{name}") for name, codec in _OTHERS}
     method, n, level = others["method"] or "", others["n"], others["level"]
     return Estimate(
@@ -273,14 +285,14 @@ def _union(kinds: tuple[Any, ...]) -> Codec:
     return Codec(write, read)
 
 
-def _tuple(kinds: tuple[Any, ...]) -> Codec:
+def _several(kind: Any, kinds: tuple[Any, ...]) -> Codec:
     inner = codec_of(kinds[0])
-    size = None if kinds[-1] is Ellipsis else len(kinds)
+    size = None if kind is list or kinds[-1] is Ellipsis else len(kinds)
 
-    def read(given: Any, at: str) -> tuple[Any, ...]:
+    def read(given: Any, at: str) -> Any:
         if not isinstance(given, list) or (size is not None and len(given) != size):
             raise odd(at, given, "a list" if size is None else f"a list of {size}")
-        return tuple(inner.read(part, f"{at}/{i}") for i, part in enumerate(given))
+        return kind(inner.read(part, f"{at}/{i}") for i, part in enumerate(given))
 
     return Codec(lambda value: [inner.write(part) for part in value], read)
 
@@ -351,12 +363,14 @@ class _ByField:
                 *way, last = (how.key or name).split("/")
                 (found.setdefault(way[0], {}) if way else found)[last] = written
         for name, codec in self.derived:
-            found[name] = codec.write(getattr(value, name))
-        return found
+            found[name] = finite(codec.write(getattr(value, name)))
+        return value.shaped(found) if isinstance(value, Recorded) else found
 
     def read(self, given: Any, at: str) -> Any:
         if not isinstance(given, dict):
             raise odd(at, given, "an object")
+        if issubclass(self.kind, Recorded):
+            given = self.kind.unshaped(given)
         found = {}
         for name, codec, how, default in self.parts:
             if how.inline:

@@ -10,17 +10,17 @@ from assay.decisions.audit.printed import printed
 from assay.decisions.audit.result import Audit, AuditedClaim, Judged, Verdict
 from assay.evaluation.findings import Finding
 from assay.evaluation.words import listed
+from assay.report.names import name
 from assay.report.sections import (
     Block,
     Cell,
     Column,
-    Report,
     Prose,
+    Report,
     Section,
     Table,
     Tier,
 )
-from assay.report.names import name
 from assay.report.words import plural, quoted
 
 NO_MISTAKE = "no single mistake found"

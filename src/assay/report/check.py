@@ -16,21 +16,21 @@ from assay.learn.checks.pitfalls import FOUND, Pitfall
 from assay.learn.checks.retest import NO_LEAK, Retest
 from assay.measures import find
 from assay.measures.shown import CHECKED, DECIDING
+from assay.report.names import name
+from assay.report.numbers import count, difference_parts, measured_parts
+from assay.report.refused import refused_rows
 from assay.report.sections import (
     Cell,
     Change,
     Column,
-    Report,
     Forest,
     Kind,
     Prose,
+    Report,
     Section,
     Table,
     Tier,
 )
-from assay.report.names import name
-from assay.report.numbers import count, difference_parts, measured_parts
-from assay.report.refused import refused_rows
 from assay.report.words import measure_name, plural, quoted
 
 _BY_CODE = {check.code: check for check in CHECKS}

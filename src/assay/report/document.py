@@ -36,7 +36,9 @@ class Kind(NamedTuple):
 
 KINDS = {
     "evaluation": Kind("assay.evaluation/1", "assay.evaluation.snapshot", "Snapshot", "evaluation"),
-    "threshold": Kind("assay.threshold/1", "assay.decisions.threshold.result", "Choice", "threshold"),
+    "threshold": Kind(
+        "assay.threshold/1", "assay.decisions.threshold.result", "Choice", "threshold"
+    ),
     "plan": Kind("assay.plan/1", "assay.decisions.plan.result", "Plan", "plan"),
     "compare": Kind(
         "assay.compare/1", "assay.decisions.compare.comparison", "Comparison", "compare"
@@ -80,9 +82,9 @@ class Document:
     @cached_property
     def report(self) -> Report:
         """What is said of it, section by section: derived when a face is drawn, never stored."""
-        drawn: Report = import_module(
-            f"assay.report.{KINDS[self.kind].drawn_by}"
-        ).report_of(self.result)
+        drawn: Report = import_module(f"assay.report.{KINDS[self.kind].drawn_by}").report_of(
+            self.result
+        )
         return replace(drawn, made=self.provenance)
 
     @property
@@ -99,6 +101,7 @@ class Document:
         found: dict[str, Any] = settled(values, odd)
         return {
             **found,
+            **self.report.plain,
             "headline": list(self.report.headline),
             **({_ODD: odd} if odd else {}),
             "provenance": self.provenance.to_dict(),
@@ -181,4 +184,17 @@ def _copied(found: Any) -> Any:
 
 def document_of(result: Any, provenance: Provenance | None = None) -> Document:
     """The document of a result: what any command has to say, with how it came about."""
-    return Document(result.snapshot() if hasattr(result, "snapshot") else result, provenance)
+    result = result.snapshot() if hasattr(result, "snapshot") else result
+    made = provenance or Provenance.here()
+    return Document(result, made if made.rows is not None else replace(made, rows=_rows(result)))
+
+
+def _rows(result: Any) -> int | None:
+    """How many rows a result rests on, where it says so."""
+    counted = getattr(result, "rows", None)
+    if isinstance(counted, Mapping):
+        return counted.get("rows")
+    parts = getattr(result, "parts", None)
+    if isinstance(parts, Mapping):
+        return sum(part["rows"] for part in parts.values())
+    return (getattr(result, "source", None) or {}).get("rows_used")

@@ -8,18 +8,18 @@ from typing import Any
 
 from assay.decisions.gate import Gate, Judged, Outcome
 from assay.evaluation.words import listed
+from assay.report.names import name
+from assay.report.numbers import count, daily_parts, difference_parts, measured_parts
 from assay.report.sections import (
     Cell,
     Column,
-    Report,
     Kind,
     Prose,
+    Report,
     Section,
     Table,
     Tier,
 )
-from assay.report.names import name
-from assay.report.numbers import count, daily_parts, difference_parts, measured_parts
 from assay.report.words import plural, quoted
 
 WORDS = {
@@ -28,6 +28,11 @@ WORDS = {
     Outcome.UNDECIDED: ("is undecided", "are undecided"),
 }
 CALLED = {Outcome.PASS: "pass", Outcome.FAIL: "FAIL", Outcome.UNDECIDED: "undecided"}
+_RECORD = (
+    *("rule", "outcome", "value", "low", "high", "reason", "name", "why", "subject", "measure"),
+    *("label", "average", "family", "base_rate", "volume", "at", "operator", "bound", "new", "old"),
+    *("level", "method", "n", "note"),
+)
 # What a reader wants to see first.
 _ORDER = (Outcome.FAIL, Outcome.UNDECIDED, Outcome.PASS)
 
@@ -210,9 +215,9 @@ def _records(gate: Gate) -> Iterator[Mapping[str, Any]]:
     """One row a rule, for the CSV table."""
     for judged in gate.rules:
         plain = judged.to_dict()
-        thresholds = plain.pop("thresholds")
+        thresholds = plain["thresholds"]
         yield {
-            **plain,
+            **{key: plain[key] for key in _RECORD},
             "threshold_new": thresholds.get("new"),
             "threshold_old": thresholds.get("old"),
         }

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.report.sections import (
-    Block,
-    Report,
-    Kind,
-    Matrix,
-    Prose,
-    Section,
-    Tier,
-)
 from assay.report.grid import LONGEST_REMARK, Grid, Text, grid_of
 from assay.report.layout import NARROW, Layout, widths_of
 from assay.report.names import LONGEST, LONGEST_SENTENCE
+from assay.report.sections import (
+    Block,
+    Kind,
+    Matrix,
+    Prose,
+    Report,
+    Section,
+    Tier,
+)
 from assay.report.tex import escaped
 
 _PREAMBLE = r"""\documentclass[a4paper,10pt]{article}

@@ -11,21 +11,21 @@ import re
 from collections.abc import Iterable, Iterator
 
 from assay.evaluation.findings import Finding
+from assay.report.grid import Grid, Text, grid_of
+from assay.report.names import name, sentence
+from assay.report.numbers import count
 from assay.report.sections import (
-    Report,
     Dots,
     Forest,
     Kind,
     Matrix,
     Prose,
     Provenance,
+    Report,
     Section,
     Table,
     Tier,
 )
-from assay.report.grid import Grid, Text, grid_of
-from assay.report.names import name, sentence
-from assay.report.numbers import count
 
 _WIDEST_MATRIX = 12
 # What Markdown reads; links without brackets; what a forge makes a mention, a reference or math.

@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator
 from assay.decisions.plan import Goal, Need, Plan
 from assay.decisions.plan.planning import WORST
 from assay.evaluation.words import listed
+from assay.report.numbers import count, exact_percent, percent
 from assay.report.sections import (
     Block,
     Cell,
     Column,
-    Report,
     Kind,
     Prose,
+    Report,
     Section,
     Table,
     Tier,
 )
-from assay.report.numbers import count, exact_percent, percent
 from assay.report.words import quoted
 
 _UNLIKELY = 1e-4

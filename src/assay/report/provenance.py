@@ -30,7 +30,8 @@ class Provenance(Recorded):
     """What made a document, from what, and when.
 
     ``arguments`` are those of the command, by name. ``commit`` is that of the working directory,
-    None where it is in no repository. ``made`` is in UTC; SOURCE_DATE_EPOCH fixes it.
+    None where it is in no repository. ``made`` is in UTC, ``seconds`` how long it took;
+    SOURCE_DATE_EPOCH fixes the one, and leaves out the other.
     """
 
     version: str
@@ -42,6 +43,7 @@ class Provenance(Recorded):
     made: str | None = None
     platform: str | None = None
     arguments: Mapping[str, Any] | None = None
+    seconds: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inputs", tuple(Input(*each) for each in self.inputs))
@@ -54,6 +56,7 @@ class Provenance(Recorded):
         *,
         seed: int | None = None,
         arguments: Mapping[str, Any] | None = None,
+        seconds: float | None = None,
     ) -> Provenance:
         """The provenance of a document that is made now, by this version, in this directory."""
         from assay import __version__
@@ -67,6 +70,7 @@ class Provenance(Recorded):
             made=now(),
             platform=machine(),
             arguments=arguments,
+            seconds=None if seconds is None or _EPOCH in os.environ else round(seconds, 3),
         )
 
 
@@ -115,7 +119,9 @@ def _head(git: Path) -> str | None:
             return _hash((place / name).read_text("utf-8").strip())
     packed = shared / "packed-refs"
     lines = packed.read_text("utf-8").splitlines() if packed.is_file() else []
-    return next((_hash(line[: -len(name) - 1]) for line in lines if line.endswith(f" {name}")), None)
+    return next(
+        (_hash(line[: -len(name) - 1]) for line in lines if line.endswith(f" {name}")), None
+    )
 
 
 def _hash(text: str) -> str | None:

@@ -13,21 +13,21 @@ from assay.evaluation import MeasureFunction
 from assay.evaluation.words import listed
 from assay.inference import Estimate
 from assay.inference.estimation import DEFAULT_LEVEL
-from assay.inference.significance import finite
+from assay.inference.fields import finite
 from assay.measures import Band, Counts, Interval, Measure, Needs, Ranked, catalogue
 from assay.report.definitions import classes_formula_of, formula_of, symbols_of
+from assay.report.numbers import measured
 from assay.report.sections import (
     Block,
     Cell,
     Column,
-    Report,
     Formula,
     Kind,
     Prose,
+    Report,
     Section,
     Table,
 )
-from assay.report.numbers import measured
 from assay.report.words import measure_name
 
 SCHEMA = "assay.measures/1"

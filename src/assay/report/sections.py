@@ -235,8 +235,8 @@ class Panel:
 class Report:
     """What it says in words, its parts and its findings.
 
-    ``records`` are the rows of the CSV table. ``plain`` is the JSON of pages that no document
-    stands behind, as those of measures.
+    ``records`` are the rows of the CSV table. ``plain`` are further keys of the JSON document, or
+    all of it for pages that no result stands behind, as those of measures.
     """
 
     title: str

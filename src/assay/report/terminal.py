@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from assay.evaluation.words import listed
+from assay.report.grid import Grid, grid_of
+from assay.report.grid import Text as Cell
+from assay.report.layout import GAP, Layout, cell_text, fitted
+from assay.report.names import name, sentence
 from assay.report.sections import (
-    Report,
     Dots,
     Forest,
     Kind,
     Matrix,
     Prose,
+    Report,
     Section,
     Table,
 )
-from assay.report.grid import Grid, grid_of
-from assay.report.grid import Text as Cell
-from assay.report.layout import GAP, Layout, cell_text, fitted
-from assay.report.names import name, sentence
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

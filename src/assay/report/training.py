@@ -14,11 +14,11 @@ from assay.learn.record import number, record_of, source_of
 from assay.learn.run import Run
 from assay.measures import ACCURACY, ROC_AUC, parse
 from assay.report import learned, validated
-from assay.report.sections import Cell, Column, Report, Provenance, Section, Table, Tier
 from assay.report.evaluation import document_of
 from assay.report.names import name
 from assay.report.numbers import count, measured
 from assay.report.refused import refused_rows
+from assay.report.sections import Cell, Column, Report, Section, Table, Tier
 
 _BY_CODE = {check.code: check for check in RUN_CHECKS}
 # What is known of the training goes after these sections of the evaluation.

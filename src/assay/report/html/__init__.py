@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.report.sections import Report
 from assay.report.html.limits import Limits
 from assay.report.html.page import page
+from assay.report.sections import Report
 
 # A page is mailed around; 400 kB is little enough for any mailbox.
 LARGEST = 400_000

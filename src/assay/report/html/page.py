@@ -7,13 +7,13 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings import CHECKS, Finding
-from assay.report.sections import Report, Provenance
 from assay.report.html import assets
 from assay.report.html.limits import Limits
 from assay.report.html.operating import operating_of
 from assay.report.html.parts import parts_of
 from assay.report.html.text import left_out, named, pieces, sentence
 from assay.report.numbers import count
+from assay.report.sections import Provenance, Report
 
 if TYPE_CHECKING:
     from jinja2 import Template

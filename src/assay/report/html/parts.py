@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from assay.report.sections import Block, Course, Report, Dots, Matrix, Section, Tier
 from assay.report.html.blocks import Sentences, View, block_of
 from assay.report.html.limits import Limits
 from assay.report.html.reliability import Reliability, reliability_of
 from assay.report.html.text import left_out, named, sentence
+from assay.report.sections import Block, Course, Dots, Matrix, Report, Section, Tier
 
 
 @dataclass(frozen=True)
