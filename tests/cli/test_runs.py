@@ -60,10 +60,14 @@ def two(recorded: Path, tmp_path: Path) -> list[str]:
 
 def test_what_is_recorded_is_the_document_that_was_written(cli: Cli, two: list[str]) -> None:
     for id_, name in zip(two, ("old", "new"), strict=True):
-        shown = cli("runs", "show", id_)
+        shown = cli("runs", "show", id_, "--format", "json")
         assert shown.out == Path(f"{name}.json").read_text("utf-8")
     assert cli("runs", "show", "last", "--out", "last.json").err == "wrote last.json (json)\n"
     assert Path("last.json").read_bytes() == Path("new.json").read_bytes()
+    assert cli("runs", "show", "last").out.startswith("Evaluation of ")
+    for face in ("csv", "markdown", "latex", "html"):
+        again = cli("show", "new.json", "--format", face)
+        assert cli("runs", "show", "last", "--format", face).out == again.out
 
 
 def test_runs_are_listed_in_every_format(cli: Cli, two: list[str]) -> None:
@@ -161,6 +165,9 @@ def test_a_gate_is_judged_against_the_last_one_that_passed(cli: Cli, two: list[s
     assert cli("gate", "old.csv", *told, "--rule", "new(recall) >= 0.999").code == 1
     found = cli("gate", "new.csv", "--baseline", "last-passed", *told, "--rule", "new-old(f1) >= 0")
     assert found.code == 0
+    xml = cli("runs", "export", "last-passed", "--to", "junit").out
+    assert 'failures="0"' in xml
+    assert "new-old(f1)" in xml
     gates = json.loads(cli("runs", "--kind", "gate", "--format", "json").out)["runs"]
     assert [each["gate"] for each in gates] == ["pass", "fail", "pass"]
 
@@ -211,6 +218,7 @@ def test_training_records_its_run_with_its_rows(cli: Cli, two: list[str]) -> Non
         assert rows is not None
         assert len(rows) == 180
         assert kept.document == found.out
+    assert cli("runs", "export", "last", "--to", "card").out.startswith("---\n")
 
 
 # -- change, and go elsewhere ----------------------------------------------------------------------
@@ -266,6 +274,8 @@ def test_runs_go_to_another_store_and_to_prometheus(cli: Cli, two: list[str]) ->
         (["runs", "compare", "last", "last"], 3, "can't be compared with itself"),
         (["runs", "tag", "last"], 2, "say what to change"),
         (["runs", "import", "none"], 3, "there is no file or folder none"),
+        (["runs", "export", "last", "--to", "junit"], 3, "only a gate has the face junit"),
+        (["runs", "export", "--to", "junit"], 2, "--to junit is of one run"),
         (["runs", "export", "--to", "json", "--uri", "x"], 2, "--uri is where MLflow keeps runs"),
         ([*GATE, "--baseline", "run:zz", "--rule", "new(f1) > 0"], 3, "no run 'zz'"),
     ],

@@ -54,7 +54,7 @@ _PAGE = 500
     type=click.Choice(TARGETS),
     required=True,
     help="JSON lines, which import reads back to the byte; metrics for Prometheus; MLflow; JUnit "
-    "of a gate; a model card of an evaluation.",
+    "of a gate; the card of a trained model.",
 )
 @click.option("--name", cls=Option, section="Which runs", metavar="NAME", help="Of this name.")
 @click.option("--tag", cls=Option, section="Which runs", metavar="TAG", help="With this tag.")
@@ -106,14 +106,16 @@ def export_runs(
             from assay.store.exchange import to_mlflow
 
             number = to_mlflow(tuple(_chosen(kept, runs, name, tag)), uri)
-            _say(f"wrote {number:,} runs to MLflow", quiet=quiet)
+            say_unless(f"wrote {number:,} runs to MLflow", quiet=quiet)
             return
         text, number = _text(kept, target, runs, name, tag)
     if out is None:
         print_out(text.encode())
         return
     write(out, text)
-    _say(f"wrote {number:,} {'run' if number == 1 else 'runs'} to {out} ({target})", quiet=quiet)
+    say_unless(
+        f"wrote {number:,} {'run' if number == 1 else 'runs'} to {out} ({target})", quiet=quiet
+    )
 
 
 def _text(
@@ -129,9 +131,10 @@ def _text(
             last.setdefault((run.name, run.kind), run)
         return openmetrics(last.values()), len(last)
     if target in _SINGLE:
-        from assay.store.reports import drawn
+        from assay.report import draw
+        from assay.store.reports import drawn_again
 
-        return drawn(store.find(runs[0]), target), 1
+        return draw(drawn_again(store.find(runs[0])), target), 1
     from assay.store.exchange import exported
 
     found = list(_chosen(store, runs, name, tag))
@@ -198,7 +201,7 @@ def import_runs(*, place: str, name: str | None, store: str | None, quiet: bool)
             with path.open(encoding="utf-8") as lines:
                 added, known = imported(kept, lines, place)
     there = f"; {known:,} were there already" if known else ""
-    _say(f"read {added:,} {'run' if added == 1 else 'runs'} from {place}{there}", quiet=quiet)
+    say_unless(f"read {added:,} {'run' if added == 1 else 'runs'} from {place}{there}", quiet=quiet)
 
 
 def _is_database(path: Path) -> bool:
@@ -206,6 +209,7 @@ def _is_database(path: Path) -> bool:
         return file.read(16) == b"SQLite format 3\0"
 
 
-def _say(text: str, *, quiet: bool) -> None:
+def say_unless(text: str, *, quiet: bool) -> None:
+    """A line on standard error, unless quiet was asked for."""
     if not quiet:
         say(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,7 +16,7 @@ from assay.cli.errors import NO
 from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, judging, one_of_them
 from assay.cli.progress import Progress
-from assay.cli.provenance import must_not_replace, provenance
+from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import named, reading_only, within_memory
 from assay.cli.recording import Recording, must_keep_rows, recording, rows_of_models
 from assay.cli.reporting import Reporting, check_place, reporting, write
@@ -156,7 +155,6 @@ def command(
     its whole interval keeps the bound, fails when none of it does, and is undecided otherwise. Ends
     with 0 if all rules pass, and with 1 if any fails or is undecided.
     """
-    started = time.monotonic()
     judging_rows = _Rows()
     if baseline is not None and _is_run(baseline):
         judging_rows.old = _old_run(baseline, reporting.recording)
@@ -186,9 +184,10 @@ def command(
             "--baseline needs --id, the column that names a row in both files: rows are matched "
             "by it, never by their order"
         )
+    making = Making(context, inputs, request, reporting)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(inputs):
         from assay import gate_files
-        from assay.report import gate_document
+        from assay.report import document_of
 
         found = gate_files(
             file,
@@ -213,15 +212,14 @@ def command(
         )
         if old_run is not None:
             found = replace(found, source={**found.source, "baseline": f"run:{old_run.id}"})
-        made = provenance(context, inputs, request, reporting.face)
-        document = gate_document(found, made=made)
+        found = replace(found, allow_undecided=allow_undecided)
+        document = document_of(found, making.provenance())
     for line in _said(found, request.label):
         reporting.say(line)
     if junit is not None:
-        from assay.report.junit import junit as in_xml
+        from assay.report import draw as drawn
 
-        seconds = time.monotonic() - started
-        write(junit, in_xml(found, allow_undecided=allow_undecided, seconds=seconds))
+        write(junit, drawn(document, "junit"))
         reporting.say(f"wrote {junit} (JUnit)")
     draw(found.plot, figures, reporting)
     tally = judging_rows.tally() if reporting.recording.name is not None else None

@@ -17,7 +17,7 @@ from assay.errors import StoreError
 
 if TYPE_CHECKING:
     from assay.learn.run import Run as Trained
-    from assay.report import Document
+    from assay.report import Document, Report
     from assay.sources.files import Matched, Request
     from assay.store import KeptRows, Run, Store
 
@@ -86,10 +86,10 @@ class Recording:
             raise OutputError(str(odd)) from odd
 
     def keep(
-        self, document: Document, tally: Any, rows: Callable[[], KeptRows | None] | None
+        self, document: Document | Report, tally: Any, rows: Callable[[], KeptRows | None] | None
     ) -> Run:
         """Keep a result; ``rows`` gives its rows, where they are asked for."""
-        from assay.report import render
+        from assay.report import draw
         from assay.store import Store
 
         assert self.name is not None  # noqa: S101 - asked only where there is one
@@ -97,7 +97,7 @@ class Recording:
         try:
             with Store(self.store) as store:
                 return store.record(
-                    render(document, "json"),
+                    draw(document, "json"),
                     name=self.name,
                     tags=self.tags,
                     tally=tally,

@@ -21,7 +21,7 @@ from assay.cli.recording import Recording
 from assay.cli.values import FilePath, share
 
 if TYPE_CHECKING:
-    from assay.report import Document
+    from assay.report import Document, Report
     from assay.store import KeptRows
 
 Function: TypeAlias = Callable[..., Any]
@@ -70,19 +70,19 @@ class Reporting:
 
     def deliver(
         self,
-        document: Document,
+        document: Document | Report,
         *,
         tally: Any = None,
         rows: Callable[[], KeptRows | None] | None = None,
     ) -> None:
         """Keep a document where that was asked for, and write it to where it goes."""
-        from assay.report import render
+        from assay.report import draw
 
         if self.recording.name is not None:
             run = self.recording.keep(document, tally, rows)
             self.say(f"recorded run {run.id} of {run.name!r}")
         if self.out is not None:
-            write(self.out, render(document, self.face, width=WIDTH))
+            write(self.out, draw(document, self.face, width=WIDTH))
             self.say(f"wrote {self.out} ({self.face})")
             return
         if sys.stdout is None:
@@ -92,7 +92,7 @@ class Reporting:
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         color = sys.stdout.isatty() and not plain
         width = shutil.get_terminal_size((WIDTH, 24)).columns
-        text = render(document, self.face, width=width, color=color, encoding=encoding)
+        text = draw(document, self.face, width=width, color=color, encoding=encoding)
         print_out(text.encode(encoding, errors="backslashreplace"))
 
     def say(self, text: str) -> None:
@@ -107,7 +107,7 @@ _FACE = _option(
     type=click.Choice(FORMATS),
     help="How it is written.  [default: by the suffix of --out, else terminal]",
 )
-_OUT = _option(
+OUT = _option(
     "--out",
     type=FilePath(),
     help="Write to this file, whole or not at all, instead of standard output.",
@@ -163,20 +163,25 @@ def reporting(command: Function) -> Function:
         **others: Any,
     ) -> Any:
         out = None if out == STDOUT else out
-        if face is None:
-            suffix = "" if out is None else out.suffix.lower()
-            if suffix not in _SUFFIXES:
-                raise click.UsageError(
-                    f"the suffix {suffix} tells no format; say --format {'|'.join(FORMATS)}"
-                )
-            face = _SUFFIXES[suffix]
-        found = Reporting(face, out, level, seed, quiet, recording or Recording())
+        found = Reporting(face_of(face, out), out, level, seed, quiet, recording or Recording())
         return command(reporting=found, **others)
 
     found: Function = with_reporting
-    for option in (QUIET, SEED, LEVEL, _OUT, _FACE):
+    for option in (QUIET, SEED, LEVEL, OUT, _FACE):
         found = option(found)
     return found
+
+
+def face_of(face: str | None, out: Path | None) -> str:
+    """The format that was asked for, else the one that the suffix of a file tells."""
+    if face is not None:
+        return face
+    suffix = "" if out is None else out.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise click.UsageError(
+            f"the suffix {suffix} tells no format; say --format {'|'.join(FORMATS)}"
+        )
+    return _SUFFIXES[suffix]
 
 
 def check_place(path: Path) -> None:

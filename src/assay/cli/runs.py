@@ -10,17 +10,23 @@ import click
 
 from assay.cli import values
 from assay.cli.command import Command, CommandGroup, Option
-from assay.cli.exchange import export_runs, import_runs
+from assay.cli.exchange import export_runs, import_runs, say_unless
 from assay.cli.recording import STORE, opened_store
 from assay.cli.reporting import (
+    DEFAULT_LEVEL,
+    FORMATS,
+    OUT,
     QUIET,
+    STDOUT,
     UNUSED_LEVEL,
     UNUSED_SEED,
     Reporting,
-    check_place,
+    face_of,
     print_out,
     reporting,
+    write,
 )
+from assay.cli.show import FURTHER
 
 if TYPE_CHECKING:
     from assay.store import Store
@@ -103,50 +109,66 @@ def list_runs(
     """List runs, newest first, with what each came to."""
     reporting.check()
     with opened_store(store, read_only=True) as kept:
-        from assay.store.reports import runs_document
+        from assay.store.reports import runs_report
 
         page = kept.runs(
             name=name, kind=kind, gate=gate, tag=tag, search=search, before=before, limit=limit
         )
-        document = runs_document(page, kept.place)
-    reporting.deliver(document)
+        report = runs_report(page, kept.place)
+    reporting.deliver(report)
 
 
 @command.command(
     cls=Command,
     name="show",
     examples=(
-        ("the document of a run, as it was recorded", "assay runs show last"),
-        ("into a file", "assay runs show 3f9a12 --out run.json"),
+        ("the report of the last run, as when it was made", "assay runs show last"),
+        ("its JSON, byte by byte as it was recorded", "assay runs show 3f9a12 --format json"),
+        ("a page; a gate for a build server", "assay runs show last-passed --out gate.html"),
     ),
-    short_help="Show the document of a run.",
+    short_help="Draw the report of a run again.",
 )
 @click.argument("run", metavar="RUN")
 @_NAME
 @STORE
 @click.option(
-    "--out",
+    "--format",
+    "face",
     cls=Option,
     section="Report",
-    type=values.FilePath(),
-    help="Write to this file, whole or not at all, instead of standard output.",
+    type=click.Choice((*FORMATS, *FURTHER)),
+    help="How it is written.  [default: by the suffix of --out, else terminal]",
 )
+@OUT
 @UNUSED_LEVEL
 @UNUSED_SEED
 @QUIET
-def show(*, run: str, name: str | None, store: str | None, out: Path | None, quiet: bool) -> None:
-    """Show the JSON document of a run, byte by byte as it was recorded."""
-    from assay.cli.reporting import write
-
-    if out is not None:
-        check_place(out)
+def show(
+    *,
+    run: str,
+    name: str | None,
+    store: str | None,
+    face: str | None,
+    out: Path | None,
+    quiet: bool,
+) -> None:
+    """Draw the report of a run again, in any format; nothing is computed anew."""
+    out = None if out == STDOUT else out
+    reporting = Reporting(face_of(face, out), out, DEFAULT_LEVEL, 0, quiet)
+    reporting.check()
     with opened_store(store, read_only=True) as kept:
-        text = kept.find(run, name=name).document
+        from assay.store.reports import drawn_again
+
+        found = kept.find(run, name=name)
+        if reporting.face != "json":
+            reporting.deliver(drawn_again(found))
+            return
+        text = found.document
     if out is None:
         print_out(text.encode("utf-8", "surrogatepass"))
-        return
-    write(out, text)
-    Reporting("json", out, 0.95, 42, quiet).say(f"wrote {out} (json)")
+    else:
+        write(out, text)
+        reporting.say(f"wrote {out} (json)")
 
 
 @command.command(
@@ -193,13 +215,13 @@ def trend(
         raise click.UsageError("say what to follow, --measure MEASURE, or --list")
     reporting.check()
     with opened_store(store, read_only=True) as kept:
-        from assay.store.reports import trend_document
+        from assay.store.reports import trend_report
 
         if measure is None:
             print_out("".join(f"{each}\n" for each in kept.measures(name)).encode())
             return
-        document = trend_document(kept.trend(name, measure, limit=limit))
-    reporting.deliver(document)
+        report = trend_report(kept.trend(name, measure, limit=limit))
+    reporting.deliver(report)
 
 
 @command.command(
@@ -238,17 +260,15 @@ def compare(
     """
     reporting.check()
     with opened_store(store, read_only=True) as kept:
-        from assay.report import comparison_document
+        from assay.report import document_of
         from assay.store.comparing import Unpaired, compare_runs
-        from assay.store.reports import unpaired_document
+        from assay.store.reports import unpaired_report
 
         runs, models = zip(*(_run_and_model(kept, text, name) for text in (old, new)), strict=True)
         found = compare_runs(
             *runs, models=models, level=reporting.level, seed=reporting.seed, margin=margin
         )
-        document = (
-            unpaired_document(found) if isinstance(found, Unpaired) else comparison_document(found)
-        )
+        document = unpaired_report(found) if isinstance(found, Unpaired) else document_of(found)
     reporting.deliver(document)
 
 
@@ -306,7 +326,7 @@ def tag(
         if note is not None:
             found = kept.note(found.id, note)
     said = f"tags of run {found.id}: {' '.join(found.tags) or 'none'}"
-    Reporting("terminal", None, 0.95, 42, quiet).say(said)
+    say_unless(said, quiet=quiet)
 
 
 command.add_command(export_runs)
@@ -329,6 +349,5 @@ def delete(*, runs: tuple[str, ...], store: str | None, quiet: bool) -> None:
     with opened_store(store, read_only=False) as kept:
         for run in runs:
             gone = kept.delete(kept.find(run).id)
-            Reporting("terminal", None, 0.95, 42, quiet).say(
-                f"deleted run {gone.id} of {gone.name!r} ({gone.made})"
-            )
+            said = f"deleted run {gone.id} of {gone.name!r} ({gone.made})"
+            say_unless(said, quiet=quiet)

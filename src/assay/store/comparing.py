@@ -13,7 +13,8 @@ import numpy as np
 from assay.decisions import Comparison, compare
 from assay.errors import LabelError, MethodError, StoreError
 from assay.inference import Estimate, holm
-from assay.inference.significance import finite, p_text
+from assay.inference.fields import finite
+from assay.inference.significance import p_text
 from assay.inference.unpaired import METHOD, unpaired_difference
 from assay.sources.batch import Labels
 from assay.store.rows import KeptRows

@@ -1,14 +1,19 @@
-"""What a store says of its runs: a list, a trend and an unpaired comparison as documents."""
+"""What a store says of its runs: a list, a trend and an unpaired comparison, to be drawn."""
 
 from __future__ import annotations
 
+import json
 import math
 
+from assay.inference import Estimate
 from assay.inference.significance import p_text
 from assay.measures.shown import DIFFERENCES
-from assay.report.document import Cell, Column, Document, Kind, Periods, Prose, Section, Table
+from assay.report import Document
+from assay.report.sections import Cell, Column, Kind, Periods, Prose, Report, Section, Table
 from assay.store.comparing import Unpaired
-from assay.store.run import Page, Point
+from assay.store.exchange import IMPORTED
+from assay.store.run import Page, Point, Run
+from assay.store.summary import Value, kind_of, summary_of
 from assay.store.trend import CHANGED, Step, Trend, estimate_of
 
 # A page draws so many test sets one beside the other, those with most runs.
@@ -19,7 +24,23 @@ NO_RUNS = (
 )
 
 
-def runs_document(page: Page, place: str) -> Document:
+def drawn_again(run: Run) -> Document | Report:
+    """The document of a run, of which every face can be drawn again."""
+    plain = json.loads(run.document)
+    if kind_of(plain) != IMPORTED.partition(".")[2].partition("/")[0]:
+        return Document.from_plain(plain)
+    columns = (Column("metric"), Column("value", Kind.SHARE))
+    rows = tuple((value.measure, _estimate(value)) for value in summary_of(run.document).values)
+    told = (Section("Metrics", (Table("As they were imported", columns, rows, as_rows=True),)),)
+    return Report(run.name, tuple(plain["headline"]), told, plain=plain)
+
+
+def _estimate(value: Value) -> Estimate:
+    ends = (math.nan if end is None else end for end in (value.low, value.high))
+    return Estimate(value.value, *ends)
+
+
+def runs_report(page: Page, place: str) -> Report:
     """A list of runs."""
     columns = (
         Column("run"),
@@ -42,7 +63,7 @@ def runs_document(page: Page, place: str) -> Document:
     if page.damaged:
         notes.append(f"{page.damaged} runs are damaged and can't be shown; all others are here.")
     blocks = (Table(caption, columns, tuple(rows), tuple(notes)),) if rows else (Prose(NO_RUNS),)
-    return Document(
+    return Report(
         title=f"Runs in {place}",
         headline=(),
         sections=(Section("Runs", blocks),),
@@ -59,9 +80,9 @@ def _moment(made: str) -> str:
 # -- trends ----------------------------------------------------------------------------------------
 
 
-def trend_document(trend: Trend) -> Document:
+def trend_report(trend: Trend) -> Report:
     """How a measure went, with a mark where the test set changed."""
-    return Document(
+    return Report(
         title=f"{trend.measure} of {trend.name}",
         headline=trend.sentences,
         sections=(_points(trend), *_drawn(trend)),
@@ -113,7 +134,7 @@ def _drawn(trend: Trend) -> tuple[Section, ...]:
 # -- comparisons -----------------------------------------------------------------------------------
 
 
-def unpaired_document(found: Unpaired) -> Document:
+def unpaired_report(found: Unpaired) -> Report:
     """Differences of two runs, each with an interval of its own rows."""
     columns = (
         Column("measure"),
@@ -138,7 +159,7 @@ def unpaired_document(found: Unpaired) -> Document:
         every = Table(caption, columns, tuple(rows), notes)
         sections.append(Section("Every measure", (every,), detail=True))
     plain = found.to_dict()
-    return Document(
+    return Report(
         title=f"{found.names[1]} against {found.names[0]}",
         headline=found.sentences,
         sections=tuple(sections),

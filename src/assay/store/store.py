@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import StoreError, UnknownMeasure
 from assay.measures import parse
@@ -20,6 +20,10 @@ from assay.store.rows import KeptRows
 from assay.store.run import Name, Page, Point, Run
 from assay.store.summary import Summary, summary_of
 from assay.store.trend import Trend, trend_of
+
+if TYPE_CHECKING:
+    from assay.decisions import Comparison
+    from assay.store.comparing import Unpaired
 
 DEFAULT = "assay.db"
 ENVIRONMENT = "ASSAY_STORE"
@@ -390,6 +394,19 @@ class Store:
             f"no run named {name!r} has {measure!r}; there are {', '.join(known[:30])}"
             f"{' and more' if len(known) > 30 else ''}"
         )
+
+    def size(self) -> dict[str, int]:
+        """How many runs the store has, and how many bytes its content takes."""
+        connection = self._connection()
+        ((runs,),) = connection.all("SELECT count(*) FROM runs")
+        ((content,),) = connection.all("SELECT coalesce(sum(length(data)), 0) FROM content")
+        return {"runs": int(runs), "content_bytes": int(content)}
+
+    def compare(self, old: str, new: str, **options: Any) -> Comparison | Unpaired:
+        """Whether the new run is really better: see :func:`assay.store.comparing.compare_runs`."""
+        from assay.store.comparing import compare_runs
+
+        return compare_runs(self.find(old), self.find(new), **options)
 
     # -- change ------------------------------------------------------------------------------------
 

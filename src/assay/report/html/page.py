@@ -7,13 +7,13 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings import CHECKS, Finding
-from assay.report.document import Document, Provenance
 from assay.report.html import assets
 from assay.report.html.limits import Limits
 from assay.report.html.operating import operating_of
 from assay.report.html.parts import parts_of
 from assay.report.html.text import left_out, named, pieces, sentence
 from assay.report.numbers import count
+from assay.report.sections import Provenance, Report
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -30,31 +30,31 @@ class Told:
     remedy: str
 
 
-def page(document: Document, limits: Limits) -> str:
+def page(report: Report, limits: Limits) -> str:
     """The page with no more of each thing than the limits allow."""
     from markupsafe import Markup
 
-    panel = document.panel
+    panel = report.panel
     style = assets.style()
     script = assets.script(None if panel is None else panel.measures)
-    findings = tuple(_told(finding, limits) for finding in document.findings)
-    parts, sections = parts_of(document, limits)
+    findings = tuple(_told(finding, limits) for finding in report.findings)
+    parts, sections = parts_of(report, limits)
     return _template().render(
         # These two are files of this package and formulas of the catalogue: no data is in them.
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704
         policy=assets.policy(style, script),
-        title=sentence(document.title, limits),
-        headline=[pieces(text, limits) for text in document.headline[: limits.lines]],
+        title=sentence(report.title, limits),
+        headline=[pieces(text, limits) for text in report.headline[: limits.lines]],
         warnings=[told for told in findings if told.severity == "warning"][: limits.lines],
         findings=findings[: limits.lines],
         findings_left=left_out(len(findings) - limits.lines, "findings"),
-        notes=[sentence(note, limits) for note in document.notes[: limits.lines]],
-        notes_left=left_out(len(document.notes) - limits.lines, "notes"),
+        notes=[sentence(note, limits) for note in report.notes[: limits.lines]],
+        notes_left=left_out(len(report.notes) - limits.lines, "notes"),
         panel=None if panel is None else operating_of(panel, limits),
         parts=parts,
         parts_left=left_out(sections, "sections"),
-        made=_made(document.made, limits),
+        made=_made(report.made, limits),
     )
 
 
