@@ -229,7 +229,7 @@ def command(
     draw(comparison.plot, figures, reporting)
     matched = None if compared is None else compared.matched
     if comparison.decided is not None:
-        positive = comparison.decided.first.positive
+        positive = comparison.decided.rows.labelling.positive
     reporting.deliver(
         document, rows=lambda: None if matched is None else rows_of_models(matched, positive)
     )
