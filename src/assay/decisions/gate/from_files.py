@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from assay.decisions.gate.gate import gate
@@ -13,6 +13,7 @@ from assay.errors import InputError
 from assay.inference.bootstrap import SEED
 from assay.sources import FAMILY
 from assay.sources.files import Model, Progress, Request, read_models, silent, typed
+from assay.sources.files.request import RowSource, refused_row
 
 
 def gate_files(
@@ -86,13 +87,13 @@ def gate_files(
         seed=seed,
         progress=resampling,
     )
-    source = {
+    source: RowSource = {
         "name": found.name,
         "baseline": found.files[0] if found.files else None,
         "rows_read": found.rows_read,
         "rows_used": found.rows_read - found.rows_refused,
         "rows_refused": found.rows_refused,
-        "refused": [asdict(refused) for refused in found.refused],
+        "refused": [refused_row(refused) for refused in found.refused],
         "chosen": dict(found.chosen),
     }
     return replace(judged, source=source, notes=(*found.notes, *judged.notes))

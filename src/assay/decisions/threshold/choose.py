@@ -27,6 +27,7 @@ from assay.inference.chosen import Chooser, Progress
 from assay.inference.operating import NOTHING
 from assay.sources import FAMILY, Batch, from_arrays, must_share_index
 from assay.sources.columns import labels_of
+from assay.sources.files.request import RowSource
 from assay.tally import Tally
 from assay.tally.keeping import Cuts, Exact, Grid
 
@@ -309,7 +310,7 @@ def _notes(tallies: ScoredTallies, want: Wanted) -> list[str]:
     return found
 
 
-def _counted(source: Mapping[str, Any], swept: Swept) -> dict[str, Any]:
+def _counted(source: Mapping[str, Any], swept: Swept) -> RowSource:
     read, refused = source.get("rows_read", 0), source.get("rows_refused", 0)
     return {
         "name": source.get("name", ""),
@@ -319,7 +320,7 @@ def _counted(source: Mapping[str, Any], swept: Swept) -> dict[str, Any]:
         "refused": list(source.get("refused", ())),
         "positives": swept.positives,
         "negatives": swept.negatives,
-        **({"chosen": source["chosen"]} if "chosen" in source else {}),
+        "chosen": source.get("chosen", {}),
     }
 
 
