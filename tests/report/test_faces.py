@@ -310,7 +310,7 @@ def in_html(document: Report) -> Iterator[tuple[Read, Read]]:
             else:
                 yield filled(found), _first(told(block), LIMITS.rows)
     # Without decisions only the panel has a matrix: at the threshold that is tried there.
-    decided = document.plain.get("confusion", ()) is not None
+    decided = document.panel is None or document.panel.given
     assert [each.caption for each in left] == ([] if decided else [matrix_caption(weighted=False)])
 
 
@@ -402,7 +402,7 @@ def test_losses_near_0_are_0_in_no_face() -> None:
     random = np.random.default_rng(0)
     truth = np.repeat([0, 1], [200, 50])
     near = 1e-7 * random.random(250)
-    document = document_of(evaluate(truth, y_score=np.where(truth == 1, 1 - near, near)))
+    document = document_of(evaluate(truth, y_score=np.where(truth == 1, 1 - near, near))).report
     for face, tables in FACES.items():
         rows = {row[0]: row[1] for shown, _ in tables(document) for row in shown.rows}
         assert rows["Brier score"] == "3.8e-15 [3.4e-15, 4.2e-15]", face
