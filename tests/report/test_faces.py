@@ -402,9 +402,9 @@ def test_losses_near_0_are_0_in_no_face() -> None:
     random = np.random.default_rng(0)
     truth = np.repeat([0, 1], [200, 50])
     near = 1e-7 * random.random(250)
-    document = document_of(evaluate(truth, y_score=np.where(truth == 1, 1 - near, near))).report
+    document = document_of(evaluate(truth, y_score=np.where(truth == 1, 1 - near, near)))
     for face, tables in FACES.items():
-        rows = {row[0]: row[1] for shown, _ in tables(document) for row in shown.rows}
+        rows = {row[0]: row[1] for shown, _ in tables(document.report) for row in shown.rows}
         assert rows["Brier score"] == "3.8e-15 [3.4e-15, 4.2e-15]", face
         assert rows["log loss"].startswith("0.00000005"), face
     plain = json.loads(draw(document, "json"))["estimates"]
