@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -11,9 +12,11 @@ import numpy.typing as npt
 
 from assay.engines.ask import Ask
 from assay.engines.local import Cutting, count_coded
+from assay.engines.score_counter import ScoreCounter
 from assay.errors import InputError
 from assay.sources.batch import Coded, joined
-from assay.tally import Tally
+from assay.tally import ScoreTally, Tally
+from assay.tally.by_name import SCORE, Names
 from assay.tally.keeping import AUTO, BITS, Cuts, Exact, Grid, keeping_of_mode
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -21,6 +24,10 @@ Array: TypeAlias = npt.NDArray[Any]
 # How many rows are counted at once, and how many tallies are added at once.
 LOT = 1 << 23
 _FAN = 8
+# How many parts are read before they are counted.
+_AHEAD = 2
+# Rows of float32 scores take few bytes, so more of them may wait until they show to be many.
+_NARROW_LOTS = 4
 # Adding tallies and judging them takes so many times what they hold.
 _FACTOR = 3
 
@@ -37,18 +44,45 @@ class Accumulator:
         self._lot = LOT if limit is None else max(min(LOT, limit >> 8), 1)
         self._waiting: list[Coded] = []
         self._waiting_rows = 0
+        self._counter: ScoreCounter | None = None
         self._levels: list[list[Tally]] = []
 
     def add(self, rows: Coded) -> None:
         """Count further rows."""
+        if self._counter is not None:
+            if self._counter.takes(rows):
+                self._counter.add(rows)
+                if self._counter.spread:
+                    self._end_counter()
+                return
+            self._end_counter()
         self._waiting.append(rows)
         self._waiting_rows += rows.size
-        if self._waiting_rows >= self._lot:
+        lots = _NARROW_LOTS if _narrow(rows) and isinstance(self._ask.scores, Exact) else 1
+        if self._waiting_rows >= lots * self._lot:
+            self._count_lot()
+
+    def _count_lot(self) -> None:
+        """Count the rows that wait, of which there are many, so that more may come."""
+        if not ScoreCounter.suits(self._waiting, self._ask, self._cutting):
             self._count_waiting()
+            return
+        waiting, self._waiting, self._waiting_rows = self._waiting, [], 0
+        names = sorted({name for rows in waiting for name in rows.truth.names})
+        labels = Names(tuple(names), waiting[0].truth.kind)
+        self._counter = ScoreCounter(self._ask, labels, self._cutting)
+        for rows in waiting:
+            self.add(rows)
+
+    def _end_counter(self) -> None:
+        if self._counter is not None:
+            tally, self._counter = self._counter.done(), None
+            self._carry(tally, 0)
 
     def coarsen(self, bits: int) -> None:
         """Keep scores as a grid from now on, those of rows so far too."""
         self._ask = replace(self._ask, scores=Grid(bits))
+        self._end_counter()
         self._count_waiting()
         self._levels = [[_to_grid(tally, bits) for tally in level] for level in self._levels]
 
@@ -59,7 +93,8 @@ class Accumulator:
     @property
     def nbytes(self) -> int:
         """About how many bytes the scores take that are kept."""
-        return sum(
+        counted = 0 if self._counter is None else self._counter.nbytes
+        return counted + sum(
             table.scores.nbytes + table.counts.nbytes
             for level in self._levels
             for tally in level
@@ -68,6 +103,7 @@ class Accumulator:
 
     def done(self) -> Tally:
         """The tally of all rows so far."""
+        self._end_counter()
         self._count_waiting()
         total = Tally.merge([tally for level in self._levels for tally in level])
         self._levels = [[total]]
@@ -119,7 +155,7 @@ class Parts:
         if fits:
             return counting.done(), ()
         if mode == Exact.name:
-            raise _too_large(counting.nbytes, self.limit)
+            raise too_large(counting.nbytes, self.limit)
         if not self.again:
             return counting.done(), (COARSE,)
         try:
@@ -134,7 +170,7 @@ class Parts:
         """
         counting, fits = Accumulator(ask, limit=self.limit), True
         bounded = not isinstance(ask.scores, Grid)
-        for part in self.rows():
+        for part in self._parts():
             counting.add(part)
             if bounded and fits and self._exceeds(counting.nbytes):
                 fits = False
@@ -143,13 +179,17 @@ class Parts:
                 counting.coarsen(BITS)
         return counting, fits
 
+    def _parts(self) -> Iterator[Coded]:
+        """The parts, read ahead; what comes once may be waited for, and then nothing can end it."""
+        return _ahead(self.rows) if self.again else self.rows()
+
     def _exceeds(self, size: int) -> bool:
-        return self.limit is not None and _FACTOR * size > self.limit
+        return self.limit is not None and not is_within(size, self.limit)
 
     def _cut(self, ask: Ask) -> Tally:
         cutting = self._cutting(ask)
         counting = Accumulator(replace(ask, scores=Cuts()), cutting, self.limit)
-        for part in self.rows():
+        for part in self._parts():
             counting.add(part)
         return counting.done()
 
@@ -159,22 +199,61 @@ class Parts:
         while True:
             counting = Accumulator(replace(ask, scores=None, losses=False), limit=self.limit)
             scores = Distinct()
-            for part in self.rows():
-                if part.score is None:
-                    raise InputError(
-                        "mode='cuts' is for rows with one score: say mode='exact' or mode='grid'"
-                    )
+            for part in self._parts():
+                _must_be_cut(part)
+                assert part.score is not None  # noqa: S101 - checked above
                 if guess is None and part.size:
-                    guess = part.truth.names[int(np.bincount(part.truth.codes).argmax())]
-                other = np.array([name != guess for name in part.truth.names], bool)
-                scores.add(part.score[other[part.truth.codes]])
+                    guess = frequent_in(part)
+                scores.add(part.score[are_rarer(part, guess)])
                 if self._exceeds(2 * scores.nbytes):
-                    raise _DoesNotFit(*_too_large(2 * scores.nbytes, self.limit).args)
+                    raise _DoesNotFit(*too_large(2 * scores.nbytes, self.limit).args)
                 counting.add(replace(part, days=None, slices={}, clusters=None))
-            frequent = _most_frequent(counting.done())
+            frequent = most_frequent(counting.done())
             if guess in (None, frequent):
                 return Cutting(frequent, scores.done())
             guess = frequent
+
+
+def _narrow(rows: Coded) -> bool:
+    return rows.score is not None and rows.score.dtype == np.float32
+
+
+def _ahead(rows: Callable[[], Iterator[Coded]]) -> Iterator[Coded]:
+    """The same parts, read by a thread of its own while those before are counted.
+
+    All of the iterator runs in that thread: connections to databases do not change theirs.
+    """
+    # Imported here: small tables do without them.
+    from queue import Empty, Queue
+    from threading import Event, Thread
+
+    parts: Queue[Coded | BaseException | None] = Queue(_AHEAD)
+    stopped = Event()
+
+    def read() -> None:
+        end: BaseException | None = None
+        try:
+            for part in rows():
+                parts.put(part)
+                if stopped.is_set():
+                    break
+        except BaseException as error:  # noqa: BLE001 - raised again where the parts are taken
+            end = error
+        parts.put(end)
+
+    reader = Thread(target=read, name="assay-reader", daemon=True)
+    reader.start()
+    try:
+        while (part := parts.get()) is not None:
+            if isinstance(part, BaseException):
+                raise part
+            yield part
+    finally:
+        stopped.set()
+        while reader.is_alive():
+            with suppress(Empty):
+                parts.get(timeout=0.1)
+        reader.join()
 
 
 def _to_grid(tally: Tally, bits: int) -> Tally:
@@ -224,7 +303,13 @@ COARSE = (
 )
 
 
-def _too_large(size: int, limit: int | None) -> InputError:
+def is_within(size: int, limit: int) -> bool:
+    """Whether scores of so many bytes can be counted in the memory that is allowed."""
+    return _FACTOR * size <= limit
+
+
+def too_large(size: int, limit: int | None) -> InputError:
+    """Why scores of so many bytes are not all kept, and what to do."""
     return InputError(
         f"the distinct scores take about {_FACTOR * size / 1e6:,.0f} MB of memory, and "
         f"{(limit or 0) / 1e6:,.0f} MB are allowed: raise max_memory=, or say mode='cuts' or "
@@ -232,10 +317,71 @@ def _too_large(size: int, limit: int | None) -> InputError:
     )
 
 
-def _most_frequent(tally: Tally) -> str:
-    """The label with most rows, the first by name where several have as many."""
+def _must_be_cut(part: Coded) -> None:
+    if part.score is None:
+        raise InputError("mode='cuts' is for rows with one score: say mode='exact' or mode='grid'")
+    if part.weights is not None:
+        raise _DoesNotFit(
+            "mode='cuts' counts rows, and weights are no counts: say mode='exact' or mode='grid'"
+        )
+
+
+def frequent_in(part: Coded) -> str:
+    """The label that most rows of a part have."""
+    return part.truth.names[int(np.bincount(part.truth.codes).argmax())]
+
+
+def are_rarer(part: Coded, frequent: str | None) -> Array:
+    """Which rows have another label than the most frequent one."""
+    other = np.array([name != frequent for name in part.truth.names], bool)
+    return other[part.truth.codes] if len(other) else np.zeros(part.size, bool)
+
+
+def count_rarer(parts: Iterator[Coded], ask: Ask, frequent: str | None) -> Tally:
+    """Rows counted without their scores, but for those of all labels but the most frequent one.
+
+    Where that is not known, it is taken from the first rows. Tallies of parts add, and
+    :func:`cutting_of_sum` tells where to cut.
+    """
+    whole = Accumulator(replace(ask, scores=None, losses=False))
+    others = Accumulator(replace(ask, scores=Exact(), losses=False))
+    for part in parts:
+        _must_be_cut(part)
+        rows = replace(part, days=None, slices={}, clusters=None)
+        if frequent is None and part.size:
+            frequent = frequent_in(part)
+        whole.add(rows)
+        others.add(rows.of_rows(np.flatnonzero(are_rarer(part, frequent))))
+    tally, scores = whole.done(), others.done().scores
+    if tally.counted and not scores:
+        scores = {SCORE: ScoreTally.zero(tally.labels.names)}
+    return replace(tally, scores=scores)
+
+
+def cutting_of_sum(tally: Tally) -> tuple[Cutting, bool]:
+    """Where to cut, and whether each part left out the scores of the most frequent label alone."""
+    frequent = most_frequent(tally)
+    totals, table = label_totals(tally), tally.scores.get(SCORE)
+    if table is None:
+        return Cutting(frequent, np.empty(0)), True
+    rarer = [i for i, name in enumerate(table.labels) if name != frequent]
+    counts = table.counts[rarer]
+    sums = counts.sum(axis=1, dtype=np.int64)
+    counted = {table.labels[i]: int(n) for i, n in zip(rarer, sums, strict=True)}
+    complete = all(counted.get(name, 0) == n for name, n in totals.items() if name != frequent)
+    return Cutting(frequent, table.scores[counts.any(axis=0)]), complete
+
+
+def label_totals(tally: Tally) -> dict[str, int]:
+    """How many rows each label has."""
     totals = dict.fromkeys(tally.labels.names, 0)
     for table in list(tally.decided.values())[:1]:
         for (label, _), number in table.cells.items():
             totals[label] += number
+    return totals
+
+
+def most_frequent(tally: Tally) -> str:
+    """The label with most rows, the first by name where several have as many."""
+    totals = label_totals(tally)
     return max(totals, key=lambda name: totals[name]) if totals else ""

@@ -23,7 +23,7 @@ _NAMING = (
 _DERIVED = frozenset({"headline", "reading", "sentence", "schema", "not_finite", "why", "remedy"})
 _MOST = 50
 
-Scalar: TypeAlias = str | float | bool | None
+Scalar: TypeAlias = str | int | float | bool | None
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Rows:
-    """What was read: columns for :func:`assay.sources.from_arrays`, and how they came about.
+    """What was read: columns by the names of :func:`assay.evaluate`, and how they came about.
 
     ``columns`` holds the labelled rows. ``unlabelled`` holds what the model said (``y_score``,
     ``y_pred`` or ``y_proba``) and the ``counts`` of rows without a label, where those are allowed.
