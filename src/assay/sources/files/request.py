@@ -74,6 +74,16 @@ class RefusedRow(TypedDict, total=False):
     line: int | None
 
 
+def refused_row(refused: Refused) -> RefusedRow:
+    """A refused row as a result tells it."""
+    return {
+        "row": refused.row,
+        "reason": refused.reason,
+        "file": refused.file,
+        "line": refused.line,
+    }
+
+
 class RowSource(TypedDict, total=False):
     """Where the rows of a result came from, how many were used, and which were refused.
 
