@@ -16,8 +16,7 @@ from assay.engines.ask import Ask
 from assay.engines.models import BITS, MOST_PAIRS, CountedModels, split_by_family
 from assay.engines.parts import Accumulator
 from assay.engines.resolving import resolve
-from assay.sources import Coded
-from assay.sources.batch import Labels
+from assay.sources.coded import Labels
 from assay.sources.files.model_lots import ModelLot
 from assay.sources.labelling import Labelling
 from assay.sources.labelling import resolve as resolve_labels
@@ -108,20 +107,9 @@ class ModelCounter:
 
     def add(self, lot: ModelLot) -> None:
         """Count further rows."""
-        empty = lot.empty
-        if lot.counts is not None and not lot.counts.all():
-            empty += int((lot.counts == 0).sum())
-            lot = lot.where(lot.counts > 0)
+        lot = lot.without_empty()
         for name, counting in self._each.items():
-            counting.add(
-                Coded(
-                    truth=lot.truth.used(),
-                    score=lot.scores[name],
-                    counts=lot.counts,
-                    rows=lot.size + empty,
-                    empty=empty,
-                )
-            )
+            counting.add(replace(lot.rows_of(name), slices={}))
         self._flags.add(lot)
         for (a, b), total in self._joint.items():
             bits = total.kept.bits if isinstance(total.kept, Grid) else BITS

@@ -36,7 +36,7 @@ from assay.sources import (
     probability_labels,
 )
 from assay.sources.arrays import good_rows
-from assay.sources.batch import Labels
+from assay.sources.coded import Labels
 from assay.sources.columns import array_of, labels_of, names_of
 from assay.sources.files.model_lots import ModelLot
 from assay.sources.thresholds import checked_threshold
