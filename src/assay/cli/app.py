@@ -30,6 +30,8 @@ COMMANDS = (
     "train",
     "predict",
     "check",
+    "show",
+    "runs",
     "measures",
     "demo",
 )

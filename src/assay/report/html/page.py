@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from assay.evaluation.findings import CHECKS, Finding
-from assay.report.document import Document, Provenance
+from assay.evaluation.findings import Finding
 from assay.report.html import assets
 from assay.report.html.limits import Limits
 from assay.report.html.operating import operating_of
 from assay.report.html.parts import parts_of
 from assay.report.html.text import left_out, named, pieces, sentence
 from assay.report.numbers import count
+from assay.report.provenance import Provenance
+from assay.report.sections import Report
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -30,31 +31,31 @@ class Told:
     remedy: str
 
 
-def page(document: Document, limits: Limits) -> str:
+def page(report: Report, limits: Limits) -> str:
     """The page with no more of each thing than the limits allow."""
     from markupsafe import Markup
 
-    panel = document.panel
+    panel = report.panel
     style = assets.style()
     script = assets.script(None if panel is None else panel.measures)
-    findings = tuple(_told(finding, limits) for finding in document.findings)
-    parts, sections = parts_of(document, limits)
+    findings = tuple(_told(finding, limits) for finding in report.findings)
+    parts, sections = parts_of(report, limits)
     return _template().render(
         # These two are files of this package and formulas of the catalogue: no data is in them.
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704
         policy=assets.policy(style, script),
-        title=sentence(document.title, limits),
-        headline=[pieces(text, limits) for text in document.headline[: limits.lines]],
+        title=sentence(report.title, limits),
+        headline=[pieces(text, limits) for text in report.headline[: limits.lines]],
         warnings=[told for told in findings if told.severity == "warning"][: limits.lines],
         findings=findings[: limits.lines],
         findings_left=left_out(len(findings) - limits.lines, "findings"),
-        notes=[sentence(note, limits) for note in document.notes[: limits.lines]],
-        notes_left=left_out(len(document.notes) - limits.lines, "notes"),
+        notes=[sentence(note, limits) for note in report.notes[: limits.lines]],
+        notes_left=left_out(len(report.notes) - limits.lines, "notes"),
         panel=None if panel is None else operating_of(panel, limits),
         parts=parts,
         parts_left=left_out(sections, "sections"),
-        made=_made(document.made, limits),
+        made=_made(report.made, limits),
     )
 
 
@@ -75,13 +76,12 @@ def _template() -> Template:
 
 
 def _told(finding: Finding, limits: Limits) -> Told:
-    check = next((check for check in CHECKS if check.code == finding.code), None)
     return Told(
         sentence(finding.code, limits),
         finding.severity,
         sentence(finding.message, limits),
-        "" if check is None else check.why,
-        "" if check is None else check.remedy,
+        sentence(finding.why, limits),
+        sentence(finding.remedy, limits),
     )
 
 
@@ -94,6 +94,18 @@ def _made(made: Provenance | None, limits: Limits) -> dict[str, object] | None:
         "inputs": [
             (named(name, 2 * limits.letters), count(size), sentence(digest, limits))
             for name, size, digest in made.inputs[: limits.lines]
+            if size is not None and digest is not None
+        ],
+        "others": [
+            (called, sentence(str(value), limits))
+            for called, value in (
+                ("Rows", None if made.rows is None else count(made.rows)),
+                ("Seed", made.seed),
+                ("Commit", made.commit),
+                ("Platform", made.platform),
+                ("Time", made.made),
+            )
+            if value is not None
         ],
         "left": left_out(len(made.inputs) - limits.lines, "inputs"),
     }
