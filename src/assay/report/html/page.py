@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.evaluation.findings import CHECKS, Finding
 from assay.report.document import Document, Provenance
@@ -16,7 +16,7 @@ from assay.report.html.text import left_out, named, pieces, sentence
 from assay.report.numbers import count
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
 
 @dataclass(frozen=True)
@@ -34,16 +34,23 @@ def page(document: Document, limits: Limits) -> str:
     """The page with no more of each thing than the limits allow."""
     from markupsafe import Markup
 
-    panel = document.panel
     style = assets.style()
-    script = assets.script(None if panel is None else panel.measures)
-    findings = tuple(_told(finding, limits) for finding in document.findings)
-    parts, sections = parts_of(document, limits)
+    script = assets.script(None if document.panel is None else document.panel.measures)
     return _template().render(
         # These two are files of this package and formulas of the catalogue: no data is in them.
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704
         policy=assets.policy(style, script),
+        **content(document, limits),
+    )
+
+
+def content(document: Document, limits: Limits) -> dict[str, Any]:
+    """What the template shows of a document, with no more of each thing than the limits allow."""
+    panel = document.panel
+    findings = tuple(_told(finding, limits) for finding in document.findings)
+    parts, sections = parts_of(document, limits)
+    return dict(
         title=sentence(document.title, limits),
         headline=[pieces(text, limits) for text in document.headline[: limits.lines]],
         warnings=[told for told in findings if told.severity == "warning"][: limits.lines],
@@ -60,18 +67,24 @@ def page(document: Document, limits: Limits) -> str:
 
 @cache
 def _template() -> Template:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    return environment().get_template("page.html")
 
-    environment = Environment(
-        loader=PackageLoader("assay.report.html", "templates"),
+
+def environment(*packages: str) -> Environment:
+    """The templates of reports, and those that other packages build on them."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    homes = (*packages, "assay.report.html")
+    made = Environment(
+        loader=ChoiceLoader([PackageLoader(home, "templates") for home in homes]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    return environment.get_template("page.html")
+    made.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    return made
 
 
 def _told(finding: Finding, limits: Limits) -> Told:
