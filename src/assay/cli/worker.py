@@ -1,7 +1,8 @@
 """Commands for the web app: one process runs one after the other, as they come on standard input.
 
 Each line is ``{"args", "folder", "memory"}``; the answer is one line with what the command printed,
-``{"code", "out", "err"}``, after lines that tell how far it is. It is started by ``assay serve``.
+``{"code", "out", "err"}``, after lines that tell how far it is. ``preview FILE`` shows its first rows.
+It is started by ``assay serve``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ from typing import Any, TextIO
 
 from assay.cli import progress
 from assay.cli.app import run
+from assay.cli.errors import FINE, report
+from assay.cli.reporting import print_out
+from assay.errors import AssayError
 
+PREVIEW = "preview"
 _EVERY = 0.2
 
 
@@ -51,11 +56,22 @@ def _printed(args: list[str], memory: int) -> dict[str, Any]:
         contextlib.redirect_stdout(io.TextIOWrapper(out, "utf-8", write_through=True)),
         contextlib.redirect_stderr(io.TextIOWrapper(err, "utf-8", write_through=True)),
     ):
-        code = run(args)
+        code = _preview(args[1]) if args[0] == PREVIEW else run(args)
         sys.stdout.flush()
         sys.stderr.flush()
         printed = out.getvalue().decode(), err.getvalue().decode()
     return {"code": code, "out": printed[0], "err": printed[1]}
+
+
+def _preview(name: str) -> int:
+    """Print the first rows of a file, and what its columns may be."""
+    from assay.sources.files.preview import preview
+
+    try:
+        print_out(json.dumps(preview(name).to_dict()).encode())
+    except (AssayError, OSError) as error:
+        return report(error)
+    return FINE
 
 
 def _out_of_memory(used: int) -> None:  # noqa: ARG001 - the form is that of the limit
