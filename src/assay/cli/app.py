@@ -31,6 +31,7 @@ COMMANDS = (
     "predict",
     "check",
     "measures",
+    "serve",
     "demo",
 )
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
+from starlette.routing import BaseRoute, Router
 
 from assay.web import audits, judging, reference, runs, thresholds
 from assay.web.access import Access
-from assay.web.guards import Guards
+from assay.web.guards import Guards, Receive, Scope, Send
 from assay.web.refusals import TITLES, Refusal
 from assay.web.site import Settings, Site
 
@@ -23,29 +22,42 @@ if TYPE_CHECKING:
 ROUTES = (*reference.ROUTES, *runs.ROUTES, *judging.ROUTES, *thresholds.ROUTES, *audits.ROUTES)
 
 
+@dataclass(frozen=True)
+class State:
+    """What a request finds of the app."""
+
+    site: Site
+
+
+class Pages:
+    """The routes; what they raise goes to the guards, which make a page of it."""
+
+    def __init__(self, site: Site) -> None:
+        self.state = State(site)
+        self.routes: list[BaseRoute] = list(ROUTES)
+        self.router = Router(self.routes, redirect_slashes=False, lifespan=self._lifespan)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        scope["app"] = self
+        try:
+            await self.router(scope, receive, send)
+        except HTTPException as error:
+            status = error.status_code if error.status_code in TITLES else 400
+            where = f"{scope['method']} {scope['path']}"
+            raise Refusal(status, f"{where}: {error.detail}.", link="/") from None
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, app: object) -> AsyncIterator[None]:  # noqa: ARG002 - Starlette's form
+        await self.state.site.pool.warm()
+        yield
+        await self.state.site.close()
+
+
 def make_app(settings: Settings, access: Access, store: Store | None) -> Guards:
     """The app of one start."""
     site = Site(settings, access, store)
-
-    @contextlib.asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:  # noqa: ARG001 - the form is Starlette's
-        await site.pool.warm()
-        yield
-        await site.close()
-
-    app = Starlette(
-        routes=list(ROUTES), lifespan=lifespan, exception_handlers={HTTPException: _refused}
+    site.guards = Guards(
+        Pages(site), access=access, origins=settings.origins, limits=settings.limits
     )
-    app.state.site = site
-    app.router.redirect_slashes = False
-    guards = Guards(app, access=access, origins=settings.origins, limits=settings.limits)
-    site.guards = guards
-    return guards
-
-
-async def _refused(request: Request, error: Exception) -> Response:
-    """What Starlette refuses, in the words of the app."""
-    assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for nothing else
-    status = error.status_code if error.status_code in TITLES else 400
-    remedy = "The runs are at /." if status == 404 else ""
-    raise Refusal(status, f"{request.method} {request.url.path}: {error.detail}.", remedy, link="/")
+    return site.guards
