@@ -39,7 +39,9 @@ class Answer:
 class Harness:
     """One start of the app, with whoever is signed in to it."""
 
-    def __init__(self, store: Any = None, worker: tuple[str, ...] = WORKER, **settings: Any) -> None:
+    def __init__(
+        self, store: Any = None, worker: tuple[str, ...] = WORKER, **settings: Any
+    ) -> None:
         self.limits = settings.pop("limits", Limits())
         self.access = Access(port=PORT)
         made = Settings(Address(port=PORT).origins(), worker, limits=self.limits, **settings)

@@ -231,12 +231,33 @@ def test_refusals_are_json_for_programs(app: Harness) -> None:
 
 # -- paths -----------------------------------------------------------------------------------------
 
-UPWARDS = ("..", "%2e%2e", "%252e%252e", "..\\", "..%5c", "..%2f", "%c0%ae%c0%ae", "....//", ".%00.")
+UPWARDS = (
+    "..",
+    "%2e%2e",
+    "%252e%252e",
+    "..\\",
+    "..%5c",
+    "..%2f",
+    "%c0%ae%c0%ae",
+    "....//",
+    ".%00.",
+)
 TARGETS = ("/etc/passwd", "etc/passwd", "\\windows\\win.ini", "/proc/self/environ", "assay.db")
 TRAVERSALS = [
-    *(f"{('/'.join([up] * times))}/{target}" for up in UPWARDS for target in TARGETS for times in (1, 3, 8)),
+    *(
+        f"{('/'.join([up] * times))}/{target}"
+        for up in UPWARDS
+        for target in TARGETS
+        for times in (1, 3, 8)
+    ),
     *(f"{up * 4}{target}" for up in UPWARDS for target in TARGETS),
-    *("//evil.example/x", "\\\\evil\\share", "file:///etc/passwd", "http://evil.example/", "~/.ssh"),
+    *(
+        "//evil.example/x",
+        "\\\\evil\\share",
+        "file:///etc/passwd",
+        "http://evil.example/",
+        "~/.ssh",
+    ),
     *("C:\\x", "CON", "\0", "a\0b", ".", "..", "...", "", "sqlite:/etc/passwd?select 1", "-"),
 ]
 PLACES = (

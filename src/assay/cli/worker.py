@@ -1,8 +1,8 @@
 """Commands for the web app: one process runs one after the other, as they come on standard input.
 
 Each line is ``{"args", "folder", "memory"}``; the answer is one line with what the command printed,
-``{"code", "out", "err"}``, after lines that tell how far it is. ``preview FILE`` shows its first rows.
-It is started by ``assay serve``.
+``{"code", "out", "err"}``, after lines that tell how far it is. ``preview FILE`` shows the first
+rows of a file. It is started by ``assay serve``.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class Guards:
             await answer.refuse(
                 Refusal(503, "The request took too long.", "Try again, or ask for less.")
             )
-        except Exception:
+        except Exception:  # noqa: BLE001 - one page that fails must not end the app
             # The last resort: whoever runs the app finds it in the log, nobody else sees it.
             _LOG.exception("%s %s", scope["method"], scope["path"])
             await answer.refuse(

@@ -1,4 +1,4 @@
-"""What programs can ask of the app, as OpenAPI 3.1 has it; documents are described by their schemas."""
+"""What programs can ask of the app, as OpenAPI 3.1 has it, with the schemas of documents."""
 
 from __future__ import annotations
 

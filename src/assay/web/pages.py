@@ -93,12 +93,16 @@ def page(
     template: str, request: Request, title: str, *, scripts: tuple[str, ...] = (), **shown: Any
 ) -> Response:
     """A page of the app."""
-    text = _templates().get_template(template).render(
-        title=title,
-        here=request.url.path,
-        read_only=request.app.state.site.settings.read_only,
-        scripts=("report.js", "app.js", *scripts),
-        **{**_NO_REPORT, **shown},
+    text = (
+        _templates()
+        .get_template(template)
+        .render(
+            title=title,
+            here=request.url.path,
+            read_only=request.app.state.site.settings.read_only,
+            scripts=("report.js", "app.js", *scripts),
+            **{**_NO_REPORT, **shown},
+        )
     )
     return Response(text, media_type="text/html; charset=utf-8")
 

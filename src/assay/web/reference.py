@@ -40,7 +40,9 @@ async def sign_in(request: Request) -> Response:
     else:
         secret = request.query_params.get("link", "")
         if not secret:
-            return Response(_SIGN_IN, media_type="text/html", headers={"Content-Security-Policy": POLICY})
+            return Response(
+                _SIGN_IN, media_type="text/html", headers={"Content-Security-Policy": POLICY}
+            )
     # A look without a body must not use up the link.
     session = access.enter(secret) if request.method != "HEAD" else None
     if session is None:
@@ -89,7 +91,9 @@ async def measure(request: Request) -> Response:
     suffix = _suffix(request)
     if suffix:
         return face(document, suffix, f"{find(name).name}{suffix}")
-    return report_page(request, document, faces=request.url.path, trail=(("/measures", "Measures"),))
+    return report_page(
+        request, document, faces=request.url.path, trail=(("/measures", "Measures"),)
+    )
 
 
 async def about(request: Request) -> Response:

@@ -63,7 +63,8 @@ class Address:
         """Refuse what others could reach without a token, or under a name that nobody knows."""
         if self.public_url is not None:
             parts = urlsplit(self.public_url)
-            if parts.scheme not in _PORTS or not parts.netloc or parts.path.strip("/") or parts.query:
+            more = parts.path.strip("/") or parts.query or parts.username
+            if parts.scheme not in _PORTS or not parts.hostname or more:
                 raise InputError(
                     f"the public URL is {self.public_url!r}; expected scheme and host alone, such "
                     "as https://assay.example.org"
@@ -92,8 +93,8 @@ def listen(address: Address) -> tuple[socket.socket, Address]:
     except OSError as odd:
         listening.close()
         raise InputError(
-            f"{address.host} port {address.port} can't be listened on: {odd.strerror}. Name another "
-            "port=, or 0 for any that is free"
+            f"{address.host} port {address.port} can't be listened on: {odd.strerror}. Name "
+            "another port=, or 0 for any that is free"
         ) from odd
     listening.listen(1024)
     port = listening.getsockname()[1]

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from assay.web.access import Access
 from assay.web.guards import Guards, Limits, Origins
@@ -129,12 +129,34 @@ class Site:
         self.store = store
         self.started = time.time()
         self.guards: Guards
+        self._fresh: dict[str, tuple[float, Any]] = {}
+        self._drawn: Shelf[Any] = Shelf(self.limits.kept, "drawing")
         self.pool = Pool(settings.worker, settings.limits)
         # Only for whoever runs the app, and gone with it.
         self.folder = Path(tempfile.mkdtemp(prefix="assay-serve-"))
         self.uploads: Shelf[Upload] = Shelf(self.limits.kept, "file", _remove_upload)
         self.results: Shelf[tuple[str, str]] = Shelf(self.limits.kept, "result")
         self.jobs: Shelf[Job] = Shelf(self.limits.kept, "judgement", _cancel)
+
+    def fresh(self, key: str, seconds: float, ask: Callable[[], Kept]) -> Kept:
+        """An answer of the store that may be some seconds old: lists that every page shows."""
+        then, held = self._fresh.get(key, (-seconds, None))
+        now = time.monotonic()
+        if now - then < seconds:
+            return cast(Kept, held)
+        answer = ask()
+        self._fresh[key] = (now, answer)
+        return answer
+
+    def drawn(self, key: str, draw: Callable[[], Kept]) -> Kept:
+        """A drawing, which is made once for what the key tells."""
+        if key not in self._drawn:
+            self._drawn.put(key, draw())
+        return cast(Kept, self._drawn[key])
+
+    def stale(self) -> None:
+        """Forget such answers, since the store has changed."""
+        self._fresh.clear()
 
     async def run(self, *args: str, folder: Path | None = None, **options: Any) -> Outcome:
         """What a command prints."""

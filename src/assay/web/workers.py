@@ -1,8 +1,8 @@
-"""Work outside the event loop: processes that run commands, a few at once, each of which can be ended.
+"""Work outside the event loop: processes that run commands, a few at once, and can be ended.
 
 A worker is a program that reads one JSON line for each job, ``{"args", "folder", "memory"}``, and
-answers with lines ``{"done", "total", "stage"}`` while it works and ``{"code", "out", "err"}`` at the
-end. Which program that is, the command line says.
+answers with lines ``{"done", "total", "stage"}`` while it works and ``{"code", "out", "err"}`` at
+the end. Which program that is, the command line says.
 """
 
 from __future__ import annotations
@@ -85,7 +85,12 @@ class Pool:
         self.finished = 0
 
     async def run(
-        self, args: Sequence[str], folder: Path, *, told: Told = _silent, seconds: float | None = None
+        self,
+        args: Sequence[str],
+        folder: Path,
+        *,
+        told: Told = _silent,
+        seconds: float | None = None,
     ) -> Outcome:
         """What a command prints; whoever cancels this ends the command."""
         if self.waiting >= self._limits.waiting:
@@ -108,9 +113,7 @@ class Pool:
             self.finished += 1
             self._free.release()
 
-    async def _run(
-        self, args: Sequence[str], folder: Path, told: Told, seconds: float
-    ) -> Outcome:
+    async def _run(self, args: Sequence[str], folder: Path, told: Told, seconds: float) -> Outcome:
         worker = self._idle.pop() if self._idle else await self._start()
         job = {"args": list(args), "folder": str(folder), "memory": self._limits.memory}
         whole = False

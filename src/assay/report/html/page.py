@@ -50,19 +50,19 @@ def content(document: Document, limits: Limits) -> dict[str, Any]:
     panel = document.panel
     findings = tuple(_told(finding, limits) for finding in document.findings)
     parts, sections = parts_of(document, limits)
-    return dict(
-        title=sentence(document.title, limits),
-        headline=[pieces(text, limits) for text in document.headline[: limits.lines]],
-        warnings=[told for told in findings if told.severity == "warning"][: limits.lines],
-        findings=findings[: limits.lines],
-        findings_left=left_out(len(findings) - limits.lines, "findings"),
-        notes=[sentence(note, limits) for note in document.notes[: limits.lines]],
-        notes_left=left_out(len(document.notes) - limits.lines, "notes"),
-        panel=None if panel is None else operating_of(panel, limits),
-        parts=parts,
-        parts_left=left_out(sections, "sections"),
-        made=_made(document.made, limits),
-    )
+    return {
+        "title": sentence(document.title, limits),
+        "headline": [pieces(text, limits) for text in document.headline[: limits.lines]],
+        "warnings": [told for told in findings if told.severity == "warning"][: limits.lines],
+        "findings": findings[: limits.lines],
+        "findings_left": left_out(len(findings) - limits.lines, "findings"),
+        "notes": [sentence(note, limits) for note in document.notes[: limits.lines]],
+        "notes_left": left_out(len(document.notes) - limits.lines, "notes"),
+        "panel": None if panel is None else operating_of(panel, limits),
+        "parts": parts,
+        "parts_left": left_out(sections, "sections"),
+        "made": _made(document.made, limits),
+    }
 
 
 @cache

@@ -82,5 +82,3 @@ def _recognised(columns: tuple[str, ...]) -> dict[str, str]:
 def _text(cell: object) -> str:
     text = "" if cell is None else str(cell)
     return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "\u2026"
-
-
