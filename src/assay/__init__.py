@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from assay.errors import __version__ as __version__
+
 if TYPE_CHECKING:
     from assay.decisions import Comparison, Gate
     from assay.decisions.audit import Audit, audit_files, read_claims
@@ -68,9 +70,9 @@ if TYPE_CHECKING:
     )
     from assay.measures import Measure
     from assay.sources.files.request import Request
+    from assay.store import KeptRows, Store
     from assay.tally import Confusion, Resolved, Tally, from_bytes
 
-__version__ = "0.1.0"
 
 __all__ = [
     "AgrestiCoull",
@@ -89,6 +91,7 @@ __all__ = [
     "Evaluation",
     "Gate",
     "Jeffreys",
+    "KeptRows",
     "MaxFar",
     "MaxFpr",
     "Measure",
@@ -99,6 +102,7 @@ __all__ = [
     "Resolved",
     "RunningTally",
     "Significance",
+    "Store",
     "Tally",
     "Unlabelled",
     "Wald",
@@ -190,6 +194,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     ),
     "assay.measures": ("Measure",),
     "assay.sources.files.request": ("Request",),
+    "assay.store": ("KeptRows", "Store"),
     "assay.tally": (
         "Confusion",
         "Resolved",
@@ -212,6 +217,7 @@ _MODULES = frozenset(
         "plots",
         "report",
         "sources",
+        "store",
         "tally",
     }
 )

@@ -12,6 +12,8 @@ import pytest
 
 import assay
 from assay.errors import AssayError
+from assay.sources.batch import LabelDigest
+from assay.sources.columns import labels_of
 
 ROWS = 3000
 KINDS = ("dos", "scan", "exfiltration")
@@ -148,6 +150,8 @@ def document(source: str, batch_rows: int = 1 << 20, **options) -> str:
 
 @pytest.fixture(scope="module")
 def expected(frame: pl.DataFrame) -> str:
+    digest = LabelDigest()
+    digest.add(labels_of(frame["label"], "label"))
     evaluation = assay.Evaluation(
         assay.count(
             frame["label"],
@@ -158,7 +162,7 @@ def expected(frame: pl.DataFrame) -> str:
         base_rate=0.01,
         volume=1e5,
         family="kind",
-        source={"name": "", "rows_read": ROWS},
+        source={"name": "", "rows_read": ROWS, "labels_sha256": digest.hexdigest()},
     ).to_dict()
     evaluation["source"].pop("name")
     return json.dumps(evaluation, allow_nan=False)

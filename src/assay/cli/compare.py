@@ -300,6 +300,7 @@ def _source(compared: Compared) -> dict[str, Any]:
         "rows_used": compared.rows_used,
         "rows_refused": rows.rows_refused,
         "refused": [asdict(refused) for refused in rows.refused],
+        "labels_sha256": rows.labels_sha256,
     }
 
 

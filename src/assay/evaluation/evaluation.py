@@ -371,7 +371,7 @@ class Evaluation(Mapping[str, Estimate]):
     def _source_counts(self) -> dict[str, Any]:
         refused = list(self.source.get("refused", ()))
         rows_refused = self.source.get("rows_refused", len(refused))
-        reasons = self.source.get("reasons")
+        reasons, digest = self.source.get("reasons"), self.source.get("labels_sha256")
         return {
             "name": self.source["name"],
             "rows_read": self.source["rows_read"],
@@ -379,6 +379,7 @@ class Evaluation(Mapping[str, Estimate]):
             "rows_refused": rows_refused,
             "refused": refused,
             **({"reasons": dict(reasons)} if reasons else {}),
+            **({"labels_sha256": digest} if digest else {}),
         }
 
     def _class(self, label: int) -> dict[str, Any]:

@@ -94,5 +94,6 @@ def gate_files(
         "rows_refused": found.rows_refused,
         "refused": [asdict(refused) for refused in found.refused],
         "chosen": dict(found.chosen),
+        "labels_sha256": found.labels_sha256,
     }
     return replace(judged, source=source, notes=(*found.notes, *judged.notes))

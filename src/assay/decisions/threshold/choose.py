@@ -319,7 +319,7 @@ def _counted(source: Mapping[str, Any], swept: Swept) -> dict[str, Any]:
         "refused": list(source.get("refused", ())),
         "positives": swept.positives,
         "negatives": swept.negatives,
-        **({"chosen": source["chosen"]} if "chosen" in source else {}),
+        **{key: source[key] for key in ("chosen", "labels_sha256") if key in source},
     }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError, ScoreError
+from assay.sources.batch import LabelDigest
 from assay.sources.columns import TEXT, native
 from assay.sources.files.builders import LabelCodes, NameCodes, Numbers
 from assay.sources.files.checks import DayCheck, Problem, check_names
@@ -165,6 +166,7 @@ class Collector:
         self.reasons: dict[str, int] = {}
         self.refused: list[Refused] = []
         self.doubtful: dict[str, list[Refused]] = {column: [] for column in roles.models or ()}
+        self.digest = LabelDigest()
         self._before = 0
 
     def begin(self, table: Table, *, whole: bool = True) -> None:
@@ -345,6 +347,8 @@ class Collector:
         taken, rest = self.labelled, self.unlabelled
         self.labelled = Store(self._roles, labelled=True)
         columns = taken.done()
+        if "y_true" in columns:
+            self.digest.add(columns["y_true"])
         if rest is None or not rest.rows:
             return columns, None
         self.unlabelled = Store(self._roles, labelled=False)

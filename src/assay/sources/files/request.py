@@ -85,6 +85,7 @@ class Rows:
     moments, of which the days are kept as ``times``. Where several models were asked for,
     ``columns`` also has ``models``, the ``rows`` (counted from 1, over all files) and the ``ids``;
     ``doubtful`` lists, for each model's column, the first rows whose value is no finite number.
+    ``labels_sha256`` is the digest of the labels in their order.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Rows:
     family: str | None = None
     time: str | None = None
     doubtful: Mapping[str, tuple[Refused, ...]] = field(default_factory=dict)
+    labels_sha256: str | None = None
 
     @property
     def source(self) -> dict[str, Any]:
@@ -108,4 +110,5 @@ class Rows:
             "rows_refused": self.rows_refused,
             "refused": [asdict(refused) for refused in self.refused],
             "chosen": dict(self.chosen),
+            "labels_sha256": self.labels_sha256,
         }

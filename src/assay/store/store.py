@@ -1,0 +1,463 @@
+"""The store: runs that were recorded, by name and time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Any
+
+from assay.errors import StoreError, UnknownMeasure
+from assay.measures import parse
+from assay.report.names import visible
+from assay.store.connections import Connection, connect
+from assay.store.content import Content, packed, unpacked
+from assay.store.rows import KeptRows
+from assay.store.run import Name, Page, Point, Run
+from assay.store.summary import Summary, summary_of
+from assay.store.trend import Trend, trend_of
+
+DEFAULT = "assay.db"
+ENVIRONMENT = "ASSAY_STORE"
+PAGE = 50
+MOST_POINTS = 2000
+# A tally of so many bytes, packed, is kept; a larger one (millions of distinct scores) is not,
+# since a store would outgrow the rows that it came from.
+LARGEST_TALLY = 4 << 20
+LAST, LAST_PASSED = "last", "last-passed"
+_ID = 6  # bytes, twice as many digits
+_LONGEST_NAME = 200
+_COLUMNS = (
+    *("seq", "id", "name", "kind", "made", "headline", "gate", "note", "test_set", "level"),
+    *("document", "tally", "kept_rows"),
+)
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM runs"  # noqa: S608 - names of ours
+_ORDER = "ORDER BY made DESC, seq DESC"
+# A statement can't name more values than some thousands.
+_AT_ONCE = 500
+
+
+def default_place() -> str:
+    """Where runs are kept if nobody says: ASSAY_STORE, else assay.db in the working directory."""
+    return os.environ.get(ENVIRONMENT) or DEFAULT
+
+
+class Store:
+    """Runs that were recorded, in a file of SQLite or in PostgreSQL.
+
+    ``place`` is a path or ``postgresql://HOST/DATABASE``; by default the variable ASSAY_STORE, else
+    ``assay.db``. A run that :meth:`record` gave back is kept: it outlasts whatever happens to the
+    process. Any number of threads and processes may use a store at once.
+
+    >>> import assay, json, tempfile
+    >>> text = json.dumps(assay.evaluate_counts(tp=90, fp=5, fn=10, tn=95).to_dict())
+    >>> with tempfile.TemporaryDirectory() as folder, assay.Store(f"{folder}/runs.db") as store:
+    ...     run = store.record(text, name="flows", tags=["nightly"])
+    ...     point = store.trend("flows", "recall").points[0]
+    >>> run.kind, point.value, point.run == run.id
+    ('evaluation', 0.9, True)
+    """
+
+    def __init__(
+        self, place: str | os.PathLike[str] | None = None, *, read_only: bool = False
+    ) -> None:
+        self.place = default_place() if place is None else os.fspath(place)
+        self.read_only = read_only
+        self._local = threading.local()
+        self._opened: list[Connection] = []
+        self._lock = threading.Lock()
+        self._measures: dict[str, int] = {}
+        self._connection()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Store({self.place!r})"
+
+    def close(self) -> None:
+        """Let all connections go."""
+        with self._lock:
+            while self._opened:
+                self._opened.pop().close()
+            self._local = threading.local()
+
+    def _connection(self) -> Connection:
+        """The connection of this thread."""
+        found: Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            found = connect(self.place, read_only=self.read_only)
+            with self._lock:
+                self._opened.append(found)
+            self._local.connection = found
+        return found
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        if self.read_only:
+            raise StoreError(f"the store {self.place} was opened to be read only")
+        connection = self._connection()
+        with connection.writing():
+            yield connection
+
+    # -- record ------------------------------------------------------------------------------------
+
+    def record(
+        self,
+        document: str,
+        *,
+        name: str,
+        tags: Iterable[str] = (),
+        note: str = "",
+        tally: Any = None,
+        rows: KeptRows | bytes | None = None,
+    ) -> Run:
+        """Keep a document, the JSON text of a result, under a name.
+
+        ``tally`` is that of the run, or its bytes, and is left out where it is larger than 4 MiB;
+        with ``rows`` later comparisons are paired.
+        """
+        summary = summary_of(document)
+        contents = {"document": packed(document.encode("utf-8", "surrogatepass"))}
+        if tally is not None:
+            kept = packed(tally if isinstance(tally, bytes) else tally.to_bytes())
+            if len(kept.data) <= LARGEST_TALLY:
+                contents["tally"] = kept
+        if rows is not None:
+            contents["rows"] = packed(rows if isinstance(rows, bytes) else rows.to_bytes())
+        run = Run(
+            seq=0,
+            id=secrets.token_hex(_ID),
+            name=_checked_name(name),
+            kind=summary.kind,
+            made=summary.made,
+            headline=summary.headline,
+            gate=summary.gate,
+            tags=_checked_tags(tags),
+            note=visible(note),
+            test_set=summary.test_set,
+            level=summary.level,
+        )
+        return self.add([(run, summary, contents)])[0]
+
+    def add(self, runs: Sequence[tuple[Run, Summary, Mapping[str, Content]]]) -> list[Run]:
+        """Keep runs that are put together already, all of them or none.
+
+        One whose id the store has is left as it is.
+        """
+        added = []
+        with self._writing() as connection:
+            new = self._number_measures(connection, runs)
+            for run, summary, contents in runs:
+                seq = self._insert(connection, run, contents)
+                if seq is None:
+                    continue
+                if run.tags:
+                    rows = [(seq, tag) for tag in run.tags]
+                    connection.many("INSERT INTO tags (run, tag) VALUES (?, ?)", rows)
+                numbers = {**self._measures, **new}
+                connection.many(
+                    "INSERT INTO points (run, measure, value, low, high, n) "
+                    "VALUES (?, ?, ?, ?, ?, ?)",
+                    [
+                        (seq, numbers[each.measure], each.value, each.low, each.high, each.n)
+                        for each in summary.values
+                    ],
+                )
+                hashes = {role: content.sha256 for role, content in contents.items()}
+                added.append(replace(run, seq=seq, contents=hashes, read=self._content))
+        # Only what was committed has a number that stays.
+        self._measures.update(new)
+        return added
+
+    def _insert(
+        self, connection: Connection, run: Run, contents: Mapping[str, Content]
+    ) -> int | None:
+        for content in contents.values():
+            connection.all(
+                "INSERT INTO content (sha256, size, packing, data) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (sha256) DO NOTHING",
+                (content.sha256, content.size, content.packing, content.data),
+            )
+        hashes = [
+            contents[role].sha256 if role in contents else None
+            for role in ("document", "tally", "rows")
+        ]
+        marks = ", ".join("?" * (len(_COLUMNS) - 1))
+        inserted = connection.all(
+            f"INSERT INTO runs ({', '.join(_COLUMNS[1:])}) VALUES ({marks}) "  # noqa: S608
+            f"ON CONFLICT (id) DO NOTHING RETURNING seq",
+            (
+                *(run.id, run.name, run.kind, run.made, run.headline, run.gate, run.note),
+                *(run.test_set, run.level, *hashes),
+            ),
+        )
+        return int(inserted[0][0]) if inserted else None
+
+    def _number_measures(
+        self, connection: Connection, runs: Sequence[tuple[Run, Summary, Mapping[str, Content]]]
+    ) -> dict[str, int]:
+        """Numbers of the measures that were not met before."""
+        wanted = {each.measure for _, summary, _ in runs for each in summary.values}
+        unknown = sorted(wanted - self._measures.keys())
+        connection.many(
+            "INSERT INTO measures (measure) VALUES (?) ON CONFLICT (measure) DO NOTHING",
+            [(measure,) for measure in unknown],
+        )
+        found: dict[str, int] = {}
+        for some in _pieces(unknown):
+            marks = ", ".join("?" * len(some))
+            statement = f"SELECT measure, id FROM measures WHERE measure IN ({marks})"  # noqa: S608
+            found |= {str(measure): int(id_) for measure, id_ in connection.all(statement, some)}
+        return found
+
+    # -- read --------------------------------------------------------------------------------------
+
+    def runs(
+        self,
+        *,
+        name: str | None = None,
+        kind: str | None = None,
+        tag: str | None = None,
+        search: str | None = None,
+        gate: str | None = None,
+        limit: int = PAGE,
+        before: str | None = None,
+    ) -> Page:
+        """Runs that match all filters, newest first; ``before`` is the id that the page follows.
+
+        ``search`` finds words in names, headlines, notes and ids.
+        """
+        terms: list[str] = []
+        values: list[Any] = []
+        for column, wanted in (("name", name), ("kind", kind), ("gate", gate)):
+            if wanted is not None:
+                terms.append(f"{column} = ?")
+                values.append(wanted)
+        if tag is not None:
+            terms.append("seq IN (SELECT run FROM tags WHERE tag = ?)")
+            values.append(tag)
+        for word in (search or "").split():
+            columns = ("name", "headline", "note", "id")
+            terms.append("(" + " OR ".join(f"lower({c}) LIKE ? ESCAPE '!'" for c in columns) + ")")
+            values += [f"%{_escaped(word.lower())}%"] * len(columns)
+        if before is not None:
+            terms.append("(made, seq) < (?, ?)")
+            after = self.run(before)
+            values += [after.made, after.seq]
+        where = f" WHERE {' AND '.join(terms)}" if terms else ""
+        rows, damaged = self._readable(f"{where} {_ORDER} LIMIT ?", [*values, limit + 1])
+        return Page(tuple(self._made(rows[:limit])), len(rows) > limit, damaged)
+
+    def _readable(self, rest: str, values: list[Any]) -> tuple[list[tuple[Any, ...]], int]:
+        """Runs by a condition, and how many of them can't be read."""
+        connection = self._connection()
+        try:
+            return connection.all(f"{_SELECT}{rest}", values), 0
+        except StoreError:
+            # Something is damaged: each run by itself, so that it hides no other.
+            found: list[tuple[Any, ...]] = []
+            damaged = 0
+            for (seq,) in connection.all(f"SELECT seq FROM runs{rest}", values):  # noqa: S608
+                try:
+                    found += connection.all(f"{_SELECT} WHERE seq = ?", (seq,))
+                except StoreError:
+                    damaged += 1
+            return found, damaged
+
+    def run(self, id: str) -> Run:  # noqa: A002 - the word of the contract
+        """The run of this id, or of the only one that begins so."""
+        wanted = id.removeprefix("run:").strip().lower()
+        if not wanted:
+            raise StoreError("the id of a run is empty; `assay runs` lists them")
+        rows = self._connection().all(
+            f"{_SELECT} WHERE id >= ? AND id < ? ORDER BY id LIMIT 3",
+            (wanted, wanted + "\U0010ffff"),
+        )
+        exact = [row for row in rows if row[1] == wanted]
+        if len(rows) > 1 and not exact:
+            raise StoreError(
+                f"several runs begin with {wanted!r}, such as {rows[0][1]} and {rows[1][1]}; give "
+                f"more of the id"
+            )
+        if not rows:
+            raise StoreError(
+                f"the store {self.place} has no run {wanted!r}; `assay runs` lists them"
+            )
+        return next(iter(self._made(exact or rows)))
+
+    def find(self, text: str, *, name: str | None = None) -> Run:
+        """The run that a text names: an id, ``last``, or ``last-passed``, the last passed gate."""
+        if text not in (LAST, LAST_PASSED):
+            return self.run(text)
+        gate = "pass" if text == LAST_PASSED else None
+        page = self.runs(name=name, gate=gate, limit=1)
+        if not page.runs:
+            of = "" if name is None else f" named {name!r}"
+            what = "gate that passed" if gate else "run"
+            raise StoreError(f"the store {self.place} has no {what}{of}; `assay runs` lists them")
+        return page.runs[0]
+
+    def _made(self, rows: Sequence[tuple[Any, ...]]) -> Iterator[Run]:
+        tags: dict[int, list[str]] = {row[0]: [] for row in rows}
+        for some in _pieces(list(tags)):
+            marks = ", ".join("?" * len(some))
+            statement = f"SELECT run, tag FROM tags WHERE run IN ({marks})"  # noqa: S608
+            for seq, tag in self._connection().all(statement, some):
+                tags[seq].append(tag)
+        for row in rows:
+            fields = dict(zip(_COLUMNS, row, strict=True))
+            held = {"document": "document", "tally": "tally", "rows": "kept_rows"}
+            contents = {role: fields[column] for role, column in held.items()}
+            for column in held.values():
+                fields.pop(column)
+            yield Run(
+                **fields,
+                tags=tuple(sorted(tags[row[0]])),
+                contents={role: sha for role, sha in contents.items() if sha is not None},
+                read=self._content,
+            )
+
+    def _content(self, sha256: str) -> bytes:
+        rows = self._connection().all(
+            "SELECT size, packing, data FROM content WHERE sha256 = ?", (sha256,)
+        )
+        if not rows:
+            raise StoreError(f"content {sha256[:12]} is missing")
+        size, packing, data = rows[0]
+        return unpacked(Content(sha256, size, packing, bytes(data)))
+
+    def names(self) -> tuple[Name, ...]:
+        """The names that runs have, the one that was recorded last first."""
+        rows = self._connection().all("SELECT name, count(*), max(made) FROM runs GROUP BY name")
+        found = sorted((Name(*row) for row in rows), key=lambda each: each.name)
+        return tuple(sorted(found, key=lambda each: each.last, reverse=True))
+
+    def tags(self) -> tuple[str, ...]:
+        """Every tag that a run has."""
+        return tuple(
+            sorted(tag for (tag,) in self._connection().all("SELECT DISTINCT tag FROM tags"))
+        )
+
+    def measures(self, name: str) -> tuple[str, ...]:
+        """What can be followed over the runs of a name, by its last 20 runs."""
+        rows = self._connection().all(
+            f"SELECT DISTINCT measure FROM measures WHERE id IN (SELECT measure FROM points "  # noqa: S608
+            f"WHERE run IN (SELECT seq FROM runs WHERE name = ? {_ORDER} LIMIT 20))",
+            (name,),
+        )
+        return tuple(sorted(measure for (measure,) in rows))
+
+    def trend(self, name: str, measure: str, *, limit: int = MOST_POINTS) -> Trend:
+        """How a measure went over the runs of a name, oldest first: the last ``limit`` of them."""
+        connection = self._connection()
+        for key in _spellings(measure):
+            rows = connection.all(
+                f"SELECT runs.id, made, value, low, high, n, level, test_set, gate FROM runs "  # noqa: S608
+                f"JOIN points ON points.run = runs.seq AND points.measure = "
+                f"(SELECT id FROM measures WHERE measures.measure = ?) "
+                f"WHERE name = ? {_ORDER} LIMIT ?",
+                (key, name, limit),
+            )
+            if rows:
+                points = [Point(*row) for row in reversed(rows)]
+                return trend_of(name, key, points)
+        raise self._no_trend(name, measure)
+
+    def _no_trend(self, name: str, measure: str) -> StoreError:
+        known = self.measures(name)
+        if not known:
+            names = ", ".join(repr(each.name) for each in self.names()[:10]) or "none"
+            return StoreError(f"no run named {name!r} has numbers to follow; the names are {names}")
+        return StoreError(
+            f"no run named {name!r} has {measure!r}; there are {', '.join(known[:30])}"
+            f"{' and more' if len(known) > 30 else ''}"
+        )
+
+    # -- change ------------------------------------------------------------------------------------
+
+    def tag(self, id: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> Run:  # noqa: A002
+        """Give a run tags, and take some away."""
+        added, removed = _checked_tags(add), tuple(remove)
+        with self._writing() as connection:
+            seq = self.run(id).seq
+            connection.many(
+                "INSERT INTO tags (run, tag) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                [(seq, tag) for tag in added],
+            )
+            connection.many(
+                "DELETE FROM tags WHERE run = ? AND tag = ?", [(seq, tag) for tag in removed]
+            )
+        return self.run(id)
+
+    def note(self, id: str, text: str) -> Run:  # noqa: A002
+        """Write a note to a run, in place of the one it has."""
+        with self._writing() as connection:
+            connection.all(
+                "UPDATE runs SET note = ? WHERE seq = ?", (visible(text), self.run(id).seq)
+            )
+        return self.run(id)
+
+    def delete(self, id: str) -> Run:  # noqa: A002
+        """Delete a run, and content that no other run has."""
+        with self._writing() as connection:
+            run = self.run(id)
+            connection.all("DELETE FROM runs WHERE seq = ?", (run.seq,))
+            for sha256 in run.contents.values():
+                connection.all(
+                    "DELETE FROM content WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM runs "
+                    "WHERE document = ? OR tally = ? OR kept_rows = ?)",
+                    (sha256,) * 4,
+                )
+        return run
+
+
+# -- what is given ---------------------------------------------------------------------------------
+
+
+def _checked_name(name: str) -> str:
+    if not name.strip() or len(name) > _LONGEST_NAME or visible(name) != name:
+        raise StoreError(
+            f"the name of a run is a line of 1 to {_LONGEST_NAME} characters; found {name[:60]!r}"
+        )
+    return name.strip()
+
+
+def _checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    found = [tags] if isinstance(tags, str) else list(tags)
+    for tag in found:
+        if not tag or len(tag) > _LONGEST_NAME or visible(tag) != tag or set(tag) & set(", "):
+            raise StoreError(f"a tag is a word without blanks or commas; found {tag[:60]!r}")
+    return tuple(sorted(set(found)))
+
+
+def _spellings(measure: str) -> Iterator[str]:
+    """A measure as it was typed, and by the name that the catalogue has for it."""
+    yield measure
+    prefix, dot, rest = measure.partition(".")
+    chosen = f"{prefix}{dot}" if prefix in ("guaranteed", "empirical") else ""
+    named, at, rate = (rest if chosen else measure).partition("@")
+    with contextlib.suppress(UnknownMeasure):
+        known, suffix = parse(named)
+        yield f"{chosen}{known.name}{f'.{suffix}' if suffix else ''}{at}{rate}"
+
+
+def _escaped(word: str) -> str:
+    return word.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+
+
+def _pieces(values: list[Any]) -> Iterator[list[Any]]:
+    for start in range(0, len(values), _AT_ONCE):
+        yield values[start : start + _AT_ONCE]
