@@ -11,9 +11,9 @@ import pytest
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.measures import find
-from assay.report.document import (
+from assay.report.sections import (
     Column,
-    Document,
+    Report,
     Dot,
     Dots,
     Kind,
@@ -118,7 +118,7 @@ def usual() -> Panel:
     return panel
 
 
-def hostile(names: list[str], labels: tuple[str, str]) -> Document:
+def hostile(names: list[str], labels: tuple[str, str]) -> Report:
     """A document that holds names wherever data can get."""
     found = Estimate(0.5, 0.4, 0.6, method=names[0], n=30, note=names[1])
     none = Estimate(float("nan"), undefined=names[2])
@@ -151,7 +151,7 @@ def hostile(names: list[str], labels: tuple[str, str]) -> Document:
         ),
         *(Prose(name) for name in names),
     )
-    return Document(
+    return Report(
         title=names[9],
         headline=tuple(names),
         sections=(

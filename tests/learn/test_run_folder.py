@@ -155,7 +155,7 @@ def test_a_validation_part_is_in_the_record() -> None:
 
 
 def test_the_csv_of_folds_is_one_line_a_fold(run: Run) -> None:
-    from assay.report.plain import csv_text
+    from assay.report.spreadsheet import csv_text
 
     rows = folds_of(run)
     read = list(csv.DictReader(io.StringIO(csv_text(tuple(rows[0]), rows))))

@@ -5,9 +5,9 @@ import pytest
 
 from assay import evaluate, evaluate_counts
 from assay.measures import CATALOGUE
-from assay.report import FORMATS, document_of, render
+from assay.report import FORMATS, document_of, draw
 from assay.report.deployment import reverse, sections
-from assay.report.document import Kind, Prose, Table
+from assay.report.sections import Kind, Prose, Table
 
 from .cases import evaluation
 
@@ -103,11 +103,11 @@ def detector(**asked: object):
 
 @pytest.mark.parametrize("face", [face for face in FORMATS if face not in ("json", "csv")])
 def test_praise_is_not_repeated_where_most_alarms_are_false(face: str) -> None:
-    rare = render(document_of(detector(base_rate=[0.5, 0.0001])), face, width=4000)
+    rare = draw(document_of(detector(base_rate=[0.5, 0.0001])), face, width=4000)
     assert "would be called outstanding, yet at a base rate of 0.01" in rare
     assert rare.count("outstanding") == rare.count("would be called outstanding")
     for asked in ({}, {"base_rate": 0.5}):
-        usual = render(document_of(detector(**asked)), face, width=4000)
+        usual = draw(document_of(detector(**asked)), face, width=4000)
         assert "outstanding" in usual
         assert "would be called" not in usual
 

@@ -8,7 +8,7 @@ from assay.evaluation.entries import DEFAULT_BASE_RATES
 from assay.measures import CATALOGUE
 from assay.measures.shown import MOVING
 from assay.report.deployment import USUAL_BASE_RATE
-from assay.report.document import Panel
+from assay.report.sections import Panel
 from assay.report.panel import panel_of
 
 from .cases import CASES, evaluation

@@ -4,7 +4,7 @@ import math
 
 from assay import Evaluation, Unlabelled, count, evaluate
 from assay.inference import Estimate
-from assay.report.document import Dots, Section
+from assay.report.sections import Dots, Section
 from assay.report.slices import MOST, TOO_FEW, of_all, sections
 
 from .cases import classes, evaluation

@@ -16,7 +16,7 @@ from assay.cli.errors import as_options
 from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, judging, one_of_them
 from assay.cli.progress import Progress
-from assay.cli.provenance import must_not_replace, provenance
+from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import files_or_none, named, reading_only, within_memory
 from assay.cli.reporting import TERMINAL, Reporting, reporting
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from assay.decisions import Comparison
     from assay.decisions.compare.from_files import Compared
     from assay.sources.files import Request
+    from assay.sources.files.request import RowSource
 
 MARGIN = 0.01
 _TWO = "assay compare predictions.csv --model old=old_score --model new=score"
@@ -167,9 +168,11 @@ def command(
     reporting.check()
     inputs = [*files, *([folds] if folds else [])]
     check_figures(figures)
-    naming = named(inputs, [column.rpartition(":")[0] for _, column in models if ":" in column])
+    elsewhere = [column.rpartition(":")[0] for _, column in models if ":" in column]
+    naming = named(inputs, elsewhere)
+    making = Making(context, inputs, request, reporting, maybe=elsewhere)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming:
-        from assay.report import comparison_document
+        from assay.report import document_of
 
         compared = None
         if folds is not None:
@@ -207,9 +210,10 @@ def command(
             for path in (reporting.out, flips):
                 must_not_replace(path, compared.files, request)
         comparison = replace(comparison, notes=tuple(map(as_options, comparison.notes)))
-        made = provenance(context, inputs, request, reporting.face)
-        source = None if compared is None else _source(compared)
-        document = comparison_document(comparison, made=made, source=source)
+        if compared is not None:
+            comparison = replace(comparison, source=_source(compared))
+        others = [] if compared is None else compared.files
+        document = document_of(comparison, making.provenance(others))
     for line in _said(comparison, compared, request, reporting):
         reporting.say(line)
     if flips is not None and compared is not None and compared.matched is not None:
@@ -291,7 +295,7 @@ def _thresholds(given: Sequence[tuple[str | None, float]]) -> Any:
     return dict(given)
 
 
-def _source(compared: Compared) -> dict[str, Any]:
+def _source(compared: Compared) -> RowSource:
     rows = compared.rows
     return {
         "name": rows.name,

@@ -33,7 +33,7 @@ from assay.cli.judging import (
     one_of_them,
 )
 from assay.cli.progress import Progress
-from assay.cli.provenance import must_not_replace, provenance
+from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import files_or_none, named, reading, within_memory
 from assay.cli.reporting import TERMINAL, Reporting, reporting
 
@@ -213,6 +213,7 @@ def command(
         "level": reporting.level,
         "interval": method,
     }
+    making = Making(context, inputs, request, reporting)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(inputs):
         from assay import evaluate_files
         from assay.report import document_of
@@ -236,8 +237,7 @@ def command(
                 **judged,
             )
         evaluation.notes = tuple(map(as_options, evaluation.notes))
-        made = provenance(context, inputs, request, reporting.face)
-        document = document_of(evaluation, made=made)
+        document = document_of(evaluation, making.provenance())
     for line in _said(evaluation, request, reporting):
         reporting.say(line)
     draw(evaluation.plot, figures, reporting)

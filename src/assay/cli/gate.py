@@ -16,7 +16,7 @@ from assay.cli.errors import NO
 from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, judging, one_of_them
 from assay.cli.progress import Progress
-from assay.cli.provenance import must_not_replace, provenance
+from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import named, reading_only, within_memory
 from assay.cli.reporting import Reporting, check_place, reporting, write
 from assay.errors import InputError
@@ -168,9 +168,10 @@ def command(
             "--baseline needs --id, the column that names a row in both files: rows are matched "
             "by it, never by their order"
         )
+    making = Making(context, inputs, request, reporting)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(inputs):
         from assay import gate_files
-        from assay.report import gate_document
+        from assay.report import document_of
 
         found = gate_files(
             file,
@@ -192,8 +193,7 @@ def command(
             progress=progress,
             resampling=_resampling(progress),
         )
-        made = provenance(context, inputs, request, reporting.face)
-        document = gate_document(found, made=made)
+        document = document_of(found, making.provenance())
     for line in _said(found, request.label):
         reporting.say(line)
     if junit is not None:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from assay import __version__
 from assay.cli import values
-from assay.cli.command import TYPED, Command
+from assay.cli.command import Command
 from assay.cli.goals import CONFIDENCE, MAX_FAR, MAX_FPR, MIN_DR, detection_rates, goal
 from assay.cli.judging import BASE_RATE, judging
-from assay.cli.provenance import TELL_HOW
+from assay.cli.provenance import Making
 from assay.cli.reporting import Reporting, reporting
-
-if TYPE_CHECKING:
-    from assay.report import Provenance
 
 EXAMPLES = (
     (
@@ -137,8 +131,9 @@ def command(
         )
     reporting.check()
     from assay.decisions.plan import plan
-    from assay.report import plan_document
+    from assay.report import document_of
 
+    making = Making(context, (), None, reporting)
     found = plan(
         max_fpr=max_fpr,
         min_dr=of_all,
@@ -155,13 +150,4 @@ def command(
         confidence=confidence,
         level=reporting.level,
     )
-    reporting.deliver(plan_document(found, made=_made(context, reporting.face)))
-
-
-def _made(context: click.Context, face: str) -> Provenance | None:
-    """How the plan is made, where its format tells it; it has no input."""
-    if face not in TELL_HOW:
-        return None
-    from assay.report import Provenance
-
-    return Provenance(__version__, context.meta.get(TYPED, ""))
+    reporting.deliver(document_of(found, making.provenance()))

@@ -66,10 +66,10 @@ class Reporting:
 
     def deliver(self, document: Document) -> None:
         """Write a document to where it was asked for."""
-        from assay.report import render
+        from assay.report import draw
 
         if self.out is not None:
-            write(self.out, render(document, self.face, width=WIDTH))
+            write(self.out, draw(document, self.face, width=WIDTH))
             self.say(f"wrote {self.out} ({self.face})")
             return
         if sys.stdout is None:
@@ -79,7 +79,7 @@ class Reporting:
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         color = sys.stdout.isatty() and not plain
         width = shutil.get_terminal_size((WIDTH, 24)).columns
-        text = render(document, self.face, width=width, color=color, encoding=encoding)
+        text = draw(document, self.face, width=width, color=color, encoding=encoding)
         print_out(text.encode(encoding, errors="backslashreplace"))
 
     def say(self, text: str) -> None:

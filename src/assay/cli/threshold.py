@@ -23,7 +23,7 @@ from assay.cli.judging import (
     one_of_them,
 )
 from assay.cli.progress import Progress
-from assay.cli.provenance import must_not_replace, provenance
+from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import files, named, reading_only, within_memory
 from assay.cli.reporting import TERMINAL, Reporting, reporting
 
@@ -170,9 +170,10 @@ def command(
     must_not_replace(reporting.out, [*files, *holdout], request)
     check_figures(figures)
     naming = named(files, holdout)
+    making = Making(context, [*files, *holdout], request, reporting)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming:
         from assay.decisions.threshold import choose_threshold_files
-        from assay.report import threshold_document
+        from assay.report import document_of
 
         choice = choose_threshold_files(
             files,
@@ -198,8 +199,7 @@ def command(
             progress=progress,
             resampled=_resampling(progress),
         )
-        made = provenance(context, [*files, *holdout], request, reporting.face)
-        document = threshold_document(choice, made=made)
+        document = document_of(choice, making.provenance())
     for line in _said(choice, request, reporting):
         reporting.say(line)
     draw(choice.plot, figures, reporting)

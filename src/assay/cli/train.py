@@ -191,7 +191,7 @@ def command(
     progress = _Training(quiet=quiet)
     with progress, within_memory(request), named(inputs):
         from assay.learn.training import train
-        from assay.report.training import training_document
+        from assay.report import document_of
 
         keep = (*scheme.columns, id_)
         reading = reading_of(request, progress, label=label, text=text, drop=drop, keep=keep)
@@ -218,7 +218,7 @@ def command(
         asked = _asked(
             context, label, id_, request, base_rate, volume, _hashed(inputs, request, face, out)
         )
-        document = training_document(run, made=_made(asked))
+        document = document_of(run, provenance=_made(asked))
         kept = (
             {}
             if out is None

@@ -10,34 +10,31 @@ from assay.decisions.audit.printed import printed
 from assay.decisions.audit.result import Audit, AuditedClaim, Judged, Verdict
 from assay.evaluation.findings import Finding
 from assay.evaluation.words import listed
-from assay.report.document import (
+from assay.report.names import name
+from assay.report.sections import (
     Block,
     Cell,
     Column,
-    Document,
     Prose,
-    Provenance,
+    Report,
     Section,
     Table,
     Tier,
 )
-from assay.report.names import name
 from assay.report.words import plural, quoted
 
 NO_MISTAKE = "no single mistake found"
 
 
-def audit_document(audit: Audit, *, made: Provenance | None = None) -> Document:
+def report_of(audit: Audit) -> Report:
     """What a report says of an audit."""
     said = tuple(_headline(audit))
-    return Document(
+    return Report(
         title=_title(audit),
         headline=said,
         sections=(*map(_section, audit.claims), *_every_number(audit)),
         findings=tuple(_findings(audit)),
         notes=tuple(_notes(audit)),
-        plain={**audit.to_dict(), "headline": list(said)},
-        made=made,
         records=tuple(_records(audit)),
     )
 

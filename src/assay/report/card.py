@@ -19,11 +19,11 @@ from assay.learn.run import Run
 from assay.learn.run_folder import ENCODING
 from assay.measures import FALSE_DISCOVERY_RATE, MCC, PREVALENCE, parse
 from assay.measures.shown import CARD
-from assay.report.document import Document, Prose, Section
 from assay.report.learned import written
 from assay.report.markdown import render
 from assay.report.names import LONGEST_SENTENCE, name, short, visible
 from assay.report.numbers import count, measured
+from assay.report.sections import Document, Prose, Section
 from assay.report.validated import called, rule_of
 from assay.report.words import quoted
 

@@ -16,22 +16,21 @@ from assay.learn.checks.pitfalls import FOUND, Pitfall
 from assay.learn.checks.retest import NO_LEAK, Retest
 from assay.measures import find
 from assay.measures.shown import CHECKED, DECIDING
-from assay.report.document import (
+from assay.report.names import name
+from assay.report.numbers import count, difference_parts, measured_parts
+from assay.report.refused import refused_rows
+from assay.report.sections import (
     Cell,
     Change,
     Column,
-    Document,
     Forest,
     Kind,
     Prose,
-    Provenance,
+    Report,
     Section,
     Table,
     Tier,
 )
-from assay.report.names import name
-from assay.report.numbers import count, difference_parts, measured_parts
-from assay.report.refused import refused_rows
 from assay.report.words import measure_name, plural, quoted
 
 _BY_CODE = {check.code: check for check in CHECKS}
@@ -44,7 +43,7 @@ CALLED = {"leak": "LEAK", "warning": "warning", "info": "info"}
 TOLD = {"leak": ("leak", "leaks"), "warning": ("warning", "warnings"), "info": ("note", "notes")}
 
 
-def check_document(check: Check, *, made: Provenance | None = None) -> Document:
+def report_of(check: Check) -> Report:
     """What a report says of a check."""
     said = tuple(_headline(check))
     sections = (
@@ -56,13 +55,11 @@ def check_document(check: Check, *, made: Provenance | None = None) -> Document:
         *_where(check),
         *_refused(check),
     )
-    return Document(
+    return Report(
         title=_title(check),
         headline=said,
         sections=sections,
         notes=check.notes,
-        plain={**check.to_dict(), "headline": list(said)},
-        made=made,
         records=tuple(_records(check)),
     )
 

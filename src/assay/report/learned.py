@@ -9,9 +9,9 @@ from assay.learn.importance import Importance, Word
 from assay.learn.record import settings_of
 from assay.learn.rules import ENTROPY, GINI, TreeRules
 from assay.learn.run import Fold, Run
-from assay.report.document import Cell, Column, Course, Kind, Section, Table, Tier
 from assay.report.names import name
 from assay.report.numbers import count, plain_number
+from assay.report.sections import Cell, Column, Course, Kind, Section, Table, Tier
 from assay.report.validated import called
 from assay.report.words import plural
 

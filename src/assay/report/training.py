@@ -14,18 +14,18 @@ from assay.learn.record import number, record_of, source_of
 from assay.learn.run import Run
 from assay.measures import ACCURACY, ROC_AUC, parse
 from assay.report import learned, validated
-from assay.report.document import Cell, Column, Document, Provenance, Section, Table, Tier
 from assay.report.evaluation import document_of
 from assay.report.names import name
 from assay.report.numbers import count, measured
 from assay.report.refused import refused_rows
+from assay.report.sections import Cell, Column, Report, Section, Table, Tier
 
 _BY_CODE = {check.code: check for check in RUN_CHECKS}
 # What is known of the training goes after these sections of the evaluation.
 _FIRST = ("Confusion matrix", "Main results", "Advanced results")
 
 
-def training_document(run: Run, *, made: Provenance | None = None) -> Document:
+def report_of(run: Run) -> Report:
     """What a report says of a training."""
     base = document_of(run.evaluation, made=made)
     first = [section for section in base.sections if section.title in _FIRST]
@@ -70,7 +70,7 @@ def _headline(run: Run) -> Iterator[str]:
         yield f"{folds} the {validated.called(main)} is {measured(mean)} in the mean{spread}."
 
 
-def _notes(run: Run, base: Document) -> tuple[str, ...]:
+def _notes(run: Run, base: Report) -> tuple[str, ...]:
     """What was guessed about the data, what is to be known of the training and the evaluation."""
     of_test = () if run.test is None else run.test.notes
     return tuple(dict.fromkeys((*run.data.notes, *of_test, *run.notes, *base.notes)))
@@ -105,7 +105,7 @@ def _refused(run: Run) -> Iterator[Section]:
             yield from refused_rows(source_of(data))
 
 
-def _records(run: Run, base: Document) -> Iterator[Mapping[str, Any]]:
+def _records(run: Run, base: Report) -> Iterator[Mapping[str, Any]]:
     """The folds as slices of the CSV table, and the means over them."""
     if len(run.folds) < 2 or not base.records:
         return

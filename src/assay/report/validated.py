@@ -10,9 +10,9 @@ from assay.learn.judging import SD
 from assay.learn.run import Fold, Run
 from assay.measures.catalogue import parse
 from assay.measures.shown import FOLDS
-from assay.report.document import Block, Cell, Column, Kind, Prose, Section, Table, Tier
 from assay.report.names import name
 from assay.report.numbers import count
+from assay.report.sections import Block, Cell, Column, Kind, Prose, Section, Table, Tier
 from assay.report.words import measure_name, quoted
 
 # So many folds are listed, and so many stand side by side.

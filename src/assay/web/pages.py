@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from assay.measures import catalogue
+from assay.report import Report, draw
 from assay.report.html import assets
 from assay.report.html.limits import Limits
 from assay.report.html.page import content, environment
@@ -109,27 +110,26 @@ def page(
 
 def report_page(
     request: Request,
-    document: Document,
+    document: Document | Report,
     *,
     faces: str,
     template: str = "report.html",
     **shown: Any,
 ) -> Response:
     """A document as a page of the app; ``faces`` is its address, for the other forms of it."""
-    drawn = content(document, Limits())
+    report = document if isinstance(document, Report) else document.report
+    drawn = content(report, Limits())
     title = drawn.pop("title")
-    scripts = ("panel.js",) if document.panel is not None else ()
+    scripts = (("panel.js",) if report.panel is not None else ()) + shown.pop("scripts", ())
     more = {"query": "", "keep": "", "trail": (), "run": None, **shown}
     return page(template, request, title, scripts=scripts, faces=faces, **drawn, **more)
 
 
-def face(document: Document, suffix: str, name: str) -> Response:
+def face(document: Document | Report, suffix: str, name: str) -> Response:
     """A document in another form; for programs it is the same to the byte as the command line's."""
-    from assay.report import render
-
     form, kind = FACES[suffix]
     saved = {} if suffix == ".json" else {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(render(document, form), media_type=kind, headers=saved)
+    return Response(draw(document, form), media_type=kind, headers=saved)
 
 
 def _read(*path: str) -> str:

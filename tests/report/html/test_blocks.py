@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay.inference import Estimate
 from assay.measures import find
-from assay.report.document import Column, Dot, Dots, Formula, Kind, Matrix, Prose, Table
+from assay.report.sections import Column, Dot, Dots, Formula, Kind, Matrix, Prose, Table
 from assay.report.html.blocks import Lines, Rows, Sentences, Value, behind, block_of
 from assay.report.html.heat import Heat, brief, heat_of, shade
 from assay.report.html.limits import Limits

@@ -43,7 +43,7 @@ def digest(text: str) -> str:
 
 @pytest.mark.parametrize("name", CASES)
 def test_policy_names_this_script_and_style_and_nothing_else(name: str) -> None:
-    parts = Parts(render(document(name)))
+    parts = Parts(render(document(name).report))
     assert policy(parts) == {
         "default-src": "'none'",
         "script-src": digest(parts.code["script"]),
@@ -57,7 +57,7 @@ def test_policy_names_this_script_and_style_and_nothing_else(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_page_refers_to_nothing_outside_of_itself(name: str) -> None:
-    page = render(document(name))
+    page = render(document(name).report)
     parts = Parts(page)
     tags = {tag for tag, _ in parts.tags}
     assert not tags & {"link", "img", "iframe", "object", "embed", "base", "form", "video", "audio"}
@@ -144,7 +144,7 @@ def test_page_says_how_it_was_made() -> None:
 
 
 def test_formulas_of_every_count_measure_are_code_of_the_page() -> None:
-    script = Parts(render(document("binary"))).code["script"]
+    script = Parts(render(document("binary").report)).code["script"]
     for measure in CATALOGUE:
         if measure.formula is not None:
             line = f'"{measure.name}": (tp, fp, fn, tn) => {javascript(measure.formula)},'
@@ -161,16 +161,16 @@ def test_formulas_that_the_plots_need_are_there_whatever_the_panel_shows() -> No
 def test_data_of_the_script_is_the_sweep_of_the_evaluation() -> None:
     panel = panel_of(evaluation("binary"))
     assert panel is not None
-    data = json.loads(Parts(render(document("binary"))).code["data"])
+    data = json.loads(Parts(render(document("binary").report)).code["data"])
     assert data["sweep"] == {name: list(column) for name, column in panel.sweep.items()}
     assert data["threshold"] == 0.5
     assert data["counted"] is True
-    assert json.loads(Parts(render(document("weighted"))).code["data"])["counted"] is False
-    assert json.loads(Parts(render(document("clustered"))).code["data"])["counted"] is False
+    assert json.loads(Parts(render(document("weighted").report)).code["data"])["counted"] is False
+    assert json.loads(Parts(render(document("clustered").report)).code["data"])["counted"] is False
 
 
 def test_page_without_a_panel_has_no_data_and_little_script() -> None:
-    parts = Parts(render(document("classes")))
+    parts = Parts(render(document("classes").report))
     assert "data" not in parts.code
     assert "FORMULAS" not in parts.code["script"]
 
@@ -187,8 +187,8 @@ def test_other_documents_have_a_page_too(made) -> None:
 @settings(max_examples=60)
 @given(odd_texts, odd_texts)
 def test_no_name_adds_a_tag_or_an_attribute(one: str, two: str) -> None:
-    usual = Parts(render(document_with("one", "two")))
-    found = Parts(render(document_with(one, two)))
+    usual = Parts(render(document_with("one", "two").report))
+    found = Parts(render(document_with(one, two).report))
     tags = {(tag, key) for tag, attributes in usual.tags for key in (*attributes, "")}
     tags |= {("bdi", "title"), ("span", "class"), ("span", "")}
     for tag, attributes in found.tags:
@@ -198,4 +198,4 @@ def test_no_name_adds_a_tag_or_an_attribute(one: str, two: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "<" in name])
 def test_markup_in_a_name_is_shown_as_it_is(name: str) -> None:
-    assert name in Parts(render(document_with(name, "other"))).text
+    assert name in Parts(render(document_with(name, "other").report)).text

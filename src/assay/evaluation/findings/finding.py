@@ -6,19 +6,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from assay.inference.fields import Recorded
+
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
 
-Severity: TypeAlias = Literal["info", "warning"]
+Severity: TypeAlias = Literal["info", "warning", "leak"]
 
 
 @dataclass(frozen=True)
-class Finding:
-    """Something about an evaluation that its reader should know before believing it."""
+class Finding(Recorded):
+    """Something that the reader of a result should know before believing it.
+
+    The one frame of all codes: E of evaluations, T of thresholds, A of audits, L of leaks, R of
+    trainings. ``title`` names what was found, ``why`` tells why it matters, ``remedy`` what to do.
+    """
 
     code: str
     severity: Severity
     message: str
+    title: str = ""
+    why: str = ""
+    remedy: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,4 +54,6 @@ class Check:
     def __call__(self, evaluation: Evaluation) -> Finding | None:
         """The finding, where it applies."""
         message = self.look(evaluation)
-        return None if message is None else Finding(self.code, self.severity, message)
+        if message is None:
+            return None
+        return Finding(self.code, self.severity, message, self.title, self.why, self.remedy)

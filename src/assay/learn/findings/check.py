@@ -29,4 +29,6 @@ class RunCheck:
     def __call__(self, run: Run) -> Finding | None:
         """The finding, where it applies."""
         message = self.look(run)
-        return None if message is None else Finding(self.code, self.severity, message)
+        if message is None:
+            return None
+        return Finding(self.code, self.severity, message, self.title, self.why, self.remedy)

@@ -7,13 +7,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from assay.evaluation.findings import CHECKS, Finding
-from assay.report.document import Document, Provenance
 from assay.report.html import assets
 from assay.report.html.limits import Limits
 from assay.report.html.operating import operating_of
 from assay.report.html.parts import parts_of
 from assay.report.html.text import left_out, named, pieces, sentence
 from assay.report.numbers import count
+from assay.report.sections import Provenance, Report
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -30,38 +30,38 @@ class Told:
     remedy: str
 
 
-def page(document: Document, limits: Limits) -> str:
+def page(report: Report, limits: Limits) -> str:
     """The page with no more of each thing than the limits allow."""
     from markupsafe import Markup
 
     style = assets.style()
-    script = assets.script(None if document.panel is None else document.panel.measures)
+    script = assets.script(None if report.panel is None else report.panel.measures)
     return _template().render(
         # These two are files of this package and formulas of the catalogue: no data is in them.
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704
         policy=assets.policy(style, script),
-        **content(document, limits),
+        **content(report, limits),
     )
 
 
-def content(document: Document, limits: Limits) -> dict[str, Any]:
-    """What the template shows of a document, with no more of each thing than the limits allow."""
-    panel = document.panel
-    findings = tuple(_told(finding, limits) for finding in document.findings)
-    parts, sections = parts_of(document, limits)
+def content(report: Report, limits: Limits) -> dict[str, Any]:
+    """What the template shows of a report, with no more of each thing than the limits allow."""
+    panel = report.panel
+    findings = tuple(_told(finding, limits) for finding in report.findings)
+    parts, sections = parts_of(report, limits)
     return {
-        "title": sentence(document.title, limits),
-        "headline": [pieces(text, limits) for text in document.headline[: limits.lines]],
+        "title": sentence(report.title, limits),
+        "headline": [pieces(text, limits) for text in report.headline[: limits.lines]],
         "warnings": [told for told in findings if told.severity == "warning"][: limits.lines],
         "findings": findings[: limits.lines],
         "findings_left": left_out(len(findings) - limits.lines, "findings"),
-        "notes": [sentence(note, limits) for note in document.notes[: limits.lines]],
-        "notes_left": left_out(len(document.notes) - limits.lines, "notes"),
+        "notes": [sentence(note, limits) for note in report.notes[: limits.lines]],
+        "notes_left": left_out(len(report.notes) - limits.lines, "notes"),
         "panel": None if panel is None else operating_of(panel, limits),
         "parts": parts,
         "parts_left": left_out(sections, "sections"),
-        "made": _made(document.made, limits),
+        "made": _made(report.made, limits),
     }
 
 

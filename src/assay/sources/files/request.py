@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 # How many bytes were read, and how many there are (None where nobody knows).
 Progress: TypeAlias = Callable[[int, int | None], None]
@@ -65,13 +65,42 @@ class Refused:
     line: int | None = None
 
 
-@dataclass(frozen=True)
-class Input:
-    """A file that was read, and the SHA-256 of its bytes."""
+class RefusedRow(TypedDict, total=False):
+    """The same as a result tells it."""
+
+    row: int
+    reason: str
+    file: str | None
+    line: int | None
+
+
+class RowSource(TypedDict, total=False):
+    """Where the rows of a result came from, how many were used, and which were refused.
+
+    ``reasons`` counts the refused rows of a database, ``chosen`` are the columns that were read,
+    ``files`` those of other models, ``baseline`` that of the old one.
+    """
 
     name: str
-    size: int
-    sha256: str
+    rows_read: int
+    rows_used: int
+    rows_refused: int
+    refused: list[RefusedRow]
+    reasons: Mapping[str, int]
+    chosen: Mapping[str, str]
+    positives: float
+    negatives: float
+    files: list[str]
+    baseline: str | None
+
+
+@dataclass(frozen=True)
+class Input:
+    """What was read: of a file its size and the SHA-256 of its bytes."""
+
+    name: str
+    size: int | None
+    sha256: str | None
 
 
 @dataclass(frozen=True)
