@@ -79,7 +79,7 @@ def test_every_answer_has_the_headers_that_browsers_heed(app: Harness, path: str
         assert "*" not in policy
         assert "frame-ancestors 'none'" in policy
         assert told["x-content-type-options"] == "nosniff"
-        assert told["referrer-policy"] == "no-referrer"
+        assert told["referrer-policy"] == "same-origin"
         assert told["cache-control"]
         assert "access-control-allow-origin" not in told
 

@@ -127,7 +127,7 @@ def command(
         secure = address.url.startswith("https:")
         access = Access(port=address.port, token=token, secure=secure)
         limits = Limits(upload=max_upload, memory=max_memory, workers=workers)
-        settings = Settings(address.origins(), WORKER, str(runs), read_only, limits)
+        settings = Settings(address.origins(), WORKER, runs.place, read_only, limits)
         app = make_app(settings, access, runs)
         entrance = link(address, access)
 

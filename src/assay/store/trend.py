@@ -11,7 +11,8 @@ from typing import Any
 from assay.errors import MethodError
 from assay.inference import Estimate, holm
 from assay.inference.estimate import decimal
-from assay.inference.significance import finite, p_text
+from assay.inference.fields import finite
+from assay.inference.significance import p_text
 from assay.inference.unpaired import METHOD, unpaired_difference
 from assay.store.run import Point
 

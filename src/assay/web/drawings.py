@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.report.html.course import FRAME
 from assay.report.html.scales import Frame, Scale, around
 
 if TYPE_CHECKING:
     from assay.store.run import Point
     from assay.store.trend import Trend
 
+LONG = Frame(width=760, height=300, left=66, right=748, top=12, bottom=250)
 SPARK = Frame(width=160, height=28, left=3, right=157, top=3, bottom=25)
 SQUARE = Frame(width=420, height=360, left=52, right=408, top=12, bottom=310)
 # As many runs as can be told apart.
@@ -62,7 +62,7 @@ class Curves:
     frame: Frame
 
 
-def course_of(trend: Trend, frame: Frame = FRAME) -> Course:
+def course_of(trend: Trend, frame: Frame = LONG) -> Course:
     """A trend over its runs in their order."""
     points = trend.points
     across = Scale(0.5, len(points) + 0.5)

@@ -44,6 +44,7 @@ async def workbench(request: Request) -> Response:
             preview=preview,
             given=dict(request.query_params),
             template="workbench.html",
+            scripts=("threshold.js",),
         )
     )
 
