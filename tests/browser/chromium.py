@@ -7,6 +7,7 @@ that end with a zero byte. One browser holds many pages, each with a session of 
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import select
@@ -184,16 +185,35 @@ class Page:
             case "Page.loadEventFired":
                 self.loaded = True
 
-    def open(self, path: Path) -> Page:
-        """Open a file, and wait until it is loaded."""
+    def open(self, path: Path | str) -> Page:
+        """Open a file or an address, and wait until it is loaded."""
         self.errors.clear()
         self.requests.clear()
         self.loaded = False
-        self.send("Page.navigate", url=path.as_uri())
+        address = path if isinstance(path, str) else path.as_uri()
+        self.send("Page.navigate", url=address)
         deadline = time.monotonic() + _PATIENCE
         while not self.loaded:
-            self.browser.read(deadline - time.monotonic(), f"{path.name} to load")
+            self.browser.read(deadline - time.monotonic(), f"{address} to load")
         return self
+
+    def until(self, condition: str) -> None:
+        """Wait until a JavaScript expression is true, over changes of the page too."""
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            # While the page changes there is nothing to ask.
+            with contextlib.suppress(BrowserError):
+                if self.evaluate(f"document.readyState == 'complete' && !!({condition})"):
+                    return
+            if time.monotonic() > deadline:
+                raise BrowserError(f"waiting for {condition}: {self.evaluate('location.href')}")
+            time.sleep(0.02)
+
+    def choose_file(self, selector: str, path: Path) -> None:
+        """Give a file to a field."""
+        node = self.send("Runtime.evaluate", expression=f"document.querySelector('{selector}')")
+        object_ = node["result"]["objectId"]
+        self.send("DOM.setFileInputFiles", files=[str(path)], objectId=object_)
 
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression, as plain data."""

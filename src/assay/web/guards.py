@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
+from assay.errors import AssayError
 from assay.web.access import Access
 from assay.web.refusals import POLICY, Refusal
 
@@ -50,7 +51,7 @@ class Limits:
     are held.
     """
 
-    body: int = 1_000_000
+    body: int = 8_000_000
     upload: int = 2_000_000_000
     seconds: float = 30.0
     upload_seconds: float = 3600.0
@@ -110,6 +111,8 @@ class Guards:
                 await self._app(scope, body, answer)
         except Refusal as refusal:
             await answer.refuse(refusal)
+        except AssayError as odd:
+            await answer.refuse(Refusal(422, str(odd), "Change what the message names."))
         except TimeoutError:
             await answer.refuse(
                 Refusal(503, "The request took too long.", "Try again, or ask for less.")

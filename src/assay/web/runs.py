@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from assay.errors import AssayError
@@ -43,12 +43,13 @@ def _store(request: Request) -> Store:
 
 
 def _run(store: Store, wanted: str) -> Run:
-    try:
-        if not _ID.fullmatch(wanted):
-            raise AssayError(f"{wanted[:40]!r} is no id of a run")
-        return store.run(wanted)
-    except AssayError as unknown:
-        raise Refusal(404, str(unknown), "All runs are at /.", link="/") from None
+    reason = f"{wanted[:40]!r} is no id of a run."
+    if _ID.fullmatch(wanted):
+        try:
+            return store.run(wanted)
+        except AssayError as unknown:
+            reason = str(unknown)
+    raise Refusal(404, reason, "All runs are at /.", link="/")
 
 
 # -- the list --------------------------------------------------------------------------------------
@@ -121,6 +122,21 @@ async def run_list_json(request: Request) -> Response:
     return Response(text, media_type="application/json")
 
 
+async def record(request: Request) -> Response:
+    """Keep a document as a run."""
+    site: Site = request.app.state.site
+    site.must_write()
+    store = _store(request)
+    text = (await request.body()).decode("utf-8", "replace")
+    name = request.query_params.get("name", "")
+    tags = request.query_params.getlist("tag")
+    # What can't be drawn again is not kept.
+    await site.read(Document.from_json, text)
+    run = await site.read(lambda: store.record(text, name=name, tags=tags))
+    site.stale()
+    return JSONResponse({"id": run.id, "page": f"/runs/{run.id}"}, 201)
+
+
 # -- one run ---------------------------------------------------------------------------------------
 
 
@@ -139,7 +155,7 @@ def _shown(request: Request, store: Store) -> Response:
     document = Document.from_json(text)
     if suffix:
         return face(document, suffix, f"{run.id}{suffix}")
-    before = [r for r in store.runs(name=run.name, kind=run.kind, limit=2, before=run.id).runs]
+    before = store.runs(name=run.name, kind=run.kind, limit=1, before=run.id).runs
     return report_page(
         request,
         document,
@@ -274,6 +290,7 @@ def _broken(run: Run) -> list[Mapping[str, Any]]:
 ROUTES = (
     Route("/", run_list),
     Route("/runs.json", run_list_json),
+    Route("/runs.json", record, methods=["POST"]),
     *(Route(f"/runs/{{run}}{suffix}", run_page) for suffix in (*FACES, "")),
     Route("/runs/{run}/{change}", change_run, methods=["POST"]),
     Route("/trend", trend),
