@@ -138,7 +138,7 @@ def test_metrics_are_what_prometheus_reads(kept: Harness) -> None:
     assert all(re.fullmatch(r"(# .*|[a-z_]+ [\d.e+]+)", line) for line in text.splitlines())
 
 
-# -- the same bytes as the command line --------------------------------------------------------------
+# -- the same bytes as the command line ------------------------------------------------------------
 
 
 def printed(folder: Path, *args: str) -> str:

@@ -48,7 +48,7 @@ def alive(process: int) -> bool:
 
 
 async def written(path: Path) -> int:
-    while not path.exists() or not path.read_text():  # noqa: ASYNC110 - another process writes it
+    while not path.exists() or not path.read_text():
         await asyncio.sleep(0.01)
     return int(path.read_text())
 

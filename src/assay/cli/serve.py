@@ -127,7 +127,8 @@ def command(
         secure = address.url.startswith("https:")
         access = Access(port=address.port, token=token, secure=secure)
         limits = Limits(upload=max_upload, memory=max_memory, workers=workers)
-        settings = Settings(address.origins(), WORKER, runs.place, read_only, limits)
+        place = runs.place if "://" in runs.place else str(Path(runs.place).absolute())
+        settings = Settings(address.origins(), WORKER, place, read_only, limits)
         app = make_app(settings, access, runs)
         entrance = link(address, access)
 

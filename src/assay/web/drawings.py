@@ -38,6 +38,10 @@ class Dot:
     gate: str
 
 
+# More dots than that can't be told apart, so they are no links.
+LINKED = 300
+
+
 @dataclass(frozen=True)
 class Course:
     """A trend: one line for each test set, and a dot for each run."""
@@ -48,6 +52,8 @@ class Course:
     across: tuple[tuple[str, str], ...]
     up: tuple[tuple[str, str], ...]
     frame: Frame
+    reach: str
+    linked: bool
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,8 @@ def course_of(trend: Trend, frame: Frame = LONG) -> Course:
         ),
         up=tuple((frame.y(up.share(number)), text) for number, text in up.marks()),
         frame=frame,
+        reach="".join(f"M{dot.x} {dot.low}V{dot.high}" for dot in dots if dot.low),
+        linked=len(points) <= LINKED,
     )
 
 

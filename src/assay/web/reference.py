@@ -76,7 +76,11 @@ async def measures_face(request: Request) -> Response:
 
     suffix = _suffix(request)
     site: Site = request.app.state.site
-    return await site.read(lambda: face(measures_document(), suffix, f"measures{suffix}"))
+
+    def draw() -> Response:
+        return face(measures_document(), suffix, f"measures{suffix}")
+
+    return await site.read(site.drawn, f"measures{suffix}", draw)
 
 
 async def measure(request: Request) -> Response:
@@ -106,7 +110,7 @@ async def about(request: Request) -> Response:
         version=__version__,
         python=platform.python_version(),
         place=site.settings.place,
-        size=await site.read(site.store.size) if site.store is not None else None,
+        names=[] if site.store is None else await site.read(site.store.names),
         limits=site.limits,
     )
 

@@ -32,6 +32,8 @@ OUTCOMES = ("pass", "fail", "undecided")
 _SPARKS = 8
 _SPARK_POINTS = 40
 _FRESH = 2.0
+# And of a trend so many runs one by one.
+_LISTED = 200
 _ID = re.compile(r"[0-9a-f]{4,40}")
 
 
@@ -152,13 +154,19 @@ def _shown(request: Request, store: Store) -> Response:
     text = run.document
     if suffix == ".json":
         return Response(text, media_type="application/json")
-    document = Document.from_json(text)
     if suffix:
-        return face(document, suffix, f"{run.id}{suffix}")
+        return face(Document.from_json(text), suffix, f"{run.id}{suffix}")
     before = store.runs(name=run.name, kind=run.kind, limit=1, before=run.id).runs
+    site: Site = request.app.state.site
+    # A run does not change but for its tags and its note.
+    key = f"{run.id} {run.tags} {run.note} {before[0].id if before else ''}"
+    return site.drawn(key, lambda: _drawn(request, run, text, before))
+
+
+def _drawn(request: Request, run: Run, text: str, before: tuple[Run, ...]) -> Response:
     return report_page(
         request,
-        document,
+        Document.from_json(text),
         faces=f"/runs/{run.id}",
         template="run.html",
         trail=(("/", "Runs"), (f"/?{urlencode({'name': run.name})}", run.name)),
@@ -216,6 +224,7 @@ def _trend(request: Request, store: Store) -> Response:
         trail=(("/", "Runs"), (f"/?{urlencode({'name': name})}", name)),
         trend=found,
         drawn=course_of(found),
+        newest=found.points[: -_LISTED - 1 : -1],
         known=known,
         query=urlencode({"name": name, "measure": measure}),
     )

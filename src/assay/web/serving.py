@@ -86,7 +86,8 @@ class Address:
 def listen(address: Address) -> tuple[socket.socket, Address]:
     """A socket that listens, and the address with the port that it got."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # The protocol is named, since only then asyncio sends small answers without waiting.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((address.host, address.port))
