@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from assay import Evaluation, compare, evaluate
-from assay.report import document_of
-from assay.report.sections import Report, Provenance
-from assay.report import document_of
+from assay.report import Provenance, Report, document_of
 from assay.report.html import render
 
 MADE = Provenance("0.1.0", "assay evaluate rows.csv", (("rows.csv", 1234, "9f86d081" * 8),))
@@ -49,12 +47,12 @@ def comparison() -> Report:
     worse = np.clip(scores + generator.normal(0, 0.05, len(scores)), 0, 1)
     families = np.where(truth == "normal", "normal", np.resize(["dos", "scan", "beacon"], 1500))
     found = compare(truth, scores={"old": worse, "new": scores}, families=families, resamples=100)
-    return document_of(found, provenance=MADE)
+    return document_of(found, provenance=MADE).report
 
 
 def document(evaluation: Evaluation, **changes: Any) -> Report:
     """The document of an evaluation, with some of its parts changed."""
-    return replace(document_of(evaluation, provenance=MADE), **changes)
+    return replace(document_of(evaluation, provenance=MADE).report, **changes)
 
 
 def written(document: Report, folder: Path) -> Path:

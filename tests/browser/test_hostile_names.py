@@ -11,21 +11,21 @@ import pytest
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.measures import find
+from assay.report.panel import panel_of
+from assay.report.provenance import Provenance
 from assay.report.sections import (
     Column,
-    Report,
     Dot,
     Dots,
     Kind,
     Matrix,
     Panel,
     Prose,
-    Provenance,
+    Report,
     Section,
     Table,
     Tier,
 )
-from assay.report.panel import panel_of
 
 from . import pages
 from .chromium import Page
@@ -113,7 +113,7 @@ TRACES = """(() => ({
 
 @cache
 def usual() -> Panel:
-    panel = panel_of(pages.judged())
+    panel = panel_of(pages.judged().snapshot())
     assert panel is not None
     return panel
 

@@ -124,7 +124,7 @@ def test_every_face_shows_the_ranking_and_the_reason_once(face: str, given: str)
         assert [entry["support"] for entry in plain["per_class"]] == _supports(given)
         jsonschema.Draft202012Validator(schema_of("assay.evaluation/1")).validate(plain)
         return
-    titles = [section.title for section in document.sections]
+    titles = [section.title for section in document.report.sections]
     assert titles == ["Main results", "At low false positive rates"]
     if face != "html":
         assert "undefined" not in text

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from assay import Confusion, Estimate, Evaluation, Resolved
 from assay.evaluation.findings import Finding
 from assay.measures import find
+from assay.report.provenance import Provenance
 from assay.report.sections import (
     Change,
     Column,
-    Report,
     Dot,
     Dots,
     Forest,
@@ -20,7 +20,7 @@ from assay.report.sections import (
     Marked,
     Matrix,
     Prose,
-    Provenance,
+    Report,
     Section,
     Table,
     Tier,

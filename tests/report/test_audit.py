@@ -85,13 +85,13 @@ def test_headline_counts_what_cannot_be_right() -> None:
 
 
 def test_headline_of_what_nothing_contradicts() -> None:
-    said = document_of(Audit((forest(),))).headline
+    said = document_of(Audit((forest(),))).report.headline
     assert said[0] == "Nothing contradicts these 2 numbers."
 
 
 def test_headline_says_when_nothing_could_be_judged() -> None:
     unknown = Judged("roc_auc", "roc_auc", "0.9", None, Verdict.UNDETERMINED)
-    said = document_of(Audit((AuditedClaim("x", "", (unknown,)),))).headline
+    said = document_of(Audit((AuditedClaim("x", "", (unknown,)),))).report.headline
     assert said[0].startswith("None of 1 number could be judged")
 
 

@@ -3,9 +3,9 @@
 import math
 import re
 
-from assay.report.sections import Column, Course, Report, Kind, Section
 from assay.report.faces import draw
 from assay.report.html.course import FRAME, drawn_of
+from assay.report.sections import Column, Course, Kind, Report, Section
 
 EPOCH, LOSS = Column("epoch"), Column("loss", Kind.SHARE)
 

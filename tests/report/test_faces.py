@@ -16,7 +16,11 @@ import pytest
 from assay import choose_threshold, compare, evaluate, measures
 from assay.decisions import Audit
 from assay.inference import Estimate
-from assay.report import Document, document_of, draw, measure_document, measures_document
+from assay.report import Document, Report, document_of, draw, measure_document, measures_document
+from assay.report.html.blocks import UNDEFINED
+from assay.report.html.limits import Limits
+from assay.report.names import name
+from assay.report.numbers import cell_parts, count, difference_parts, measured_parts
 from assay.report.sections import (
     Cell,
     Column,
@@ -30,11 +34,6 @@ from assay.report.sections import (
     Table,
     Tier,
 )
-from assay.report.html.blocks import UNDEFINED
-from assay.report.html.limits import Limits
-from assay.report.names import name
-from assay.report.numbers import cell_parts, count, difference_parts, measured_parts
-from assay.report import document_of
 from assay.report.words import matrix_caption, measure_name
 
 from . import cases, test_audit, test_check, test_compare, test_gate, test_plan, test_threshold
@@ -84,7 +83,7 @@ def _compared(**asked: Any) -> Document:
     return document_of(compare(truth, scores=scores, families=families, resamples=20, **asked))
 
 
-CASES: dict[str, Callable[[], Document]] = {
+CASES: dict[str, Callable[[], Document | Report]] = {
     **{f"evaluation: {name}": lambda name=name: cases.document(name) for name in cases.CASES},
     **{
         f"threshold: {name}": lambda name=name: test_threshold.document(name)
@@ -126,8 +125,9 @@ CASES: dict[str, Callable[[], Document]] = {
 
 
 @cache
-def made(case: str) -> Document:
-    return CASES[case]()
+def made(case: str) -> Report:
+    found = CASES[case]()
+    return found.report if isinstance(found, Document) else found
 
 
 # -- what the document holds -----------------------------------------------------------------------
@@ -216,7 +216,7 @@ def same_text(shown: str, expected: str) -> bool:
 # -- what the faces show ---------------------------------------------------------------------------
 
 
-def in_terminal(document: Document) -> Iterator[tuple[Read, Read]]:
+def in_terminal(document: Report) -> Iterator[tuple[Read, Read]]:
     text = draw(document, "terminal", width=WIDE)
     held = [
         block
@@ -251,7 +251,7 @@ def _outlined(read: Read, block: Held) -> Read:
     return read._replace(heads=heads, rows=tuple(rows))
 
 
-def in_markdown(document: Document) -> Iterator[tuple[Read, Read]]:
+def in_markdown(document: Report) -> Iterator[tuple[Read, Read]]:
     shown = list(markdown_tables(draw(document, "markdown")))
     held = [
         block
@@ -272,7 +272,7 @@ def _formulas(block: Held) -> bool:
     )
 
 
-def in_latex(document: Document) -> Iterator[tuple[Read, Read]]:
+def in_latex(document: Report) -> Iterator[tuple[Read, Read]]:
     order = [*Tier, None]
     held = [
         (section.title, block)
@@ -289,7 +289,7 @@ def in_latex(document: Document) -> Iterator[tuple[Read, Read]]:
         yield filled(found._replace(caption=wanted.caption)), wanted
 
 
-def in_html(document: Document) -> Iterator[tuple[Read, Read]]:
+def in_html(document: Report) -> Iterator[tuple[Read, Read]]:
     left = list(html_tables(draw(document, "html")))
     for section in document.sections:
         for block in section.blocks:
@@ -414,7 +414,7 @@ def test_losses_near_0_are_0_in_no_face() -> None:
 # -- what programs read ----------------------------------------------------------------------------
 
 
-def numbers_of(document: Document) -> set[float]:
+def numbers_of(document: Report) -> set[float]:
     """Every estimate of every table: its value and its ends."""
     found = []
     for section in document.sections:

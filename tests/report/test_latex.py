@@ -12,9 +12,9 @@ from hypothesis import given, settings
 
 from assay import evaluate_counts
 from assay.measures import CATALOGUE, find
-from assay.report import Document, document_of, draw, measure_document, measures_document
-from assay.report.sections import Column, Kind, Section, Table, Tier
+from assay.report import Document, Report, document_of, draw, measure_document, measures_document
 from assay.report.latex import MOST_ROWS
+from assay.report.sections import Column, Kind, Section, Table, Tier
 from assay.report.tex import escaped
 
 from .cases import CASES, document
@@ -51,11 +51,12 @@ def overfull(log: str) -> list[float]:
     return [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log)]
 
 
-def together(documents: list[Document]) -> Document:
+def together(documents: list[Document | Report]) -> Report:
     """The sections of many documents in one."""
-    sections = tuple(section for found in documents for section in found.sections)
-    notes = tuple(note for found in documents for note in found.notes)
-    return replace(documents[0], sections=sections, notes=notes)
+    reports = [found.report if isinstance(found, Document) else found for found in documents]
+    sections = tuple(section for found in reports for section in found.sections)
+    notes = tuple(note for found in reports for note in found.notes)
+    return replace(reports[0], sections=sections, notes=notes)
 
 
 # -- compiling -------------------------------------------------------------------------------------

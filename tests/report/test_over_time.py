@@ -7,9 +7,9 @@ import pytest
 from assay import Evaluation, Unlabelled, count, evaluate
 from assay.evaluation.over_time import INDEPENDENT
 from assay.report import document_of, draw
-from assay.report.sections import Periods, Prose, Table
 from assay.report.html.course import SMALL, drawn_periods
 from assay.report.over_time import MOST, sections
+from assay.report.sections import Periods, Prose, Table
 
 from .cases import evaluation
 
@@ -34,7 +34,7 @@ def decaying(hits: list[int], of: int = 100, **options) -> Evaluation:
 
 
 def blocks(found: Evaluation) -> tuple:
-    return tuple(block for section in sections(found) for block in section.blocks)
+    return tuple(block for section in sections(found.snapshot()) for block in section.blocks)
 
 
 def alerts_of(found: Evaluation) -> tuple:

@@ -14,8 +14,8 @@ from assay import Bootstrap, evaluate
 from assay.errors import InputError
 from assay.measures import CATALOGUE
 from assay.report import document_of, draw, measures_document
-from assay.report.spreadsheet import neutralised, restored
 from assay.report.schemas import SCHEMAS, schema_of
+from assay.report.spreadsheet import neutralised, restored
 
 from .cases import CASES, document, evaluation
 from .hostile import NAMES, document_with, evaluation_of, many_of, odd_texts, texts
@@ -242,7 +242,7 @@ def test_half_pairs_do_not_break_csv() -> None:
 
 
 def test_document_without_records_is_an_empty_table() -> None:
-    from assay.report import Document
+    from assay.report import Report
 
     assert draw(Report("Nothing", (), ()), "csv") == ""
 

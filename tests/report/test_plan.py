@@ -14,8 +14,8 @@ import pytest
 
 from assay import plan
 from assay.report import FORMATS, Document, Provenance, document_of, draw
-from assay.report.sections import Table
 from assay.report.schemas import schema_of
+from assay.report.sections import Table
 
 from .goldens import checked
 from .hostile import NAMES

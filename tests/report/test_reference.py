@@ -11,9 +11,9 @@ from assay.errors import InputError
 from assay.measures import CATALOGUE, Band, Measure, find
 from assay.report import draw, measure_document, measures_document
 from assay.report.definitions import classes_formula_of, formula_of, symbols_of
-from assay.report.sections import Report, Formula, Prose, Table
 from assay.report.reference import span
 from assay.report.schemas import schema_of
+from assay.report.sections import Formula, Prose, Report, Table
 
 VALIDATOR = jsonschema.Draft202012Validator(schema_of("assay.measures/1"))
 FACES = ("terminal", "json", "csv", "markdown", "latex")

@@ -8,9 +8,9 @@ from rich.cells import cell_len
 
 from assay import evaluate_counts
 from assay.report import document_of, draw
-from assay.report.sections import Column, Report, Kind, Section, Table
 from assay.report.grid import grid_of
 from assay.report.layout import fitted
+from assay.report.sections import Column, Kind, Report, Section, Table
 
 from .cases import CASES, document
 from .hostile import NAMES, document_with, evaluation_of, many_of, odd_texts
@@ -100,7 +100,7 @@ def test_details_are_left_to_other_faces() -> None:
 
 
 def test_findings_are_listed_with_code_and_severity() -> None:
-    found = document("only_in_decisions")
+    found = document("only_in_decisions").report
     assert found.findings
     text = " ".join(shown("only_in_decisions").split())
     for finding in found.findings:

@@ -16,11 +16,10 @@ from assay.learn.recipes import find_recipe
 from assay.learn.run import Run
 from assay.learn.scenarios import make_arp
 from assay.learn.training import train
-from assay.report import FORMATS, Document, Provenance, draw
+from assay.report import FORMATS, Document, Provenance, document_of, draw
 from assay.report.card import _scalar, card_of
-from assay.report.sections import Prose, Table
 from assay.report.schemas import schema_of
-from assay.report import document_of
+from assay.report.sections import Prose, Table
 
 from .hostile import NAMES
 
@@ -50,12 +49,12 @@ def tree() -> Run:
 
 
 def table(document: Document, title: str) -> Table:
-    section = next(section for section in document.sections if section.title == title)
+    section = next(section for section in document.report.sections if section.title == title)
     return next(block for block in section.blocks if isinstance(block, Table))
 
 
 def titles(document: Document) -> list[str]:
-    return [section.title for section in document.sections]
+    return [section.title for section in document.report.sections]
 
 
 # -- what it says ----------------------------------------------------------------------------------
@@ -160,7 +159,7 @@ def test_the_learning_rate_of_each_epoch_is_told(network: Run) -> None:
     rows = table(document, "Loss by epoch").rows
     assert [row[-1] for row in rows] == ["0.001", "0.001", "0.0001", "0.0001"]
     assert document.plain["training"]["folds"][0]["rates"] == list(run.folds[0].rates)
-    card = card_of(run, document)
+    card = card_of(document)
     assert "Its learning rate was 0.001 in epochs 1 to 2, 0.0001 in epochs 3 to 4." in card
     assert "decay=0.1" in card.replace("\\", "")
     # As decided: 0.5^floor((epoch - 1) / 5).
@@ -184,9 +183,9 @@ def test_texts_have_telling_words() -> None:
 
 
 def test_findings_of_the_run_come_first_with_what_to_do(forest: Run) -> None:
-    finding = Finding("R002", "warning", "Much better on learned rows.")
+    finding = Finding("R002", "warning", "Much better on learned rows.", why="Learned by heart.")
     document = document_of(replace(forest, findings=(finding,)))
-    assert document.findings[0] == finding
+    assert document.report.findings[0] == finding
     assert document.plain["findings"][0]["code"] == "R002"
     (row,) = table(document, "About the findings").rows
     assert "by heart" in row[1]
@@ -231,7 +230,7 @@ def test_hostile_names_do_no_harm() -> None:
     for face in FORMATS:
         draw(document, face)
     assert "<script>alert" not in draw(document, "html")
-    header = card_of(run, document).split("\n---\n")[0]
+    header = card_of(document).split("\n---\n")[0]
     line_of_yaml = re.compile(r'---$|\s*(- )?([\w-]+:( .*)?|".*")$')
     assert all(line_of_yaml.match(line) for line in header.split("\n"))
 
@@ -240,7 +239,7 @@ def test_hostile_names_do_no_harm() -> None:
 
 
 def test_the_card_begins_with_a_model_index_of_values_and_intervals(forest: Run) -> None:
-    card = card_of(forest, document_of(forest, provenance=MADE))
+    card = card_of(document_of(forest, provenance=MADE))
     start, header, body = card.split("---\n", 2)
     assert start == ""
     assert 'model-index:\n- name: "safelink-forest"\n' in header
@@ -255,12 +254,12 @@ def test_the_card_begins_with_a_model_index_of_values_and_intervals(forest: Run)
 
 
 def test_an_undefined_measure_is_not_in_the_header(forest: Run) -> None:
-    header = card_of(forest, document_of(forest)).split("\n---\n")[0]
+    header = card_of(document_of(forest)).split("\n---\n")[0]
     assert "nan" not in header.lower().replace("name", "")
 
 
 def test_a_card_says_how_false_alarms_grow_where_attacks_are_rare(forest: Run) -> None:
-    card = card_of(forest, document_of(forest))
+    card = card_of(document_of(forest))
     assert "where one row in 1,000 is" in card
 
 
@@ -273,19 +272,18 @@ def test_a_small_value_is_a_number_to_every_reader_of_yaml(value: float) -> None
 
 
 def test_a_card_tells_the_settings_that_the_summary_does_not_know_of(tree: Run) -> None:
-    said = card_of(tree, document_of(tree))
+    said = card_of(document_of(tree))
     assert "ddos-tree: decision tree of depth 8 on the 20 columns" in said
     assert "Set otherwise: k=5, depth=2." in said
     usual = replace(tree, settings=tree.recipe.complete())
-    assert "Set otherwise" not in card_of(usual, document_of(usual))
+    assert "Set otherwise" not in card_of(document_of(usual))
 
 
 def test_a_card_names_the_types_to_trust_and_only_them(forest: Run) -> None:
     document = document_of(forest)
-    assert "--trust" not in card_of(forest, document)
-    assert "--trust mine.Mine --trust mine.Other" in card_of(
-        forest, document, ("mine.Mine", "mine.Other")
-    )
+    assert "--trust" not in card_of(document)
+    trusted = document_of(forest.snapshot(("mine.Mine", "mine.Other")))
+    assert "--trust mine.Mine --trust mine.Other" in card_of(trusted)
 
 
 def test_importance_over_folds_says_which_model_it_is_of(forest: Run, tree: Run) -> None:

@@ -30,6 +30,7 @@ COMMANDS = (
     "train",
     "predict",
     "check",
+    "show",
     "measures",
     "serve",
     "demo",

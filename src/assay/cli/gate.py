@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,7 +146,6 @@ def command(
     its whole interval keeps the bound, fails when none of it does, and is undecided otherwise. Ends
     with 0 if all rules pass, and with 1 if any fails or is undecided.
     """
-    started = time.monotonic()
     inputs = [file] if baseline is None else [file, baseline]
     reporting.check()
     must_not_replace(reporting.out, inputs, request)
@@ -193,14 +192,14 @@ def command(
             progress=progress,
             resampling=_resampling(progress),
         )
+        found = replace(found, allow_undecided=allow_undecided)
         document = document_of(found, making.provenance())
     for line in _said(found, request.label):
         reporting.say(line)
     if junit is not None:
-        from assay.report.junit import junit as in_xml
+        from assay.report import draw as drawn
 
-        seconds = time.monotonic() - started
-        write(junit, in_xml(found, allow_undecided=allow_undecided, seconds=seconds))
+        write(junit, drawn(document, "junit"))
         reporting.say(f"wrote {junit} (JUnit)")
     draw(found.plot, figures, reporting)
     reporting.deliver(document)

@@ -20,7 +20,7 @@ from assay.cli.errors import OutputError, say
 from assay.cli.values import FilePath, share
 
 if TYPE_CHECKING:
-    from assay.report import Document
+    from assay.report import Document, Report
 
 Function: TypeAlias = Callable[..., Any]
 
@@ -64,7 +64,7 @@ class Reporting:
                 "with > or |"
             )
 
-    def deliver(self, document: Document) -> None:
+    def deliver(self, document: Document | Report) -> None:
         """Write a document to where it was asked for."""
         from assay.report import draw
 
@@ -94,7 +94,7 @@ _FACE = _option(
     type=click.Choice(FORMATS),
     help="How it is written.  [default: by the suffix of --out, else terminal]",
 )
-_OUT = _option(
+OUT = _option(
     "--out",
     type=FilePath(),
     help="Write to this file, whole or not at all, instead of standard output.",
@@ -143,19 +143,24 @@ def reporting(command: Function) -> Function:
         *, face: str | None, out: Path | None, level: float, seed: int, quiet: bool, **others: Any
     ) -> Any:
         out = None if out == STDOUT else out
-        if face is None:
-            suffix = "" if out is None else out.suffix.lower()
-            if suffix not in _SUFFIXES:
-                raise click.UsageError(
-                    f"the suffix {suffix} tells no format; say --format {'|'.join(FORMATS)}"
-                )
-            face = _SUFFIXES[suffix]
-        return command(reporting=Reporting(face, out, level, seed, quiet), **others)
+        return command(reporting=Reporting(face_of(face, out), out, level, seed, quiet), **others)
 
     found: Function = with_reporting
-    for option in (QUIET, SEED, LEVEL, _OUT, _FACE):
+    for option in (QUIET, SEED, LEVEL, OUT, _FACE):
         found = option(found)
     return found
+
+
+def face_of(face: str | None, out: Path | None) -> str:
+    """The format that was asked for, else the one that the suffix of a file tells."""
+    if face is not None:
+        return face
+    suffix = "" if out is None else out.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise click.UsageError(
+            f"the suffix {suffix} tells no format; say --format {'|'.join(FORMATS)}"
+        )
+    return _SUFFIXES[suffix]
 
 
 def check_place(path: Path) -> None:

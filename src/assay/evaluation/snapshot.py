@@ -166,7 +166,7 @@ class Snapshot(ByKey, Recorded):
     family: str | None
     weighted: bool
     clustered: bool
-    ranked: tuple[float, float] | None
+    ranked: tuple[float, ...] | None
     bits: int | None
     open_set: bool
     slices: tuple[SliceCounts, ...]

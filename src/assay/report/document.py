@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -62,11 +62,12 @@ class Document:
     """
 
     result: Any
-    provenance: Provenance | None = None
+    provenance: Provenance = field(default_factory=Provenance.here)
 
-    def __post_init__(self) -> None:
-        if self.provenance is None:
-            object.__setattr__(self, "provenance", Provenance.here())
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Document) and self.plain == other.plain
+
+    __hash__ = None  # type: ignore[assignment]
 
     @cached_property
     def kind(self) -> str:
@@ -85,7 +86,9 @@ class Document:
         drawn: Report = import_module(f"assay.report.{KINDS[self.kind].drawn_by}").report_of(
             self.result
         )
-        return replace(drawn, made=self.provenance)
+        made = self.provenance
+        # Of a result that was made in Python there is nothing to tell but the version.
+        return replace(drawn, made=made if made.command or made.inputs else None)
 
     @property
     def headline(self) -> str:
@@ -96,7 +99,6 @@ class Document:
     def plain(self) -> dict[str, Any]:
         """The plain values of the contract."""
         values = codec_of(KINDS[self.kind].type).write(self.result)
-        assert self.provenance is not None  # noqa: S101 - made when it was not given
         odd: dict[str, str] = {}
         found: dict[str, Any] = settled(values, odd)
         return {

@@ -50,11 +50,11 @@ def draw(
 
 def _further(document: Document | Report, format: str) -> str:  # noqa: A002 - as above
     kind = document.kind if isinstance(document, Document) else "report"
-    if (kind, format) == ("gate", "junit"):
+    if isinstance(document, Document) and (kind, format) == ("gate", "junit"):
         from assay.report.junit import junit
 
-        return junit(document)
-    if (kind, format) == ("training", "card"):
+        return junit(document.result, seconds=document.provenance.seconds or 0.0)
+    if isinstance(document, Document) and (kind, format) == ("training", "card"):
         from assay.report.card import card_of
 
         return card_of(document)

@@ -87,13 +87,13 @@ def _sweep(evaluation: Snapshot) -> Mapping[str, tuple[float | None, ...]]:
         return {"threshold": (), "tp": (), "fp": ()}
     tp, fp = swept.tp, swept.fp
     if evaluation.weighted:
-        negatives, positives = evaluation.ranked or (0.0, 0.0)
-        tp, fp = _without_noise(tp, positives), _without_noise(fp, negatives)
+        tp, fp = _without_noise(tp), _without_noise(fp)
     return {"threshold": swept.threshold, "tp": tp, "fp": fp}
 
 
-def _without_noise(sums: tuple[float, ...], total: float) -> tuple[float, ...]:
+def _without_noise(sums: tuple[float, ...]) -> tuple[float, ...]:
     """Sums of weights that never fall and start at an exact 0, which rounding may have undone."""
+    total = sums[-1]
     cleaned = np.where(np.array(sums) < _NOISE * total, 0.0, sums)
     found: list[float] = np.minimum(np.maximum.accumulate(cleaned), total).tolist()
     return tuple(found)

@@ -8,16 +8,16 @@ from html.parser import HTMLParser
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.measures import find
+from assay.report.provenance import Provenance
 from assay.report.sections import (
     Column,
-    Report,
     Dot,
     Dots,
     Kind,
     Matrix,
     Panel,
     Prose,
-    Provenance,
+    Report,
     Section,
     Table,
     Tier,

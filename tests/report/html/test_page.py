@@ -159,7 +159,7 @@ def test_formulas_that_the_plots_need_are_there_whatever_the_panel_shows() -> No
 
 
 def test_data_of_the_script_is_the_sweep_of_the_evaluation() -> None:
-    panel = panel_of(evaluation("binary"))
+    panel = panel_of(evaluation("binary").snapshot())
     assert panel is not None
     data = json.loads(Parts(render(document("binary").report)).code["data"])
     assert data["sweep"] == {name: list(column) for name, column in panel.sweep.items()}

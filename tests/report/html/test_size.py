@@ -8,9 +8,9 @@ import pytest
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.measures import find
-from assay.report.sections import Column, Report, Dot, Dots, Kind, Matrix, Prose, Section, Table
 from assay.report.html import LARGEST, render
 from assay.report.html.limits import Limits
+from assay.report.sections import Column, Dot, Dots, Kind, Matrix, Prose, Report, Section, Table
 
 from .pages import PANEL, Parts, small
 

@@ -31,6 +31,11 @@ class Finding(Frame):
     rows: tuple[int, ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
+    def shaped(self, plain: dict[str, Any]) -> dict[str, Any]:
+        """What the contract names stands first."""
+        last = ("title", "why", "remedy")
+        return {key: plain[key] for key in (*(k for k in plain if k not in last), *last)}
+
 
 @dataclass(frozen=True)
 class Seen:

@@ -176,7 +176,7 @@ class Hashing:
     """Size and SHA-256 of inputs, taken beside the reading of them and not in a pass of its own.
 
     A thread begins at once, and reads what lies in the page cache for whoever counts the rows.
-    Standard input and servers have a name alone. ``maybe`` are names that may turn out to be inputs.
+    Standard input and servers have a name alone; ``maybe`` are names that may prove to be inputs.
     """
 
     def __init__(self, inputs: Sequence[str], request: Request, maybe: Sequence[str] = ()) -> None:
