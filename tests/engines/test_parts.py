@@ -1,5 +1,6 @@
 """Rows that come part by part: how their scores are kept, and what is said of that."""
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -196,3 +197,71 @@ def test_distinct_numbers_are_gathered_once() -> None:
     numbers.add(np.array([0.25, 0.0], np.float32))
     assert numbers.done().tolist() == [0.0, 0.25, 0.5]
     assert not np.signbit(numbers.done()[0])
+
+
+def _plain(kind: Any, extra: str = "") -> dict[str, Any]:
+    """Labels and scores alone; one label comes late, some scores lie outside [0, 1]."""
+    columns = _columns(rare=0.1)
+    truth = columns["y_true"].astype(object)
+    if extra:
+        truth[2500:2600] = extra
+    score = columns["y_score"].astype(kind)
+    score[1200:1210] = [0, -0.0, 1, 0.5, 1e-30, 5, -3, 1 - 2**-20, 2**-60, 1e30]
+    return {"y_true": truth.astype(str), "y_score": score}
+
+
+@pytest.mark.parametrize("extra", ["", "worm"])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("ask", [Ask(), Ask(scores=Grid(5)), Ask(threshold=0.3)], ids=str)
+def test_many_rows_of_one_score_are_counted_as_few_are(ask: Ask, kind: Any, extra: str) -> None:
+    columns = _plain(kind, extra)
+    counting = Accumulator(ask, limit=SMALL)
+    for part in _feed(columns).parts:
+        counting.add(part)
+    assert counting.nbytes > 0
+    assert counting.done().to_bytes() == _whole(columns, ask).to_bytes()
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_many_rows_between_cuts_are_counted_as_few_are(kind: Any) -> None:
+    columns = _plain(kind)
+    feed = _feed(columns)
+    tally, _ = Parts(feed, limit=1 << 17).count(Ask(), "cuts")
+    assert tally.to_bytes() == _whole(columns, Ask(scores=Cuts())).to_bytes()
+    assert feed.passes == 2
+
+
+def test_scores_that_lie_far_apart_leave_the_counters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.engines.score_counter._ROOM", 1 << 20)
+    generator = np.random.default_rng(6)
+    score = (generator.normal(size=ROWS) * 10.0 ** generator.integers(-30, 30, ROWS)).astype("f4")
+    columns = {"y_true": np.where(score > 1, "attack", "normal"), "y_score": score}
+    counting = Accumulator(Ask(), limit=SMALL)
+    for part in _feed(columns).parts:
+        counting.add(part)
+    assert counting.done().to_bytes() == _whole(columns).to_bytes()
+
+
+def test_what_goes_wrong_while_reading_is_raised_where_rows_are_counted() -> None:
+    first = _feed(_columns()).parts[:7]
+
+    def rows() -> Iterator[Coded]:
+        yield from first
+        raise InputError("row 701: found 'x', expected a number")
+
+    with pytest.raises(InputError, match="row 701"):
+        Parts(rows).count(Ask())
+
+
+def test_reading_stops_where_counting_does() -> None:
+    given: list[int] = []
+
+    def rows() -> Iterator[Coded]:
+        for number, part in enumerate(_feed(_columns()).parts):
+            given.append(number)
+            yield part
+
+    with pytest.raises(InputError, match="max_memory="):
+        Parts(rows, limit=TINY).count(Ask(), "exact")
+    assert len(given) < 10
+    assert not [thread for thread in threading.enumerate() if thread.name == "assay-reader"]

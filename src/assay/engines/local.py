@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from assay.sources.batch import Labels
 from assay.sources.labelling import unify
 from assay.sources.thresholds import USUAL
 from assay.tally import ClusterTally, Crosstab, LossSums, Sample, ScoreTally, Tally
+from assay.tally.blocks import map_blocks
 from assay.tally.by_name import (
     DECISION,
     LARGEST,
@@ -26,6 +28,7 @@ from assay.tally.by_name import (
     Names,
     Said,
 )
+from assay.tally.counters import count_cuts
 from assay.tally.crosstab import BELOW, FLAGGED
 from assay.tally.keeping import Cuts, Exact, Grid
 from assay.tally.record import MOST_PROBABILITIES, kept_rows
@@ -35,6 +38,8 @@ Array: TypeAlias = npt.NDArray[Any]
 
 MODEL = "model"
 _REACHED = (BELOW, FLAGGED)
+# So many labels are counted one by one.
+_FEW_LABELS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +77,7 @@ def count_coded(rows: Coded, ask: Ask, cutting: Cutting | None = None) -> Tally:
         threshold=ask.threshold,
         rows=rows.rows,
         empty=rows.empty,
-        decided={key: _crosstab(rows, opinion) for key, opinion in opinions.items()},
+        decided={key: opinion.crosstab(rows) for key, opinion in opinions.items()},
         scores=scores,
         extremes={key: _ends(column, scores.get(key)) for key, column in rankings.items()},
         losses=_losses(rows, rankings, ask),
@@ -119,6 +124,77 @@ class _Opinion:
     def __init__(self, names: tuple[str, ...], codes: Array) -> None:
         self.names, self.codes = names, codes
 
+    def crosstab(self, rows: Coded, chosen: Array | None = None) -> Crosstab:
+        """How many rows, or of those chosen, have each label and each thing said."""
+
+        def some(column: Any) -> Any:
+            return column if column is None or chosen is None else column[chosen]
+
+        return Crosstab.of_codes(
+            rows.truth.names,
+            some(rows.truth.codes),
+            self.names,
+            some(self.codes),
+            counts=some(rows.counts),
+            weights=some(rows.weights),
+        )
+
+
+class _Reached(_Opinion):
+    """Whether the score of each row reaches the threshold."""
+
+    def __init__(self, scores: Array, threshold: float) -> None:
+        self.names, self._scores, self._threshold = _REACHED, scores, threshold
+
+    @cached_property
+    def codes(self) -> Array:  # type: ignore[override]
+        """Written down only where rows are taken apart."""
+        return np.asarray(self._scores >= np.float64(self._threshold)).view(np.uint8)
+
+    def crosstab(self, rows: Coded, chosen: Array | None = None) -> Crosstab:
+        """How many rows, or of those chosen, have each label and reach the threshold or not."""
+        if chosen is not None or rows.counts is not None or rows.weights is not None:
+            return super().crosstab(rows, chosen)
+        names, truth = rows.truth.names, rows.truth.codes
+        return flagged(names, flagged_counts(self._scores, truth, len(names), self._threshold))
+
+
+def flagged(names: Sequence[str], counts: Array) -> Crosstab:
+    """The table of how many rows of each label are below the threshold, and how many reach it."""
+    cells = {
+        (name, said): int(counts[i, j])
+        for i, name in enumerate(names)
+        for j, said in enumerate(_REACHED)
+        if counts[i, j]
+    }
+    return Crosstab({cell: cells[cell] for cell in sorted(cells)})
+
+
+def flagged_counts(scores: Array, truth: Array, labels: int, threshold: float) -> Array:
+    """How many rows of each label are below the threshold, and how many reach it."""
+    kind = scores.dtype.type
+    with np.errstate(over="ignore"):
+        least = kind(threshold)
+    if float(least) < threshold:
+        # The smallest score of this kind that is not below the threshold.
+        least = np.nextafter(least, kind(np.inf))
+
+    def work(i: int, j: int) -> Array:
+        reached = scores[i:j] >= least
+        if labels > _FEW_LABELS:
+            codes = 2 * truth[i:j].astype(np.int64) + reached
+            return np.bincount(codes, minlength=2 * labels).reshape(labels, 2)
+        counts = np.zeros((labels, 2), np.int64)
+        for label in range(labels):
+            own = truth[i:j] == label
+            counts[label, 0] = np.count_nonzero(own)
+            np.logical_and(own, reached, out=own)
+            counts[label, 1] = np.count_nonzero(own)
+        counts[:, 0] -= counts[:, 1]
+        return counts
+
+    return np.asarray(sum(map_blocks(len(scores), lambda: work)))
+
 
 def _opinions(rows: Coded, rankings: Mapping[Said, Array], ask: Ask) -> dict[Said, _Opinion]:
     """What was said of each row, in every way that may turn out to be the one that counts."""
@@ -127,25 +203,8 @@ def _opinions(rows: Coded, rankings: Mapping[Said, Array], ask: Ask) -> dict[Sai
     if rows.probabilities is not None and len(rows.columns or ()) > 2:
         largest = np.asarray(rows.probabilities.argmax(axis=1), np.uint16)
         return {LARGEST: _Opinion(rows.columns or (), largest)}
-    threshold = np.float64(USUAL if ask.threshold is None else ask.threshold)
-    return {
-        key: _Opinion(_REACHED, np.asarray(column >= threshold).view(np.uint8))
-        for key, column in rankings.items()
-    }
-
-
-def _crosstab(rows: Coded, opinion: _Opinion, chosen: Array | None = None) -> Crosstab:
-    def some(column: Any) -> Any:
-        return column if column is None or chosen is None else column[chosen]
-
-    return Crosstab.of_codes(
-        rows.truth.names,
-        some(rows.truth.codes),
-        opinion.names,
-        some(opinion.codes),
-        counts=some(rows.counts),
-        weights=some(rows.weights),
-    )
+    threshold = USUAL if ask.threshold is None else ask.threshold
+    return {key: _Reached(column, threshold) for key, column in rankings.items()}
 
 
 def _scores(rows: Coded, column: Array, ask: Ask, cutting: Cutting | None) -> ScoreTally:
@@ -157,7 +216,7 @@ def _scores(rows: Coded, column: Array, ask: Ask, cutting: Cutting | None) -> Sc
             names = tuple(sorted((*names, at.frequent)))
             codes = np.array([names.index(n) for n in rows.truth.names], codes.dtype)[codes]
         where = names.index(at.frequent)
-        return ScoreTally.of_cuts(names, at.cuts, column, codes, frequent=where, counts=rows.counts)
+        return count_cuts(names, at.cuts, column, codes, frequent=where, counts=rows.counts)
     assert kept is not None  # noqa: S101 - asked for by the caller
     return ScoreTally.of_rows(
         names, column, codes, counts=rows.counts, weights=rows.weights, kept=kept
@@ -196,7 +255,7 @@ def _losses(
         follow = rows.weights is None and isinstance(ask.scores, Exact)
         follow = follow or isinstance(ask.scores, Grid) or not ask.losses
         return (
-            {} if follow or not rankings else _losses_of_score(rows, next(iter(rankings.values())))
+            {} if follow or not rankings else losses_of_score(rows, next(iter(rankings.values())))
         )
     columns = list(rows.columns or ())
     found = {}
@@ -213,7 +272,7 @@ def _losses(
     return found
 
 
-def _losses_of_score(rows: Coded, score: Array) -> dict[tuple[str, str], LossSums]:
+def losses_of_score(rows: Coded, score: Array) -> dict[tuple[str, str], LossSums]:
     """The losses of each label if it is the positive, and if it is not; outside [0, 1] none."""
     inside = (score >= 0) & (score <= 1)
     sums = {}
@@ -288,7 +347,7 @@ def _slices(
 ) -> dict[tuple[str, str], dict[Said, Crosstab]]:
     """One table a value of each sliced column."""
     tables = {
-        (column, name): {key: _crosstab(rows, opinion, chosen) for key, opinion in opinions.items()}
+        (column, name): {key: opinion.crosstab(rows, chosen) for key, opinion in opinions.items()}
         for column, part in rows.slices.items()
         for name, chosen in _rows_by_name(part).items()
     }

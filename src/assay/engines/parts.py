@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -11,9 +12,11 @@ import numpy.typing as npt
 
 from assay.engines.ask import Ask
 from assay.engines.local import Cutting, count_coded
+from assay.engines.score_counter import ScoreCounter
 from assay.errors import InputError
 from assay.sources.batch import Coded, joined
 from assay.tally import Tally
+from assay.tally.by_name import Names
 from assay.tally.keeping import AUTO, BITS, Cuts, Exact, Grid, keeping_of_mode
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -21,6 +24,10 @@ Array: TypeAlias = npt.NDArray[Any]
 # How many rows are counted at once, and how many tallies are added at once.
 LOT = 1 << 23
 _FAN = 8
+# How many parts are read before they are counted.
+_AHEAD = 2
+# Rows of float32 scores take few bytes, so more of them may wait until they show to be many.
+_NARROW_LOTS = 4
 # Adding tallies and judging them takes so many times what they hold.
 _FACTOR = 3
 
@@ -37,18 +44,45 @@ class Accumulator:
         self._lot = LOT if limit is None else max(min(LOT, limit >> 8), 1)
         self._waiting: list[Coded] = []
         self._waiting_rows = 0
+        self._counter: ScoreCounter | None = None
         self._levels: list[list[Tally]] = []
 
     def add(self, rows: Coded) -> None:
         """Count further rows."""
+        if self._counter is not None:
+            if self._counter.takes(rows):
+                self._counter.add(rows)
+                if self._counter.spread:
+                    self._end_counter()
+                return
+            self._end_counter()
         self._waiting.append(rows)
         self._waiting_rows += rows.size
-        if self._waiting_rows >= self._lot:
+        lots = _NARROW_LOTS if _narrow(rows) and isinstance(self._ask.scores, Exact) else 1
+        if self._waiting_rows >= lots * self._lot:
+            self._count_lot()
+
+    def _count_lot(self) -> None:
+        """Count the rows that wait, of which there are many, so that more may come."""
+        if not ScoreCounter.suits(self._waiting, self._ask, self._cutting):
             self._count_waiting()
+            return
+        waiting, self._waiting, self._waiting_rows = self._waiting, [], 0
+        names = sorted({name for rows in waiting for name in rows.truth.names})
+        labels = Names(tuple(names), waiting[0].truth.kind)
+        self._counter = ScoreCounter(self._ask, labels, self._cutting)
+        for rows in waiting:
+            self.add(rows)
+
+    def _end_counter(self) -> None:
+        if self._counter is not None:
+            tally, self._counter = self._counter.done(), None
+            self._carry(tally, 0)
 
     def coarsen(self, bits: int) -> None:
         """Keep scores as a grid from now on, those of rows so far too."""
         self._ask = replace(self._ask, scores=Grid(bits))
+        self._end_counter()
         self._count_waiting()
         self._levels = [[_to_grid(tally, bits) for tally in level] for level in self._levels]
 
@@ -59,7 +93,8 @@ class Accumulator:
     @property
     def nbytes(self) -> int:
         """About how many bytes the scores take that are kept."""
-        return sum(
+        counted = 0 if self._counter is None else self._counter.nbytes
+        return counted + sum(
             table.scores.nbytes + table.counts.nbytes
             for level in self._levels
             for tally in level
@@ -68,6 +103,7 @@ class Accumulator:
 
     def done(self) -> Tally:
         """The tally of all rows so far."""
+        self._end_counter()
         self._count_waiting()
         total = Tally.merge([tally for level in self._levels for tally in level])
         self._levels = [[total]]
@@ -134,7 +170,7 @@ class Parts:
         """
         counting, fits = Accumulator(ask, limit=self.limit), True
         bounded = not isinstance(ask.scores, Grid)
-        for part in self.rows():
+        for part in self._parts():
             counting.add(part)
             if bounded and fits and self._exceeds(counting.nbytes):
                 fits = False
@@ -143,13 +179,17 @@ class Parts:
                 counting.coarsen(BITS)
         return counting, fits
 
+    def _parts(self) -> Iterator[Coded]:
+        """The parts, read ahead; what comes once may be waited for, and then nothing can end it."""
+        return _ahead(self.rows) if self.again else self.rows()
+
     def _exceeds(self, size: int) -> bool:
         return self.limit is not None and _FACTOR * size > self.limit
 
     def _cut(self, ask: Ask) -> Tally:
         cutting = self._cutting(ask)
         counting = Accumulator(replace(ask, scores=Cuts()), cutting, self.limit)
-        for part in self.rows():
+        for part in self._parts():
             counting.add(part)
         return counting.done()
 
@@ -159,7 +199,7 @@ class Parts:
         while True:
             counting = Accumulator(replace(ask, scores=None, losses=False), limit=self.limit)
             scores = Distinct()
-            for part in self.rows():
+            for part in self._parts():
                 if part.score is None:
                     raise InputError(
                         "mode='cuts' is for rows with one score: say mode='exact' or mode='grid'"
@@ -175,6 +215,48 @@ class Parts:
             if guess in (None, frequent):
                 return Cutting(frequent, scores.done())
             guess = frequent
+
+
+def _narrow(rows: Coded) -> bool:
+    return rows.score is not None and rows.score.dtype == np.float32
+
+
+def _ahead(rows: Callable[[], Iterator[Coded]]) -> Iterator[Coded]:
+    """The same parts, read by a thread of its own while those before are counted.
+
+    All of the iterator runs in that thread: connections to databases do not change theirs.
+    """
+    # Imported here: small tables do without them.
+    from queue import Empty, Queue
+    from threading import Event, Thread
+
+    parts: Queue[Coded | BaseException | None] = Queue(_AHEAD)
+    stopped = Event()
+
+    def read() -> None:
+        end: BaseException | None = None
+        try:
+            for part in rows():
+                parts.put(part)
+                if stopped.is_set():
+                    break
+        except BaseException as error:  # noqa: BLE001 - raised again where the parts are taken
+            end = error
+        parts.put(end)
+
+    reader = Thread(target=read, name="assay-reader", daemon=True)
+    reader.start()
+    try:
+        while (part := parts.get()) is not None:
+            if isinstance(part, BaseException):
+                raise part
+            yield part
+    finally:
+        stopped.set()
+        while reader.is_alive():
+            with suppress(Empty):
+                parts.get(timeout=0.1)
+        reader.join()
 
 
 def _to_grid(tally: Tally, bits: int) -> Tally:

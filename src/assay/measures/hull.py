@@ -28,21 +28,26 @@ def upper_hull(x: Array, y: Array) -> npt.NDArray[np.int64]:
     """
     if not len(x):
         return np.empty(0, np.int64)
-    # Of equal points the last one: two of them would each hide the other.
-    kept = np.append(np.flatnonzero((np.diff(x) != 0) | (np.diff(y) != 0)), len(x) - 1)
+    # A corner is the last point of its x and higher than those before; the first point is one too.
+    # Of equal points it is the last one: two of them would each hide the other.
+    first = int(np.argmax(np.append((x != x[0]) | (y != y[0]), True))) - 1
+    ends = np.append(np.flatnonzero(x[1:] != x[:-1]), len(x) - 1)
+    heights = y[ends]
+    ends = ends[np.concatenate((heights[:1] != y[0], heights[1:] != heights[:-1]))]
+    kept = np.concatenate(([first], ends[(ends > first) & (ends < len(x) - 1)], [len(x) - 1]))
+    kept = kept[first == len(x) - 1 :]
+    x, y = x[kept], y[kept]
     whole = x.dtype.kind in "iu" and y.dtype.kind in "iu"
-    if whole and max(int(x[-1]), int(y[-1])) < _EXACT:
-        x, y = x.astype(np.int64), y.astype(np.int64)
-    elif whole:
-        x, y = x.astype(object), y.astype(object)
+    kind: Any = np.int64 if max(int(x[-1]), int(y[-1])) < _EXACT else object
+    if whole:
+        x, y = x.astype(kind), y.astype(kind)
     while len(kept) > _FEW:
         # A point that is not above the line between its neighbours is no corner.
-        left, middle, right = kept[:-2], kept[1:-1], kept[2:]
-        above = _turn(x, y, left, middle, right) < 0
-        kept = np.concatenate((kept[:1], middle[above], kept[-1:]))
+        above = np.concatenate(([True], _turns(x, y) < 0, [True]))
+        kept, x, y = kept[above], x[above], y[above]
         if above.sum() > _HARDLY * len(above):
             break
-    points = list(zip(kept.tolist(), x[kept].tolist(), y[kept].tolist(), strict=True))
+    points = list(zip(kept.tolist(), x.tolist(), y.tolist(), strict=True))
     held: list[tuple[int, Any, Any]] = []
     for at, across, up in points:
         while len(held) > 1:
@@ -54,6 +59,7 @@ def upper_hull(x: Array, y: Array) -> npt.NDArray[np.int64]:
     return np.array([at for at, _, _ in held], np.int64)
 
 
-def _turn(x: Array, y: Array, a: Array, b: Array, c: Array) -> Array:
-    """Negative where the way from a over b to c turns right: where b is above the line."""
-    return np.asarray((x[b] - x[a]) * (y[c] - y[a]) - (y[b] - y[a]) * (x[c] - x[a]))
+def _turns(x: Array, y: Array) -> Array:
+    """Negative where the way over a point turns right: where it is above its neighbours' line."""
+    to_x, to_y = x[1:-1] - x[:-2], y[1:-1] - y[:-2]
+    return np.asarray(to_x * (y[2:] - y[:-2]) - to_y * (x[2:] - x[:-2]))

@@ -302,9 +302,13 @@ def gain_area(points: Points) -> Reading:
     slope = slope_across / slope_up
     part = (share - points.rates(outer)[0]) / slope_up
     start = points.rates(outer)[1] + part * slope_across
-    at = np.arange(inner, -1, -1)
-    t = np.append(share, points.tp[inner::-1] / points.positives)
-    f = np.append(start, points.fp[inner::-1] / points.negatives)
+    # Of points with one detection rate only the first and the last are corners.
+    falls = points.tp[1 : inner + 1] != points.tp[:inner]
+    corners = np.ones(inner + 1, bool)
+    corners[1:-1] = falls[:-1] | falls[1:]
+    at = np.flatnonzero(corners)[::-1]
+    t = np.append(share, points.tp[at] / points.positives)
+    f = np.append(start, points.fp[at] / points.negatives)
     of_recall, of_precision = 1 - odds * (1 - t) / t, 1 - f / t
     of_recall[0] = 0.0
     value = float((np.diff(of_recall) * (of_precision[1:] + of_precision[:-1])).sum() / 2)

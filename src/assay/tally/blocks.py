@@ -8,10 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from functools import cache
+from threading import current_thread
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 BLOCK = 1 << 16
 _SERIAL_BLOCKS = 4
+_NAME = "assay-blocks"
 
 Result = TypeVar("Result")
 Worker = Callable[[int, int], Result]
@@ -42,15 +48,21 @@ def map_blocks(size: int, worker: Callable[[], Worker[Result]], block: int = BLO
     """
     cut = bounds(size, block)
     count = min(threads(), len(cut))
-    if count <= 1 or len(cut) <= _SERIAL_BLOCKS:
+    # What is called by one of the threads runs there: it would wait for itself.
+    if count <= 1 or len(cut) <= _SERIAL_BLOCKS or current_thread().name.startswith(_NAME):
         return _run(worker, cut)
+    shares = [cut[i::count] for i in range(count)]
+    parts = list(_pool(count, os.getpid()).map(lambda share: _run(worker, share), shares))
+    return [parts[i % count][i // count] for i in range(len(cut))]
+
+
+@cache
+def _pool(count: int, _: int) -> ThreadPoolExecutor:
+    """The threads of this process: starting some for each call takes longer than many a call."""
     # Imported here: it brings logging along, which costs more than the rest of the package.
     from concurrent.futures import ThreadPoolExecutor
 
-    shares = [cut[i::count] for i in range(count)]
-    with ThreadPoolExecutor(count) as pool:
-        parts = list(pool.map(lambda share: _run(worker, share), shares))
-    return [parts[i % count][i // count] for i in range(len(cut))]
+    return ThreadPoolExecutor(count, thread_name_prefix=_NAME)
 
 
 def _run(worker: Callable[[], Worker[Result]], share: Sequence[tuple[int, int]]) -> list[Result]:

@@ -37,6 +37,8 @@ Array: TypeAlias = npt.NDArray[Any]
 Ids: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
+# Where rows below the lowest cut stand.
+LOWEST = -float(np.finfo(np.float64).max)
 _MANTISSA = {np.dtype(np.float32): 23, np.dtype(np.float64): 52}
 # What is added to the exponent as a float stores it, so that that of 2^-1074 becomes 1.
 _SHIFT = {np.dtype(np.float32): 1075 - 127, np.dtype(np.float64): 1075 - 1023}

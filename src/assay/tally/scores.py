@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +15,7 @@ from assay.tally import codec
 from assay.tally.blocks import map_blocks
 from assay.tally.grouping import count_cells, group, in_cells, sum_tables
 from assay.tally.keeping import (
+    LOWEST,
     Cuts,
     Exact,
     Grid,
@@ -31,9 +31,6 @@ from assay.tally.packed import count_binary, narrow, narrow_scores
 
 Scores: TypeAlias = npt.NDArray[np.floating[Any]]
 Array: TypeAlias = npt.NDArray[Any]
-
-# Where rows below the lowest cut stand.
-_LOWEST = -float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,48 +94,6 @@ class ScoreTally:
             return replace(cls.zero(labels), kept=kept)
         found = cls._of_sums(labels, distinct, sums, weighted=weights is not None)
         return found.to_grid(kept.bits) if isinstance(kept, Grid) else found
-
-    @classmethod
-    def of_cuts(
-        cls,
-        labels: Sequence[str],
-        cuts: Scores,
-        scores: Scores,
-        truth: Array,
-        *,
-        frequent: int,
-        counts: npt.NDArray[np.int64] | None = None,
-    ) -> ScoreTally:
-        """Count rows at ascending cuts, and those of the frequent label into the gaps too.
-
-        The cuts are the distinct scores of all other labels, in all rows of the data.
-
-        >>> cuts, scores = np.array([0.5, 0.9]), np.array([0.9, 0.5, 0.7, 0.6, 0.9])
-        >>> tally = ScoreTally.of_cuts(
-        ...     ("benign", "attack"), cuts, scores, np.array([1, 1, 0, 0, 0]), frequent=0
-        ... )
-        >>> tally.scores.tolist(), tally.counts.tolist()
-        ([0.5, 0.5000000000000001, 0.9], [[0, 2, 1], [1, 0, 1]])
-        """
-        labels, cuts = tuple(labels), cuts.astype(np.float64) + 0.0
-        kept = Cuts(labels[frequent], hashlib.sha256(cuts.astype("<f8").tobytes()).hexdigest()[:16])
-        if not len(scores):
-            return replace(cls.zero(labels), kept=kept)
-        extremes(scores)
-        rows = scores.astype(np.float64) + 0.0
-        below = np.searchsorted(cuts, rows, side="right")
-        at = np.concatenate(([np.nan], cuts))[below]
-        with np.errstate(over="ignore"):  # no finite score lies above the largest
-            gap = np.concatenate(([_LOWEST], np.nextafter(cuts, np.inf)))[below]
-        outside = (at != rows) & (truth != frequent)
-        if outside.any():
-            row = int(outside.argmax())
-            raise TallyError(
-                f"the score {float(rows[row])!r} of a {labels[int(truth[row])]!r} row is none of "
-                f"the {len(cuts)} cuts; take the cuts from all rows that are not {kept.frequent!r}"
-            )
-        rows = np.where(at == rows, rows, gap)
-        return replace(cls.of_rows(labels, rows, truth, counts=counts), kept=kept)
 
     @classmethod
     def _of_sums(
@@ -265,7 +220,7 @@ class ScoreTally:
 
     def starting_at(self, smallest: float) -> ScoreTally:
         """The table of cuts with the rows below the lowest cut at the smallest score there is."""
-        if not isinstance(self.kept, Cuts) or not self.size or self.scores[0] != _LOWEST:
+        if not isinstance(self.kept, Cuts) or not self.size or self.scores[0] != LOWEST:
             return self
         return replace(self, scores=np.append(smallest, self.scores[1:]))
 

@@ -1,4 +1,4 @@
-"""A counter a bit pattern: the exact tally of float32 scores in bounded memory."""
+"""Counters that do not grow with the rows: one a cell of a grid, one a pattern of a float32."""
 
 from typing import Any
 
@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from assay.errors import ScoreError, TallyError
 from assay.tally import ScoreTally
-from assay.tally.patterns import PatternCounter
+from assay.tally.counters import GridCounter, PatternCounter
+from assay.tally.keeping import Grid
 
 from .kinds import THREE, TWO
 
@@ -44,7 +45,7 @@ def test_patterns_count_as_rows_do(rows: list[tuple[float, int]], step: int) -> 
 
 @pytest.mark.parametrize("lot", [1000, 1 << 17])
 def test_counters_grow_when_they_are_full(lot: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.tally.patterns._LOT", lot)
+    monkeypatch.setattr("assay.tally.counters._LOT", lot)
     random = np.random.default_rng(8)
     scores = random.choice(np.array([0.25, 0.75, 1.0], np.float32), 200_000, p=[0.001, 0.199, 0.8])
     scores[:70_000] = random.random(70_000, dtype=np.float32)
@@ -78,3 +79,43 @@ def test_what_has_no_pattern_is_refused() -> None:
         counter.add(np.array([0.5]), np.array([1]))
     with pytest.raises(ScoreError, match="1 of 2 are not; the first is nan in row 1"):
         counter.add(np.array([0.5, np.nan], np.float32), np.array([1, 0]))
+
+
+_ODD = [-0.0, 0.0, 1.0, 0.5, 5e-324, 1e-30, 2.0**-64, 1 - 2.0**-53, 0.5 + 2.0**-53, -2.0, 1e300]
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.one_of(st.sampled_from(_ODD), st.floats(0, 1), st.floats(-1e9, 1e9)),
+            st.integers(0, 2),
+        ),
+        max_size=60,
+    ),
+    step=st.integers(1, 30),
+    bits=st.integers(1, 14),
+    narrow=st.booleans(),
+)
+def test_cells_count_as_rows_do(
+    rows: list[tuple[float, int]], step: int, bits: int, *, narrow: bool
+) -> None:
+    scores = np.array([score for score, _ in rows])
+    if narrow:
+        scores = np.clip(scores, -1e30, 1e30).astype(np.float32)
+    truth = np.array([label for _, label in rows], np.uint8)
+    counter = GridCounter(THREE, bits)
+    for i in range(0, len(scores), step):
+        counter.add(scores[i : i + step], truth[i : i + step])
+    expected = ScoreTally.of_rows(THREE, scores, truth, kept=Grid(bits))
+    assert counter.done() == expected
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_many_rows_are_counted_into_the_cells_of_rows(kind: type) -> None:
+    random = np.random.default_rng(5)
+    scores = random.beta(0.05, 0.3, 300_000).astype(kind)
+    truth = (random.random(300_000) < 0.1).astype(np.uint8)
+    counter = GridCounter(TWO)
+    for i in range(0, 300_000, 70_000):
+        counter.add(scores[i : i + 70_000], truth[i : i + 70_000])
+    assert counter.done() == ScoreTally.of_rows(TWO, scores, truth, kept=Grid())

@@ -1,0 +1,140 @@
+"""Rows of a label and one score, counted piece by piece in counters that do not grow with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.engines.ask import Ask
+from assay.engines.local import Cutting, flagged, flagged_counts, losses_of_score
+from assay.sources.batch import Coded
+from assay.sources.thresholds import USUAL
+from assay.tally import LossSums, ScoreTally, Tally
+from assay.tally.by_name import SCORE, Names
+from assay.tally.counters import CutCounter, GridCounter, PatternCounter
+from assay.tally.keeping import Cuts, Exact, Grid
+from assay.tally.scores import extremes
+
+Array: TypeAlias = npt.NDArray[Any]
+
+_MOST_LABELS = 16
+_MOST_BITS = 16
+# Patterns may take so many bytes, or so many a row.
+_ROOM = 1 << 29
+_ROOM_A_ROW = 4
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """What the rows so far come to, beside their scores."""
+
+    flagged: Array
+    low: float = np.inf
+    high: float = -np.inf
+    rows: int = 0
+    empty: int = 0
+
+
+class ScoreCounter:
+    """Counts rows of a few labels and one score into what :func:`count_coded` makes of them.
+
+    Any floats are counted into a grid or between cuts; every distinct score is kept of those of 32
+    bits alone.
+    """
+
+    def __init__(self, ask: Ask, labels: Names, cutting: Cutting | None = None) -> None:
+        self._ask, self._labels = ask, labels
+        names = labels.names
+        kept = ask.scores
+        self._threshold = USUAL if ask.threshold is None else ask.threshold
+        self._scores: GridCounter | PatternCounter | CutCounter
+        if isinstance(kept, Grid):
+            self._scores = GridCounter(names, kept.bits)
+        elif cutting is not None:
+            frequent = names.index(cutting.frequent)
+            self._scores = CutCounter(names, cutting.cuts, frequent=frequent)
+        else:
+            self._scores = PatternCounter(names)
+        self._so_far = _Counted(np.zeros((len(names), 2), np.int64))
+        self._losses: dict[tuple[str, str], LossSums] = {}
+
+    @staticmethod
+    def suits(rows: Sequence[Coded], ask: Ask, cutting: Cutting | None = None) -> bool:
+        """Whether such rows can be counted so."""
+        names = {name for part in rows for name in part.truth.names}
+        if isinstance(ask.scores, Cuts) and (cutting is None or cutting.frequent not in names):
+            return False
+        return 0 < len(names) <= _MOST_LABELS and all(_plain(part, ask) for part in rows)
+
+    def takes(self, rows: Coded) -> bool:
+        """Whether further rows fit in: such ones, of labels that are known."""
+        names = self._labels.names
+        return _plain(rows, self._ask) and all(name in names for name in rows.truth.names)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the counters take."""
+        return self._scores.nbytes
+
+    @property
+    def spread(self) -> bool:
+        """Whether the scores lie so far apart that a table of them would take less."""
+        room = max(_ROOM, _ROOM_A_ROW * self._so_far.rows)
+        return isinstance(self._scores, PatternCounter) and self.nbytes > room
+
+    def add(self, rows: Coded) -> None:
+        """Count further rows."""
+        if rows.score is None or not rows.size:
+            return
+        names = self._labels.names
+        truth = rows.truth.codes
+        if rows.truth.names != names:
+            truth = np.array([names.index(name) for name in rows.truth.names], np.uint8)[truth]
+        low, high = extremes(rows.score)
+        before = self._so_far
+        self._so_far = _Counted(
+            before.flagged + flagged_counts(rows.score, truth, len(names), self._threshold),
+            min(before.low, low + 0.0),
+            max(before.high, high + 0.0),
+            before.rows + rows.rows,
+            before.empty + rows.empty,
+        )
+        self._scores.add(rows.score, truth)
+        if isinstance(self._ask.scores, Cuts) and self._ask.losses:
+            for key, sums in losses_of_score(rows, rows.score).items():
+                self._losses[key] = self._losses[key] + sums if key in self._losses else sums
+
+    def done(self) -> Tally:
+        """The tally of the rows so far."""
+        so_far = self._so_far
+        table: ScoreTally = self._scores.done()
+        return Tally(
+            labels=self._labels,
+            threshold=self._ask.threshold,
+            rows=so_far.rows,
+            empty=so_far.empty,
+            decided={SCORE: flagged(self._labels.names, so_far.flagged)},
+            scores={SCORE: table},
+            extremes={SCORE: (so_far.low, so_far.high)},
+            losses={key: self._losses[key] for key in sorted(self._losses)},
+        )
+
+
+def _plain(rows: Coded, ask: Ask) -> bool:
+    """Whether rows have a label and a score and nothing else that is counted."""
+    score = rows.score
+    if score is None or score.dtype not in (np.float32, np.float64):
+        return False
+    others = (rows.decision, rows.probabilities, rows.counts, rows.weights, rows.clusters)
+    if rows.slices or rows.days is not None or any(other is not None for other in others):
+        return False
+    kept = ask.scores
+    if isinstance(kept, Grid):
+        return kept.bits <= _MOST_BITS
+    if isinstance(kept, Cuts):
+        return True
+    return isinstance(kept, Exact) and score.dtype == np.float32

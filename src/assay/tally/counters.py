@@ -1,0 +1,394 @@
+"""Many rows of scores, counted in memory that does not grow with the rows.
+
+A grid has a counter for each cell of a label, cuts have one for each cut and each gap. A float32
+has 2^32 bit patterns, so there can be a counter for each of them too. Those have 16 bits and lie in
+pages of 2^12 patterns, which are laid out when the first row falls into them. How many rows a page
+has had bounds each of its counters. Where that bound is too large the counters are looked at, and a
+page that would not hold its rows gets wide counters besides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import TallyError
+from assay.tally.blocks import BLOCK, bounds
+from assay.tally.keeping import BITS, LOWEST, Cuts, Grid, cells, lowest
+from assay.tally.packed import narrow
+from assay.tally.scores import ScoreTally, extremes
+
+Array: TypeAlias = npt.NDArray[Any]
+Keys: TypeAlias = npt.NDArray[np.uint32]
+
+# So many rows are counted at once.
+_LOT = 1 << 22
+
+# -- cells of a grid -------------------------------------------------------------------------------
+
+# Scores that are nearer to 0 or 1 than 2^-_BINADES, and not there, are counted apart.
+_BINADES = 64
+_MANTISSA = {np.dtype(np.float32): (23, 127), np.dtype(np.float64): (52, 1023)}
+# So many tables that were counted apart are added at once.
+_FAN = 8
+
+
+class GridCounter:
+    """Counts rows by label and by the cell of their score.
+
+    >>> counter = GridCounter(("benign", "attack"), bits=4)
+    >>> counter.add(np.array([0.3, 0.9, 0.3001]), np.array([1, 0, 0]))
+    >>> counter.done().counts.tolist()
+    [[1, 1], [1, 0]]
+    """
+
+    def __init__(self, labels: Sequence[str], bits: int = BITS) -> None:
+        self.labels = tuple(labels)
+        self._bits = bits
+        # Of each label the cells of scores up to 1/2, then those above it, from the end inwards.
+        # The first of either is that of 0 or 1 itself.
+        self._size = (_BINADES << bits) + 1
+        self._counters = np.zeros(2 * len(self.labels) * self._size, np.int64)
+        self._room = np.empty(_LOT, np.int64)
+        self._apart: list[ScoreTally] = []
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the counters take."""
+        return self._counters.nbytes
+
+    def add(self, scores: Array, truth: Array) -> None:
+        """Count further rows: a score each, and the label as a position in the labels."""
+        for i in range(0, len(scores), _LOT):
+            self._count(scores[i : i + _LOT], truth[i : i + _LOT])
+
+    def _count(self, scores: Array, truth: Array) -> None:
+        places = self._room[: len(scores)]
+        work = self._placing(scores, truth, places)
+        # One after the other: rows come from another thread, which is at work meanwhile.
+        if all(work(i, j) for i, j in bounds(len(scores))):
+            np.add.at(self._counters, places, 1)
+            return
+        kept = Grid(self._bits)
+        self._apart.append(ScoreTally.of_rows(self.labels, scores, truth, kept=kept))
+        if len(self._apart) == _FAN:
+            self._apart = [ScoreTally.merge(self._apart)]
+
+    def _placing(self, scores: Array, truth: Array, places: Array) -> Callable[[int, int], bool]:
+        """What writes where the counters of a block lie; False if one of its rows has none."""
+        mantissa, bias = _MANTISSA[scores.dtype]
+        whole: Any = np.dtype(f"i{scores.itemsize}").type
+        lost, before = mantissa - self._bits, ((bias - _BINADES) << self._bits) - 1
+        sizes, halves = np.empty(BLOCK, scores.dtype), np.empty(BLOCK, whole)
+        above = np.empty(BLOCK, bool)
+
+        def work(i: int, j: int) -> bool:
+            rows, size, half, upper = scores[i:j], sizes[: j - i], halves[: j - i], above[: j - i]
+            if not (rows.min() >= 0 and rows.max() <= 1):
+                return False
+            np.subtract(scores.dtype.type(1), rows, out=size)
+            np.minimum(size, rows, out=size)
+            # Zeros lose their sign.
+            np.abs(size, out=size)
+            cell = size.view(whole)
+            np.right_shift(cell, lost, out=cell)
+            np.subtract(cell, before, out=cell)
+            if cell.min() <= 0:
+                near = rows[cell <= 0]
+                if ((near != 0) & (near != 1)).any():
+                    return False
+                np.maximum(cell, 0, out=cell)
+            np.greater(rows, scores.dtype.type(0.5), out=upper)
+            np.copyto(half, truth[i:j])
+            np.add(half, half, out=half)
+            np.add(half, upper, out=half)
+            np.multiply(half, self._size, out=half)
+            np.add(cell, half, out=cell)
+            np.copyto(places[i:j], cell)
+            return True
+
+        return work
+
+    def done(self) -> ScoreTally:
+        """The tally of all rows."""
+        both = self._counters.reshape(len(self.labels), 2, self._size)
+        first = int(cells(np.array([2.0**-_BINADES]), self._bits)[0])
+        last = int(cells(np.array([1.0]), self._bits)[0])
+        low, high = (np.flatnonzero(both[:, side].any(axis=0)) for side in (0, 1))
+        position = np.where(low, low + first - 1, 0), np.where(high, high + first - 1, 0)
+        ids = np.concatenate([position[0], (last - position[1])[::-1]])
+        counts = np.concatenate([both[:, 0, low], both[:, 1, high[::-1]]], axis=1)
+        kept = Grid(self._bits)
+        table = ScoreTally(self.labels, lowest(ids, self._bits), narrow(counts), kept=kept)
+        return ScoreTally.merge([table, *self._apart])
+
+
+# -- between the scores of the rarer labels --------------------------------------------------------
+
+
+class CutCounter:
+    """Counts rows at ascending cuts, and those of the frequent label into the gaps too.
+
+    The cuts are the distinct scores of all other labels, in all rows of the data.
+
+    >>> counter = CutCounter(("benign", "attack"), np.array([0.5, 0.9]), frequent=0)
+    >>> counter.add(np.array([0.9, 0.5, 0.7, 0.6, 0.9]), np.array([1, 1, 0, 0, 0]))
+    >>> counter.done().scores.tolist(), counter.done().counts.tolist()
+    ([0.5, 0.5000000000000001, 0.9], [[0, 2, 1], [1, 0, 1]])
+    """
+
+    def __init__(self, labels: Sequence[str], cuts: Array, *, frequent: int) -> None:
+        self.labels = tuple(labels)
+        self._frequent = frequent
+        self._cuts = cuts.astype(np.float64) + 0.0
+        # Of each label the gap below each cut, and the cut; and the gap above all of them.
+        self._counters = np.zeros((len(self.labels), 2 * len(cuts) + 1), np.int64)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the counters take."""
+        return self._counters.nbytes + self._cuts.nbytes
+
+    def add(self, scores: Array, truth: Array, counts: Array | None = None) -> None:
+        """Count further rows: a score each, and the label as a position in the labels."""
+        if len(scores):
+            extremes(scores)
+        for label in range(len(self.labels)):
+            own = np.flatnonzero(truth == label)
+            for i in range(0, len(own), _LOT):
+                rows = own[i : i + _LOT]
+                self._count(scores[rows], label, None if counts is None else counts[rows])
+
+    def _count(self, scores: Array, label: int, counts: Array | None) -> None:
+        # Scores in order are found many times faster.
+        if counts is None:
+            scores = np.sort(scores)
+        else:
+            order = np.argsort(scores)
+            scores, counts = scores[order], counts[order]
+        places = np.searchsorted(self._cuts, scores)
+        at_cut = np.append(self._cuts, np.nan)[places] == scores
+        if label != self._frequent and not at_cut.all():
+            odd = float(scores[int(at_cut.argmin())])
+            raise TallyError(
+                f"the score {odd!r} of a {self.labels[label]!r} row is none of the "
+                f"{len(self._cuts)} cuts; take the cuts from all rows that are not "
+                f"{self.labels[self._frequent]!r}"
+            )
+        np.multiply(places, 2, out=places)
+        np.add(places, at_cut, out=places)
+        np.add.at(self._counters[label], places, 1 if counts is None else counts)
+
+    def done(self) -> ScoreTally:
+        """The tally of all rows."""
+        held = np.flatnonzero(self._counters.any(axis=0))
+        with np.errstate(over="ignore"):  # no finite score lies above the largest
+            gaps = np.concatenate(([LOWEST], np.nextafter(self._cuts, np.inf)))
+        scores = np.where(held % 2, np.append(self._cuts, 0.0)[held // 2], gaps[held // 2])
+        digest = hashlib.sha256(self._cuts.astype("<f8").tobytes()).hexdigest()[:16]
+        kept = Cuts(self.labels[self._frequent], digest)
+        if not len(held):
+            return replace(ScoreTally.zero(self.labels), kept=kept)
+        return ScoreTally(self.labels, scores, narrow(self._counters[:, held]), kept=kept)
+
+
+def count_cuts(
+    labels: Sequence[str],
+    cuts: Array,
+    scores: Array,
+    truth: Array,
+    *,
+    frequent: int,
+    counts: npt.NDArray[np.int64] | None = None,
+) -> ScoreTally:
+    """The tally of rows that are all there, at ascending cuts and between them."""
+    counter = CutCounter(labels, cuts, frequent=frequent)
+    counter.add(scores, truth, counts)
+    return counter.done()
+
+
+# -- patterns of float32 ---------------------------------------------------------------------------
+
+_PAGE_BITS = 12
+_PAGE = 1 << _PAGE_BITS
+_PAGES = 1 << 32 - _PAGE_BITS
+_FULL = np.iinfo(np.uint16).max
+# So many pages are laid out at first.
+_FIRST_PAGES = 1024
+# So many pages are read at once.
+_TOGETHER = 64
+
+
+class PatternCounter:
+    """Counts rows of float32 scores by label.
+
+    >>> counter = PatternCounter(("benign", "attack"))
+    >>> counter.add(np.array([0.5, -0.25, 0.5], np.float32), np.array([1, 0, 0]))
+    >>> counter.done().counts.tolist()
+    [[1, 1], [0, 1]]
+    """
+
+    def __init__(self, labels: Sequence[str]) -> None:
+        self.labels = tuple(labels)
+        self._start()
+
+    def _start(self) -> None:
+        # Where the page of a label and the upper half of a key lies; -1 for nowhere yet.
+        self._slots = np.full(len(self.labels) * _PAGES, -1, np.int32)
+        self._used = 0
+        self._counters = np.zeros((_FIRST_PAGES, _PAGE), np.uint16)
+        self._bounds = np.zeros(_FIRST_PAGES, np.int64)
+        self._room = np.empty(_LOT, np.int64)
+        # Where the wide counters of a page lie; -1 for a page that has none.
+        self._wide_slots = np.full(_FIRST_PAGES, -1, np.int64)
+        self._wide = np.zeros((0, _PAGE), np.int64)
+
+    def add(self, scores: npt.NDArray[np.float32], truth: Array) -> None:
+        """Count further rows: a score each, and the label as a position in the labels."""
+        if scores.dtype != np.float32:
+            raise TallyError(
+                f"patterns are those of float32 scores; found {scores.dtype}. Count these exactly, "
+                f"by cuts or by a grid"
+            )
+        if len(scores):
+            extremes(scores)
+        for i in range(0, len(scores), _LOT):
+            self._count(scores[i : i + _LOT], truth[i : i + _LOT])
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the counters take."""
+        if not self._used:
+            return 0
+        return self._used * (_PAGE * 2 + 16) + self._wide.nbytes + self._slots.nbytes
+
+    def _count(self, scores: npt.NDArray[np.float32], truth: Array) -> None:
+        places = self._room[: len(scores)]
+        blocks = bounds(len(scores))
+        missing = self._places(scores, truth, places, blocks)
+        if missing:
+            self._lay_out(np.unique(np.concatenate(list(missing.values()))))
+            self._places(scores, truth, places, list(missing))
+        places = self._without_full(places)
+        np.add.at(self._counters.reshape(-1), places, np.uint16(1))
+
+    def _places(
+        self,
+        scores: npt.NDArray[np.float32],
+        truth: Array,
+        places: Array,
+        blocks: Sequence[tuple[int, int]],
+    ) -> dict[tuple[int, int], Array]:
+        """Write where the counters of some blocks lie; the pages that lie nowhere yet, by block."""
+        keys, turned = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.int32)
+        pages, slots = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int32)
+        missing = {}
+        for i, j in blocks:
+            key, page, slot = keys[: j - i], pages[: j - i], slots[: j - i]
+            np.add(scores[i:j], np.float32(0), out=key)
+            bits = _ordered(key.view(np.uint32), turned[: j - i])
+            np.right_shift(bits, np.uint32(_PAGE_BITS), out=turned[: j - i].view(np.uint32))
+            np.copyto(page, truth[i:j])
+            np.left_shift(page, 32 - _PAGE_BITS, out=page)
+            np.bitwise_or(page, turned[: j - i], out=page)
+            np.take(self._slots, page, out=slot, mode="clip")
+            np.bitwise_and(bits, np.uint32(_PAGE - 1), out=bits)
+            out = places[i:j]
+            np.copyto(out, slot)
+            np.left_shift(out, _PAGE_BITS, out=out)
+            np.bitwise_or(out, bits.view(np.int32), out=out)
+            if slot.min() < 0:
+                missing[i, j] = np.unique(page[slot < 0])
+        return missing
+
+    def _lay_out(self, pages: Array) -> None:
+        """Give a place to pages that have none."""
+        used = self._used + len(pages)
+        self._slots[pages] = np.arange(self._used, used)
+        if used > len(self._counters):
+            # In place: a copy would need the memory twice.
+            size = used + used // 8
+            self._counters.resize((size, _PAGE), refcheck=False)
+            self._bounds.resize(size, refcheck=False)
+            self._wide_slots.resize(size, refcheck=False)
+            self._wide_slots[self._used :] = -1
+        self._used = used
+
+    def _without_full(self, places: Array) -> Array:
+        """The rows whose counters hold them; others are counted apart."""
+        pages = places >> _PAGE_BITS
+        more = np.bincount(pages, minlength=len(self._bounds))
+        full = np.flatnonzero(self._bounds + more > _FULL)
+        if len(full):
+            self._bounds[full] = self._counters[full].max(axis=1)
+            full = full[self._bounds[full] + more[full] > _FULL]
+        if not len(full):
+            self._bounds += more
+            return places
+        more[full] = 0
+        self._bounds += more
+        self._widen(full)
+        wide = np.isin(pages, full)
+        rows = self._wide_slots[pages[wide]] << _PAGE_BITS | places[wide] & (_PAGE - 1)
+        np.add.at(self._wide.reshape(-1), rows, 1)
+        return places[~wide]
+
+    def _widen(self, pages: Array) -> None:
+        """Lay out wide counters for pages that have none."""
+        fresh = pages[self._wide_slots[pages] < 0]
+        self._wide_slots[fresh] = np.arange(len(self._wide), len(self._wide) + len(fresh))
+        self._wide = np.concatenate([self._wide, np.zeros((len(fresh), _PAGE), np.int64)])
+
+    def done(self) -> ScoreTally:
+        """The exact tally of all rows; the counter is used up."""
+        slots = self._slots.reshape(len(self.labels), _PAGES)
+        numbers = np.flatnonzero((slots >= 0).any(axis=0))
+        parts = [numbers[i : i + _TOGETHER] for i in range(0, len(numbers), _TOGETHER)]
+        sizes = [int(self._pages(slots[:, part]).any(axis=0).sum()) for part in parts]
+        largest = int(self._wide.max(initial=0)) + int(self._counters[: self._used].max(initial=0))
+        kind = np.min_scalar_type(largest)
+        keys = np.empty(sum(sizes), np.uint32)
+        counts = np.empty((len(self.labels), len(keys)), kind)
+        filled = 0
+        for part, size in zip(parts, sizes, strict=True):
+            pages = self._pages(slots[:, part])
+            held = np.flatnonzero(pages.any(axis=0))
+            first = part.astype(np.int64) << _PAGE_BITS
+            keys[filled : filled + size] = first[held >> _PAGE_BITS] + (held & (_PAGE - 1))
+            counts[:, filled : filled + size] = pages[:, held]
+            filled += size
+        self._start()
+        return ScoreTally(self.labels, _scores(keys), narrow(counts))
+
+    def _pages(self, slots: Array) -> Array:
+        """The counts of some pages by label, one page after the other."""
+        pages = np.where((slots >= 0)[:, :, None], self._counters[slots], np.uint16(0))
+        if not len(self._wide):
+            return pages.reshape(len(slots), -1)
+        wide = np.where(slots >= 0, self._wide_slots[slots], -1)
+        held = wide >= 0
+        pages = pages.astype(np.int64)
+        pages[held] += self._wide[wide[held]]
+        return pages.reshape(len(slots), -1)
+
+
+def _ordered(bits: Keys, room: npt.NDArray[np.int32]) -> Keys:
+    """Bits of scores, in place: those of negative ones turned over, others above them."""
+    # All bits of a negative score, the sign alone of another.
+    np.right_shift(bits.view(np.int32), 31, out=room)
+    np.bitwise_or(room.view(np.uint32), np.uint32(1 << 31), out=room.view(np.uint32))
+    return np.bitwise_xor(bits, room.view(np.uint32), out=bits)
+
+
+def _scores(keys: Keys) -> npt.NDArray[np.float32]:
+    """Keys back to scores, in place."""
+    for i in range(0, len(keys), _LOT):
+        part = keys[i : i + _LOT]
+        negative = part < np.uint32(1 << 31)
+        part ^= np.where(negative, np.uint32(0xFFFFFFFF), np.uint32(1 << 31))
+    return keys.view(np.float32)
