@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from assay.errors import AssayError
 from assay.measures.shown import MOVING
-from assay.report import Document
+from assay.report import Document, Report
 from assay.web.drawings import MOST, SPARK, Course, course_of, overlaid
 from assay.web.judging import form
 from assay.web.pages import FACES, face, page, report_page
@@ -233,20 +233,40 @@ def _trend(request: Request, store: Store) -> Response:
 async def compare(request: Request) -> Response:
     """Two runs or more: differences with intervals, curves over each other."""
     site: Site = request.app.state.site
-    return await site.read(_compared, request, _store(request))
-
-
-def _compared(request: Request, store: Store) -> Response:
+    store = _store(request)
     wanted = list(dict.fromkeys(request.query_params.getlist("run")))
     if len(wanted) < 2:
-        recent = store.runs(kind="evaluation", limit=20).runs
+        recent = await site.read(lambda: store.runs(kind="evaluation", limit=20).runs)
         return page("compare.html", request, "Compare runs", runs=recent, chosen=wanted)
     if len(wanted) > MOST:
         raise Refusal(422, f"{len(wanted)} runs are too many to tell apart.", f"Choose {MOST}.")
-    runs = [_run(store, id_) for id_ in wanted]
-    old, new, *others = runs
-    compared = store.compare(old.id, new.id)
-    document = compared if isinstance(compared, Document) else Document.from_json(compared)
+    runs = [await site.read(_run, store, id_) for id_ in wanted]
+    document = await _comparison(site, runs[0], runs[1])
+    return await site.read(_compared, request, runs, document)
+
+
+async def _comparison(site: Site, old: Run, new: Run) -> Document | Report:
+    """The comparison as the command line makes it; row by row it is work for another process."""
+    if old.has_rows and new.has_rows:
+        place = f"--store={site.settings.place}"
+        args = ("runs", "compare", old.id, new.id, place, "--format=json")
+        answer = await site.run(*args, seconds=site.limits.seconds - 2)
+        # Rows that can't be matched are compared unpaired all the same.
+        if json.loads(answer.out).get("paired", True):
+            return Document.from_json(answer.out)
+    return await site.read(_unpaired, old, new)
+
+
+def _unpaired(old: Run, new: Run) -> Document | Report:
+    from assay.report import document_of
+    from assay.store.comparing import Unpaired, compare_runs
+    from assay.store.reports import unpaired_document
+
+    found = compare_runs(old, new)
+    return unpaired_document(found) if isinstance(found, Unpaired) else document_of(found)
+
+
+def _compared(request: Request, runs: list[Run], document: Document | Report) -> Response:
     suffix = next((s for s in FACES if request.url.path.endswith(s)), "")
     if suffix:
         return face(document, suffix, f"comparison{suffix}")
@@ -260,7 +280,7 @@ def _compared(request: Request, store: Store) -> Response:
         template="compared.html",
         trail=(("/", "Runs"), ("/compare", "Compare")),
         runs=runs,
-        others=[(old, other) for other in others],
+        others=[(runs[0], other) for other in runs[2:]],
         curves=[curve for curve in curves if curve is not None],
     )
 
