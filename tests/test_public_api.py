@@ -13,7 +13,7 @@ import pytest
 
 import assay
 from assay import errors
-from assay.errors import DISTRIBUTION
+from assay.errors import DISTRIBUTION, AssayError
 from assay.measures import CATALOGUE
 
 ROOT = Path(__file__).parents[1]
@@ -27,6 +27,7 @@ HEAVY = {
     "scipy",
     "scipy.stats",
     "sklearn",
+    "sqlite3",
 }
 ERRORS = [
     found
@@ -164,7 +165,7 @@ def test_errors_are_also_what_python_would_raise() -> None:
     assert issubclass(errors.InputError, ValueError)
     assert issubclass(errors.UnknownMeasure, KeyError)
     for error in ERRORS:
-        if error not in (errors.AssayError, errors.UnknownMeasure, errors.TallyError):
+        if error not in (AssayError, errors.UnknownMeasure, errors.TallyError, errors.StoreError):
             assert issubclass(error, errors.InputError)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from assay.tally.patterns import PatternCounter
 
 from assay.tally import ScoreTally
 from assay.tally.keeping import Grid
-from assay.tally.patterns import PatternCounter
 from speed.rows import rows
 from speed.small import milliseconds
 from speed.timing import Finding

@@ -31,6 +31,7 @@ COMMANDS = (
     "predict",
     "check",
     "show",
+    "runs",
     "measures",
     "serve",
     "demo",

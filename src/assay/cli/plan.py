@@ -9,6 +9,7 @@ from assay.cli.command import Command
 from assay.cli.goals import CONFIDENCE, MAX_FAR, MAX_FPR, MIN_DR, detection_rates, goal
 from assay.cli.judging import BASE_RATE, judging
 from assay.cli.provenance import Making
+from assay.cli.recording import recording
 from assay.cli.reporting import Reporting, reporting
 
 EXAMPLES = (
@@ -87,6 +88,7 @@ EXAMPLES = (
     metavar="X",
     help="The share that the interval of --width will be about.  [default: 0.5, the widest]",
 )
+@recording()
 @reporting
 @click.pass_context
 def command(

@@ -339,7 +339,8 @@ def _reading(evaluation: Evaluation, entry: Entry, measure: Measure | None) -> s
 def _source_counts(evaluation: Evaluation) -> RowSource:
     refused = list(evaluation.source.get("refused", ()))
     rows_refused = evaluation.source.get("rows_refused", len(refused))
-    reasons, digest = evaluation.source.get("reasons"), evaluation.source.get("labels_sha256")
+    reasons = evaluation.source.get("reasons")
+    digest = evaluation.source.get("labels_sha256")
     return {
         "name": evaluation.source["name"],
         "rows_read": evaluation.source["rows_read"],

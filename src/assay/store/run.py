@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.errors import StoreError
@@ -58,6 +58,11 @@ class Run:
     def tally(self) -> Any:
         """The tally that was kept, None where none was."""
         return from_bytes(self.content("tally")) if self.has_tally else None
+
+    def loaded(self) -> Run:
+        """The same run with its content in memory, for when the store is closed."""
+        held = {sha: self.content(role) for role, sha in self.contents.items()}
+        return replace(self, read=held.__getitem__)
 
     def content(self, role: str) -> bytes:
         """The bytes of ``document``, ``tally`` or ``rows``."""

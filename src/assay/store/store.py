@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import StoreError, UnknownMeasure
 from assay.measures import parse
@@ -20,6 +20,10 @@ from assay.store.rows import KeptRows
 from assay.store.run import Name, Page, Point, Run
 from assay.store.summary import Summary, summary_of
 from assay.store.trend import Trend, trend_of
+
+if TYPE_CHECKING:
+    from assay.decisions import Comparison
+    from assay.store.comparing import Unpaired
 
 DEFAULT = "assay.db"
 ENVIRONMENT = "ASSAY_STORE"
@@ -140,12 +144,12 @@ class Store:
         run = Run(
             seq=0,
             id=secrets.token_hex(_ID),
-            name=_checked_name(name),
+            name=checked_name(name),
             kind=summary.kind,
             made=summary.made,
             headline=summary.headline,
             gate=summary.gate,
-            tags=_checked_tags(tags),
+            tags=checked_tags(tags),
             note=visible(note),
             test_set=summary.test_set,
             level=summary.level,
@@ -299,16 +303,21 @@ class Store:
         return next(iter(self._made(exact or rows)))
 
     def find(self, text: str, *, name: str | None = None) -> Run:
-        """The run that a text names: an id, ``last``, or ``last-passed``, the last passed gate."""
-        if text not in (LAST, LAST_PASSED):
+        """The run that a text names: an id, ``last``, or ``last-passed``, the last passed gate.
+
+        ``last~2`` is the one two before the last.
+        """
+        word, _, back = text.removeprefix("run:").partition("~")
+        if word not in (LAST, LAST_PASSED) or (back and not back.isdecimal()):
             return self.run(text)
-        gate = "pass" if text == LAST_PASSED else None
-        page = self.runs(name=name, gate=gate, limit=1)
-        if not page.runs:
+        gate = "pass" if word == LAST_PASSED else None
+        steps = int(back or 0)
+        page = self.runs(name=name, gate=gate, limit=steps + 1)
+        if len(page.runs) <= steps:
             of = "" if name is None else f" named {name!r}"
             what = "gate that passed" if gate else "run"
             raise StoreError(f"the store {self.place} has no {what}{of}; `assay runs` lists them")
-        return page.runs[0]
+        return page.runs[steps]
 
     def _made(self, rows: Sequence[tuple[Any, ...]]) -> Iterator[Run]:
         tags: dict[int, list[str]] = {row[0]: [] for row in rows}
@@ -386,11 +395,24 @@ class Store:
             f"{' and more' if len(known) > 30 else ''}"
         )
 
+    def size(self) -> dict[str, int]:
+        """How many runs the store has, and how many bytes its content takes."""
+        connection = self._connection()
+        ((runs,),) = connection.all("SELECT count(*) FROM runs")
+        ((content,),) = connection.all("SELECT coalesce(sum(length(data)), 0) FROM content")
+        return {"runs": int(runs), "content_bytes": int(content)}
+
+    def compare(self, old: str, new: str, **options: Any) -> Comparison | Unpaired:
+        """Whether the new run is really better: see :func:`assay.store.comparing.compare_runs`."""
+        from assay.store.comparing import compare_runs
+
+        return compare_runs(self.find(old), self.find(new), **options)
+
     # -- change ------------------------------------------------------------------------------------
 
     def tag(self, id: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> Run:  # noqa: A002
         """Give a run tags, and take some away."""
-        added, removed = _checked_tags(add), tuple(remove)
+        added, removed = checked_tags(add), tuple(remove)
         with self._writing() as connection:
             seq = self.run(id).seq
             connection.many(
@@ -427,7 +449,8 @@ class Store:
 # -- what is given ---------------------------------------------------------------------------------
 
 
-def _checked_name(name: str) -> str:
+def checked_name(name: str) -> str:
+    """A name for runs; refused where it is no line of text."""
     if not name.strip() or len(name) > _LONGEST_NAME or visible(name) != name:
         raise StoreError(
             f"the name of a run is a line of 1 to {_LONGEST_NAME} characters; found {name[:60]!r}"
@@ -435,7 +458,8 @@ def _checked_name(name: str) -> str:
     return name.strip()
 
 
-def _checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
+def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags, each once and in order; refused where one is no word."""
     found = [tags] if isinstance(tags, str) else list(tags)
     for tag in found:
         if not tag or len(tag) > _LONGEST_NAME or visible(tag) != tag or set(tag) & set(", "):

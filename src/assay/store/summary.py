@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from typing import Any
 
 from assay.errors import StoreError
 from assay.report.names import short, visible
+from assay.report.provenance import now
 
 # A run of thousands of classes has tens of thousands of estimates; trends follow the first ones,
 # and the document keeps all.
@@ -176,13 +176,6 @@ def key_of(entry: Mapping[str, Any], positive: Any) -> str:
 
 
 # -- moments ---------------------------------------------------------------------------------------
-
-
-def now() -> str:
-    """This moment; SOURCE_DATE_EPOCH, where it is set, stands for it."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
-    return moment.strftime(_FORM)
 
 
 def written(moment: Any) -> str:

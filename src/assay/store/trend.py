@@ -109,21 +109,24 @@ def trend_of(name: str, measure: str, points: Sequence[Point]) -> Trend:
             same = point.test_set is not None and point.test_set == last.test_set
             segment = last.segment if same else last.segment + 1
         placed.append(replace(point, segment=segment))
-    steps = _adjusted([_step(a, b) for a, b in pairwise(placed)])
-    newest = [point for point in placed if point.segment == placed[-1].segment]
+    judged = [(point, estimate_of(point)) for point in placed]
+    steps = _adjusted([_step(old, new) for old, new in pairwise(judged)])
+    newest = [each for each in judged if each[0].segment == placed[-1].segment]
     whole = _step(newest[0], newest[-1]) if len(newest) > 1 else None
     return Trend(name, measure, tuple(placed), steps, whole)
 
 
-def _step(old: Point, new: Point) -> Step:
+def _step(old: tuple[Point, Estimate], new: tuple[Point, Estimate]) -> Step:
+    (before, of_old), (now, of_new) = old, new
     try:
-        difference, p = unpaired_difference(_estimate(old), _estimate(new))
+        difference, p = unpaired_difference(of_old, of_new)
     except MethodError as odd:
-        difference, p = Estimate(new.value - old.value, note=str(odd)), math.nan
-    return Step(old.run, new.run, difference, p, old.segment == new.segment)
+        difference, p = Estimate(of_new - of_old, note=str(odd)), math.nan
+    return Step(before.run, now.run, difference, p, before.segment == now.segment)
 
 
-def _estimate(point: Point) -> Estimate:
+def estimate_of(point: Point) -> Estimate:
+    """The value of a point with its interval."""
     return Estimate(
         point.value,
         math.nan if point.low is None else point.low,
@@ -145,7 +148,7 @@ def _said(trend: Trend) -> Iterator[str]:
     points = trend.points
     last = points[-1]
     yield (
-        f"{trend.measure} of {trend.name}: {_estimate(last)} in the last of {len(points)} "
+        f"{trend.measure} of {trend.name}: {estimate_of(last)} in the last of {len(points)} "
         f"{'run' if len(points) == 1 else 'runs'} ({last.made})."
     )
     if trend.whole is not None:

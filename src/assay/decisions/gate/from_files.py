@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from assay.decisions.gate.gate import gate
 from assay.decisions.gate.result import Gate
@@ -12,7 +12,10 @@ from assay.decisions.gate.rule import NEW, OLD, Rule
 from assay.errors import InputError
 from assay.inference.bootstrap import SEED
 from assay.sources import FAMILY
-from assay.sources.files import Model, Progress, Request, read_models, silent, typed
+from assay.sources.files import Matched, Model, Progress, Request, read_models, silent, typed
+
+# Judges the rows that were read, given the arguments of a gate.
+Judge: TypeAlias = Callable[[Matched, dict[str, Any]], Gate]
 
 
 def gate_files(
@@ -35,11 +38,13 @@ def gate_files(
     seed: int = SEED,
     progress: Progress = silent,
     resampling: Callable[[int, int], None] | None = None,
+    judge: Judge | None = None,
 ) -> Gate:
     r"""Judge the predictions of a file by rules, beside those of a baseline on the same rows.
 
     The baseline is another file, matched by ``id_column``, or another column of the same file.
-    A column whose values are all labels holds decisions instead of scores.
+    A column whose values are all labels holds decisions instead of scores. ``judge`` takes the
+    place of :func:`assay.gate`, for rules about a model whose rows are elsewhere.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -67,8 +72,8 @@ def gate_files(
     columns = dict(found.columns)
     sliced = columns.get("slices", {})
     family = found.family or FAMILY
-    judged = gate(
-        columns["y_true"],
+    given: dict[str, Any] = dict(
+        y_true=columns["y_true"],
         rules=rules,
         new=found.scores.get(NEW),
         old=found.scores.get(OLD),
@@ -86,6 +91,7 @@ def gate_files(
         seed=seed,
         progress=resampling,
     )
+    judged = gate(**given) if judge is None else judge(found, given)
     source = {
         "name": found.name,
         "baseline": found.files[0] if found.files else None,

@@ -78,7 +78,8 @@ class RowSource(TypedDict, total=False):
     """Where the rows of a result came from, how many were used, and which were refused.
 
     ``reasons`` counts the refused rows of a database, ``chosen`` are the columns that were read,
-    ``files`` those of other models, ``baseline`` that of the old one.
+    ``files`` those of other models, ``baseline`` that of the old one. ``labels_sha256`` is the
+    digest of the labels in their order.
     """
 
     name: str
@@ -91,6 +92,7 @@ class RowSource(TypedDict, total=False):
     positives: float
     negatives: float
     files: list[str]
+    labels_sha256: str | None
     baseline: str | None
 
 
