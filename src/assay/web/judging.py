@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs
@@ -29,6 +30,8 @@ THRESHOLD_OPTIONS = (
     *("base-rate", "volume", "confidence", *CONSTRAINTS),
 )
 _LONGEST = 1000
+# What a command says once it has kept its result.
+_RECORDED = re.compile(r"^recorded run ([0-9a-f]+) of ", re.MULTILINE)
 
 
 async def judge_form(request: Request) -> Response:
@@ -97,13 +100,16 @@ async def judge(request: Request) -> Response:
     name = fields.get("record", "").strip()
     if name:
         site.must_write()
+        keeping = ["--keep-rows"] if fields.get("keep-rows") and command == "evaluate" else []
+        args += [f"--record={name}", f"--store={site.settings.place}", *keeping]
     job = Job(new_id(), upload.name, back=f"/judge/{upload.id}")
 
     async def judged(job: Job) -> str:
         answer = await site.run(*args, folder=upload.folder, told=job.told)
-        if name:
-            run = await site.read(site.record, answer.out, name)
-            return f"/runs/{run}"
+        recorded = _RECORDED.search("\n".join(answer.said))
+        if recorded is not None:
+            site.stale()
+            return f"/runs/{recorded[1]}"
         result = new_id()
         site.results.put(result, (upload.name, answer.out))
         return f"/results/{result}"

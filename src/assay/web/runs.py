@@ -14,7 +14,9 @@ from starlette.routing import Route
 
 from assay.errors import AssayError
 from assay.measures.shown import MOVING
-from assay.report import Document, Report
+from assay.report import Document, Report, document_of
+from assay.store.comparing import Unpaired, compare_runs
+from assay.store.reports import drawn_again, runs_report, trend_report, unpaired_report
 from assay.web.drawings import MOST, SPARK, Course, course_of, overlaid
 from assay.web.judging import form
 from assay.web.pages import FACES, face, page, report_page
@@ -115,13 +117,17 @@ def _followed(known: tuple[str, ...]) -> str | None:
     return next(iter([*bare, *one_sided, *known]), None)
 
 
-async def run_list_json(request: Request) -> Response:
-    """The same for programs."""
+async def run_list_face(request: Request) -> Response:
+    """The list for programs and papers."""
     site: Site = request.app.state.site
     store = _store(request)
-    found = await site.read(store.runs, **_filters(request), limit=site.limits.rows)
-    text = json.dumps(found.to_dict(), ensure_ascii=False, indent=2) + "\n"
-    return Response(text, media_type="application/json")
+    suffix = next(s for s in FACES if request.url.path.endswith(s))
+
+    def draw() -> Response:
+        found = store.runs(**_filters(request), limit=site.limits.rows)
+        return face(runs_report(found, store.place), suffix, f"runs{suffix}")
+
+    return await site.read(draw)
 
 
 async def record(request: Request) -> Response:
@@ -151,22 +157,21 @@ async def run_page(request: Request) -> Response:
 def _shown(request: Request, store: Store) -> Response:
     run = _run(store, request.path_params["run"])
     suffix = next((s for s in FACES if request.url.path.endswith(s)), "")
-    text = run.document
     if suffix == ".json":
-        return Response(text, media_type="application/json")
+        return Response(run.document, media_type="application/json")
     if suffix:
-        return face(Document.from_json(text), suffix, f"{run.id}{suffix}")
+        return face(drawn_again(run), suffix, f"{run.id}{suffix}")
     before = store.runs(name=run.name, kind=run.kind, limit=1, before=run.id).runs
     site: Site = request.app.state.site
     # A run does not change but for its tags and its note.
     key = f"{run.id} {run.tags} {run.note} {before[0].id if before else ''}"
-    return site.drawn(key, lambda: _drawn(request, run, text, before))
+    return site.drawn(key, lambda: _drawn(request, run, before))
 
 
-def _drawn(request: Request, run: Run, text: str, before: tuple[Run, ...]) -> Response:
+def _drawn(request: Request, run: Run, before: tuple[Run, ...]) -> Response:
     return report_page(
         request,
-        Document.from_json(text),
+        drawn_again(run),
         faces=f"/runs/{run.id}",
         template="run.html",
         trail=(("/", "Runs"), (f"/?{urlencode({'name': run.name})}", run.name)),
@@ -214,9 +219,9 @@ def _trend(request: Request, store: Store) -> Response:
     if measure is None:
         raise Refusal(404, f"No run named {name!r} has numbers to follow.", link="/")
     found = store.trend(name, measure)
-    if request.url.path.endswith(".json"):
-        text = json.dumps(found.to_dict(), ensure_ascii=False, indent=2) + "\n"
-        return Response(text, media_type="application/json")
+    suffix = next((s for s in FACES if request.url.path.endswith(s)), "")
+    if suffix:
+        return face(trend_report(found), suffix, f"trend{suffix}")
     return page(
         "trend.html",
         request,
@@ -258,12 +263,8 @@ async def _comparison(site: Site, old: Run, new: Run) -> Document | Report:
 
 
 def _unpaired(old: Run, new: Run) -> Document | Report:
-    from assay.report import document_of
-    from assay.store.comparing import Unpaired, compare_runs
-    from assay.store.reports import unpaired_document
-
     found = compare_runs(old, new)
-    return unpaired_document(found) if isinstance(found, Unpaired) else document_of(found)
+    return unpaired_report(found) if isinstance(found, Unpaired) else document_of(found)
 
 
 def _compared(request: Request, runs: list[Run], document: Document | Report) -> Response:
@@ -318,12 +319,11 @@ def _broken(run: Run) -> list[Mapping[str, Any]]:
 
 ROUTES = (
     Route("/", run_list),
-    Route("/runs.json", run_list_json),
+    *(Route(f"/runs{suffix}", run_list_face) for suffix in FACES),
     Route("/runs.json", record, methods=["POST"]),
     *(Route(f"/runs/{{run}}{suffix}", run_page) for suffix in (*FACES, "")),
     Route("/runs/{run}/{change}", change_run, methods=["POST"]),
-    Route("/trend", trend),
-    Route("/trend.json", trend),
+    *(Route(f"/trend{suffix}", trend) for suffix in (*FACES, "")),
     *(Route(f"/compare{suffix}", compare) for suffix in (*FACES, "")),
     Route("/gate", gates),
 )

@@ -119,7 +119,7 @@ def run(app: App, listening: socket.socket, started: Callable[[], None]) -> None
             started()
 
     config = uvicorn.Config(
-        app,  # type: ignore[arg-type] - the messages are typed more narrowly there
+        app,
         http="h11",
         ws="none",
         lifespan="on",

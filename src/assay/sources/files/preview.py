@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any
 
 from assay.errors import EmptyInput
@@ -60,12 +61,14 @@ def preview(name: str, rows: int = 10) -> Preview:
         if piece is None or not len(piece.frame):
             raise EmptyInput(f"{name} has no rows; expected one for each prediction")
         frame = piece.frame
-    seen = frame[roles[LABEL]].unique(maintain_order=True) if LABEL in roles else []
+    seen: Iterable[object] = ()
+    if LABEL in roles:
+        seen = frame[roles[LABEL]].unique(maintain_order=True)
     return Preview(
         columns=shown,
         rows=tuple(tuple(map(_text, row)) for row in frame.head(rows).select(shown).iter_rows()),
         roles=roles,
-        labels=tuple(_text(label) for label in seen[:_LABELS] if label is not None),
+        labels=tuple(_text(label) for label in islice(seen, _LABELS) if label is not None),
     )
 
 
