@@ -294,9 +294,9 @@ class Page:
         wanted = [{"name": k.replace("_", "-"), "value": v} for k, v in features.items()]
         self.send("Emulation.setEmulatedMedia", media=kind, features=wanted)
 
-    def screenshot(self, path: Path) -> None:
-        """The whole page as a PNG."""
-        answer = self.send("Page.captureScreenshot", captureBeyondViewport=True)
+    def screenshot(self, path: Path, *, beyond: bool = False) -> None:
+        """What is seen of the page as a PNG."""
+        answer = self.send("Page.captureScreenshot", captureBeyondViewport=beyond)
         path.write_bytes(base64.b64decode(answer["data"]))
 
     def pdf(self, path: Path) -> None:
