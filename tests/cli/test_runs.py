@@ -217,6 +217,7 @@ def test_training_records_its_run_with_its_rows(cli: Cli, two: list[str]) -> Non
         rows = kept.rows()
         assert rows is not None
         assert len(rows) == 180
+        assert kept.kind == "training"
         assert kept.document == found.out
     assert cli("runs", "export", "last", "--to", "card").out.startswith("---\n")
 

@@ -31,7 +31,10 @@ from assay.cli.show import FURTHER
 if TYPE_CHECKING:
     from assay.store import Store
 
-KINDS = ("evaluation", "threshold", "plan", "compare", "audit", "check", "gate", "incidents")
+KINDS = (
+    *("evaluation", "training", "threshold", "plan", "compare", "audit", "check", "gate"),
+    *("incidents", "monitor", "imported"),
+)
 GATES = ("pass", "fail", "undecided")
 
 EXAMPLES = (

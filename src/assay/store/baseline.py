@@ -14,7 +14,7 @@ from assay.decisions.gate import Gate, Judged, Rule, gate
 from assay.decisions.gate.result import reason_of
 from assay.decisions.gate.rule import NEW, OLD
 from assay.errors import InputError, StoreError
-from assay.inference.unpaired import unpaired_difference
+from assay.inference.trend import unpaired_difference
 from assay.sources.batch import Labels
 from assay.store.comparing import NOT_KEPT, OTHER_ROWS, UNPAIRED, matched_rows, threshold_of
 from assay.store.rows import KeptRows

@@ -15,7 +15,7 @@ from assay.errors import LabelError, MethodError, StoreError
 from assay.inference import Estimate, holm
 from assay.inference.fields import finite
 from assay.inference.significance import p_text
-from assay.inference.unpaired import METHOD, unpaired_difference
+from assay.inference.trend import MOVER, unpaired_difference
 from assay.sources.batch import Labels
 from assay.store.rows import KeptRows
 from assay.store.run import Run
@@ -93,7 +93,7 @@ class Unpaired:
                         "high": each.difference.high,
                         "p": each.p,
                         "p_adjusted": each.p_adjusted,
-                        "method": METHOD,
+                        "method": MOVER,
                     }
                 )
                 for each in self.differences

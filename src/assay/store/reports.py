@@ -99,7 +99,7 @@ def _points(trend: Trend) -> Section:
         Column("rows", Kind.COUNT, optional=True),
         Column("test set"),
         Column("change", Kind.DIFFERENCE),
-        Column("p, adjusted"),
+        Column("p, adjusted", optional=True),
     )
     before: list[Step | None] = [None, *trend.steps]
     rows = [_row(point, step) for point, step in zip(trend.points, before, strict=True)]

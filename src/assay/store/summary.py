@@ -90,7 +90,7 @@ def kind_of(document: Any) -> str:
             f"a run is recorded from a document of assay, whose schema is as 'assay.evaluation/1'; "
             f"found {schema!r}"
         )
-    return kind
+    return "training" if kind == "evaluation" and document.get("training") is not None else kind
 
 
 def _made(document: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from assay.inference import Estimate, holm
 from assay.inference.estimate import decimal
 from assay.inference.fields import finite
 from assay.inference.significance import p_text
-from assay.inference.unpaired import METHOD, unpaired_difference
+from assay.inference.trend import MOVER, unpaired_difference
 from assay.store.run import Point
 
 SCHEMA = "assay.trend/1"
@@ -52,7 +52,7 @@ class Step:
                 "p": self.p,
                 "p_adjusted": self.p_adjusted,
                 "same_test_set": self.joined,
-                "method": METHOD,
+                "method": MOVER,
             }
         )
         return plain
