@@ -35,8 +35,8 @@ def served(folder: Path) -> Iterator[str]:
     )
     command = [*assay, "serve", "--store", "runs.db", "--port", "0"]
     server = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
-    assert server.stderr is not None
-    yield next(line for line in server.stderr if line.startswith("Open")).split()[1]
+    told = iter(server.stderr or ())
+    yield next(line for line in told if line.startswith("Open")).split()[1]
     server.terminate()
     server.communicate()
 
@@ -48,10 +48,12 @@ def take(page: Page, url: str, folder: Path, out: Path) -> None:
     page.open(f"{url}/")
     page.screenshot(out / "runs.png")
     page.open(f"{url}/runs/{new}")
-    page.evaluate("document.querySelector('#operating-point').scrollIntoView({behavior: 'instant'})")
+    page.evaluate(
+        "document.querySelector('#operating-point').scrollIntoView({behavior: 'instant'})"
+    )
     page.screenshot(out / "run.png")
     page.open(f"{url}/compare?run={old}&run={new}")
-    page.evaluate("document.querySelector('#curves').scrollIntoView({behavior: 'instant'})")
+    page.box("#curves + .courses")
     page.screenshot(out / "compare.png")
     page.open(f"{url}/judge")
     page.choose_file("#file", folder / "demo" / "predictions.csv")

@@ -160,6 +160,7 @@ class Page:
     requests: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
     loaded: bool = False
+    loader: str = ""
 
     def send(self, method: str, **params: Any) -> dict[str, Any]:
         """Call a method in the session of this page."""
@@ -182,6 +183,8 @@ class Page:
                 self.dialogs.append(params["message"])
                 # Not waiting: the page stands still until its dialog is gone.
                 self.browser.post("Page.handleJavaScriptDialog", self.session, accept=False)
+            case "Page.frameNavigated" if "parentId" not in params["frame"]:
+                self.loader, self.loaded = params["frame"]["loaderId"], False
             case "Page.loadEventFired":
                 self.loaded = True
 
@@ -191,9 +194,10 @@ class Page:
         self.requests.clear()
         self.loaded = False
         address = path if isinstance(path, str) else path.as_uri()
-        self.send("Page.navigate", url=address)
+        # The page before may still tell that it was loaded.
+        loader = self.send("Page.navigate", url=address).get("loaderId", self.loader)
         deadline = time.monotonic() + _PATIENCE
-        while not self.loaded:
+        while self.loader != loader or not self.loaded:
             self.browser.read(deadline - time.monotonic(), f"{address} to load")
         return self
 

@@ -71,8 +71,8 @@ def quiet(page: Page, served: Served) -> Iterator[Page]:
 
 
 def test_a_run_is_found_in_the_list_and_its_threshold_moves(quiet: Page, served: Served) -> None:
-    quiet.open(served.url)
-    assert quiet.evaluate("document.querySelectorAll('.runs tbody tr').length") == 4
+    quiet.open(f"{served.url}/?name=flows")
+    assert quiet.evaluate("document.querySelectorAll('.runs tbody tr').length") == 3
     quiet.evaluate("document.querySelector('#name').value = 'kinds'")
     quiet.evaluate("document.querySelector('#name').dispatchEvent(new Event('change'))")
     quiet.until("location.search.includes('name=kinds') && document.querySelector('.runs tbody')")
@@ -86,6 +86,17 @@ def test_a_run_is_found_in_the_list_and_its_threshold_moves(quiet: Page, served:
     quiet.type("#tags", "checked weekly")
     quiet.evaluate("document.querySelector('form[action$=\"/tags\"]').requestSubmit()")
     quiet.until("[...document.querySelectorAll('.tag')].some((t) => t.textContent == 'weekly')")
+
+
+def test_runs_that_are_ticked_are_compared(quiet: Page, served: Served) -> None:
+    quiet.open(f"{served.url}/?name=flows")
+    for place in (1, 2):
+        quiet.click(f".runs tbody tr:nth-child({place}) input[type=checkbox]")
+    quiet.evaluate("document.querySelector('form[action=\"/compare\"]').requestSubmit()")
+    quiet.until("location.pathname == '/compare' && document.querySelector('#curves')")
+    assert quiet.evaluate("document.querySelectorAll('.course .curve[d*=V]').length") == 4
+    quiet.open(f"{served.url}/trend?name=flows")
+    assert quiet.evaluate("document.querySelectorAll('svg a').length") == 3
 
 
 def test_a_file_is_sent_judged_and_kept(quiet: Page, served: Served) -> None:

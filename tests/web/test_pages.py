@@ -119,6 +119,42 @@ def test_a_trend_is_drawn_and_told(kept: Harness) -> None:
     assert kept.get("/trend?name=flows&measure=nonsense").status == 422
 
 
+def test_a_gate_is_listed_with_the_rules_that_did_not_hold(tmp_path: Path) -> None:
+    labels = ["attack" if i % 3 == 0 else "normal" for i in range(300)]
+    scores = [0.9 if i % 3 == 0 else 0.1 for i in range(300)]
+    rules = ["new(precision) >= 0.5", "new(precision) <= 0.5"]
+    found = assay.gate(labels, new=scores, rules=rules)
+    with assay.Store(tmp_path / "runs.db") as store, Harness(store) as app:
+        store.record(document_of(found).to_json(), name="nightly")
+        text = app.get("/gate").text
+        assert "new(precision) &lt;= 0.5" in text
+        assert "new(precision) &gt;= 0.5" not in text
+        assert "No gate ended so" in app.get("/gate?gate=pass").text
+
+
+def test_runs_are_compared_row_by_row_where_rows_were_kept(tmp_path: Path) -> None:
+    for name, shift in (("old", 0.2), ("new", 0.0)):
+        scores = [(i * 7 % 100) / 200 + (0 if i % 3 else 0.5 - shift) for i in range(300)]
+        rows = "".join(f"{'normal' if i % 3 else 'attack'},{s}\n" for i, s in enumerate(scores))
+        (tmp_path / f"{name}.csv").write_text(f"label,score\n{rows}")
+        kept = ("--record", name, "--keep-rows", "--store", "runs.db")
+        printed(tmp_path, "evaluate", f"{name}.csv", *kept)
+    with (
+        assay.Store(tmp_path / "runs.db") as store,
+        Harness(store, place=str(tmp_path / "runs.db")) as app,
+    ):
+        new, old = (run.id for run in store.runs().runs)
+        text = app.get(f"/compare?run={old}&run={new}").text
+        assert "matched by their order" in text
+        assert text.count('class="curve series-2"') == 4
+        document = app.get(f"/compare.json?run={old}&run={new}").json()
+        assert document["schema"] == "assay.compare/1"
+        alone = recorded(store, "alone")
+        assert "unpaired" in app.get(f"/compare?run={old}&run={alone}").text
+        assert app.get("/compare?" + "&".join(f"run={i:012x}" for i in range(7))).status == 422
+        assert app.get(f"/compare?run={old}&run=nonsense").status == 404
+
+
 def test_scripts_are_small() -> None:
     assert 20_000 < script_size() < 100_000
 
