@@ -214,4 +214,4 @@ def test_another_site_gets_nothing(page: Page, served: Served, tmp_path: Path) -
     page.evaluate("document.getElementById('g').submit()")
     page.until("document.body.textContent.includes('W403')")
     page.open(f"{served.url}/runs/{served.runs[0]}")
-    assert page.evaluate("document.querySelector('#made') !== null")
+    assert page.evaluate("document.querySelector('#tags') !== null")
