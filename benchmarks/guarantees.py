@@ -26,7 +26,7 @@ from assay.decisions.threshold.counting import tallies_of
 from assay.decisions.threshold.rules import empirical_rule, guaranteed_rule
 from assay.decisions.threshold.sweep import Swept
 from assay.decisions.threshold.wanted import Wanted, wanted
-from assay.sources import from_arrays
+from assay.sources import code_arrays
 
 RESULTS = Path(__file__).parent / "results" / "guarantees.json"
 FAMILIES = {"near": 1.8, "far": 3.0}  # how far the positives of a family are from the negatives
@@ -206,9 +206,10 @@ def simulate(world: World, setting: Setting, datasets: int) -> Violations:
         truth, scores, families = rows_of(world, setting, rng)
         # To code the names of families takes longer than all else, so only where they count.
         slices = {"family": families} if want.families else None
-        batch = from_arrays(truth, y_score=scores, slices=slices, positive=True, threshold=0.0)
+        rows = code_arrays(truth, y_score=scores, slices=slices)
+        sides = {"positive": True, "negative": None, "labels": None}
         guaranteed, empirical = guaranteed_rule(want), empirical_rule(want)
-        swept = Swept.of(tallies_of(batch, "family", {})).seen_by(guaranteed, empirical)
+        swept = Swept.of(tallies_of(rows, sides)).seen_by(guaranteed, empirical)
         counts = swept.counts
         prevalence = share if setting.mixed else counts.positives / counts.rows
         place = guaranteed.position(counts)

@@ -9,10 +9,13 @@ from functools import lru_cache
 import numpy as np
 
 from assay import Estimate, evaluate
-from assay.engines import count
+from assay.engines import Ask, count_coded, resolve
 from assay.evaluation import Judge
 from assay.measures import AVERAGE_PRECISION, ROC_AUC, parse
-from assay.sources import Batch
+from assay.sources import Coded
+from assay.sources.batch import Labels
+from assay.sources.columns import TEXT
+from assay.tally import Resolved
 
 # Of each class: rows for an AUC and for average precision, and errors of either.
 ENOUGH_ROWS, ENOUGH_ROWS_OF_AP, ENOUGH_ERRORS = 30, 50, 5
@@ -22,6 +25,10 @@ MEASURES = (
 )
 OPEN = ("oscr", "known_auc")
 _POPULATION = 400_000
+
+
+def _counted(rows: Coded) -> Resolved:
+    return resolve(count_coded(rows, Ask()), labels=rows.columns)[0]
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class ClassScores:
         gaps = ", ".join(f"{gap:g}" for gap in self.gaps)
         return f"classes {shares}, told apart by {gaps}, {self.rows:,} rows"
 
-    def batch(self, rng: np.random.Generator, rows: int) -> Batch:
+    def table(self, rng: np.random.Generator, rows: int) -> Coded:
         """Rows with a probability a class."""
         size = len(self.shares)
         truth = rng.choice(size, rows, p=self.shares)
@@ -52,7 +59,8 @@ class ClassScores:
         odds = np.exp(evidence)
         labels = tuple(f"class {i}" for i in range(size))
         table = odds / odds.sum(axis=1, keepdims=True)
-        return Batch(labels, None, truth.astype(np.uint16), probabilities=table, rows=rows)
+        truth_of = Labels(truth.astype(np.uint16), labels, TEXT)
+        return Coded(truth_of, probabilities=table, columns=labels, rows=rows)
 
     def truths(self) -> Mapping[str, float]:
         """The values on so many rows that their own error does not matter."""
@@ -73,7 +81,7 @@ class ClassScores:
     ) -> Iterator[tuple[int, Mapping[str, Estimate]]]:
         """Samples of independent rows."""
         for _ in range(repetitions):
-            judge = Judge(count(self.batch(rng, self.rows)))
+            judge = Judge(_counted(self.table(rng, self.rows)))
             yield 1, {measure: _estimate(judge, measure) for measure in measures}
 
 
@@ -88,7 +96,7 @@ def _values(
 ) -> tuple[dict[str, float], tuple[float, ...]]:
     """Each average in the population, and the AUC of each class."""
     population = ClassScores(shares, gaps, _POPULATION)
-    judge = Judge(count(population.batch(np.random.default_rng(1), _POPULATION)))
+    judge = Judge(_counted(population.table(np.random.default_rng(1), _POPULATION)))
     aucs = tuple(float(judge.scored(ROC_AUC, i)) for i in range(len(shares)))
     return {measure: float(_estimate(judge, measure)) for measure in MEASURES}, aucs
 
@@ -122,10 +130,11 @@ class OpenSet:
         outside = int(rng.binomial(rows, self.unknown))
         inside = ClassScores((0.5, 0.3, 0.2), (self.gap,) * 3, rows)
         odds = np.exp(rng.standard_normal((outside, 3)))
-        batch = inside.batch(rng, rows - outside)
-        truth = [*(batch.labels[i] for i in batch.truth), *["unknown"] * outside]
-        table = np.concatenate([batch.probabilities, odds / odds.sum(axis=1, keepdims=True)])
-        said = dict(zip(batch.labels, table.T, strict=True))
+        known = inside.table(rng, rows - outside)
+        names = known.truth.names
+        truth = [*(names[i] for i in known.truth.codes), *["unknown"] * outside]
+        table = np.concatenate([known.probabilities, odds / odds.sum(axis=1, keepdims=True)])
+        said = dict(zip(names, table.T, strict=True))
         return Judge(evaluate(truth, y_proba=said, unknown="unknown").tally)
 
     def truths(self) -> Mapping[str, float]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from assay.tally.patterns import PatternCounter
 
 from assay.tally import ScoreTally
+from assay.tally.counters import PatternCounter
 from assay.tally.keeping import Grid
 from speed.rows import rows
 from speed.small import milliseconds

@@ -13,7 +13,7 @@ import pytest
 import assay
 from assay.cli.confusion import ORIENTATIONS
 from assay.report.schemas import schema_of
-from assay.sources import counts
+from assay.sources import amounts
 
 Cli = Callable[..., Any]
 
@@ -38,7 +38,7 @@ Told = Callable[..., dict[str, Any]]
 
 
 def test_the_orientations_are_those_of_the_library() -> None:
-    assert ORIENTATIONS == counts.ORIENTATIONS
+    assert ORIENTATIONS == amounts.ORIENTATIONS
 
 
 def test_cells_give_what_the_library_gives(told: Told) -> None:

@@ -1,16 +1,19 @@
 """``--record`` keeps results, and ``assay runs`` gives them back."""
 
 import json
+import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import jsonschema
 import numpy as np
 import pytest
 
 from assay.cli.app import run
+from assay.cli.runs import command
 from assay.report.schemas import schema_of
 from assay.store import Store
 
@@ -152,6 +155,21 @@ def test_a_gate_is_judged_against_a_run(cli: Cli, two: list[str]) -> None:
     assert one["value"] == pytest.approx(other["value"])
     assert one["method"] == "mover"
     assert one["high"] - one["low"] > 0.9 * (other["high"] - other["low"])
+
+
+def test_a_gate_without_rows_is_a_baseline_by_its_tally(cli: Cli, two: list[str]) -> None:
+    first = cli(*GATE, "--rule", "new(recall) >= 0.1", "--record", "nightly", "--threshold", "0.6")
+    assert first.code == 0
+    rules = ["--rule", "new-old(recall@max-fpr=0.1) >= -0.01", "--rule", "new(recall) >= 0.1"]
+    rules += ["--rule", "new-old(roc_auc) >= 0", "--rule", "old(roc_auc) >= 0.5"]
+    told = ["--score", "score", "--baseline", "last-passed", "--record", "nightly"]
+    apart = json.loads(cli("gate", "new.csv", *told, *rules, "--format", "json").out)
+    files = ["--score", "score", "--baseline", "old.csv", "--id", "flow"]
+    paired = json.loads(cli("gate", "new.csv", *files, *rules, "--format", "json").out)
+    for one, other in zip(apart["rules"], paired["rules"], strict=True):
+        assert one["rule"] == other["rule"]
+        assert one["value"] == pytest.approx(other["value"])
+        assert (one["new"], one["old"]) == pytest.approx((other["new"], other["old"]))
 
 
 def test_a_gate_is_judged_against_the_last_one_that_passed(cli: Cli, two: list[str]) -> None:
@@ -296,3 +314,32 @@ def test_the_environment_names_the_store(
     monkeypatch.setenv("ASSAY_STORE", "elsewhere.db")
     assert two[0] in cli("runs").out
     assert not Path("assay.db").exists()
+
+
+# -- the examples of the help ----------------------------------------------------------------------
+
+
+def examples() -> list[str]:
+    context = click.Context(command)
+    inside = [line for _, each in command.subcommands(context) for _, line in each.examples]
+    return [line for _, line in command.examples] + inside
+
+
+@pytest.mark.parametrize("line", examples())
+def test_the_examples_of_the_help_run(cli: Cli, two: list[str], line: str, tmp_path: Path) -> None:
+    if "--to mlflow" in line:
+        pytest.skip("it would write to a server of MLflow")
+    if "last-passed" in line:
+        rule = ("--rule", "new(recall) >= 0.1", "--record", "flows", "--quiet")
+        assert cli(*GATE, *rule).code == 0
+    runs = tmp_path / "mlruns" / "1" / "77"
+    (runs / "metrics").mkdir(parents=True)
+    (runs / "meta.yaml").write_text("run_id: 77\nstart_time: 0\n")
+    (runs / "metrics" / "loss").write_text("0 0.5 0\n")
+    if "runs.jsonl" in line and "import" in line:
+        assert cli("runs", "export", "--to", "json", "--out", "runs.jsonl").code == 0
+    if "mlflow.db" in line:
+        pytest.skip("its own tests read a database of MLflow")
+    typed = line.replace("3f9a12:forest", two[0]).replace("77b0c1:forest", two[1])
+    found = cli(*shlex.split(typed.replace("3f9a12", two[0]))[1:])
+    assert found.code == 0, found.err

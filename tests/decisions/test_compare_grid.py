@@ -84,7 +84,7 @@ def test_the_grid_comes_with_its_bounds_and_they_hold_the_exact_difference() -> 
             assert bound[0] <= true <= bound[1], found.measure
             assert found.difference.low <= bound[0] <= bound[1] <= found.difference.high
             assert found.to_dict()["bound"] == list(bound)
-    assert grid().difference(LOG_LOSS.name).difference.bound is None
+    assert grid().difference(LOG_LOSS.name).difference.bound is not None
 
 
 def test_many_rows_are_counted_on_a_grid_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:

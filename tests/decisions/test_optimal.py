@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,9 @@ from hypothesis import strategies as st
 
 from assay import compare
 from assay.decisions.optimal import Optimal, optimal
-from assay.engines import count
+from assay.engines.arrays import resolved_arrays
 from assay.report import document_of
-from assay.sources import from_arrays
+from assay.tally import Resolved
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 1), st.integers(0, 6), st.integers(0, 6), st.integers(0, 6)),
@@ -23,11 +24,14 @@ ROWS = st.lists(
 ).filter(lambda rows: len({row[0] for row in rows}) == 2)
 
 
+def counted(*columns: Any, **more: Any) -> Resolved:
+    """The tally of columns, with sides."""
+    return resolved_arrays(*columns, **more)[0]
+
+
 def found_of(truth, **scores) -> Optimal:
     tallies = {
-        name: count(
-            from_arrays(truth, y_score=np.asarray(column, float), threshold=0.5, positive=1)
-        )
+        name: counted(truth, y_score=np.asarray(column, float), threshold=0.5, positive=1)
         for name, column in scores.items()
     }
     found = optimal(tallies)

@@ -104,15 +104,13 @@ def edge_rows(rows: int, *, bad: bool, seed: int = 13) -> pl.DataFrame:
 class Engine:
     """Who counts, how it is opened, and what its rows become where they are stored.
 
-    One that counts rows ``in_parts`` can't take cuts from all of them. A ``twin`` is another way
-    into the same database.
+    A ``twin`` is another way into the same database.
     """
 
     name: str
     open: Callable[[pl.DataFrame, pytest.FixtureRequest], AbstractContextManager[Count]]
     stored: Callable[[pl.DataFrame], pl.DataFrame] = lambda frame: frame
     slow: bool = False
-    in_parts: bool = False
     twin: bool = False
 
 
@@ -311,7 +309,7 @@ def _pandas(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Cou
 
 
 ENGINES = [
-    Engine("local, in pieces", _pieces, in_parts=True),
+    Engine("local, in pieces", _pieces),
     Engine("polars, lazy", _lazy),
     Engine("pandas", _pandas),
     Engine("duckdb", _duckdb),
@@ -324,8 +322,8 @@ ENGINES = [
     Engine("spark sql", _sail, slow=True),
     Engine("spark frame", _sail_frame, slow=True, twin=True),
     Engine("spark itself", _spark_frame, slow=True),
-    Engine("python on sail", _python_on("sail"), slow=True, in_parts=True),
-    Engine("python on spark", _python_on("spark"), slow=True, in_parts=True),
-    Engine("dask", _dask, in_parts=True),
-    Engine("ray", _ray, slow=True, in_parts=True),
+    Engine("python on sail", _python_on("sail"), slow=True),
+    Engine("python on spark", _python_on("spark"), slow=True),
+    Engine("dask", _dask),
+    Engine("ray", _ray, slow=True),
 ]

@@ -1,4 +1,4 @@
-"""Counting a batch on this machine."""
+"""Counting rows on this machine."""
 
 import itertools
 from typing import Any
@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.engines import count, decide
-from assay.sources import from_arrays
+from assay.engines.arrays import resolved_arrays
 from assay.tally import ClusterTally, Confusion, LossSums, Resolved, Sample, ScoreTally
 
 PAIR = ("normal", "attack")
@@ -27,6 +26,11 @@ binary_rows = st.lists(
 )
 
 
+def counted(*columns: Any, **more: Any) -> Resolved:
+    """The tally of columns, with sides."""
+    return resolved_arrays(*columns, **more)[0]
+
+
 def _columns(rows: list[Any]) -> tuple[list[str], list[float], list[str], list[str]]:
     return (
         [PAIR[r[0]] for r in rows],
@@ -39,15 +43,13 @@ def _columns(rows: list[Any]) -> tuple[list[str], list[float], list[str], list[s
 @given(rows=binary_rows, threshold=st.sampled_from([0.0, 0.25, 0.5, 0.7]))
 def test_a_binary_tally_holds_what_its_parts_count(rows: list[Any], threshold: float) -> None:
     truth, score, host, site = _columns(rows)
-    tally = count(
-        from_arrays(
-            truth,
-            y_score=score,
-            labels=PAIR,
-            threshold=threshold,
-            clusters=host,
-            slices={"site": site},
-        )
+    tally = counted(
+        truth,
+        y_score=score,
+        labels=PAIR,
+        threshold=threshold,
+        clusters=host,
+        slices={"site": site},
     )
     codes = np.array([PAIR.index(t) for t in truth])
     scores = np.array(score)
@@ -78,12 +80,12 @@ def test_a_binary_tally_holds_what_its_parts_count(rows: list[Any], threshold: f
 def test_the_confusion_read_from_scores_is_that_of_decisions(rows: list[Any]) -> None:
     truth, score, _, site = _columns(rows)
     given = {"y_score": score, "labels": PAIR, "threshold": 0.5}
-    plain = count(from_arrays(truth, **given))
-    by_rows = count(from_arrays(truth, slices={"site": site}, **given))
+    plain = counted(truth, **given)
+    by_rows = counted(truth, slices={"site": site}, **given)
     assert plain.confusion == by_rows.confusion
     weights = [0.5 + i for i in range(len(rows))]
-    plain = count(from_arrays(truth, sample_weight=weights, **given))
-    by_rows = count(from_arrays(truth, sample_weight=weights, slices={"site": site}, **given))
+    plain = counted(truth, sample_weight=weights, **given)
+    by_rows = counted(truth, sample_weight=weights, slices={"site": site}, **given)
     for a, b in (
         (plain.confusion.cells, by_rows.confusion.cells),
         (plain.confusion.squares, by_rows.confusion.squares),
@@ -102,7 +104,7 @@ def test_the_confusion_read_from_scores_is_that_of_decisions(rows: list[Any]) ->
 def test_a_tally_over_classes_holds_what_its_parts_count(rows: list[Any]) -> None:
     truth = np.array([r[0] for r in rows])
     table = np.array([[n / sum(r[1:]) for n in r[1:]] for r in rows])
-    tally = count(from_arrays([CLASSES[t] for t in truth], y_proba=table, labels=CLASSES))
+    tally = counted([CLASSES[t] for t in truth], y_proba=table, labels=CLASSES)
     assert tally.labels == CLASSES
     assert tally.positive is None
     assert tally.kind == "probability"
@@ -112,44 +114,38 @@ def test_a_tally_over_classes_holds_what_its_parts_count(rows: list[Any]) -> Non
 
 
 def test_decisions_alone_make_a_confusion_matrix_alone() -> None:
-    tally = count(from_arrays(["a", "b", "c"], y_pred=["a", "c", "c"]))
+    tally = counted(["a", "b", "c"], y_pred=["a", "c", "c"])
     table = Confusion(("a", "b", "c"), ((1, 0, 0), (0, 0, 1), (0, 0, 1)))
     assert tally == Resolved.of_confusion(table)
 
 
 def test_clusters_of_decisions_need_no_score() -> None:
-    tally = count(from_arrays([1, 0], y_pred=[1, 1], clusters=["h", "i"]))
+    tally = counted([1, 0], y_pred=[1, 1], clusters=["h", "i"])
     assert tally.clusters is not None
     assert tally.clusters.size == 2
     assert tally.sample is None
 
 
 def test_weighted_clusters_keep_no_sample() -> None:
-    tally = count(
-        from_arrays([1, 0], y_score=[0.9, 0.1], clusters=["h", "i"], sample_weight=[0.5, 2.0])
-    )
+    tally = counted([1, 0], y_score=[0.9, 0.1], clusters=["h", "i"], sample_weight=[0.5, 2.0])
     assert tally.clusters is not None
     assert tally.clusters.cells.tolist() == [[[0.0, 0.0], [0.0, 0.5]], [[2.0, 0.0], [0.0, 0.0]]]
     assert tally.sample is None
 
 
 def test_weighted_slices_carry_their_squares() -> None:
-    tally = count(
-        from_arrays([1, 0], y_score=[0.9, 0.1], slices={"s": ["x", "x"]}, sample_weight=[0.5, 2.0])
-    )
+    tally = counted([1, 0], y_score=[0.9, 0.1], slices={"s": ["x", "x"]}, sample_weight=[0.5, 2.0])
     assert tally.slices["s", "x"] == Confusion(
         ("0", "1"), ((2.0, 0.0), (0.0, 0.5)), ((4.0, 0.0), (0.0, 0.25))
     )
 
 
 def test_counted_slices_repeat() -> None:
-    tally = count(
-        from_arrays(
-            [1, 0, 1],
-            y_pred=[1, 1, 0],
-            slices={"s": ["x", "x", "y"], "t": ["u", "v", "u"]},
-            counts=[3, 1, 2],
-        )
+    tally = counted(
+        [1, 0, 1],
+        y_pred=[1, 1, 0],
+        slices={"s": ["x", "x", "y"], "t": ["u", "v", "u"]},
+        counts=[3, 1, 2],
     )
     assert {key: table.cells for key, table in tally.slices.items()} == {
         ("s", "x"): ((0, 1), (0, 3)),
@@ -161,12 +157,11 @@ def test_counted_slices_repeat() -> None:
 
 
 def test_a_decision_is_as_given_by_the_threshold_or_the_largest_probability() -> None:
-    said = from_arrays([1, 0], y_pred=[0, 0])
-    assert decide(said).tolist() == [0, 0]
-    scored = from_arrays([1, 0], y_score=[0.5, 0.49])
-    assert decide(scored).tolist() == [1, 0]
+    assert counted([1, 0], y_pred=[0, 0]).confusion.cells == ((1, 0), (1, 0))
+    assert counted([1, 0], y_score=[0.5, 0.49]).confusion.cells == ((1, 0), (0, 1))
     table = [[0.2, 0.3, 0.5], [0.4, 0.4, 0.2], [0.1, 0.45, 0.45]]
-    assert decide(from_arrays(["a", "b", "c"], y_proba=table)).tolist() == [2, 0, 1]
+    cells = counted(["a", "b", "c"], y_proba=table).confusion.cells
+    assert cells == ((0, 0, 1), (1, 0, 0), (0, 1, 0))
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "8"])
@@ -179,7 +174,7 @@ def test_many_rows_have_the_same_bits_for_any_number_of_threads(
     host = rng.integers(0, 50, size)
 
     def tally() -> Resolved:
-        return count(from_arrays(truth, y_score=score, slices={"host": host}))
+        return counted(truth, y_score=score, slices={"host": host})
 
     monkeypatch.setenv("ASSAY_THREADS", "3")
     expected = tally().to_bytes()
@@ -196,14 +191,12 @@ def test_shards_of_many_rows_are_the_whole_to_the_bit() -> None:
     site = rng.integers(0, 5, size)
 
     def tally(rows: Any) -> Resolved:
-        return count(
-            from_arrays(
-                truth[rows],
-                y_score=score[rows],
-                labels=[0, 1],
-                clusters=host[rows],
-                slices={"site": site[rows]},
-            )
+        return counted(
+            truth[rows],
+            y_score=score[rows],
+            labels=[0, 1],
+            clusters=host[rows],
+            slices={"site": site[rows]},
         )
 
     whole = tally(slice(None))
@@ -224,15 +217,13 @@ def test_weighted_shards_are_the_whole_to_twelve_digits() -> None:
     weight, host = rng.random(size) + 0.01, rng.integers(0, 9, size)
 
     def tally(rows: Any) -> Resolved:
-        return count(
-            from_arrays(
-                truth[rows],
-                y_score=score[rows],
-                labels=[0, 1],
-                sample_weight=weight[rows],
-                clusters=host[rows],
-                slices={"host": host[rows]},
-            )
+        return counted(
+            truth[rows],
+            y_score=score[rows],
+            labels=[0, 1],
+            sample_weight=weight[rows],
+            clusters=host[rows],
+            slices={"host": host[rows]},
         )
 
     whole, merged = tally(slice(None)), tally(slice(0, 1234)) + tally(slice(1234, size))

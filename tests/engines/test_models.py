@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from assay.engines import models
+from assay.engines import model_counter, models
 from assay.engines.model_counter import ModelCounter
-from assay.engines.models import count_models, count_models_on_grid, joint_at, joint_scores
-from assay.sources import FAMILY, Batch, from_arrays
+from assay.engines.models import CountedModels, ModelRows, count_models
+from assay.sources import FAMILY, code_arrays
 from assay.sources.batch import Labels, Named
 from assay.sources.files.model_lots import ModelLot
 from assay.tally import JointScores, Sample
@@ -26,15 +26,18 @@ def columns(size: int = SIZE) -> tuple[np.ndarray, dict[str, np.ndarray], np.nda
     return truth, scores, generator.integers(0, 3, size)
 
 
-def batches(**more) -> dict[str, Batch]:
+def rows(*, sliced: bool = False, models: str = "abc") -> ModelRows:
     truth, scores, families = columns()
-    sliced = (
-        {"slices": {FAMILY: np.array(["x", "y", "z"])[families]}} if more.pop("sliced", 0) else {}
-    )
-    return {
-        name: from_arrays(truth, y_score=score, positive=1, **sliced, **more)
-        for name, score in scores.items()
-    }
+    slices = {FAMILY: np.array(["x", "y", "z"])[families]} if sliced else None
+    coded = {name: code_arrays(truth, y_score=scores[name], slices=slices) for name in models}
+    return ModelRows.of(coded, {}, positive=1)
+
+
+def on_grid(of: ModelRows) -> CountedModels:
+    counter = ModelCounter(dict.fromkeys(of.models))
+    for each in of.lots():
+        counter.add(each)
+    return counter.done(lambda _: of.sides).counted({})
 
 
 def lot(some: slice) -> ModelLot:
@@ -48,7 +51,7 @@ def lot(some: slice) -> ModelLot:
 
 
 def test_pairs_are_rows_or_cells_of_a_grid() -> None:
-    kept, cells = count_models(batches()), count_models_on_grid(batches())
+    kept, cells = count_models(rows()), on_grid(rows())
     assert isinstance(kept.paired("a", "b"), Sample)
     joint = cells.paired("a", "c")
     assert isinstance(joint, JointScores)
@@ -57,39 +60,37 @@ def test_pairs_are_rows_or_cells_of_a_grid() -> None:
     assert kept.decisions == cells.decisions
     for name, tally in cells.tallies.items():
         assert tally.confusion == kept.tallies[name].confusion
-        assert tally.losses == kept.tallies[name].losses
         assert tally.scores is not None
         assert kept.tallies[name].scores is not None
         assert tally.scores[0] == kept.tallies[name].scores[0].to_grid(16)
 
 
 def test_what_all_decided_holds_what_two_did() -> None:
-    whole = count_models(batches()).decisions
+    whole = count_models(rows()).decisions
     assert whole is not None
-    two = count_models({name: batches()[name] for name in ("a", "c")}).decisions
+    two = count_models(rows(models="ac")).decisions
     assert whole.of_models("a", "c") == two
 
 
 def test_families_add_up_to_the_whole() -> None:
-    counted = count_models(batches(sliced=True))
+    counted = count_models(rows(sliced=True))
     assert counted.decisions is not None
     x, y, z = (counted.families[name] for name in ("x", "y", "z"))
     assert x + y + z == counted.decisions
 
 
 def test_one_label_has_no_pairs_to_rank() -> None:
-    alike = {
-        name: from_arrays([1, 1], y_score=[0.1, 0.9], positive=1, labels=[0, 1]) for name in "ab"
-    }
-    assert joint_scores(alike, "a", "b") is None
+    coded = {name: code_arrays([1, 1], y_score=[0.1, 0.9]) for name in "ab"}
+    alike = ModelRows.of(coded, {}, positive=1, labels=[0, 1])
     assert count_models(alike).paired("a", "b") is None
+    assert on_grid(alike).paired("a", "b") is None
 
 
 def test_a_limit_of_pairs_makes_the_grid_coarser(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "MOST_PAIRS", 300)
-    monkeypatch.setattr(models, "_ROWS", 100)
-    joint = joint_scores(batches(), "a", "b")
-    assert joint is not None
+    monkeypatch.setattr(model_counter, "MOST_PAIRS", 300)
+    monkeypatch.setattr(models, "LOT", 100)
+    joint = on_grid(rows()).paired("a", "b")
+    assert isinstance(joint, JointScores)
     assert joint.size <= 300
     assert isinstance(joint.kept, Grid)
     assert joint.kept.bits < 12
@@ -99,15 +100,19 @@ def test_a_limit_of_pairs_makes_the_grid_coarser(monkeypatch: pytest.MonkeyPatch
     assert joint == JointScores.of_rows(labels, truth, two).within(300)
 
 
-def test_scores_are_rounded_down_to_levels() -> None:
-    levels = {"a": np.array([0.0, 0.4, 0.8]), "b": np.array([0.0, 0.5])}
-    joint = joint_at(batches(), "a", "b", levels)
-    truth, scores, _ = columns()
-    rounded = {
-        name: steps[np.searchsorted(steps, scores[name], side="right") - 1]
-        for name, steps in levels.items()
+def test_decisions_are_as_given_by_the_threshold_or_the_largest_probability() -> None:
+    truth = ["a", "b", "c"]
+    table = [[0.2, 0.3, 0.5], [0.4, 0.4, 0.2], [0.1, 0.45, 0.45]]
+    coded = {
+        "said": code_arrays(truth, y_pred=["c", "b", "b"]),
+        "ranked": code_arrays(truth, y_proba=table),
     }
-    assert joint == JointScores.of_rows(("0", "1"), truth, rounded, bits=None)
+    many = ModelRows.of(coded, {}, labels=truth)
+    assert many.decisions("said").tolist() == [2, 1, 1]
+    assert many.decisions("ranked").tolist() == [2, 0, 1]
+    assert many.decisions("ranked", slice(1, 3)).tolist() == [0, 1]
+    two = ModelRows.of({"a": code_arrays([1, 0], y_score=[0.5, 0.49])}, {"a": 0.5})
+    assert two.decisions("a").tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("cuts", [[0, SIZE], [0, 1, 400, 401, SIZE]])
@@ -117,7 +122,7 @@ def test_lots_in_any_number_give_the_tables_of_all_rows(cuts: list[int]) -> None
         counter.add(lot(slice(i, j)))
     sided = counter.done(lambda kind: {"positive": 1})
     counted = sided.counted({})
-    whole = count_models_on_grid(batches(sliced=True))
+    whole = on_grid(rows(sliced=True))
     assert counted.decisions == whole.decisions
     assert counted.families == whole.families
     assert counted.paired("b", "c") == whole.paired("b", "c")
@@ -134,9 +139,13 @@ def test_flags_at_chosen_thresholds_are_those_of_the_rows() -> None:
     thresholds = {"a": 0.75, "b": 0.25, "c": np.inf}
     lots = (lot(slice(i, i + 300)) for i in range(0, SIZE, 300))
     joint, flags = sided.joint_at(lots, levels, thresholds)
-    assert joint["a", "c"] == joint_at(batches(), "a", "c", levels)
-    counted = sided.counted(thresholds, flags)
     truth, scores, _ = columns()
+    rounded = {
+        name: levels[name][np.searchsorted(levels[name], scores[name], side="right") - 1]
+        for name in ("a", "c")
+    }
+    assert joint["a", "c"] == JointScores.of_rows(("0", "1"), truth, rounded, bits=None)
+    counted = sided.counted(thresholds, flags)
     assert counted.decisions is not None
     for i, name in enumerate("abc"):
         flagged = scores[name] >= thresholds[name]

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from assay.engines import partitions
 from assay.engines.ask import Ask, Columns
 from assay.engines.choosing import count
-from assay.engines.partitions import FAN_IN, add_bytes, added, count_batches, tally_of
+from assay.engines.partitions import FAN_IN, Counting, add_bytes, added, tally_of
 from assay.errors import AssayError, InputError, ScoreError, TallyError
 from assay.tally import Tally
-from assay.tally.keeping import Grid
+from assay.tally.keeping import Cuts, Grid
 
 from . import frameworks
 
@@ -62,21 +62,21 @@ def cut(frame: pl.DataFrame, parts: int) -> list[pl.DataFrame]:
 def test_batches_of_any_size_give_the_bytes_of_the_whole() -> None:
     for size in (1, 7, 100, 5_000):
         batches = FLOWS[:300].to_arrow().to_batches(size)
-        assert count_batches(batches, COLUMNS, ASK) == count(FLOWS[:300], COLUMNS, ASK).to_bytes()
+        assert Counting(COLUMNS, ASK)(batches) == count(FLOWS[:300], COLUMNS, ASK).to_bytes()
 
 
 def test_skewed_and_empty_partitions_give_the_bytes_of_the_whole() -> None:
     parts = cut(FLOWS, 40)
     assert any(part.height == 0 for part in parts)
-    counted = [count_batches([part], COLUMNS, ASK) for part in parts]
+    counted = [Counting(COLUMNS, ASK)([part]) for part in parts]
     assert add_bytes(counted) == WHOLE.to_bytes()
     assert add_bytes(reversed(counted)) == WHOLE.to_bytes()
 
 
 def test_no_rows_make_the_tally_of_nothing() -> None:
-    assert tally_of(count_batches([], COLUMNS, ASK)).rows == 0
+    assert tally_of(Counting(COLUMNS, ASK)([])).rows == 0
     assert tally_of(add_bytes([])) == Tally()
-    assert count_batches([FLOWS[:0]], COLUMNS, ASK) == Tally().to_bytes()
+    assert Counting(COLUMNS, ASK)([FLOWS[:0]]) == Tally().to_bytes()
 
 
 @given(st.lists(st.integers(0, 40), min_size=0, max_size=4 * FAN_IN), st.integers(0, 5))
@@ -107,8 +107,8 @@ def test_few_tallies_wait_to_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_refused_in_a_partition_is_raised_where_the_sum_is() -> None:
     bad = FLOWS[:10].with_columns(pl.lit(float("nan")).alias("score"))
-    refused = count_batches([bad], COLUMNS, ASK)
-    good = count_batches([FLOWS], COLUMNS, ASK)
+    refused = Counting(COLUMNS, ASK)([bad])
+    good = Counting(COLUMNS, ASK)([FLOWS])
     with pytest.raises(ScoreError, match="score"):
         tally_of(add_bytes([good, refused, good]))
 
@@ -118,7 +118,7 @@ def test_of_several_refusals_it_is_always_the_same_one() -> None:
         FLOWS[:5].with_columns(pl.lit(float("inf")).alias("score")),
         FLOWS[:5].with_columns(pl.lit(None, pl.String).alias("label")),
     ]
-    parts = [count_batches([bad], COLUMNS, ASK) for bad in kinds]
+    parts = [Counting(COLUMNS, ASK)([bad]) for bad in kinds]
     assert add_bytes(parts) == add_bytes(reversed(parts))
     with pytest.raises(AssayError, match="partition"):
         tally_of(add_bytes(parts))
@@ -134,13 +134,13 @@ def test_rows_left_out_are_counted_by_reason_in_any_cut() -> None:
     assert whole.rows == 102
     for size in (1, 13):
         parts = [frame[i : i + size] for i in range(0, frame.height, size)]
-        counted = [count_batches([part], COLUMNS, ask) for part in parts]
+        counted = [Counting(COLUMNS, ask)([part]) for part in parts]
         assert tally_of(add_bytes(counted)) == whole
 
 
 def test_labels_of_unlike_kinds_in_two_partitions_are_refused() -> None:
     numbers = FLOWS[:5].with_columns(pl.lit(1).alias("label"))
-    parts = [count_batches([frame], COLUMNS, ASK) for frame in (FLOWS, numbers)]
+    parts = [Counting(COLUMNS, ASK)([frame]) for frame in (FLOWS, numbers)]
     with pytest.raises(TallyError, match=r"text in one part .* and numbers in another"):
         tally_of(add_bytes(parts))
 
@@ -155,7 +155,7 @@ def test_a_tally_too_large_for_one_value_says_what_would_help(
 ) -> None:
     monkeypatch.setattr(partitions, "LARGEST", 100)
     batches = FLOWS.select(COLUMNS.names).to_arrow().to_batches()
-    row = next(partitions._spark_count(iter(batches), COLUMNS, ASK))
+    row = next(partitions._spark_count(iter(batches), Counting(COLUMNS, ASK)))
     with pytest.raises(InputError, match=r"more than one value can hold .* grid"):
         tally_of(row.column(0)[0].as_py())
 
@@ -235,6 +235,34 @@ def test_a_worker_of_dask_that_dies_or_fails_is_made_up_for(tmp_path: Path, dies
             again = dd.from_map(lambda i: breaks(parts[i]), range(12))
             assert count(again, COLUMNS, ASK) == WHOLE
     assert (tmp_path / "marker").exists()
+
+
+# -- cuts ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["as they come", "by label"])
+def test_cuts_of_partitions_are_those_of_the_whole(order: str) -> None:
+    """Partitions of one label alone take it for the most frequent, and are asked anew."""
+    rows = FLOWS if order == "as they come" else FLOWS.sort("label")
+    parts, passes = cut(rows, 12), []
+
+    def run(counting: Counting) -> Tally:
+        passes.append(type(counting).__name__)
+        return tally_of(add_bytes(counting([part]) for part in parts))
+
+    ask = Ask(scores=Cuts())
+    tally = partitions.in_passes(COLUMNS, ask, run)
+    assert tally.to_bytes() == count(rows, COLUMNS, ask).to_bytes()
+    assert len(passes) == (2 if order == "as they come" else 3)
+
+
+def test_cuts_need_a_score() -> None:
+    rows = FLOWS.with_columns(decision=pl.col("label"))
+    decided = Columns("label", decision="decision")
+    tally = partitions.in_passes(
+        decided, Ask(scores=Cuts()), lambda counting: tally_of(counting([rows]))
+    )
+    assert not tally.scores
 
 
 # -- Spark -----------------------------------------------------------------------------------------

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.engines import Ask, Columns, count, count_coded, frames, resolve
+from assay.engines import Ask, Columns, count_coded, frames, resolve
+from assay.engines.arrays import resolved_arrays
 from assay.errors import EmptyInput, InputError, LabelError, ScoreError
-from assay.sources import code_arrays, from_arrays
-from assay.sources.arrays import sided
+from assay.sources import code_arrays
+from assay.sources.probabilities import sided
 from assay.tally import Resolved, Sample, Tally, from_bytes
 from assay.tally.by_name import Refusals
 
@@ -43,6 +44,11 @@ class_rows = st.lists(
 decision_rows = st.lists(
     st.tuples(st.sampled_from(CLASSES), st.sampled_from(CLASSES), *places), min_size=1, max_size=20
 )
+
+
+def counted(*columns: Any, **more: Any) -> Resolved:
+    """The tally of columns, with sides."""
+    return resolved_arrays(*columns, **more)[0]
 
 
 def _columns(rows: Sequence[Any], said: str) -> dict[str, Any]:
@@ -78,14 +84,14 @@ def _parts(rows: Sequence[Any], seed: int) -> list[Sequence[Any]]:
 
 def _must_agree(rows: Sequence[Any], said: str, seed: int, **options: Any) -> Resolved:
     """Parts in any order, resolved on their sum, are the rows counted whole, to the bit."""
-    batch = from_arrays(**_columns(rows, said), **options)
+    whole, inferred, _ = resolved_arrays(**_columns(rows, said), **options)
     sides = {name: options[name] for name in SIDES if name in options}
     parts = [_by_name(_columns(part, said) | options) for part in _parts(rows, seed)]
     total = Tally.merge(parts)
     assert total == _by_name(_columns(rows, said) | options)
     resolved, notes = resolve(total, **sides)
-    assert resolved.to_bytes() == count(batch).to_bytes()
-    assert notes == batch.notes
+    assert resolved.to_bytes() == whole.to_bytes()
+    assert notes == inferred
     again = resolve(from_bytes(total.to_bytes()), **sides)
     assert again == (resolved, notes)
     return resolved
@@ -152,7 +158,7 @@ def test_an_open_set_is_its_known_rows_and_the_ranks_of_the_others(
         _by_name(_columns(part, "y_proba") | {"unknown": "novel"}) for part in _parts(every, seed)
     )
     resolved, notes = resolve(total, unknown="novel")
-    whole = count(from_arrays(**_columns(known, "y_proba")))
+    whole = counted(**_columns(known, "y_proba"))
     assert resolved.confusion == whole.confusion
     assert resolved.scores == whole.scores
     assert resolved.losses == whole.losses
@@ -195,7 +201,7 @@ def test_weights_agree_to_twelve_digits(rows: Any, seed: int) -> None:
         given = _columns(some, "y_score")
         return given | {"counts": None, "sample_weight": given["counts"], "labels": PAIR}
 
-    whole = count(from_arrays(**columns(rows)))
+    whole = counted(**columns(rows))
     total = Tally.merge(_by_name(columns(part)) for part in _parts(rows, seed))
     resolved, _ = resolve(total, labels=PAIR)
     assert resolved.scores is not None
@@ -233,19 +239,19 @@ def test_weights_agree_to_twelve_digits(rows: Any, seed: int) -> None:
     ],
 )
 def test_true_and_one_are_the_same_label(truth: list[Any], said: list[Any]) -> None:
-    whole = from_arrays(truth, y_pred=said)
+    whole, inferred, _ = resolved_arrays(truth, y_pred=said)
     frame = pl.DataFrame({"y": truth, "d": said})
     columns = Columns("y", decision="d")
     parts = [frames.count(frame[i : i + 1], columns) for i in range(3)]
     for total in (frames.count(frame, columns), Tally.merge(parts[::-1])):
         resolved, notes = resolve(total)
-        assert resolved == count(whole)
-        assert notes == whole.notes
+        assert resolved == whole
+        assert notes == inferred
 
 
 def test_numbers_stand_in_the_order_of_numbers() -> None:
     resolved, _ = resolve(count_coded(code_arrays([10, 9, 2], y_pred=[9, 9, 2]), Ask()))
-    assert resolved.labels == count(from_arrays([10, 9, 2], y_pred=[9, 9, 2])).labels
+    assert resolved.labels == counted([10, 9, 2], y_pred=[9, 9, 2]).labels
 
 
 # -- notes and refusals ----------------------------------------------------------------------------

@@ -158,6 +158,88 @@ def test_weights_are_summed_with_their_squares(keeping: Any, heavy: Any) -> None
         np.testing.assert_allclose(tally.scores[key].squares, table.squares, rtol=1e-12)
 
 
+# -- what fits -------------------------------------------------------------------------------------
+
+
+def many_scores(rows: int, rare: float = 0.01) -> pl.DataFrame:
+    """Rows whose scores are all unlike, but for some that are saturated."""
+    rng = np.random.default_rng(11)
+    score = rng.random(rows)
+    return pl.DataFrame(
+        {
+            "label": np.where(rng.random(rows) < rare, "attack", "normal"),
+            "score": np.where(rng.random(rows) < 0.1, 1.0, score),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("rare", "limit", "kept", "note"),
+    [
+        (0.01, 1 << 30, "exact", ""),
+        (0.01, 1 << 16, "cuts", "mode cuts"),
+        (0.4, 1 << 16, "grid", "mode grid"),
+    ],
+)
+def test_auto_keeps_what_fits_and_says_so(
+    heavy: Any, rare: float, limit: int, kept: str, note: str
+) -> None:
+    heavy.register("frame", many_scores(20_000, rare))
+    heavy.execute("CREATE TABLE t AS SELECT * FROM frame")
+    tally, notes = sql.count_by_mode(heavy, "SELECT * FROM t", COLUMNS, Ask(), "auto", limit)
+    assert {table.kept.name for table in tally.scores.values()} == {kept}
+    assert bool(note) == bool(notes)
+    assert all(note in each for each in notes)
+
+
+def test_equal_rows_fit_whatever_their_number(heavy: Any) -> None:
+    heavy.execute("CREATE TABLE t AS SELECT 'a' AS label, i % 7 AS score FROM range(20000) AS r(i)")
+    tally, notes = sql.count_by_mode(heavy, "SELECT * FROM t", COLUMNS, Ask(), "auto", 1 << 16)
+    assert (tally.rows, notes) == (20_000, ())
+    assert tally.scores["score", ""].kept == Exact()
+
+
+def test_what_does_not_fit_is_not_kept_exactly(heavy: Any) -> None:
+    heavy.register("frame", many_scores(20_000))
+    heavy.execute("CREATE TABLE t AS SELECT label, CAST(score AS VARCHAR) AS score FROM frame")
+    with pytest.raises(InputError, match=r"raise max_memory=, or say mode='cuts' or mode='grid'"):
+        sql.count_by_mode(heavy, "SELECT * FROM t", COLUMNS, Ask(), "exact", 1 << 16)
+    with pytest.raises(InputError, match=r"that are no floats.*\(CAST\)"):
+        sql.count_by_mode(heavy, "SELECT * FROM t", COLUMNS, Ask(), "auto", 1 << 16)
+
+
+def test_weights_that_do_not_fit_are_kept_on_a_grid(heavy: Any) -> None:
+    heavy.register("frame", many_scores(20_000).with_columns(weight=pl.lit(0.5)))
+    heavy.execute("CREATE TABLE t AS SELECT * FROM frame")
+    columns = Columns("label", "score", weight="weight")
+    tally, (note,) = sql.count_by_mode(heavy, "SELECT * FROM t", columns, Ask(), "auto", 1 << 16)
+    assert tally.scores["score", ""].kept == Grid()
+    assert "mode grid" in note
+
+
+def test_rows_that_are_all_unlike_are_not_grouped(heavy: Any) -> None:
+    frame = many_scores(80_000)
+    heavy.execute("CREATE TABLE t AS SELECT * FROM frame")
+    groups = sql.groups_of(heavy, "SELECT * FROM t", COLUMNS, Ask())
+    assert groups.shape == (80_000, 2)
+    tally = sql.count(heavy, "SELECT * FROM t", COLUMNS)
+    assert tally.to_bytes() == frames.count(frame, COLUMNS).to_bytes()
+    with pytest.raises(ScoreError, match=r"1 of 80,001 rows can't be used"):
+        sql.count(heavy, "SELECT * FROM t UNION ALL SELECT 'a', NULL", COLUMNS)
+    few = sql.groups_of(heavy, "SELECT label, round(score, 3) AS score FROM t", COLUMNS, Ask())
+    assert few.height < 2_100
+
+
+def test_groups_that_span_cells_are_refused(
+    light: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a database whose products are rounded otherwise."""
+    filled(light, [("a", 0.25), ("a", 0.125)])
+    monkeypatch.setattr("assay.engines.statements._rounded", lambda value, bits: "1")
+    with pytest.raises(InputError, match=r"otherwise than IEEE 754 has it.*mode='exact'"):
+        sql.count(light, "SELECT * FROM t", COLUMNS, Ask(scores=Grid(12)))
+
+
 # -- evaluations -----------------------------------------------------------------------------------
 
 

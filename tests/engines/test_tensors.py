@@ -15,6 +15,7 @@ from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
 from assay.sources import code_arrays
 from assay.tally.keeping import Cuts, Exact, Grid
 
+LIBRARIES = pytest.mark.parametrize("library", ["numpy", "torch"])
 KEPT = st.sampled_from([Exact(), Grid(12), Grid(5)])
 FLOATS = st.one_of(
     st.floats(0, 1, width=32),
@@ -27,7 +28,17 @@ def torch_or_skip() -> Any:
     return pytest.importorskip("torch", reason="torch is not installed")
 
 
-@pytest.mark.parametrize("library", ["numpy", "torch"])
+def same_bits(
+    library: str, truth: Any, scores: Any, kept: Any, threshold: float | None = None
+) -> bool:
+    """Whether a library counts rows to the bits that this machine counts them to."""
+    make: Any = np.asarray if library == "numpy" else torch_or_skip().from_numpy
+    ask = Ask(scores=kept, threshold=threshold)
+    here = count_coded(code_arrays(truth, y_score=scores), ask)
+    return tensors.count(make(truth), make(scores), ask).to_bytes() == here.to_bytes()
+
+
+@LIBRARIES
 @given(
     scores=hnp.arrays(np.float32, st.integers(1, 60), elements=FLOATS),
     seed=st.integers(0, 99),
@@ -45,14 +56,37 @@ def test_the_bits_are_those_of_this_machine(
     kept: Any,
     threshold: float | None,
 ) -> None:
-    make: Any = (lambda column: column) if library == "numpy" else torch_or_skip().from_numpy
     rng = np.random.default_rng(seed)
     kinds = {"bool": [False, True], "bits": [0, 1], "three": [0, 1, 7], "signs": [-1, 1]}
     truth = np.array(kinds[labels])[rng.integers(0, len(kinds[labels]), len(scores))]
     scores = scores.astype(np.float64 if wide else np.float32)
-    ask = Ask(scores=kept, threshold=threshold)
-    here = count_coded(code_arrays(truth, y_score=scores), ask)
-    assert tensors.count(make(truth), make(scores), ask).to_bytes() == here.to_bytes()
+    assert same_bits(library, truth, scores, kept, threshold)
+
+
+@LIBRARIES
+@pytest.mark.parametrize("ties", [1, 127, 128, 255, 256, 32_768, 65_535, 65_536])
+def test_counts_take_as_few_bytes_as_the_largest(library: str, ties: int) -> None:
+    scores = np.repeat(np.array([0.25, 0.5, 0.75], np.float32), [1, ties, 2])
+    assert same_bits(library, np.arange(ties + 3) == 0, scores, Exact())
+
+
+@LIBRARIES
+@pytest.mark.parametrize("labels", [1, 2, 128, 129, 300])
+@pytest.mark.parametrize("kept", [Exact(), Grid()], ids=["exact", "grid"])
+def test_many_labels_are_counted(library: str, labels: int, kept: Any) -> None:
+    rng = np.random.default_rng(labels)
+    truth = np.append(rng.integers(0, labels, 999), labels - 1)
+    assert same_bits(library, truth, rng.random(1000), kept)
+
+
+@LIBRARIES
+@pytest.mark.parametrize("bits", [1, 12, 20, 32])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_cells_next_to_0_and_1_and_one_half(library: str, bits: int, dtype: Any) -> None:
+    edges = np.array([0, 0.25, 0.5, 1], dtype)
+    scores = np.concatenate([edges, np.nextafter(edges[2:], 0), np.nextafter(edges[1:3], 1)])
+    scores = np.append(scores, [np.finfo(dtype).smallest_normal, np.finfo(dtype).eps / 2])
+    assert same_bits(library, np.arange(len(scores)) % 2, scores.astype(dtype), Grid(bits))
 
 
 def test_rows_without_a_finite_score_stop_it_or_are_counted() -> None:

@@ -158,7 +158,7 @@ def test_duckdb_counts_its_own_rows() -> None:
         ({"label": "y", "score": "p", "slices": {"host": "host"}}, "slices= are names"),
         ({"label": "y", "probabilities": ["p"]}, "maps a label to the name of its column"),
         ({"label": "y", "score": "p", "unknown": "x"}, "unknown= is judged from arrays"),
-        ({"label": "y", "score": "p", "on_bad_row": "drop"}, "is 'stop' or 'skip'; found 'drop'"),
+        ({"label": "y", "score": "p", "on_bad_row": "drop"}, "is stop or skip; found 'drop'"),
         ({"label": "y", "decision": "said", "threshold": 0.5}, "threshold= decides on score="),
         (
             {"label": "y", "score": "p", "probabilities": {"attack": "p"}},

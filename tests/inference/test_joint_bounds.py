@@ -2,22 +2,27 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.engines import count
+from assay.engines.arrays import resolved_arrays
 from assay.evaluation.judge import Judge
 from assay.inference import delong_of
 from assay.inference.delong import difference_bound
 from assay.inference.differences import has_difference, paired_scores
 from assay.measures import catalogue
-from assay.sources import from_arrays
-from assay.tally import JointScores, Sample
+from assay.tally import JointScores, Resolved, Sample
 
 RANKED = [m for m in catalogue.CATALOGUE if m.of_scores is not None and has_difference(m)]
+
+
+def counted(*columns: Any, **more: Any) -> Resolved:
+    """The tally of columns, with sides."""
+    return resolved_arrays(*columns, **more)[0]
 
 
 def shaped(kind: str, generator: np.random.Generator, size: int) -> np.ndarray:
@@ -44,7 +49,7 @@ CASES = st.tuples(
 
 
 def judged(truth: np.ndarray, score: np.ndarray, bits: int | None) -> Judge:
-    tally = count(from_arrays(truth, y_score=score, positive=1, labels=[0, 1], threshold=0.5))
+    tally = counted(truth, y_score=score, positive=1, labels=[0, 1], threshold=0.5)
     assert tally.scores is not None
     kept = tally.scores if bits is None else tuple(t.to_grid(bits) for t in tally.scores)
     return Judge(tally if bits is None else replace(tally, scores=kept, losses=None))

@@ -208,4 +208,4 @@ def test_where_only_alerts_were_labelled_the_results_are_what_they_tell() -> Non
     (section,) = (s for s in found.report.sections if s.title == "Main results")
     assert section.blocks[1].text.startswith("In 2,000 rows a day that is 200 [")
     assert "not labelled" in section.blocks[2].text
-    assert "Advanced results" not in [s.title for s in found.sections]
+    assert "Advanced results" not in [s.title for s in found.report.sections]

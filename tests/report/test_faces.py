@@ -310,7 +310,7 @@ def in_html(document: Report) -> Iterator[tuple[Read, Read]]:
             else:
                 yield filled(found), _first(told(block), LIMITS.rows)
     # Without decisions only the panel has a matrix: at the threshold that is tried there.
-    decided = document.plain.get("confusion", ()) is not None
+    decided = document.panel is None or document.panel.given
     assert [each.caption for each in left] == ([] if decided else [matrix_caption(weighted=False)])
 
 
@@ -404,7 +404,7 @@ def test_losses_near_0_are_0_in_no_face() -> None:
     near = 1e-7 * random.random(250)
     document = document_of(evaluate(truth, y_score=np.where(truth == 1, 1 - near, near)))
     for face, tables in FACES.items():
-        rows = {row[0]: row[1] for shown, _ in tables(document) for row in shown.rows}
+        rows = {row[0]: row[1] for shown, _ in tables(document.report) for row in shown.rows}
         assert rows["Brier score"] == "3.8e-15 [3.4e-15, 4.2e-15]", face
         assert rows["log loss"].startswith("0.00000005"), face
     plain = json.loads(draw(document, "json"))["estimates"]
@@ -441,7 +441,7 @@ def _leaves(tree: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("case", CASES)
 def test_json_holds_every_estimate_of_the_tables(case: str) -> None:
-    leaves = _leaves(json.loads(draw(made(case), "json")))
+    leaves = _leaves(json.loads(draw(CASES[case](), "json")))
     # A drop is a change with its sign turned.
     held = {abs(leaf) for leaf in leaves if isinstance(leaf, int | float)}
     assert set(map(abs, numbers_of(made(case)))) <= held

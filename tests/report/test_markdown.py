@@ -47,7 +47,7 @@ def columns(text: str) -> list[list[int]]:
     return tables
 
 
-CODE = re.compile(r"&#x?\w+;|(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+CODE = re.compile(r"&#x?\w+;|(?<![`\\])(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 
 
 def harmless(text: str) -> None:

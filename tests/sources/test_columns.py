@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import Evaluation
-from assay.engines import count
+from assay.engines.arrays import resolved_arrays
 from assay.errors import CountError, EmptyInput, InputError, LabelError, LengthMismatch, ScoreError
-from assay.sources import from_arrays
+from assay.tally import Resolved
 
 PAIR = ["normal", "attack"]
 ROWS = ["attack", "normal", "attack", "normal"]
@@ -25,20 +25,25 @@ TABLE = [[p, 1 - p] for p in P_ATTACK]  # attack sorts before normal
 # -- what has to be given --------------------------------------------------------------------------
 
 
+def counted(*columns: Any, **more: Any) -> Resolved:
+    """The tally of columns, with sides."""
+    return resolved_arrays(*columns, **more)[0]
+
+
 def test_without_anything_said_nothing_is_judged() -> None:
     with pytest.raises(LabelError, match="give y_score, y_pred or y_proba"):
-        from_arrays(ROWS)
+        counted(ROWS)
 
 
 @pytest.mark.parametrize("empty", [[], (), np.array([]), np.array([], "U1"), np.array([], object)])
 def test_no_rows_are_refused(empty: Any) -> None:
     with pytest.raises(EmptyInput, match="y_true has no rows"):
-        from_arrays(empty, y_score=[])
+        counted(empty, y_score=[])
 
 
 def test_scores_and_probabilities_together_are_refused() -> None:
     with pytest.raises(ScoreError, match="y_score or y_proba, not both"):
-        from_arrays(ROWS, y_score=P_ATTACK, y_proba=TABLE)
+        counted(ROWS, y_score=P_ATTACK, y_proba=TABLE)
 
 
 @pytest.mark.parametrize(
@@ -57,22 +62,22 @@ def test_scores_and_probabilities_together_are_refused() -> None:
 def test_columns_of_unlike_length_are_refused(name: str, column: Any) -> None:
     given = {"y_score": P_ATTACK} if name in ("counts", "sample_weight", "clusters") else {}
     with pytest.raises(LengthMismatch, match="has 3 rows and y_true has 4"):
-        from_arrays(ROWS, **given, **{name: column})
+        counted(ROWS, **given, **{name: column})
 
 
 def test_a_slice_of_unlike_length_is_refused_by_name() -> None:
     with pytest.raises(LengthMismatch, match="site has 3 rows and y_true has 4"):
-        from_arrays(ROWS, y_score=P_ATTACK, slices={"site": ["a", "b", "c"]})
+        counted(ROWS, y_score=P_ATTACK, slices={"site": ["a", "b", "c"]})
 
 
 def test_columns_of_probabilities_of_unlike_length_are_refused() -> None:
     with pytest.raises(LengthMismatch, match="normal has 3 rows"):
-        from_arrays(ROWS, y_proba={"attack": P_ATTACK, "normal": [0.1, 0.8, 0.6]})
+        counted(ROWS, y_proba={"attack": P_ATTACK, "normal": [0.1, 0.8, 0.6]})
 
 
 def test_every_refusal_is_an_input_error_and_a_value_error() -> None:
     with pytest.raises(ValueError, match="no rows") as refused:
-        from_arrays([], y_score=[])
+        counted([], y_score=[])
     assert isinstance(refused.value, InputError)
 
 
@@ -82,14 +87,12 @@ def test_every_refusal_is_an_input_error_and_a_value_error() -> None:
 def test_a_score_that_is_not_finite_is_refused_with_its_row() -> None:
     for bad, shown in ((math.nan, "nan"), (math.inf, "inf"), (-math.inf, "-inf")):
         with pytest.raises(ScoreError, match=f"1 of 4 are not; the first is {shown} in row 2"):
-            from_arrays(ROWS, y_score=[0.5, 0.5, bad, 0.5])
+            counted(ROWS, y_score=[0.5, 0.5, bad, 0.5])
 
 
 def test_scores_in_the_unit_interval_are_probabilities_and_flagged_from_one_half() -> None:
-    batch = from_arrays(ROWS, y_score=[0.0, 0.5, 1.0, 0.4999])
-    assert batch.is_probability
-    assert batch.threshold == 0.5
-    tally = count(batch)
+    tally = counted(ROWS, y_score=[0.0, 0.5, 1.0, 0.4999])
+    assert tally.threshold == 0.5
     assert any("read as probabilities" in note for note in Evaluation(tally).notes)
     assert tally.kind == "probability"
     assert tally.losses is not None
@@ -100,10 +103,10 @@ def test_scores_in_the_unit_interval_are_probabilities_and_flagged_from_one_half
     "scores", [[0.0, 0.5, 1.0, 1.0000001], [-1e-9, 0.5, 0.5, 1.0], [5, 1, 2, 3]]
 )
 def test_other_scores_decide_by_a_given_threshold_alone(scores: list[float]) -> None:
-    batch = from_arrays(ROWS, y_score=scores)
-    assert (batch.threshold, batch.decided, batch.is_probability) == (None, False, False)
-    assert "say threshold=" in batch.notes[-1]
-    tally = count(from_arrays(ROWS, y_score=scores, threshold=0.5))
+    tally, notes, _ = resolved_arrays(ROWS, y_score=scores)
+    assert (tally.threshold, tally.decided, tally.kind) == (None, False, "score")
+    assert "say threshold=" in notes[-1]
+    tally = counted(ROWS, y_score=scores, threshold=0.5)
     assert tally.kind == "score"
     assert tally.losses is None
     assert tally.confusion.total == 4
@@ -111,12 +114,12 @@ def test_other_scores_decide_by_a_given_threshold_alone(scores: list[float]) -> 
 
 def test_a_row_is_flagged_at_the_threshold_itself() -> None:
     scores = [0.3, 0.3, 0.1 + 0.2, 0.2]  # 0.1 + 0.2 is just above 0.3
-    assert count(from_arrays(ROWS, y_score=scores, threshold=0.3)).confusion.cells == (
+    assert counted(ROWS, y_score=scores, threshold=0.3).confusion.cells == (
         (1, 1),
         (0, 2),
     )
     above = np.nextafter(0.3, 1)
-    assert count(from_arrays(ROWS, y_score=scores, threshold=above)).confusion.cells == (
+    assert counted(ROWS, y_score=scores, threshold=above).confusion.cells == (
         (2, 0),
         (1, 1),
     )
@@ -125,8 +128,8 @@ def test_a_row_is_flagged_at_the_threshold_itself() -> None:
 @pytest.mark.parametrize("slices", [None, {"part": ["x"] * 4}])
 def test_narrow_scores_meet_the_threshold_as_the_numbers_that_they_are(slices: Any) -> None:
     scores = np.array([0.7, 0.1, 0.75, 0.7], np.float32)
-    narrow = count(from_arrays(ROWS, y_score=scores, threshold=0.7, slices=slices))
-    wide = count(from_arrays(ROWS, y_score=scores.astype(float), threshold=0.7, slices=slices))
+    narrow = counted(ROWS, y_score=scores, threshold=0.7, slices=slices)
+    wide = counted(ROWS, y_score=scores.astype(float), threshold=0.7, slices=slices)
     assert narrow.confusion == wide.confusion
     assert narrow.confusion.cells == ((2, 0), (1, 1))
 
@@ -134,20 +137,19 @@ def test_narrow_scores_meet_the_threshold_as_the_numbers_that_they_are(slices: A
 @pytest.mark.parametrize("threshold", [math.nan, math.inf, -math.inf, "high", [0.5], object()])
 def test_a_threshold_that_is_no_finite_number_is_refused(threshold: Any) -> None:
     with pytest.raises(ScoreError, match="threshold must be a finite number; found"):
-        from_arrays(ROWS, y_score=P_ATTACK, threshold=threshold)
+        counted(ROWS, y_score=P_ATTACK, threshold=threshold)
 
 
 def test_decisions_need_no_threshold_and_refuse_one() -> None:
     with pytest.raises(ScoreError, match="decisions are taken as they are"):
-        from_arrays(ROWS, y_pred=ROWS, threshold=0.5)
+        counted(ROWS, y_pred=ROWS, threshold=0.5)
     with pytest.raises(ScoreError, match="decisions are taken as they are"):
-        from_arrays(ROWS, y_pred=ROWS, y_score=P_ATTACK, threshold=0.5)
+        counted(ROWS, y_pred=ROWS, y_score=P_ATTACK, threshold=0.5)
 
 
 def test_where_both_are_given_the_decision_decides_and_the_score_ranks() -> None:
-    batch = from_arrays(ROWS, y_pred=ROWS[::-1], y_score=[5.0, -3.0, 2.0, 9.0])
-    tally = count(batch)
-    assert batch.threshold is None
+    tally = counted(ROWS, y_pred=ROWS[::-1], y_score=[5.0, -3.0, 2.0, 9.0])
+    assert tally.threshold is None
     assert tally.confusion.cells == ((0, 2), (2, 0))
     assert tally.scores is not None
     assert tally.scores[0].scores.tolist() == [-3.0, 2.0, 5.0, 9.0]
@@ -158,7 +160,7 @@ def test_scores_of_more_than_two_labels_need_a_positive() -> None:
     with pytest.raises(
         ScoreError, match=r"there are 3: 'a', 'b', 'c'\. Say positive= or negative="
     ):
-        from_arrays(["a", "b", "c"], y_score=[0.1, 0.2, 0.3])
+        counted(["a", "b", "c"], y_score=[0.1, 0.2, 0.3])
 
 
 # -- probabilities ---------------------------------------------------------------------------------
@@ -188,11 +190,7 @@ BINARY_TABLES: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", BINARY_TABLES)
 def test_binary_probabilities_of_any_kind_are_the_score_of_the_positive(kind: str) -> None:
-    batch = from_arrays(ROWS, y_proba=BINARY_TABLES[kind])
-    assert batch.score is not None
-    assert batch.score.tolist() == P_ATTACK
-    assert batch.is_probability
-    assert count(batch) == count(from_arrays(ROWS, y_score=P_ATTACK))
+    assert counted(ROWS, y_proba=BINARY_TABLES[kind]) == counted(ROWS, y_score=P_ATTACK)
 
 
 INTEGER_TABLES: dict[str, Any] = {
@@ -208,31 +206,28 @@ INTEGER_TABLES: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", INTEGER_TABLES)
 def test_probabilities_of_integer_labels_are_found_by_their_columns(kind: str) -> None:
-    batch = from_arrays([1, 0, 1, 0], y_proba=INTEGER_TABLES[kind])
-    assert batch.score is not None
-    assert batch.score.tolist() == P_ATTACK
+    truth = [1, 0, 1, 0]
+    assert counted(truth, y_proba=INTEGER_TABLES[kind]) == counted(truth, y_score=P_ATTACK)
 
 
 def test_probabilities_of_boolean_labels_are_found_by_their_columns() -> None:
     truth = [True, False, True, False]
     by_text = pl.DataFrame({"true": P_ATTACK, "false": [0.1, 0.8, 0.6, 0.4]})
     for table in (by_text, {True: P_ATTACK, False: [0.1, 0.8, 0.6, 0.4]}, INTEGER_TABLES["list"]):
-        batch = from_arrays(truth, y_proba=table)
-        assert batch.score is not None
-        assert batch.score.tolist() == P_ATTACK
+        assert counted(truth, y_proba=table) == counted(truth, y_score=P_ATTACK)
 
 
 def test_one_column_of_probabilities_is_that_of_the_given_positive() -> None:
-    batch = from_arrays(["yak", "zebra"], y_proba=[0.9, 0.2], positive="yak")
-    assert batch.score is not None
-    assert batch.score.tolist() == [0.9, 0.2]
+    truth, scores = ["yak", "zebra"], [0.9, 0.2]
+    tally = counted(truth, y_proba=scores, positive="yak")
+    assert tally == counted(truth, y_score=scores, positive="yak")
 
 
 def test_a_threshold_decides_on_the_probability_of_the_positive() -> None:
     for table in (TABLE, P_ATTACK, BINARY_TABLES["mapping"]):
-        batch = from_arrays(ROWS, y_proba=table, threshold=0.3)
-        assert batch.threshold == 0.3
-        assert count(batch).confusion.cells == ((1, 1), (0, 2))
+        tally = counted(ROWS, y_proba=table, threshold=0.3)
+        assert tally.threshold == 0.3
+        assert tally.confusion.cells == ((1, 1), (0, 2))
 
 
 CLASSES = ["dos", "normal", "probe"]
@@ -252,49 +247,45 @@ THREE_TABLES: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", THREE_TABLES)
 def test_probabilities_over_classes_of_any_kind_count_alike(kind: str) -> None:
-    batch = from_arrays(TRUE, y_proba=THREE_TABLES[kind])
-    assert batch.labels == ("dos", "normal", "probe")
-    assert batch.positive is None
-    assert batch.probabilities is not None
-    assert batch.probabilities.tolist() == THREE
-    tally = count(batch)
+    tally = counted(TRUE, y_proba=THREE_TABLES[kind])
+    assert tally.labels == ("dos", "normal", "probe")
+    assert tally.positive is None
     assert tally.confusion.cells == ((1, 0, 0), (1, 1, 0), (0, 0, 1))  # a tie goes to the first
     assert tally.scores is not None
     assert len(tally.scores) == 3
     assert tally.losses is not None
-    assert tally == count(from_arrays(TRUE, y_proba=THREE))
+    assert tally == counted(TRUE, y_proba=THREE)
 
 
 def test_columns_of_an_array_stand_in_the_order_of_numbers() -> None:
     labels = [0, 2, 10, 9]
     table = np.eye(4)[[0, 1, 3, 2]]  # columns 0, 2, 9, 10
-    tally = count(from_arrays(labels, y_proba=table))
+    tally = counted(labels, y_proba=table)
     assert tally.labels == ("0", "10", "2", "9")
     assert tally.confusion.hits == (1, 1, 1, 1)
 
 
 def test_labels_name_the_columns_of_an_array() -> None:
-    batch = from_arrays(TRUE, y_proba=np.array(THREE)[:, ::-1], labels=CLASSES[::-1])
-    assert batch.probabilities is not None
-    assert batch.probabilities.tolist() == THREE
+    tally = counted(TRUE, y_proba=np.array(THREE)[:, ::-1], labels=CLASSES[::-1])
+    assert tally == counted(TRUE, y_proba=THREE)
     with pytest.raises(ScoreError, match="y_proba has 3 columns, but labels= names 4"):
-        from_arrays(TRUE, y_proba=THREE, labels=[*CLASSES, "worm"])
+        counted(TRUE, y_proba=THREE, labels=[*CLASSES, "worm"])
 
 
 def test_a_positive_of_many_has_its_own_column_and_a_negative_all_the_others() -> None:
-    dos = from_arrays(TRUE, y_proba=THREE, positive="dos")
-    assert dos.score is not None
-    assert dos.score.tolist() == [0.5, 0.25, 0.4, 0.1]
-    attacks = from_arrays(TRUE, y_proba=THREE, negative="normal")
-    assert attacks.score is not None
-    np.testing.assert_allclose(attacks.score, [0.7, 0.5, 0.6, 0.8], rtol=1e-15)
+    dos = counted(TRUE, y_proba=THREE, positive="dos")
+    assert dos.scores is not None
+    assert dos.scores[0].scores.tolist() == [0.1, 0.25, 0.4, 0.5]
+    attacks = counted(TRUE, y_proba=THREE, negative="normal")
+    assert attacks.scores is not None
+    np.testing.assert_allclose(attacks.scores[0].scores, [0.5, 0.6, 0.7, 0.8], rtol=1e-15)
 
 
 def test_a_class_without_rows_may_have_a_column() -> None:
     table = {"dos": [0.5, 0.1], "normal": [0.25, 0.8], "probe": [0.25, 0.1]}
-    batch = from_arrays(["dos", "normal"], y_proba=table)
-    assert batch.labels == ("dos", "normal", "probe")
-    assert count(batch).confusion.rows == (1, 1, 0)
+    tally = counted(["dos", "normal"], y_proba=table)
+    assert tally.labels == ("dos", "normal", "probe")
+    assert tally.confusion.rows == (1, 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -320,23 +311,21 @@ def test_a_class_without_rows_may_have_a_column() -> None:
 )  # fmt: skip
 def test_probabilities_that_are_none_are_refused(table: Any, message: str) -> None:
     with pytest.raises(ScoreError, match=message):
-        from_arrays(ROWS, y_proba=table)
+        counted(ROWS, y_proba=table)
 
 
 def test_probabilities_may_miss_one_by_a_millionth() -> None:
     table = [[p, 1 - p + 9e-7] for p in P_ATTACK]
-    batch = from_arrays(ROWS, y_proba=table)
-    assert batch.score is not None
-    assert batch.score.tolist() == P_ATTACK
+    assert counted(ROWS, y_proba=table) == counted(ROWS, y_score=P_ATTACK)
     narrow = np.array(THREE, np.float32)
-    assert from_arrays(TRUE, y_proba=narrow).probabilities is not None
+    assert counted(TRUE, y_proba=narrow).scores is not None
 
 
 def test_a_label_without_a_column_is_refused_by_name() -> None:
     with pytest.raises(InputError, match="probe"):
-        from_arrays(TRUE, y_proba={"dos": [0.5] * 4, "normal": [0.5] * 4})
+        counted(TRUE, y_proba={"dos": [0.5] * 4, "normal": [0.5] * 4})
     with pytest.raises(InputError, match="worm"):
-        from_arrays(
+        counted(
             TRUE,
             y_proba=dict(zip(CLASSES, np.array(THREE).T, strict=True)),
             labels=[*CLASSES, "worm"],
@@ -345,11 +334,11 @@ def test_a_label_without_a_column_is_refused_by_name() -> None:
 
 def test_a_threshold_is_refused_where_the_largest_probability_decides() -> None:
     with pytest.raises(ScoreError, match="threshold="):
-        from_arrays(TRUE, y_proba=THREE, threshold=0.5)
+        counted(TRUE, y_proba=THREE, threshold=0.5)
 
 
 def test_decisions_beside_probabilities_decide() -> None:
-    tally = count(from_arrays(TRUE, y_proba=THREE, y_pred=["probe"] * 4))
+    tally = counted(TRUE, y_proba=THREE, y_pred=["probe"] * 4)
     assert tally.confusion.columns == (0, 0, 4)
     assert tally.scores is not None
 
@@ -376,7 +365,7 @@ def test_decisions_beside_probabilities_decide() -> None:
 )
 def test_counts_that_are_none_are_refused(counts: list[Any], message: str) -> None:
     with pytest.raises(CountError, match=message):
-        from_arrays(ROWS, y_score=P_ATTACK, counts=counts)
+        counted(ROWS, y_score=P_ATTACK, counts=counts)
 
 
 @pytest.mark.parametrize(
@@ -392,12 +381,12 @@ def test_counts_that_are_none_are_refused(counts: list[Any], message: str) -> No
 )
 def test_weights_that_are_none_are_refused(weights: list[Any], message: str) -> None:
     with pytest.raises(CountError, match=message):
-        from_arrays(ROWS, y_score=P_ATTACK, sample_weight=weights)
+        counted(ROWS, y_score=P_ATTACK, sample_weight=weights)
 
 
 def test_counts_and_weights_together_are_refused() -> None:
     with pytest.raises(CountError, match=r"counts .* or sample_weight .*, not both"):
-        from_arrays(ROWS, y_score=P_ATTACK, counts=[1] * 4, sample_weight=[1.0] * 4)
+        counted(ROWS, y_score=P_ATTACK, counts=[1] * 4, sample_weight=[1.0] * 4)
 
 
 rows = st.lists(
@@ -410,15 +399,13 @@ rows = st.lists(
 @given(rows=rows)
 def test_rows_of_count_zero_are_as_if_they_were_not_there(rows: list[Any]) -> None:
     def tally(kept: list[Any]) -> Any:
-        return count(
-            from_arrays(
-                [row[0] for row in kept],
-                y_score=[row[1] for row in kept],
-                slices={"part": [row[2] for row in kept]},
-                clusters=[row[2] for row in kept],
-                counts=[row[3] for row in kept],
-                labels=PAIR,
-            )
+        return counted(
+            [row[0] for row in kept],
+            y_score=[row[1] for row in kept],
+            slices={"part": [row[2] for row in kept]},
+            clusters=[row[2] for row in kept],
+            counts=[row[3] for row in kept],
+            labels=PAIR,
         )
 
     assert tally(rows) == tally([row for row in rows if row[3]])
@@ -427,25 +414,29 @@ def test_rows_of_count_zero_are_as_if_they_were_not_there(rows: list[Any]) -> No
 def test_what_only_rows_of_count_or_weight_zero_hold_is_not_there() -> None:
     given = {"y_true": [*ROWS, "zebra"], "y_pred": [*ROWS, "yak"], "slices": {"s": [*"aaaa", "b"]}}
     for amounts in ({"counts": [1, 1, 1, 1, 0]}, {"sample_weight": [1.0, 1.0, 1.0, 1.0, 0.0]}):
-        tally = count(from_arrays(**given, **amounts))
+        tally = counted(**given, **amounts)
         assert tally.labels == ("normal", "attack")
         assert list(tally.slices) == [("s", "a")]
-    nan = [*P_ATTACK, math.nan]
-    assert from_arrays([*ROWS, "attack"], y_score=nan, counts=[1, 1, 1, 1, 0]).rows == 5
-    table = [*TABLE, [math.nan, 7.0]]
-    batch = from_arrays([*ROWS, "attack"], y_proba=table, counts=[1, 1, 1, 1, 0])
-    assert len(batch.truth) == 4
+
+
+@pytest.mark.parametrize(
+    "said", [{"y_score": [*P_ATTACK, math.nan]}, {"y_proba": [*TABLE, [7, 7]]}]
+)
+def test_a_row_of_count_zero_is_checked_like_any_other(said: dict[str, Any]) -> None:
+    with pytest.raises(ScoreError, match="row 4"):
+        counted([*ROWS, "attack"], counts=[1, 1, 1, 1, 0], **said)
 
 
 def test_weights_weigh_and_counts_count() -> None:
-    weighted = count(from_arrays(ROWS, y_score=P_ATTACK, sample_weight=[0.5, 2.0, 1.0, 0.25]))
+    weighted = counted(ROWS, y_score=P_ATTACK, sample_weight=[0.5, 2.0, 1.0, 0.25])
     assert weighted.confusion.cells == ((2.0, 0.25), (1.0, 0.5))
     assert weighted.confusion.squares == ((4.0, 0.0625), (1.0, 0.25))
-    counted = count(from_arrays(ROWS, y_score=P_ATTACK, counts=[5, 2, 1, 4]))
-    assert counted.confusion.cells == ((2, 4), (1, 5))
-    assert counted.losses is not None
-    assert counted.losses.rows == 12
+    repeated = counted(ROWS, y_score=P_ATTACK, counts=[5, 2, 1, 4])
+    assert repeated.confusion.cells == ((2, 4), (1, 5))
+    assert repeated.losses is not None
+    assert repeated.losses.rows == 12
 
 
-def test_a_batch_remembers_how_many_rows_were_read() -> None:
-    assert from_arrays(ROWS, y_score=P_ATTACK, counts=[1, 0, 1, 1]).rows == 4
+def test_a_tally_remembers_how_many_rows_were_read() -> None:
+    tally = resolved_arrays(ROWS, y_score=P_ATTACK, counts=[1, 0, 1, 1])[2]
+    assert (tally.rows, tally.empty) == (4, 1)

@@ -10,15 +10,20 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from assay.engines import count
+from assay.engines.arrays import resolved_arrays
 from assay.errors import AssayError, InputError, LabelError, ScoreError
-from assay.sources import from_arrays
+from assay.tally import Resolved
 
 TEXT = ["attack", "normal", "attack", "normal", "normal", "attack"]
 SAID = ["attack", "normal", "normal", "attack", "normal", "attack"]
 SCORES = [0.9, 0.25, 0.5, 0.5, 0.1, 0.7]
 ONES = [1, 0, 1, 0, 0, 1]
 BOOLS = [True, False, True, False, False, True]
+
+
+def counted(*columns: Any, **more: Any) -> Resolved:
+    """The tally of columns, with sides."""
+    return resolved_arrays(*columns, **more)[0]
 
 
 def _chunked(values: list[Any], kind: pa.DataType | None = None) -> pa.ChunkedArray:
@@ -61,8 +66,8 @@ TEXT_COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
 @pytest.mark.parametrize("kind", TEXT_COLUMNS)
 def test_labels_and_decisions_as_text_of_any_kind_count_alike(kind: str) -> None:
     make = TEXT_COLUMNS[kind]
-    expected = count(from_arrays(TEXT, y_pred=SAID))
-    found = count(from_arrays(make(TEXT), y_pred=make(SAID)))
+    expected = counted(TEXT, y_pred=SAID)
+    found = counted(make(TEXT), y_pred=make(SAID))
     assert found == expected
     assert found.to_bytes() == expected.to_bytes()
     assert found.labels == ("normal", "attack")
@@ -99,8 +104,8 @@ INTEGER_COLUMNS: dict[str, Callable[[list[int]], Any]] = {
 @pytest.mark.parametrize("kind", INTEGER_COLUMNS)
 def test_labels_as_integers_of_any_kind_count_alike(kind: str) -> None:
     make = INTEGER_COLUMNS[kind]
-    expected = count(from_arrays(ONES, y_pred=ONES[::-1]))
-    found = count(from_arrays(make(ONES), y_pred=make(ONES[::-1])))
+    expected = counted(ONES, y_pred=ONES[::-1])
+    found = counted(make(ONES), y_pred=make(ONES[::-1]))
     assert found == expected
     assert found.labels == ("0", "1")
 
@@ -122,8 +127,8 @@ BOOLEAN_COLUMNS: dict[str, Callable[[list[bool]], Any]] = {
 @pytest.mark.parametrize("kind", BOOLEAN_COLUMNS)
 def test_labels_as_booleans_of_any_kind_count_alike(kind: str) -> None:
     make = BOOLEAN_COLUMNS[kind]
-    found = count(from_arrays(make(BOOLS), y_pred=make(BOOLS[::-1])))
-    assert found == count(from_arrays(BOOLS, y_pred=BOOLS[::-1]))
+    found = counted(make(BOOLS), y_pred=make(BOOLS[::-1]))
+    assert found == counted(BOOLS, y_pred=BOOLS[::-1])
     assert found.labels == ("false", "true")
 
 
@@ -149,8 +154,8 @@ SCORE_COLUMNS: dict[str, Callable[[list[float]], Any]] = {
 @pytest.mark.parametrize("kind", SCORE_COLUMNS)
 def test_scores_of_any_kind_count_alike(kind: str) -> None:
     make = SCORE_COLUMNS[kind]
-    expected = count(from_arrays(TEXT, y_score=SCORES))
-    found = count(from_arrays(TEXT, y_score=make(SCORES)))
+    expected = counted(TEXT, y_score=SCORES)
+    found = counted(TEXT, y_score=make(SCORES))
     assert found == expected
     assert found.to_bytes() == expected.to_bytes()
     assert found.confusion.cells == ((2, 1), (0, 3))
@@ -167,32 +172,32 @@ NARROW_COLUMNS: dict[str, Callable[[list[float]], Any]] = {
 
 @pytest.mark.parametrize("kind", NARROW_COLUMNS)
 def test_narrow_scores_stay_narrow_and_count_alike(kind: str) -> None:
-    found = count(from_arrays(TEXT, y_score=NARROW_COLUMNS[kind](SCORES)))
-    assert found == count(from_arrays(TEXT, y_score=np.array(SCORES, np.float32)))
+    found = counted(TEXT, y_score=NARROW_COLUMNS[kind](SCORES))
+    assert found == counted(TEXT, y_score=np.array(SCORES, np.float32))
     assert found.scores is not None
     assert found.scores[0].scores.dtype == np.float32
 
 
 @pytest.mark.parametrize("dtype", ["float16", "int8", "int64", "uint64", "bool"])
 def test_scores_of_other_numbers_are_the_numbers_that_they_are(dtype: str) -> None:
-    batch = from_arrays([1, 0, 1], y_score=np.array([1, 0, 1], dtype))
-    assert batch.score is not None
-    assert batch.score.tolist() == [1.0, 0.0, 1.0]
-    assert batch.score.dtype == (np.float32 if dtype == "float16" else np.float64)
+    tally = counted([1, 0, 1], y_score=np.array([1, 0, 1], dtype))
+    assert tally.scores is not None
+    assert tally.scores[0].scores.tolist() == [0.0, 1.0]
+    assert tally.scores[0].scores.dtype == (np.float32 if dtype == "float16" else np.float64)
 
 
 def test_a_range_and_a_generator_are_columns() -> None:
-    batch = from_arrays(range(2), y_score=(x / 4 for x in (1, 3)))
-    assert batch.labels == ("0", "1")
-    assert batch.score is not None
-    assert batch.score.tolist() == [0.25, 0.75]
+    tally = counted(range(2), y_score=(x / 4 for x in (1, 3)))
+    assert tally.labels == ("0", "1")
+    assert tally.scores is not None
+    assert tally.scores[0].scores.tolist() == [0.25, 0.75]
 
 
 def test_what_was_given_is_not_written_to() -> None:
     truth, score = np.array(ONES), np.array([-0.0, 0.5, 1.0, 0.25, 0.0, 0.75])
     counts = np.array([0, 1, 2, 3, 4, 5])
     before = [a.tobytes() for a in (truth, score, counts)]
-    count(from_arrays(truth, y_score=score, counts=counts))
+    counted(truth, y_score=score, counts=counts)
     assert [a.tobytes() for a in (truth, score, counts)] == before
 
 
@@ -211,8 +216,8 @@ COUNT_COLUMNS: dict[str, Any] = {
 @pytest.mark.parametrize("kind", COUNT_COLUMNS)
 def test_counts_of_any_kind_are_repetition(kind: str) -> None:
     repeated = [i for i, n in enumerate([2, 0, 1, 3, 1, 1]) for _ in range(n)]
-    whole = count(from_arrays([TEXT[i] for i in repeated], y_score=[SCORES[i] for i in repeated]))
-    assert count(from_arrays(TEXT, y_score=SCORES, counts=COUNT_COLUMNS[kind])) == whole
+    whole = counted([TEXT[i] for i in repeated], y_score=[SCORES[i] for i in repeated])
+    assert counted(TEXT, y_score=SCORES, counts=COUNT_COLUMNS[kind]) == whole
 
 
 # -- missing values --------------------------------------------------------------------------------
@@ -246,9 +251,9 @@ MISSING: dict[str, Any] = {
 @pytest.mark.parametrize("kind", MISSING)
 def test_a_missing_label_is_refused_with_its_row(kind: str) -> None:
     with pytest.raises(LabelError, match="y_true is missing in 1 of 3 rows; the first is row 1"):
-        from_arrays(MISSING[kind], y_score=[0.1, 0.2, 0.3])
+        counted(MISSING[kind], y_score=[0.1, 0.2, 0.3])
     with pytest.raises(LabelError, match="y_pred is missing in 1 of 3 rows; the first is row 1"):
-        from_arrays(["attack"] * 3, y_pred=MISSING[kind], positive="attack")
+        counted(["attack"] * 3, y_pred=MISSING[kind], positive="attack")
 
 
 MISSING_SCORES: dict[str, Any] = {
@@ -272,7 +277,7 @@ MISSING_SCORES: dict[str, Any] = {
 @pytest.mark.parametrize("kind", MISSING_SCORES)
 def test_a_score_that_is_no_number_is_refused(kind: str) -> None:
     with pytest.raises((ScoreError, LabelError), match=r"score") as refused:
-        from_arrays(["attack", "normal", "attack"], y_score=MISSING_SCORES[kind])
+        counted(["attack", "normal", "attack"], y_score=MISSING_SCORES[kind])
     if kind not in ("text alone", "complex", "times", "a table"):
         assert "row 1" in str(refused.value)
 
@@ -280,11 +285,11 @@ def test_a_score_that_is_no_number_is_refused(kind: str) -> None:
 def test_masked_entries_are_missing() -> None:
     mask = [False, False, True]
     with pytest.raises(AssayError, match="masked in row 2"):
-        from_arrays(np.ma.array([0, 1, 1], mask=mask), y_score=[0.1, 0.2, 0.3])
+        counted(np.ma.array([0, 1, 1], mask=mask), y_score=[0.1, 0.2, 0.3])
     with pytest.raises(AssayError, match="masked in row 2"):
-        from_arrays([0, 1, 1], y_score=np.ma.array([0.1, 0.2, 0.3], mask=mask))
+        counted([0, 1, 1], y_score=np.ma.array([0.1, 0.2, 0.3], mask=mask))
     whole = np.ma.array([0, 1, 1], mask=False)
-    assert from_arrays(whole, y_score=[0.1, 0.2, 0.3]).labels == ("0", "1")
+    assert counted(whole, y_score=[0.1, 0.2, 0.3]).labels == ("0", "1")
 
 
 ODD_LABELS: dict[str, Any] = {
@@ -313,17 +318,17 @@ ODD_LABELS: dict[str, Any] = {
 @pytest.mark.parametrize("kind", ODD_LABELS)
 def test_labels_that_are_no_labels_are_refused(kind: str) -> None:
     with pytest.raises(LabelError):
-        from_arrays(ODD_LABELS[kind], y_score=[0.1, 0.2, 0.3], positive=1)
+        counted(ODD_LABELS[kind], y_score=[0.1, 0.2, 0.3], positive=1)
 
 
 def test_a_mixture_of_kinds_is_shown() -> None:
     with pytest.raises(LabelError, match="y_true mixes numbers and text: '1', 0, 1"):
-        from_arrays(["1", 0, 1], y_score=[0.1, 0.2, 0.3])
+        counted(["1", 0, 1], y_score=[0.1, 0.2, 0.3])
 
 
 def test_scores_given_as_labels_are_told_where_to_go() -> None:
     with pytest.raises(LabelError, match=r"found the number 0\.5.*give them as y_score"):
-        from_arrays([0.5, 0.25], y_pred=[0, 1])
+        counted([0.5, 0.25], y_pred=[0, 1])
 
 
 # -- which texts are labels ------------------------------------------------------------------------
@@ -350,20 +355,20 @@ def test_scores_given_as_labels_are_told_where_to_go() -> None:
 )
 def test_a_label_is_a_label_whatever_it_says(given: Any, names: tuple[str, ...]) -> None:
     values = given.tolist() if isinstance(given, np.ndarray) else list(given)
-    batch = from_arrays(given, y_pred=given, positive=values[0])
-    assert sorted(batch.labels) == sorted(names)
+    tally = counted(given, y_pred=given, positive=values[0])
+    assert sorted(tally.labels) == sorted(names)
     first = str(int(values[0])) if isinstance(values[0], float) else str(values[0])
-    assert batch.positive == first
-    assert count(batch).confusion.cells == ((1, 0), (0, 1))
+    assert tally.positive == first
+    assert tally.confusion.cells == ((1, 0), (0, 1))
 
 
 def test_many_labels_are_sorted_as_text() -> None:
     labels = list(range(300))
-    batch = from_arrays(labels, y_pred=labels[::-1])
-    assert batch.labels == tuple(sorted(str(n) for n in labels))
-    assert count(batch).confusion.total == 300
+    tally = counted(labels, y_pred=labels[::-1])
+    assert tally.labels == tuple(sorted(str(n) for n in labels))
+    assert tally.confusion.total == 300
     spread = [n * 1000 for n in labels]
-    assert from_arrays(spread, y_pred=spread).labels == tuple(sorted(str(n) for n in spread))
+    assert counted(spread, y_pred=spread).labels == tuple(sorted(str(n) for n in spread))
 
 
 # -- slices and clusters ---------------------------------------------------------------------------
@@ -391,7 +396,7 @@ NAMED: dict[str, tuple[Any, tuple[str, ...]]] = {
 def test_any_column_can_slice_and_cluster(kind: str) -> None:
     column, names = NAMED[kind]
     rows = {"y_true": ["attack", "normal", "normal"], "y_pred": ["attack", "attack", "normal"]}
-    tally = count(from_arrays(**rows, slices={"part": column}, clusters=column))
+    tally = counted(**rows, slices={"part": column}, clusters=column)
     assert tuple(value for _, value in tally.slices) == names
     assert tally.clusters is not None
     assert tally.clusters.clusters == names
@@ -401,7 +406,7 @@ def test_any_column_can_slice_and_cluster(kind: str) -> None:
 @pytest.mark.parametrize("library", [pd, pl])
 def test_slices_may_be_a_dataframe(library: Any) -> None:
     frame = library.DataFrame({"site": ["x", "y", "x"], "day": [1, 1, 2]})
-    tally = count(from_arrays([1, 0, 1], y_pred=[1, 0, 0], slices=frame))
+    tally = counted([1, 0, 1], y_pred=[1, 0, 0], slices=frame)
     assert list(tally.slices) == [("day", "1"), ("day", "2"), ("site", "x"), ("site", "y")]
 
 
@@ -419,13 +424,13 @@ ODD: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("kind", ODD)
 def test_odd_columns_are_refused_as_errors_of_input(kind: str) -> None:
     with pytest.raises(InputError):
-        from_arrays(["attack", "normal"], **ODD[kind])
+        counted(["attack", "normal"], **ODD[kind])
 
 
 @pytest.mark.parametrize("make", [list, tuple, lambda v: np.array(v, object), pl.Series])
 def test_labels_that_differ_in_a_last_nul_are_two_labels(make: Callable[[list[str]], Any]) -> None:
     try:
-        batch = from_arrays(make(["a\0", "a"]), y_score=[0.1, 0.2], positive="a")
+        tally = counted(make(["a\0", "a"]), y_score=[0.1, 0.2], positive="a")
     except LabelError:
         return  # refusing them is fine; making them one is not
-    assert batch.labels == ("a\0", "a")
+    assert tally.labels == ("a\0", "a")

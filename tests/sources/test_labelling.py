@@ -5,14 +5,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.engines import count
+from assay.engines.arrays import resolved_arrays
 from assay.errors import LabelError
-from assay.sources import from_arrays, label_text
+from assay.sources import label_text
+from assay.tally import Resolved
 
 ALARMS = ["attack", "malware", "DDoS", "spam", "1", "yes", "arp_spoofing", "Web Attack", "5"]
 NEGATIVE = ["normal", "benign", "ham", "legitimate", "goodware", "clean"]
 OPPOSITES = [("0", "1"), ("false", "true"), ("no", "yes")]
 CASES = [str, str.upper, str.title]
+
+
+def counted(*columns: Any, **more: Any) -> Resolved:
+    """The tally of columns, with sides."""
+    return resolved_arrays(*columns, **more)[0]
 
 
 @pytest.mark.parametrize("negative", NEGATIVE)
@@ -22,10 +28,10 @@ def test_beside_a_word_for_what_is_harmless_the_other_label_is_the_positive(
 ) -> None:
     for quiet in (case(negative) for case in CASES):
         for labels in ([alarm, quiet], [quiet, alarm]):
-            batch = from_arrays(labels, y_pred=labels)
-            assert batch.labels == (quiet, alarm)
-            assert batch.positive == alarm
-            assert any(repr(alarm) in note and repr(quiet) in note for note in batch.notes)
+            tally, notes, _ = resolved_arrays(labels, y_pred=labels)
+            assert tally.labels == (quiet, alarm)
+            assert tally.positive == alarm
+            assert any(repr(alarm) in note and repr(quiet) in note for note in notes)
 
 
 @pytest.mark.parametrize(("negative", "positive"), OPPOSITES)
@@ -35,23 +41,23 @@ def test_zero_false_and_no_are_negative_beside_their_opposites_alone(
     for case, other in zip(CASES, [*CASES[1:], CASES[0]], strict=True):
         quiet, alarm = case(negative), other(positive)
         for labels in ([alarm, quiet], [quiet, alarm]):
-            assert from_arrays(labels, y_pred=labels).labels == (quiet, alarm)
+            assert counted(labels, y_pred=labels).labels == (quiet, alarm)
     for word in ("attack", "odd", *(p for _, p in OPPOSITES if p != positive)):
         with pytest.raises(LabelError, match="nothing tells which one is the alarm"):
-            from_arrays([negative, word], y_pred=[negative, word])
+            counted([negative, word], y_pred=[negative, word])
 
 
 @pytest.mark.parametrize("pair", [(1, -1), (-1, 1), (-1.0, 1.0), ("-1", "1"), ("-1", "+1")])
 def test_the_two_readings_of_minus_and_plus_one_are_both_named(pair: tuple[Any, Any]) -> None:
     with pytest.raises(LabelError) as refused:
-        from_arrays(list(pair), y_score=[0.9, 0.1])
+        counted(list(pair), y_score=[0.9, 0.1])
     minus, plus = sorted(pair, key=float)
     minus, plus = (v if isinstance(v, str) else int(v) for v in (minus, plus))
     said = str(refused.value)
     assert f"In textbooks it is {plus!r}: say positive={plus!r}" in said
     assert f"scikit-learn's outlier detectors it is {minus!r}: say positive={minus!r}" in said
     for positive in pair:
-        assert from_arrays(list(pair), y_score=[0.9, 0.1], positive=positive).positive
+        assert counted(list(pair), y_score=[0.9, 0.1], positive=positive).positive
 
 
 @pytest.mark.parametrize(
@@ -64,9 +70,9 @@ def test_the_two_readings_of_minus_and_plus_one_are_both_named(pair: tuple[Any, 
     ],
 )
 def test_ones_and_truths_are_positive(given: Any, labels: tuple[str, str]) -> None:
-    batch = from_arrays(given, y_score=[0.9, 0.1])
-    assert (batch.labels, batch.positive) == (labels, labels[1])
-    assert batch.truth.tolist() == [1, 0]
+    tally = counted(given, y_score=[0.9, 0.1])
+    assert (tally.labels, tally.positive) == (labels, labels[1])
+    assert tally.confusion.cells == ((1, 0), (0, 1))
 
 
 @pytest.mark.parametrize(
@@ -87,7 +93,7 @@ def test_ones_and_truths_are_positive(given: Any, labels: tuple[str, str]) -> No
 )
 def test_any_other_pair_is_refused_with_both_labels(pair: list[Any], shown: list[str]) -> None:
     with pytest.raises(LabelError, match="nothing tells which one is the alarm") as refused:
-        from_arrays(pair, y_score=[0.9, 0.1])
+        counted(pair, y_score=[0.9, 0.1])
     for name in shown:
         assert f"positive={name}" in str(refused.value)
 
@@ -96,29 +102,29 @@ def test_any_other_pair_is_refused_with_both_labels(pair: list[Any], shown: list
 def test_a_given_positive_is_the_positive(pair: list[Any]) -> None:
     for positive in pair:
         other = pair[1 - pair.index(positive)]
-        batch = from_arrays(pair, y_score=[0.9, 0.1], positive=positive)
-        assert batch.labels == (label_text(other), label_text(positive))
-        assert batch.positive == label_text(positive)
-        again = from_arrays(pair, y_score=[0.9, 0.1], negative=other)
-        assert (again.labels, again.positive) == (batch.labels, batch.positive)
-        assert not any("was taken as" in note for note in batch.notes)
+        tally, notes, _ = resolved_arrays(pair, y_score=[0.9, 0.1], positive=positive)
+        assert tally.labels == (label_text(other), label_text(positive))
+        assert tally.positive == label_text(positive)
+        again = counted(pair, y_score=[0.9, 0.1], negative=other)
+        assert (again.labels, again.positive) == (tally.labels, tally.positive)
+        assert not any("was taken as" in note for note in notes)
 
 
 def test_a_given_positive_overrules_the_words() -> None:
-    batch = from_arrays(["attack", "normal"], y_score=[0.9, 0.1], positive="normal")
-    assert batch.labels == ("attack", "normal")
-    assert batch.truth.tolist() == [0, 1]
+    tally = counted(["attack", "normal"], y_score=[0.9, 0.1], positive="normal")
+    assert tally.labels == ("attack", "normal")
+    assert tally.confusion.cells == ((0, 1), (1, 0))
 
 
 def test_positive_and_negative_together_are_refused() -> None:
     with pytest.raises(LabelError, match="positive= or negative=, not both"):
-        from_arrays(["a", "b"], y_score=[0.9, 0.1], positive="a", negative="b")
+        counted(["a", "b"], y_score=[0.9, 0.1], positive="a", negative="b")
 
 
 @pytest.mark.parametrize("side", ["positive", "negative"])
 def test_a_label_that_does_not_occur_is_refused_with_those_that_do(side: str) -> None:
     with pytest.raises(LabelError, match=f"{side}='zebra' does not occur") as refused:
-        from_arrays(["a", "b"], y_score=[0.9, 0.1], **{side: "zebra"})
+        counted(["a", "b"], y_score=[0.9, 0.1], **{side: "zebra"})
     for part in ("'a', 'b'", "list it in labels="):
         assert part in str(refused.value)
 
@@ -126,7 +132,7 @@ def test_a_label_that_does_not_occur_is_refused_with_those_that_do(side: str) ->
 def test_many_labels_are_shown_in_part() -> None:
     labels = [f"family {i}" for i in range(9)]
     with pytest.raises(LabelError, match="'family 5' and 3 more"):
-        from_arrays(labels, y_pred=labels, positive="zebra")
+        counted(labels, y_pred=labels, positive="zebra")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +147,7 @@ def test_many_labels_are_shown_in_part() -> None:
 )
 def test_a_positive_of_another_kind_is_refused(truth: list[Any], given: Any, kinds: str) -> None:
     with pytest.raises(LabelError, match=f"{kinds}.*Write it as the data do"):
-        from_arrays(truth, y_score=[0.9, 0.1], positive=given)
+        counted(truth, y_score=[0.9, 0.1], positive=given)
 
 
 @pytest.mark.parametrize(
@@ -158,16 +164,16 @@ def test_a_positive_of_another_kind_is_refused(truth: list[Any], given: Any, kin
 def test_true_and_one_are_the_same_label(
     truth: list[Any], positive: Any, labels: tuple[str, str]
 ) -> None:
-    assert from_arrays(truth, y_score=[0.9, 0.1], positive=positive).labels == labels
+    assert counted(truth, y_score=[0.9, 0.1], positive=positive).labels == labels
 
 
 @pytest.mark.parametrize("positive", [None, 0.5, [], b"1", np.datetime64("2020-01-01")])
 def test_a_positive_that_is_no_label_is_refused(positive: Any) -> None:
     if positive is None:
-        assert from_arrays([1, 0], y_score=[0.9, 0.1], positive=positive).positive == "1"
+        assert counted([1, 0], y_score=[0.9, 0.1], positive=positive).positive == "1"
         return
     with pytest.raises(LabelError, match="a label must be text, an integer or a boolean"):
-        from_arrays([1, 0], y_score=[0.9, 0.1], positive=positive)
+        counted([1, 0], y_score=[0.9, 0.1], positive=positive)
 
 
 # -- one label alone -------------------------------------------------------------------------------
@@ -186,41 +192,40 @@ def test_a_positive_that_is_no_label_is_refused(positive: Any) -> None:
     ],
 )
 def test_a_word_alone_is_taken_for_what_it_says(label: Any, labels: tuple[str, str]) -> None:
-    batch = from_arrays([label] * 2, y_score=[0.9, 0.1])
-    assert batch.labels == labels
-    assert any("it is the only one" in note for note in batch.notes)
-    expected = 1 if labels[1] == label_text(label) else 0
-    assert batch.truth.tolist() == [expected] * 2
+    tally, notes, _ = resolved_arrays([label] * 2, y_score=[0.9, 0.1])
+    assert tally.labels == labels
+    assert any("it is the only one" in note for note in notes)
+    assert tally.confusion.rows == ((0, 2) if labels[1] == label_text(label) else (2, 0))
 
 
 def test_another_label_alone_is_refused() -> None:
     with pytest.raises(LabelError, match=r"only the label 'zebra'.*positive='zebra' or negative="):
-        from_arrays(["zebra"], y_score=[0.5])
+        counted(["zebra"], y_score=[0.5])
     with pytest.raises(LabelError, match=r"only the label 7.*positive=7"):
-        from_arrays([7], y_score=[0.5])
+        counted([7], y_score=[0.5])
 
 
 def test_another_label_alone_may_be_told() -> None:
-    assert from_arrays(["zebra"], y_score=[0.5], positive="zebra").labels == ("not zebra", "zebra")
-    assert from_arrays(["zebra"], y_score=[0.5], negative="zebra").labels == ("zebra", "not zebra")
+    assert counted(["zebra"], y_score=[0.5], positive="zebra").labels == ("not zebra", "zebra")
+    assert counted(["zebra"], y_score=[0.5], negative="zebra").labels == ("zebra", "not zebra")
 
 
 # -- labels= ---------------------------------------------------------------------------------------
 
 
 def test_labels_allow_a_positive_that_does_not_occur() -> None:
-    tally = count(from_arrays(["normal"] * 3, y_pred=["normal"] * 3, labels=["normal", "attack"]))
+    tally = counted(["normal"] * 3, y_pred=["normal"] * 3, labels=["normal", "attack"])
     assert tally.labels == ("normal", "attack")
     assert tally.positive == "attack"
     assert tally.confusion.cells == ((3, 0), (0, 0))
-    given = from_arrays(["yak"], y_score=[0.5], positive="zebra", labels=["yak", "zebra"])
+    given = counted(["yak"], y_score=[0.5], positive="zebra", labels=["yak", "zebra"])
     assert given.labels == ("yak", "zebra")
 
 
 def test_labels_make_every_batch_alike() -> None:
     labels = ["benign", "dos", "probe"]
-    a = count(from_arrays(["dos"], y_pred=["benign"], labels=labels))
-    b = count(from_arrays(["benign", "probe"], y_pred=["benign", "dos"], labels=labels))
+    a = counted(["dos"], y_pred=["benign"], labels=labels)
+    b = counted(["benign", "probe"], y_pred=["benign", "dos"], labels=labels)
     assert a.labels == b.labels == ("benign", "dos", "probe")
     assert (a + b).confusion.cells == ((1, 0, 0), (1, 0, 0), (0, 1, 0))
 
@@ -229,14 +234,14 @@ def test_a_label_that_labels_do_not_list_is_refused() -> None:
     with pytest.raises(
         LabelError, match="the data hold 'c', which labels= does not list: 'a', 'b'"
     ):
-        from_arrays(["a", "c"], y_pred=["a", "a"], labels=["a", "b"], positive="a")
+        counted(["a", "c"], y_pred=["a", "a"], labels=["a", "b"], positive="a")
     with pytest.raises(LabelError, match="the data hold 'c'"):
-        from_arrays(["a", "b"], y_pred=["a", "c"], labels=["a", "b"], positive="a")
+        counted(["a", "b"], y_pred=["a", "c"], labels=["a", "b"], positive="a")
 
 
 def test_labels_of_another_kind_are_refused() -> None:
     with pytest.raises(LabelError, match=r"labels='0' is one of text.*numbers"):
-        from_arrays([0, 1], y_score=[0.1, 0.9], labels=["0", "1"])
+        counted([0, 1], y_score=[0.1, 0.9], labels=["0", "1"])
 
 
 # -- labels against decisions ----------------------------------------------------------------------
@@ -254,7 +259,7 @@ def test_labels_and_decisions_of_unlike_kinds_are_refused(
     truth: list[Any], said: list[Any], shown: str
 ) -> None:
     with pytest.raises(LabelError, match="written the same way in both") as refused:
-        from_arrays(truth, y_pred=said)
+        counted(truth, y_pred=said)
     assert shown in str(refused.value)
 
 
@@ -263,23 +268,23 @@ def test_labels_and_decisions_of_unlike_kinds_are_refused(
     [([True, False], [1, 0]), ([1, 0], [True, False]), ([1.0, 0.0], [True, False])],
 )
 def test_booleans_beside_zeros_and_ones_are_numbers(truth: list[Any], said: list[Any]) -> None:
-    tally = count(from_arrays(truth, y_pred=said))
+    tally = counted(truth, y_pred=said)
     assert tally.labels == ("0", "1")
     assert tally.confusion.cells == ((1, 0), (0, 1))
 
 
 def test_labels_and_decisions_without_a_common_value_are_refused() -> None:
     with pytest.raises(LabelError, match=r"have no value in common.*spelling, case and blanks"):
-        from_arrays(["attack", "normal"], y_pred=["Attack", "Normal"])
+        counted(["attack", "normal"], y_pred=["Attack", "Normal"])
 
 
 def test_a_batch_of_errors_alone_is_counted() -> None:
-    tally = count(from_arrays(["attack", "attack"], y_pred=["normal", "normal"]))
+    tally = counted(["attack", "attack"], y_pred=["normal", "normal"])
     assert tally.confusion.cells == ((0, 0), (2, 0))
 
 
 def test_a_label_seen_only_in_decisions_is_a_class() -> None:
-    tally = count(from_arrays(["a", "b", "a"], y_pred=["a", "c", "b"]))
+    tally = counted(["a", "b", "a"], y_pred=["a", "c", "b"])
     assert tally.labels == ("a", "b", "c")
     assert tally.positive is None
     assert tally.confusion.cells == ((1, 1, 0), (0, 0, 1), (0, 0, 0))
@@ -291,24 +296,23 @@ FAMILIES = ["normal", "dos", "probe", "dos", "normal", "worm"]
 
 
 def test_a_positive_among_many_stands_against_the_rest() -> None:
-    batch = from_arrays(FAMILIES, y_score=[0.1, 0.9, 0.2, 0.8, 0.3, 0.4], positive="dos")
-    assert batch.labels == ("not dos", "dos")
-    assert batch.truth.tolist() == [0, 1, 0, 1, 0, 0]
-    assert batch.slices == {}
+    tally = counted(FAMILIES, y_score=[0.1, 0.9, 0.2, 0.8, 0.3, 0.4], positive="dos")
+    assert tally.labels == ("not dos", "dos")
+    assert tally.confusion.cells == ((4, 0), (0, 2))
+    assert tally.slices == {}
 
 
 def test_a_positive_number_among_many_is_not_named_after_its_opposite() -> None:
-    batch = from_arrays([0, 1, 2], y_pred=[0, 1, 1], positive=1)
-    assert batch.labels == ("not 1", "1")
-    assert count(batch).confusion.cells == ((1, 1), (0, 1))
+    tally = counted([0, 1, 2], y_pred=[0, 1, 1], positive=1)
+    assert tally.labels == ("not 1", "1")
+    assert tally.confusion.cells == ((1, 1), (0, 1))
 
 
 def test_a_negative_makes_families_of_the_others() -> None:
-    batch = from_arrays(FAMILIES, y_score=[0.1, 0.9, 0.2, 0.8, 0.3, 0.4], negative="normal")
-    assert batch.labels == ("normal", "not normal")
-    assert batch.positive == "not normal"
-    assert batch.truth.tolist() == [0, 1, 1, 1, 0, 1]
-    tally = count(batch)
+    tally = counted(FAMILIES, y_score=[0.1, 0.9, 0.2, 0.8, 0.3, 0.4], negative="normal")
+    assert tally.labels == ("normal", "not normal")
+    assert tally.positive == "not normal"
+    assert tally.confusion.rows == (2, 4)
     assert {value: table.cells for (_, value), table in tally.slices.items()} == {
         "normal": ((2, 0), (0, 0)),
         "dos": ((0, 0), (0, 2)),
@@ -320,32 +324,31 @@ def test_a_negative_makes_families_of_the_others() -> None:
 
 def test_decisions_that_name_a_family_are_alarms() -> None:
     said = ["normal", "dos", "dos", "normal", "worm", "worm"]
-    tally = count(from_arrays(FAMILIES, y_pred=said, negative="normal"))
+    tally = counted(FAMILIES, y_pred=said, negative="normal")
     assert tally.confusion.cells == ((1, 1), (1, 3))
     assert tally.slices["family", "probe"].cells == ((0, 0), (0, 1))
 
 
 def test_a_negative_of_two_labels_makes_no_families() -> None:
-    batch = from_arrays(["normal", "dos"], y_score=[0.1, 0.9], negative="normal")
-    assert batch.labels == ("normal", "dos")
-    assert batch.slices == {}
+    tally = counted(["normal", "dos"], y_score=[0.1, 0.9], negative="normal")
+    assert tally.labels == ("normal", "dos")
+    assert tally.slices == {}
 
 
 def test_families_stand_beside_other_slices_and_give_way_to_a_column_of_their_name() -> None:
     rows = {"y_score": [0.1, 0.9, 0.2, 0.8, 0.3, 0.4], "negative": "normal"}
     site = ["x", "y"] * 3
-    both = count(from_arrays(FAMILIES, slices={"site": site}, **rows))
+    both = counted(FAMILIES, slices={"site": site}, **rows)
     assert {column for column, _ in both.slices} == {"family", "site"}
-    own = count(from_arrays(FAMILIES, slices={"family": site}, **rows))
+    own = counted(FAMILIES, slices={"family": site}, **rows)
     assert {value for _, value in own.slices} == {"x", "y"}
 
 
 def test_many_labels_without_a_positive_are_classes() -> None:
-    batch = from_arrays(FAMILIES, y_pred=FAMILIES)
-    assert batch.labels == ("dos", "normal", "probe", "worm")
-    assert batch.positive is None
-    assert not batch.binary
-    assert count(batch).confusion.hits == (2, 2, 1, 1)
+    tally = counted(FAMILIES, y_pred=FAMILIES)
+    assert tally.labels == ("dos", "normal", "probe", "worm")
+    assert tally.positive is None
+    assert tally.confusion.hits == (2, 2, 1, 1)
 
 
 @pytest.mark.parametrize(

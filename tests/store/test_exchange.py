@@ -59,6 +59,7 @@ def test_an_export_comes_back_with_the_same_ids_and_bytes(store: Store, tmp_path
         ("evaluation/1", "evaluation/2", "is not what was exported"),
         ('"run":{"id"', '"run":{"no"', "neither content nor a run"),
         ('{"content"', '["content"', "no JSON"),
+        ('"run":{"id":"', '"run":{"id":"../', "the id of a run is letters and digits; found '../"),
         ('"document":"', '"document":"0', "comes after it, or never"),
     ],
 )

@@ -10,6 +10,7 @@ import pytest
 
 from assay.store import Store
 from assay.store.schema import NEWEST, STEPS
+from assay.store.sqlite import APPLICATION, WORDS
 
 from . import documents
 
@@ -137,11 +138,10 @@ def test_processes_that_open_an_empty_store_at_once_make_its_tables_once(tmp_pat
 def test_a_store_of_every_earlier_version_opens(tmp_path: Path, version: int) -> None:
     path = tmp_path / "runs.db"
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        words = {"bytes": "BLOB", "number": "INTEGER PRIMARY KEY", "clustered": " WITHOUT ROWID"}
         for step in STEPS[:version]:
             for statement in step:
-                connection.execute(statement.format(**words))
-        connection.execute(f"PRAGMA application_id = {0x61736179}")
+                connection.execute(statement.format(**WORDS))
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {version}")
         connection.commit()
     with Store(path) as store:

@@ -246,7 +246,7 @@ def test_places_without_a_store_say_what_to_do(tmp_path: Path) -> None:
 
 
 def test_network_file_systems_are_refused(tmp_path: Path) -> None:
-    from assay.store.connections import network_of
+    from assay.store.sqlite import network_of
 
     mounts = tmp_path / "mounts"
     mounts.write_text(
@@ -281,6 +281,19 @@ def test_a_reader_leaves_nothing_behind_and_writes_nothing(tmp_path: Path) -> No
         assert [each.name for each in tmp_path.iterdir()] == ["runs.db"]
     finally:
         tmp_path.chmod(0o755)
+
+
+def test_a_folder_that_can_not_be_written_is_read_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "runs.db"
+    with Store(path) as store:
+        run = store.record(documents.small(0), name="flows")
+    # Root may write anywhere, so it is told otherwise.
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with Store(path, read_only=True) as store:
+        assert store.run(run.id).document == documents.small(0)
+        assert [each.name for each in tmp_path.iterdir()] == ["runs.db"]
 
 
 def test_one_damaged_run_hides_no_other(store: Store) -> None:

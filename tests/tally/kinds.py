@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
-from assay.engines import Ask, Columns, count, count_coded, frames
-from assay.sources import code_arrays, from_arrays
+from assay.engines import Ask, Columns, count_coded, frames
+from assay.engines.arrays import resolved_arrays
+from assay.sources import code_arrays
 from assay.tally import (
     ClusterTally,
     Confusion,
@@ -155,34 +156,30 @@ def _record(rows: Sequence[Row], counts: Counts) -> Resolved:
     kept = [i for i in range(len(rows)) if counts is None or counts[i]]
     if not kept:
         return no_record()
-    return count(
-        from_arrays(
-            [TWO[rows[i][0]] for i in kept],
-            y_score=[rows[i][1] for i in kept],
-            labels=TWO,
-            positive="attack",
-            threshold=0.5,
-            clusters=[rows[i][2] for i in kept],
-            slices={"site": [rows[i][3] for i in kept]},
-            times=[rows[i][4] for i in kept],
-            counts=None if counts is None else [int(counts[i]) for i in kept],
-        )
-    )
+    return resolved_arrays(
+        [TWO[rows[i][0]] for i in kept],
+        y_score=[rows[i][1] for i in kept],
+        labels=TWO,
+        positive="attack",
+        threshold=0.5,
+        clusters=[rows[i][2] for i in kept],
+        slices={"site": [rows[i][3] for i in kept]},
+        times=[rows[i][4] for i in kept],
+        counts=None if counts is None else [int(counts[i]) for i in kept],
+    )[0]
 
 
 def no_record() -> Resolved:
     """A binary tally of no rows."""
-    one = count(
-        from_arrays(
-            ["attack"],
-            y_score=[0.5],
-            labels=TWO,
-            positive="attack",
-            threshold=0.5,
-            clusters=["alpha"],
-            slices={"site": ["x"]},
-            times=["2026-11-16"],
-        )
+    one, _, _ = resolved_arrays(
+        ["attack"],
+        y_score=[0.5],
+        labels=TWO,
+        positive="attack",
+        threshold=0.5,
+        clusters=["alpha"],
+        slices={"site": ["x"]},
+        times=["2026-11-16"],
     )
     return one.zero()
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.engines import count
+from assay.engines.arrays import resolved_arrays
 from assay.errors import TallyError
-from assay.sources import from_arrays
 from assay.tally import (
     ClusterTally,
     Confusion,
@@ -24,6 +23,11 @@ from assay.tally import (
 from .kinds import HOSTS, THREE, TWO
 
 MATRIX = ((45, 3, 2), (4, 38, 3), (1, 2, 52))
+
+
+def counted(*columns: Any, **more: Any) -> Resolved:
+    """The tally of columns, with sides."""
+    return resolved_arrays(*columns, **more)[0]
 
 
 @pytest.fixture
@@ -272,8 +276,8 @@ def test_weights_of_equal_rows_and_their_squares_are_added() -> None:
 
 
 def test_rows_of_many_classes_are_kept_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = count(from_arrays(list(THREE), y_proba=TABLE, labels=THREE))
-    other = count(from_arrays(list(THREE), y_proba=TABLE[:, ::-1], labels=THREE))
+    one = counted(list(THREE), y_proba=TABLE, labels=THREE)
+    other = counted(list(THREE), y_proba=TABLE[:, ::-1], labels=THREE)
     whole = one + other
     assert whole.sample is not None
     assert whole.sample.counts.sum() == 6

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -229,7 +229,7 @@ def command(
     draw(comparison.plot, figures, reporting)
     matched = None if compared is None else compared.matched
     if comparison.decided is not None:
-        positive = comparison.decided.first.positive
+        positive = comparison.decided.rows.labelling.positive
     reporting.deliver(
         document, rows=lambda: None if matched is None else rows_of_models(matched, positive)
     )
@@ -306,6 +306,8 @@ def _thresholds(given: Sequence[tuple[str | None, float]]) -> Any:
 
 
 def _source(compared: Compared) -> RowSource:
+    from assay.sources.files.request import refused_row
+
     rows = compared.rows
     return {
         "name": rows.name,
@@ -313,7 +315,7 @@ def _source(compared: Compared) -> RowSource:
         "rows_read": rows.rows_read,
         "rows_used": compared.rows_used,
         "rows_refused": rows.rows_refused,
-        "refused": [asdict(refused) for refused in rows.refused],
+        "refused": [refused_row(refused) for refused in rows.refused],
         "labels_sha256": rows.labels_sha256,
     }
 

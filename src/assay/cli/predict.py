@@ -170,7 +170,7 @@ def _neutralised(texts: pl.Series) -> pl.Series:
 
 def _said(predictions: Predictions, decided: Counter[str], out: Path | None) -> Iterator[str]:
     """What stands beside the rows."""
-    from assay.sources.files.collect import where
+    from assay.sources.files.bad_rows import where
 
     refused = predictions.rows_refused
     if refused:

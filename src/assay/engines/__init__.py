@@ -1,10 +1,10 @@
 """Who counts: this machine's threads."""
 
 from assay.engines.ask import Ask, Columns
-from assay.engines.batches import confusion_at, count, decide
 from assay.engines.local import count_coded
 from assay.engines.parts import Accumulator, Parts
 from assay.engines.resolving import resolve
+from assay.tally.record import confusion_at
 
 __all__ = [
     "Accumulator",
@@ -12,8 +12,6 @@ __all__ = [
     "Columns",
     "Parts",
     "confusion_at",
-    "count",
     "count_coded",
-    "decide",
     "resolve",
 ]

@@ -40,13 +40,19 @@ def count_by_mode(
 ) -> tuple[Tally, tuple[str, ...]]:
     """Count the rows of a frame with scores kept as a mode says, and what is to be said of that.
 
-    ``max_memory`` is what counting may take where rows are counted on this machine; by default half
-    of what it has.
+    ``max_memory`` is what counting may take on this machine, by default half of what it has. What
+    Python counts on the workers of a cluster is kept exactly where no mode is named.
     """
-    kept = keeping_of_mode(mode)
-    if _elsewhere(rows, columns) is not None:
-        return count(rows, columns, replace(ask, scores=kept)), ()
-    return _in_parts(rows, columns, ask, mode, Budget(max_memory).limit)
+    kept, limit = keeping_of_mode(mode), Budget(max_memory).limit
+    elsewhere = _elsewhere(rows, columns)
+    if elsewhere is _by_sql:
+        from assay.engines import sql
+
+        libraries.must_have_columns(rows.columns, columns, "the frame")
+        return sql.count_by_mode(rows, None, columns, ask, mode, limit)
+    if elsewhere is not None:
+        return elsewhere(rows, columns, replace(ask, scores=kept)), ()
+    return _in_parts(rows, columns, ask, mode, limit)
 
 
 def _elsewhere(rows: Any, columns: Columns) -> Callable[[Any, Columns, Ask], Tally] | None:

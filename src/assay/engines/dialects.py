@@ -17,13 +17,12 @@ class Dialect:
 
     ``quotes`` stand around a name; the closing one is doubled inside it, unless ``escaped`` says
     that a backslash stands before it. ``double`` and ``whole`` are the types of 64 bits.
-    ``is_number`` tells a number from other values where a column may hold both. ``floor`` makes a
-    whole number of a float that is not negative. ``fence`` keeps an inner selection from being
-    copied into each place of the outer one that refers to it. ``text`` compares text by its
-    characters alone, and ``also`` separates what it still takes for equal. ``type_of`` names the
-    type of a value where that decides how text is compared; ``padded`` are types that ``text``
-    must not convert. ``utc_day`` is the day of a moment with a zone. ``first`` and ``last`` limit
-    a selection to one row.
+    ``is_number`` tells a number from other values where a column may hold both. ``fence`` keeps an
+    inner selection from being copied into each place of the outer one that refers to it. ``text``
+    compares text by its characters alone, and ``also`` separates what it still takes for equal.
+    ``type_of`` names the type of a value where that decides how text is compared; ``padded`` are
+    types that ``text`` must not convert. ``utc_day`` is the day of a moment with a zone. ``first``
+    and ``last`` limit a selection to so many rows.
     """
 
     name: str
@@ -32,7 +31,6 @@ class Dialect:
     double: str = "DOUBLE"
     whole: str = "BIGINT"
     is_number: str = ""
-    floor: str = "CAST(FLOOR({0}) AS {1})"
     fence: str = ""
     text: str = "{0}"
     also: str = ""
@@ -41,7 +39,7 @@ class Dialect:
     utc_day: str = ""
     count: str = "COUNT(*)"
     first: str = ""
-    last: str = "LIMIT 1"
+    last: str = "LIMIT {0}"
 
     def name_of(self, name: str) -> str:
         """A name in quotes, whatever it is made of.
@@ -71,8 +69,6 @@ DIALECTS = {
             double="REAL",
             whole="INTEGER",
             is_number="TYPEOF({0}) IN ('real', 'integer')",
-            # It may lack FLOOR, and CAST cuts off what follows the point.
-            floor="CAST({0} AS {1})",
             fence="LIMIT -1 OFFSET 0",
             text="{0} COLLATE BINARY",
         ),
@@ -112,7 +108,7 @@ DIALECTS = {
             also="DATALENGTH({0})",
             utc_day="CAST({0} AT TIME ZONE 'UTC' AS DATE)",
             count="COUNT_BIG(*)",
-            first="TOP 1 ",
+            first="TOP {0} ",
             last="",
         ),
     )

@@ -6,14 +6,17 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.ask import Ask, Columns
+from assay.engines.local import Cutting
 from assay.engines.parts import Accumulator
-from assay.sources.arrays import coded_columns, sided
+from assay.sources.arrays import coded_columns
 from assay.sources.batch import Coded
 from assay.sources.files.collect import Collector
 from assay.sources.files.memory import Budget
 from assay.sources.files.request import Request
-from assay.sources.files.roles import Roles, must_have
+from assay.sources.files.roles import must_have
 from assay.sources.files.table import Piece, Table
+from assay.sources.probabilities import sided
+from assay.sources.validation import Roles
 from assay.tally import Tally
 from assay.tally.by_name import Refusals
 
@@ -23,8 +26,12 @@ if TYPE_CHECKING:
 _PIECE = 1 << 20
 
 
-def count(rows: Any, columns: Columns, ask: Ask | None = None) -> Tally:
+def count(
+    rows: Any, columns: Columns, ask: Ask | None = None, cutting: Cutting | None = None
+) -> Tally:
     """Count the rows of a polars frame, or of several that come one after the other.
+
+    ``cutting`` tells where to cut, where these rows are but a part of all.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"y": ["attack", "normal"], "p": [0.9, 0.2]})
@@ -36,7 +43,7 @@ def count(rows: Any, columns: Columns, ask: Ask | None = None) -> Tally:
     ask = ask or Ask()
     frames = [rows] if isinstance(rows, pl.DataFrame) else rows
     reader = FrameReader(columns, ask)
-    counting = Accumulator(ask)
+    counting = Accumulator(ask, cutting)
     for piece in reader.pieces(frames):
         counting.add(piece)
     return counting.done() + reader.refused()

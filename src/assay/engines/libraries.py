@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engines.ask import Columns
 from assay.errors import InputError
+from assay.sources.columns import polars_column
 from assay.sources.files.roles import must_have
 from assay.sources.files.table import Table
 
@@ -186,28 +187,4 @@ def polars_of(rows: Any, names: Sequence[str]) -> pl.DataFrame:
         frame = pl.from_arrow(rows.select(list(names)), rechunk=False)
         assert isinstance(frame, pl.DataFrame)  # noqa: S101 - of a table it is one
         return frame
-    return pl.DataFrame([_column(name, rows[name]) for name in names])
-
-
-def _column(name: str, values: Any) -> pl.Series:
-    """A column of pandas, or whatever else a column may be, under a name.
-
-    What is no number in pandas' floats stays what it is there.
-    """
-    import numpy as np
-    import polars as pl
-
-    dtype = getattr(values, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and dtype.isnative:
-        wide = np.float32 if dtype == np.float16 else dtype
-        return pl.Series(name, np.asarray(values).astype(wide, copy=False))
-    try:
-        if type(values).__module__.startswith("pandas"):
-            return pl.Series(name, pl.from_pandas(values, nan_to_null=False))
-        return pl.Series(name, values)
-    except ModuleNotFoundError:
-        # pandas' own types are read by way of pyarrow, where that is installed.
-        return pl.Series(name, values.astype(object).where(values.notna(), None).tolist())
-    except TypeError:
-        # Values of several kinds: whoever counts says what is wrong with them.
-        return pl.Series(name, list(values), dtype=pl.Object)
+    return pl.DataFrame([polars_column(name, rows[name]) for name in names])

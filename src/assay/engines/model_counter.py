@@ -108,9 +108,9 @@ class ModelCounter:
 
     def add(self, lot: ModelLot) -> None:
         """Count further rows."""
-        empty = 0
+        empty = lot.empty
         if lot.counts is not None and not lot.counts.all():
-            empty = int((lot.counts == 0).sum())
+            empty += int((lot.counts == 0).sum())
             lot = lot.where(lot.counts > 0)
         for name, counting in self._each.items():
             counting.add(
@@ -187,6 +187,8 @@ class SidedModels:
             self._paired,
             Grid.name,
             {} if tables is None else tables.families,
+            self.notes,
+            {name: self.extremes[name] for name, tally in tallies.items() if not tally.decided},
         )
 
     def _paired(self, a: str, b: str) -> JointScores | None:

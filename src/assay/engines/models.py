@@ -1,21 +1,32 @@
-"""Count what several models said of the same rows: each alone, their decisions, pairs of scores."""
+"""What several models said of the same rows: each alone, their decisions, pairs of scores."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.engines.batches import count, decide
-from assay.sources import FAMILY, Batch
-from assay.tally import Confusion, JointScores, LossSums, PairTally, Resolved, Sample, ScoreTally
+from assay.engines.ask import Ask
+from assay.engines.local import count_coded
+from assay.engines.resolving import resolve
+from assay.errors import ScoreError
+from assay.sources import FAMILY, Coded, Named
+from assay.sources.arrays import families_of
+from assay.sources.batch import Labels
+from assay.sources.columns import recode
+from assay.sources.files.model_lots import LOT, ModelLot
+from assay.sources.labelling import Labelling
+from assay.sources.labelling import resolve as resolve_labels
+from assay.sources.probabilities import SEVERAL, listed_labels, no_ranking, one_score
+from assay.tally import JointScores, PairTally, Resolved, Sample
 from assay.tally.blocks import bounds
-from assay.tally.keeping import Grid
+from assay.tally.by_name import SCORE
 from assay.tally.pairs import crossed
+from assay.tally.scores import extremes
 
 Array: TypeAlias = npt.NDArray[Any]
 Paired: TypeAlias = Sample | JointScores
@@ -24,7 +35,7 @@ Paired: TypeAlias = Sample | JointScores
 MOST_ROWS = 5_000_000
 # Of one model a grid has few cells, so it may be fine; of two as many pairs as these are kept.
 BITS, MOST_PAIRS = 16, 1 << 22
-_ROWS = 1 << 22
+_ALL = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +44,9 @@ class CountedModels:
 
     ``tallies`` are those of each model alone, ``decisions`` what all of them decided (None where
     one does not decide), ``families`` the same of each kind of attack. ``paired`` gives the scores
-    of two of them, or None where there are none to compare. ``mode`` is how scores are kept.
+    of two of them, or None where there are none to compare. ``mode`` is how scores are kept,
+    ``notes`` are those on the first model, ``undecided`` the extremes of scores that no threshold
+    decides on.
     """
 
     tallies: Mapping[str, Resolved]
@@ -41,6 +54,8 @@ class CountedModels:
     paired: Callable[[str, str], Paired | None]
     mode: str = "exact"
     families: Mapping[str, PairTally] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    undecided: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def first(self) -> Resolved:
@@ -48,57 +63,165 @@ class CountedModels:
         return next(iter(self.tallies.values()))
 
 
-def count_models(batches: Mapping[str, Batch]) -> CountedModels:
+@dataclass(frozen=True, eq=False)
+class ModelRows:
+    """The rows that several models judged, kept where counts do not tell what is asked.
+
+    ``models`` are the rows of each, ``sides`` what was said of their labels, ``thresholds`` from
+    which score on each model flags; one that has none is decided on by the usual one.
+    """
+
+    models: Mapping[str, Coded]
+    sides: Mapping[str, Any]
+    labelling: Labelling
+    thresholds: Mapping[str, float | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        models: Mapping[str, Coded],
+        thresholds: Mapping[str, float | None],
+        *,
+        positive: Any = None,
+        negative: Any = None,
+        labels: Sequence[Any] | None = None,
+    ) -> ModelRows:
+        """Rows that were coded, and which of their labels is the alarm."""
+        first = next(iter(models.values()))
+        for rows in models.values():
+            if rows.score is not None:
+                extremes(rows.score)  # which refuses what is not finite
+        sides = {
+            "positive": positive,
+            "negative": negative,
+            "labels": listed_labels(first, labels),
+        }
+        labelling = resolve_labels(first.truth, first.decision, **sides)
+        if labelling.positive is None and first.score is not None:
+            raise ScoreError(no_ranking(labelling.labels))
+        if labelling.positive is None and any(at is not None for at in thresholds.values()):
+            raise ScoreError(SEVERAL)
+        if labelling.positive is not None:
+            alarms = [name for name, place in labelling.position.items() if place == 1]
+            models = {
+                name: rows if rows.probabilities is None else one_score(rows, alarms)
+                for name, rows in models.items()
+            }
+        return cls(models, sides, labelling, thresholds)
+
+    @property
+    def first(self) -> Coded:
+        """Any of them: all have the same rows."""
+        return next(iter(self.models.values()))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels in their places."""
+        return self.labelling.labels
+
+    @cached_property
+    def truth(self) -> Array:
+        """The label of each row: a position in the labels."""
+        return recode(self.first.truth, self.labelling.position)
+
+    @cached_property
+    def families(self) -> Named | None:
+        """The kind of attack of each row, where a column or several positive labels tell it."""
+        if FAMILY in self.first.slices:
+            return self.first.slices[FAMILY]
+        if self.sides["negative"] is None or len(self.labelling.position) < 3:
+            return None
+        return families_of(self.first.truth, self.labelling)
+
+    def scores(self, name: str) -> Array | None:
+        """The score of each row, or a probability a label, in their order; None of decisions."""
+        rows = self.models[name]
+        if rows.probabilities is None:
+            return rows.score
+        columns = list(rows.columns or ())
+        return rows.probabilities[:, [columns.index(label) for label in self.labels]]
+
+    def decisions(self, name: str, some: slice = _ALL) -> Array:
+        """What a model decides on some rows: positions in the labels."""
+        rows = self.models[name]
+        if rows.decision is not None:
+            position = self.labelling.position
+            places = np.array([position[label] for label in rows.decision.names], np.uint16)
+            return places[rows.decision.codes[some]]
+        if rows.score is not None:
+            at = np.float64(self.thresholds[name])
+            return np.asarray(rows.score[some] >= at).view(np.uint8)
+        table = self.scores(name)
+        assert table is not None  # noqa: S101 - a model has one of the three
+        return np.asarray(table[some].argmax(axis=1), np.uint16)
+
+    def sample(self, a: str, b: str) -> Sample | None:
+        """The rows with the scores of two models, where two classes have some."""
+        tables = {name: self.scores(name) for name in (a, b)}
+        if tables[a] is None or self.truth.min() == self.truth.max():
+            return None
+        clusters = self.first.clusters
+        return Sample.of_rows(
+            self.labels,
+            self.truth,
+            {name: table for name, table in tables.items() if table is not None},
+            cluster=None if clusters is None else clusters.codes,
+            clusters=() if clusters is None else clusters.names,
+            counts=self.first.counts,
+        )
+
+    def lots(self) -> Iterator[ModelLot]:
+        """The scores of all models, some rows at a time."""
+        first, families = self.first, self.first.slices.get(FAMILY)
+        for i, j in bounds(first.size, LOT):
+            yield ModelLot(
+                Labels(first.truth.codes[i:j], first.truth.names, first.truth.kind),
+                {n: rows.score[i:j] for n, rows in self.models.items() if rows.score is not None},
+                None if first.counts is None else first.counts[i:j],
+                None if families is None else replace(families, codes=families.codes[i:j]),
+                0 if i else first.empty,
+            )
+
+
+def count_models(rows: ModelRows) -> CountedModels:
     """Count models on the same rows, every pair of scores kept."""
-    decisions = _decided(batches)
+    tallies: dict[str, Resolved] = {}
+    notes: list[tuple[str, ...]] = []
+    undecided = {}
+    for name, coded in rows.models.items():
+        ask = Ask(threshold=rows.thresholds.get(name))
+        tally = count_coded(replace(coded, slices={}), ask)
+        resolved, inferred = resolve(tally, **rows.sides)
+        tallies[name] = replace(resolved, slices={})
+        notes.append(inferred)
+        if not resolved.decided:
+            undecided[name] = tally.extremes[SCORE]
+    decisions, families = None, {}
+    if not undecided:
+        at = {name: tally.threshold for name, tally in tallies.items()}
+        decided = {name: replace(rows, thresholds=at).decisions(name) for name in tallies}
+        counts = rows.first.counts
+        decisions = PairTally.of_codes(rows.labels, rows.truth, decided, counts=counts)
+        families = _families(rows, decided)
     return CountedModels(
-        {name: count(replace(batch, slices={})) for name, batch in batches.items()},
-        _decisions(batches, decisions),
-        lambda a, b: _sample(batches, a, b),
-        families=_families(batches, decisions),
-    )
-
-
-def count_models_on_grid(batches: Mapping[str, Batch]) -> CountedModels:
-    """Count scores of models on the same rows of two classes, in memory that does not grow."""
-    decided = _decided(batches)
-    decisions = _decisions(batches, decided)
-    return CountedModels(
-        {
-            name: _on_grid(batch, None if decisions is None else decisions.confusion(i))
-            for i, (name, batch) in enumerate(batches.items())
-        },
+        tallies,
         decisions,
-        lambda a, b: joint_scores(batches, a, b),
-        Grid.name,
-        _families(batches, decided),
+        rows.sample,
+        families=families,
+        notes=notes[0],
+        undecided=undecided,
     )
 
 
-def _decided(batches: Mapping[str, Batch]) -> dict[str, Array]:
-    """What each model decided; nothing unless all of them decide."""
-    if not all(batch.decided for batch in batches.values()):
-        return {}
-    return {name: decide(batch) for name, batch in batches.items()}
-
-
-def _decisions(batches: Mapping[str, Batch], decided: Mapping[str, Array]) -> PairTally | None:
-    first = next(iter(batches.values()))
-    if not decided:
-        return None
-    return PairTally.of_codes(first.labels, first.truth, decided, counts=first.counts)
-
-
-def _families(batches: Mapping[str, Batch], decided: Mapping[str, Array]) -> dict[str, PairTally]:
+def _families(rows: ModelRows, decided: Mapping[str, Array]) -> dict[str, PairTally]:
     """What all models decided on the rows of each family, where families are known."""
-    first = next(iter(batches.values()))
-    column = first.slices.get(FAMILY)
-    if column is None or not decided:
+    column = rows.families
+    if column is None:
         return {}
-    sizes = (len(column.names), *[len(first.labels)] * (len(decided) + 1))
-    columns = [column.codes, first.truth, *decided.values()]
-    codes, counts = crossed(columns, sizes, first.counts)
-    return split_by_family(first.labels, tuple(decided), column.names, codes, counts)
+    sizes = (len(column.names), *[len(rows.labels)] * (len(decided) + 1))
+    columns = [column.codes, rows.truth, *decided.values()]
+    codes, counts = crossed(columns, sizes, rows.first.counts)
+    return split_by_family(rows.labels, tuple(decided), column.names, codes, counts)
 
 
 def split_by_family(
@@ -114,111 +237,3 @@ def split_by_family(
         own = codes[:, 0] == position
         tables[families[position]] = PairTally(labels, models, codes[own, 1:], counts[own])
     return tables
-
-
-def _sample(batches: Mapping[str, Batch], a: str, b: str) -> Sample | None:
-    """The rows with the scores or probabilities of both, where two classes have some."""
-    first = batches[a]
-    tables = {
-        name: batches[name].score if first.probabilities is None else batches[name].probabilities
-        for name in (a, b)
-    }
-    if tables[a] is None or first.truth.min() == first.truth.max():
-        return None
-    clusters = first.clusters
-    return Sample.of_rows(
-        first.labels,
-        first.truth,
-        {name: table for name, table in tables.items() if table is not None},
-        cluster=None if clusters is None else clusters.codes,
-        clusters=() if clusters is None else clusters.names,
-        counts=first.counts,
-    )
-
-
-def joint_scores(batches: Mapping[str, Batch], a: str, b: str) -> JointScores | None:
-    """The pairs of scores of two models, on the finest grid that keeps few enough of them.
-
-    None where rows have one label only.
-    """
-    first = batches[a]
-    if first.truth.min() == first.truth.max():
-        return None
-    total, bits = JointScores.zero(first.labels, (a, b)), Grid().bits
-    for i, j in bounds(len(first.truth), _ROWS):
-        part = JointScores.of_rows(
-            first.labels,
-            first.truth[i:j],
-            {name: _scores(batches[name])[i:j] for name in (a, b)},
-            counts=None if first.counts is None else first.counts[i:j],
-            bits=bits,
-        )
-        total = (total + part).within(MOST_PAIRS)
-        # Rows that don't fit on a grid don't fit among others.
-        bits = total.kept.bits if isinstance(total.kept, Grid) else bits
-    return total
-
-
-def joint_at(
-    batches: Mapping[str, Batch], a: str, b: str, levels: Mapping[str, Array]
-) -> JointScores:
-    """All pairs of scores of two models, each rounded down to the levels of its model.
-
-    Levels ascend, and the first of them is not above any score.
-    """
-    first = batches[a]
-    columns = [(_scores(batches[name]), levels[name]) for name in (a, b)]
-    shape = len(first.labels), len(levels[a]), len(levels[b])
-    size = math.prod(shape)
-
-    def work(i: int, j: int) -> Array:
-        keys = first.truth[i:j].astype(np.int64)
-        for scores, steps in columns:
-            np.multiply(keys, len(steps), out=keys)
-            np.add(keys, np.searchsorted(steps, scores[i:j], side="right") - 1, out=keys)
-        if first.counts is None:
-            return np.bincount(keys, minlength=size)
-        # Sums of counts are exact in floats up to 2^53.
-        return np.bincount(keys, first.counts[i:j], minlength=size).astype(np.int64)
-
-    total = np.zeros(size, np.int64)
-    for i, j in bounds(len(first.truth), _ROWS):
-        total += work(i, j)
-    held = np.flatnonzero(total)
-    truth, *at = np.unravel_index(held, shape)
-    scores = {name: levels[name][place] for name, place in zip((a, b), at, strict=True)}
-    return JointScores.of_rows(first.labels, truth, scores, counts=total[held], bits=None)
-
-
-def _scores(batch: Batch) -> Array:
-    assert batch.score is not None  # noqa: S101 - models of scores are counted on a grid
-    return batch.score
-
-
-def _on_grid(batch: Batch, confusion: Confusion | None) -> Resolved:
-    """One model: decisions and losses are exact, its scores lie on a fine grid."""
-    if confusion is None:
-        # Rows are counted by their label alone.
-        confusion = Confusion.of_codes(
-            batch.labels, batch.truth, np.zeros(len(batch.truth), np.uint8), counts=batch.counts
-        )
-    losses = None
-    if batch.is_probability:
-        losses = LossSums.of_binary(batch.truth, _scores(batch), counts=batch.counts)
-    return Resolved(
-        labels=batch.labels,
-        positive=batch.positive,
-        confusion=confusion,
-        threshold=batch.threshold,
-        decided=batch.decided,
-        kind="probability" if batch.is_probability else "score",
-        scores=(scores_on_grid(batch),),
-        losses=losses,
-    )
-
-
-def scores_on_grid(batch: Batch) -> ScoreTally:
-    """The scores of one model on a fine grid."""
-    return ScoreTally.of_rows(
-        batch.labels, _scores(batch), batch.truth, counts=batch.counts, kept=Grid(BITS)
-    )

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay import errors
 from assay.engines.ask import Ask, Columns
-from assay.engines.frames import count
+from assay.engines.frames import FrameReader, count
 from assay.engines.libraries import gathered, must_have_columns, polars_of
-from assay.engines.parts import Accumulator
+from assay.engines.local import Cutting
+from assay.engines.parts import Accumulator, count_rarer, cutting_of_sum
 from assay.errors import AssayError, InputError
 from assay.tally import Tally, from_bytes
 from assay.tally.keeping import Cuts
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # How many tallies are added at once.
 FAN_IN = 8
@@ -32,26 +37,59 @@ _OUTCOME = "outcome"
 _ELSEWHERE = "No module named 'assay'"
 
 
-def must_be_countable(columns: Columns, ask: Ask) -> None:
-    """Refuse what partitions can't be asked for one by one."""
-    if isinstance(ask.scores, Cuts) and columns.score is not None:
-        raise InputError(
-            "cuts are the scores of the rarer labels in all partitions, which one of them does not "
-            "know: keep every score (mode='exact') or a grid (mode='grid'), or count by SQL"
-        )
-
-
-def count_batches(batches: Iterable[Any], columns: Columns, ask: Ask) -> bytes:
-    """Count the rows of one partition, which come as frames, into the bytes of a tally.
+@dataclass(frozen=True)
+class Counting:
+    """Counts the rows of one partition, which come as frames, into the bytes of a tally.
 
     Rows that are refused make bytes that say why. No rows at all make the tally of nothing, which
     adds to any other.
     """
-    try:
-        pieces = gathered(polars_of(batch, columns.names) for batch in batches)
-        return count(pieces, columns, ask).to_bytes()
-    except AssayError as refused:
-        return _refusal(refused)
+
+    columns: Columns
+    ask: Ask
+    cutting: Cutting | None = None
+
+    def __call__(self, batches: Iterable[Any]) -> bytes:
+        """The bytes."""
+        try:
+            return self.tally(self._pieces(batches)).to_bytes()
+        except AssayError as refused:
+            return _refusal(refused)
+
+    def tally(self, pieces: Iterator[pl.DataFrame]) -> Tally:
+        """The tally of a partition."""
+        return count(pieces, self.columns, self.ask, self.cutting)
+
+    def _pieces(self, batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
+        return gathered(polars_of(batch, self.columns.names) for batch in batches)
+
+
+@dataclass(frozen=True)
+class CountingRarer(Counting):
+    """The first of the two passes of cuts: scores of all labels but the most frequent one.
+
+    Where that is not known, each partition takes its own; they are asked again if one was wrong.
+    """
+
+    frequent: str | None = None
+
+    def tally(self, pieces: Iterator[pl.DataFrame]) -> Tally:
+        """The tally of a partition, with the scores of rarer labels alone."""
+        reader = FrameReader(self.columns, self.ask)
+        return count_rarer(reader.pieces(pieces), self.ask, self.frequent) + reader.refused()
+
+
+def in_passes(columns: Columns, ask: Ask, run: Callable[[Counting], Tally]) -> Tally:
+    """The tally of all partitions; ``run`` has each of them counted, and gives the sum."""
+    if not isinstance(ask.scores, Cuts) or columns.score is None:
+        return run(Counting(columns, ask))
+    frequent = None
+    while True:
+        tally = run(CountingRarer(columns, ask, frequent=frequent))
+        cutting, complete = cutting_of_sum(tally)
+        if complete:
+            return run(Counting(columns, ask, cutting))
+        frequent = cutting.frequent
 
 
 def add_bytes(parts: Iterable[bytes]) -> bytes:
@@ -110,26 +148,28 @@ def count_spark(frame: Any, columns: Columns, ask: Ask) -> Tally:
     """
     from pyspark.errors import PySparkException
 
-    must_be_countable(columns, ask)
     must_have_columns(frame.columns, columns, "the Spark frame")
     # Spark hands over no column whose name has a dot or a backtick, so they travel by number.
     quoted = (f"`{name.replace('`', '``')}`" for name in columns.names)
     chosen = frame.selectExpr(*(f"{name} AS c{i}" for i, name in enumerate(quoted)))
-    schema = f"{_OUTCOME} binary"
-    counted = chosen.mapInArrow(partial(_spark_count, columns=columns, ask=ask), schema)
-    tasks = _spark_tasks(frame)
-    if tasks:
-        counted = counted.repartition(tasks).mapInArrow(_spark_add, schema)
-    try:
-        rows = counted.collect()
-    except PySparkException as failed:
-        if _ELSEWHERE not in str(failed):
-            raise
-        raise InputError(
-            "the workers of Spark have no assay, which counts their partitions: install it there, "
-            "or ask for what Spark counts by itself (a label with a score or a decision)"
-        ) from failed
-    return tally_of(add_bytes(bytes(row[0]) for row in rows))
+    schema, tasks = f"{_OUTCOME} binary", _spark_tasks(frame)
+
+    def run(counting: Counting) -> Tally:
+        counted = chosen.mapInArrow(partial(_spark_count, counting=counting), schema)
+        if tasks:
+            counted = counted.repartition(tasks).mapInArrow(_spark_add, schema)
+        try:
+            rows = counted.collect()
+        except PySparkException as failed:
+            if _ELSEWHERE not in str(failed):
+                raise
+            raise InputError(
+                "the workers of Spark have no assay, which counts their partitions: install it "
+                "there, or ask for what Spark counts by itself (a label with a score or a decision)"
+            ) from failed
+        return tally_of(add_bytes(bytes(row[0]) for row in rows))
+
+    return in_passes(columns, ask, run)
 
 
 def _spark_tasks(frame: Any) -> int:
@@ -140,9 +180,9 @@ def _spark_tasks(frame: Any) -> int:
     return 0 if partitions <= FAN_IN else int(partitions**0.5)
 
 
-def _spark_count(batches: Iterator[Any], columns: Columns, ask: Ask) -> Iterator[Any]:
-    named = (batch.rename_columns(columns.names) for batch in batches)
-    yield _arrow(count_batches(named, columns, ask))
+def _spark_count(batches: Iterator[Any], counting: Counting) -> Iterator[Any]:
+    named = (batch.rename_columns(counting.columns.names) for batch in batches)
+    yield _arrow(counting(named))
 
 
 def _spark_add(batches: Iterator[Any]) -> Iterator[Any]:
@@ -173,16 +213,20 @@ def count_dask(frame: Any, columns: Columns, ask: Ask) -> Tally:
     """Count a Dask frame, by whichever scheduler is in use."""
     from dask import delayed
 
-    must_be_countable(columns, ask)
     must_have_columns(frame.columns, columns, "the Dask frame")
     counts = delayed(_dask_count, pure=False)
     adds = delayed(add_bytes, pure=False)
-    parts = [counts(part, columns, ask) for part in frame[columns.names].to_delayed()]
-    return tally_of(_tree(parts, adds).compute())
+
+    def run(counting: Counting) -> Tally:
+        asked = delayed(counting, pure=False)
+        parts = [counts(part, asked) for part in frame[columns.names].to_delayed()]
+        return tally_of(_tree(parts, adds).compute())
+
+    return in_passes(columns, ask, run)
 
 
-def _dask_count(part: Any, columns: Columns, ask: Ask) -> bytes:
-    return count_batches([part], columns, ask)
+def _dask_count(part: Any, counting: Counting) -> bytes:
+    return counting([part])
 
 
 def _tree(parts: Sequence[Any], add: Callable[[list[Any]], Any]) -> Any:
@@ -199,20 +243,23 @@ def count_ray(dataset: Any, columns: Columns, ask: Ask) -> Tally:
     """Count a dataset of Ray."""
     import ray
 
-    must_be_countable(columns, ask)
     must_have_columns(dataset.columns() or (), columns, "the dataset of Ray")
-    counted = dataset.select_columns(columns.names).map_batches(
-        partial(_ray_count, columns=columns, ask=ask), batch_format="pyarrow", batch_size=None
-    )
-    add = ray.remote(_ray_add)
-    parts = _tree(counted.to_arrow_refs(), lambda some: add.remote(*some))
-    return tally_of(_bytes_in(ray.get(parts))[0])
+    chosen, add = dataset.select_columns(columns.names), ray.remote(_ray_add)
+
+    def run(counting: Counting) -> Tally:
+        counts = partial(_ray_count, counting=ray.put(counting))
+        counted = chosen.map_batches(counts, batch_format="pyarrow", batch_size=None)
+        parts = _tree(counted.to_arrow_refs(), lambda some: add.remote(*some))
+        return tally_of(_bytes_in(ray.get(parts))[0])
+
+    return in_passes(columns, ask, run)
 
 
-def _ray_count(batch: Any, columns: Columns, ask: Ask) -> Any:
+def _ray_count(batch: Any, counting: Any) -> Any:
     import pyarrow as pa
+    import ray
 
-    return pa.Table.from_batches([_arrow(count_batches([batch], columns, ask))])
+    return pa.Table.from_batches([_arrow(ray.get(counting)([batch]))])
 
 
 def _ray_add(*parts: Any) -> Any:

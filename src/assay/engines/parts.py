@@ -15,8 +15,8 @@ from assay.engines.local import Cutting, count_coded
 from assay.engines.score_counter import ScoreCounter
 from assay.errors import InputError
 from assay.sources.batch import Coded, joined
-from assay.tally import Tally
-from assay.tally.by_name import Names
+from assay.tally import ScoreTally, Tally
+from assay.tally.by_name import SCORE, Names
 from assay.tally.keeping import AUTO, BITS, Cuts, Exact, Grid, keeping_of_mode
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -155,7 +155,7 @@ class Parts:
         if fits:
             return counting.done(), ()
         if mode == Exact.name:
-            raise _too_large(counting.nbytes, self.limit)
+            raise too_large(counting.nbytes, self.limit)
         if not self.again:
             return counting.done(), (COARSE,)
         try:
@@ -184,7 +184,7 @@ class Parts:
         return _ahead(self.rows) if self.again else self.rows()
 
     def _exceeds(self, size: int) -> bool:
-        return self.limit is not None and _FACTOR * size > self.limit
+        return self.limit is not None and not is_within(size, self.limit)
 
     def _cut(self, ask: Ask) -> Tally:
         cutting = self._cutting(ask)
@@ -200,18 +200,15 @@ class Parts:
             counting = Accumulator(replace(ask, scores=None, losses=False), limit=self.limit)
             scores = Distinct()
             for part in self._parts():
-                if part.score is None:
-                    raise InputError(
-                        "mode='cuts' is for rows with one score: say mode='exact' or mode='grid'"
-                    )
+                _must_be_cut(part)
+                assert part.score is not None  # noqa: S101 - checked above
                 if guess is None and part.size:
-                    guess = part.truth.names[int(np.bincount(part.truth.codes).argmax())]
-                other = np.array([name != guess for name in part.truth.names], bool)
-                scores.add(part.score[other[part.truth.codes]])
+                    guess = frequent_in(part)
+                scores.add(part.score[are_rarer(part, guess)])
                 if self._exceeds(2 * scores.nbytes):
-                    raise _DoesNotFit(*_too_large(2 * scores.nbytes, self.limit).args)
+                    raise _DoesNotFit(*too_large(2 * scores.nbytes, self.limit).args)
                 counting.add(replace(part, days=None, slices={}, clusters=None))
-            frequent = _most_frequent(counting.done())
+            frequent = most_frequent(counting.done())
             if guess in (None, frequent):
                 return Cutting(frequent, scores.done())
             guess = frequent
@@ -306,7 +303,13 @@ COARSE = (
 )
 
 
-def _too_large(size: int, limit: int | None) -> InputError:
+def is_within(size: int, limit: int) -> bool:
+    """Whether scores of so many bytes can be counted in the memory that is allowed."""
+    return _FACTOR * size <= limit
+
+
+def too_large(size: int, limit: int | None) -> InputError:
+    """Why scores of so many bytes are not all kept, and what to do."""
     return InputError(
         f"the distinct scores take about {_FACTOR * size / 1e6:,.0f} MB of memory, and "
         f"{(limit or 0) / 1e6:,.0f} MB are allowed: raise max_memory=, or say mode='cuts' or "
@@ -314,10 +317,71 @@ def _too_large(size: int, limit: int | None) -> InputError:
     )
 
 
-def _most_frequent(tally: Tally) -> str:
-    """The label with most rows, the first by name where several have as many."""
+def _must_be_cut(part: Coded) -> None:
+    if part.score is None:
+        raise InputError("mode='cuts' is for rows with one score: say mode='exact' or mode='grid'")
+    if part.weights is not None:
+        raise _DoesNotFit(
+            "mode='cuts' counts rows, and weights are no counts: say mode='exact' or mode='grid'"
+        )
+
+
+def frequent_in(part: Coded) -> str:
+    """The label that most rows of a part have."""
+    return part.truth.names[int(np.bincount(part.truth.codes).argmax())]
+
+
+def are_rarer(part: Coded, frequent: str | None) -> Array:
+    """Which rows have another label than the most frequent one."""
+    other = np.array([name != frequent for name in part.truth.names], bool)
+    return other[part.truth.codes] if len(other) else np.zeros(part.size, bool)
+
+
+def count_rarer(parts: Iterator[Coded], ask: Ask, frequent: str | None) -> Tally:
+    """Rows counted without their scores, but for those of all labels but the most frequent one.
+
+    Where that is not known, it is taken from the first rows. Tallies of parts add, and
+    :func:`cutting_of_sum` tells where to cut.
+    """
+    whole = Accumulator(replace(ask, scores=None, losses=False))
+    others = Accumulator(replace(ask, scores=Exact(), losses=False))
+    for part in parts:
+        _must_be_cut(part)
+        rows = replace(part, days=None, slices={}, clusters=None)
+        if frequent is None and part.size:
+            frequent = frequent_in(part)
+        whole.add(rows)
+        others.add(rows.of_rows(np.flatnonzero(are_rarer(part, frequent))))
+    tally, scores = whole.done(), others.done().scores
+    if tally.counted and not scores:
+        scores = {SCORE: ScoreTally.zero(tally.labels.names)}
+    return replace(tally, scores=scores)
+
+
+def cutting_of_sum(tally: Tally) -> tuple[Cutting, bool]:
+    """Where to cut, and whether each part left out the scores of the most frequent label alone."""
+    frequent = most_frequent(tally)
+    totals, table = label_totals(tally), tally.scores.get(SCORE)
+    if table is None:
+        return Cutting(frequent, np.empty(0)), True
+    rarer = [i for i, name in enumerate(table.labels) if name != frequent]
+    counts = table.counts[rarer]
+    sums = counts.sum(axis=1, dtype=np.int64)
+    counted = {table.labels[i]: int(n) for i, n in zip(rarer, sums, strict=True)}
+    complete = all(counted.get(name, 0) == n for name, n in totals.items() if name != frequent)
+    return Cutting(frequent, table.scores[counts.any(axis=0)]), complete
+
+
+def label_totals(tally: Tally) -> dict[str, int]:
+    """How many rows each label has."""
     totals = dict.fromkeys(tally.labels.names, 0)
     for table in list(tally.decided.values())[:1]:
         for (label, _), number in table.cells.items():
             totals[label] += number
+    return totals
+
+
+def most_frequent(tally: Tally) -> str:
+    """The label with most rows, the first by name where several have as many."""
+    totals = label_totals(tally)
     return max(totals, key=lambda name: totals[name]) if totals else ""

@@ -14,19 +14,22 @@ from assay.sources.files.inputs import Source
 from assay.sources.files.memory import Budget
 from assay.sources.files.read import must_be_text
 from assay.sources.files.request import Request
-from assay.sources.files.roles import Roles, roles_of, same_roles
+from assay.sources.files.roles import roles_of, same_roles
 from assay.sources.files.sql import connected
 from assay.sources.files.table import Table
+from assay.sources.validation import Roles
 from assay.tally import Tally
+from assay.tally.keeping import AUTO, Cuts
 
 
 @dataclass(frozen=True)
 class Counted:
-    """The tally of all queries, and which column played which role."""
+    """The tally of all queries, which column played which role, and what is to be said."""
 
     name: str
     tally: Tally
     roles: Roles
+    notes: tuple[str, ...] = ()
 
     @property
     def source(self) -> dict[str, Any]:
@@ -49,18 +52,37 @@ def countable(found: Sequence[Source], request: Request) -> bool:
     return all(source.engine is not None for source in found) and not rows_needed
 
 
-def count_queries(found: Sequence[Source], request: Request, ask: Ask) -> Counted:
-    """Count the rows of queries, each in its own database, and add the tallies."""
+def count_queries(found: Sequence[Source], request: Request, ask: Ask, mode: str = AUTO) -> Counted:
+    """Count the rows of queries, each in its own database, and add the tallies.
+
+    Scores are kept as a mode says; ``auto`` keeps as much as fits into the request's memory.
+    """
+    if mode == Cuts.name and len(found) > 1:
+        raise InputError(
+            "mode='cuts' takes the scores of the rarer labels from all rows, and each query knows "
+            "its own: make them one query (UNION ALL), or say mode='exact' or mode='grid'"
+        )
     tallies, roles, first = [], None, ""
+    limit, notes = Budget(request.max_memory).limit, dict[str, None]()
     for source in found:
-        with _named(source), connected(source, Budget(request.max_memory).limit) as connection:
+        with _named(source), connected(source, limit) as connection:
             must_be_text(source.name, "a query", request, "input_format")
             names = sql.column_names(connection, source.query)
             table = Table(source.name, names)
             if roles is None:
                 roles, first = roles_of(table, request), table.name
             same_roles(table, roles, first)
-            tallies.append(sql.count(connection, source.query, columns_of(roles), ask))
+            tally, told = sql.count_by_mode(
+                connection,
+                source.query,
+                columns_of(roles),
+                ask,
+                mode,
+                limit // len(found),
+                alone=len(found) == 1,
+            )
+            tallies.append(tally)
+            notes |= dict.fromkeys(told)
     assert roles is not None  # noqa: S101 - there is a source at least
     tally = Tally.merge(tallies)
     shown = ", ".join(source.name for source in found)
@@ -70,7 +92,7 @@ def count_queries(found: Sequence[Source], request: Request, ask: Ask) -> Counte
         reasons = "; ".join(f"{kind} ({n:,})" for kind, n in tally.refused.reasons.items())
         raise EmptyInput(f"{shown}: all {tally.rows:,} rows were refused: {reasons}")
     more = "" if len(found) == 1 else f" and {len(found) - 1} more"
-    return Counted(found[0].name + more, tally, roles)
+    return Counted(found[0].name + more, tally, roles, tuple(notes))
 
 
 def columns_of(roles: Roles) -> Columns:

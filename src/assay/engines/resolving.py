@@ -13,19 +13,12 @@ import numpy as np
 
 from assay.engines.local import MODEL
 from assay.errors import EmptyInput, InputError, LabelError, ScoreError
-from assay.sources.arrays import (
-    FAMILY,
-    SEVERAL,
-    empty_note,
-    must_not_list,
-    no_column,
-    no_ranking,
-    no_unknown,
-)
+from assay.sources.arrays import FAMILY, empty_note
 from assay.sources.batch import Labels
 from assay.sources.columns import label_text, native
 from assay.sources.labelling import Labelling, unify
 from assay.sources.labelling import resolve as resolve_labels
+from assay.sources.probabilities import SEVERAL, must_not_list, no_column, no_ranking, no_unknown
 from assay.sources.thresholds import USUAL, undecided_note
 from assay.tally import Confusion, Crosstab, LossSums, Resolved, Sample, ScoreTally, Tally
 from assay.tally.by_name import (
@@ -85,9 +78,9 @@ def resolve(
         notes.append(empty_note(tally.empty))
     notes += sides.notes()
     resolved = sides.resolved(tally)
-    if negative is not None and len(found.position) > 2:
-        families = sides.families()
-        slices = {**families, **resolved.slices}
+    told = any(column == FAMILY for column, _ in resolved.slices)
+    if negative is not None and len(found.position) > 2 and not told:
+        slices = {**sides.families(), **resolved.slices}
         resolved = replace(resolved, slices={key: slices[key] for key in sorted(slices)})
     return resolved, tuple(notes)
 

@@ -10,6 +10,7 @@ import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,20 +19,23 @@ from assay.engines import frames, statements
 from assay.engines.ask import Ask, Columns
 from assay.engines.databases import Database, opened
 from assay.engines.dialects import Dialect
+from assay.engines.parts import COARSE, CUT, is_within, too_large
 from assay.errors import InputError
-from assay.sources.files.collect import ADVICE
+from assay.sources.files.bad_rows import ADVICE
 from assay.sources.files.roles import must_have
 from assay.sources.files.table import Table
 from assay.sources.files.values import series_of
 from assay.sources.thresholds import USUAL
 from assay.tally import Tally
-from assay.tally.keeping import Cuts, Exact, Keeping
+from assay.tally.keeping import AUTO, Cuts, Exact, Grid, Keeping, cells, keeping_of_mode
 
 if TYPE_CHECKING:
     import polars as pl
 
 # The column of how many equal rows each row of a frame of groups stands for.
 REPEATS = "assay_rows"
+# The bytes of a group here, and how many rows tell whether scores are unlike.
+_GROUP, _SPREAD = 16, 1 << 16
 # What is said of a row of a frame; the number of a group tells nothing.
 _ROW = re.compile(rf"the frame, row \d+: (.*?)(\. {re.escape(ADVICE)})?", re.DOTALL)
 
@@ -60,16 +64,38 @@ def count(
         # A loss takes every score, and of a gap only its ends come out of the database.
         ask = replace(ask, losses=False)
     frame = groups_of(given, query, columns, ask, dialect=dialect)
-    if columns.weight is not None:
+    if columns.weight is not None and REPEATS in frame.columns:
         # Squares of weights are summed too, so each row is one of its own.
-        rows = np.repeat(np.arange(frame.height), frame[REPEATS].to_numpy())
-        return _counted(frame[rows].with_columns(_one()), columns, ask)
+        frame = frame[np.repeat(np.arange(frame.height), frame[REPEATS].to_numpy())].drop(REPEATS)
     return _counted(frame, columns, ask)
+
+
+def count_by_mode(
+    given: Any,
+    query: str | None,
+    columns: Columns,
+    ask: Ask,
+    mode: str = AUTO,
+    limit: int | None = None,
+    *,
+    alone: bool = True,
+) -> tuple[Tally, tuple[str, ...]]:
+    """Count with scores kept as a mode says, and what is to be said of that.
+
+    ``limit`` is how many bytes counting may take on this machine. ``auto`` keeps every score while
+    its groups fit, then (where these rows are ``alone``) those of all labels but the most frequent,
+    and else a grid.
+    """
+    _must_be_countable(columns)
+    with opened(given, query) as database:
+        kept, notes = _Counting(database, columns, ask).fitting(mode, limit, alone=alone)
+    return count(given, query, columns, replace(ask, scores=kept)), notes
 
 
 def _counted(frame: pl.DataFrame, columns: Columns, ask: Ask) -> Tally:
     """The tally of groups; where one stops the count, it is said how many rows would be refused."""
-    columns = replace(columns, rows=REPEATS)
+    if REPEATS in frame.columns:
+        columns = replace(columns, rows=REPEATS)
     try:
         return frames.count(frame, columns, ask)
     except InputError as error:
@@ -137,6 +163,8 @@ class _Counting:
         self._ask = ask
         self._score = columns.score
         self._counts = columns.count is not None
+        self._weighted = columns.weight is not None
+        self._spare = 0
         roles = [columns.label, columns.decision, columns.count, columns.weight, columns.cluster]
         named = [*roles, columns.family, *columns.slices, columns.time]
         self._keys = list(dict.fromkeys(name for name in named if name is not None))
@@ -148,46 +176,110 @@ class _Counting:
 
     def groups(self) -> pl.DataFrame:
         """The groups, as frames of rows have them."""
-        names = _column_names(self._database)
-        for name in (*self._keys, *([] if self._score is None else [self._score])):
-            must_have(Table("the query", names), name)
-        samples = self._samples()
-        keys, spare = self._expressions(samples)
-        score = self._score and self._dialect.name_of(self._score)
-        kind = _kind(samples.get(self._score or "", (None, ""))[0])
-        keeping: Keeping | None = self._ask.scores
-        if kind not in ("float", "int"):
-            # A decimal or a text is made a float by local code, not by the database.
-            keeping = Exact()
-        table = statements.Selection(self._dialect, self._database.source, (*keys, *spare), score)
-        threshold = USUAL if self._ask.threshold is None else self._ask.threshold
-        common = 0
-        if isinstance(keeping, Cuts):
-            # Where rows have counts, the most frequent label is not the one of most rows.
-            common = 0 if self._counts else self._common(table)
-            if not common:
-                keeping = Exact()
-        if isinstance(keeping, Exact) and kind == "float" and not self._dialect.is_number:
-            # Some drivers hand over a 32-bit float as the shortest decimal that names it.
-            table = statements.Selection(
-                self._dialect,
-                self._database.source,
-                table.keys,
-                f"CAST({score} AS {self._dialect.double})",
-            )
-        text = statements.grouped(table, keeping, threshold, common)
-        frame = self._database.run(text)
-        return self._named(frame, len(spare), exact=keeping is None or isinstance(keeping, Exact))
+        keeping = self._keeping(self._ask.scores)
+        unlike = isinstance(keeping, Exact) and self._are_numbers and self._are_unlike()
+        text = self._as_doubles().select() if unlike else self._statement(keeping)
+        return self._named(self._database.run(text), keeping, grouped=not unlike)
 
+    def fitting(
+        self, mode: str, limit: int | None, *, alone: bool
+    ) -> tuple[Keeping, tuple[str, ...]]:
+        """How scores are kept that take no more than so many bytes here, and what to say of it."""
+        kept = keeping_of_mode(mode)
+        if not isinstance(kept, Exact) or self._score is None or limit is None:
+            return kept, ()
+        if is_within(_GROUP * self._rows, limit):
+            return kept, ()
+        groups = self._rows if self._weighted else self._size(kept)
+        if is_within(_GROUP * groups, limit):
+            return kept, ()
+        if mode != AUTO:
+            raise too_large(_GROUP * groups, limit)
+        if not self._are_numbers:
+            raise InputError(
+                f"column {self._score!r} has {groups:,} distinct values that are no floats, too "
+                f"many for this machine: make them floats in the query (CAST), or raise max_memory="
+            )
+        cuts = self._keeping(Cuts())
+        if alone and isinstance(cuts, Cuts) and is_within(_GROUP * self._size(cuts), limit):
+            return cuts, (CUT,)
+        return Grid(), (COARSE,)
+
+    def _size(self, keeping: Keeping) -> int:
+        text = statements.size_of_result(self._dialect, self._statement(keeping))
+        return int((self._database.first(text) or [0])[0])
+
+    @cached_property
+    def _rows(self) -> int:
+        text = statements.size(self._dialect, self._database.source)
+        return int((self._database.first(text) or [0])[0])
+
+    @cached_property
     def _samples(self) -> dict[str, tuple[Any, str]]:
         """A value of each column, where it has one, and what the database calls its type."""
+        held = _column_names(self._database)
         names = [*self._keys, *([] if self._score is None else [self._score])]
+        for name in names:
+            must_have(Table("the query", held), name)
         samples = self._row(names, names[-1])
         for name in names:
             if name in samples and samples[name][0] is not None:
                 continue
             samples |= self._row([name], name)
         return samples
+
+    @property
+    def _kind(self) -> str:
+        return type(self._samples.get(self._score or "", (None, ""))[0]).__name__
+
+    @property
+    def _are_numbers(self) -> bool:
+        """Whether scores are numbers; a decimal or a text is made a float by local code."""
+        return self._kind in ("float", "int")
+
+    @cached_property
+    def _table(self) -> statements.Selection:
+        keys, spare = self._expressions(self._samples)
+        self._spare = len(spare)
+        score = self._score and self._dialect.name_of(self._score)
+        source = self._database.source
+        return statements.Selection(self._dialect, source, (*keys, *spare), score)
+
+    def _keeping(self, wanted: Keeping | None) -> Keeping | None:
+        """How the database keeps scores, where it can't do what is wanted."""
+        if not self._are_numbers:
+            return Exact()
+        if isinstance(wanted, Cuts) and not self._common:
+            return Exact()
+        return wanted
+
+    def _statement(self, keeping: Keeping | None) -> str:
+        threshold = USUAL if self._ask.threshold is None else self._ask.threshold
+        common = self._common if isinstance(keeping, Cuts) else 0
+        exact = keeping is None or isinstance(keeping, Exact)
+        table = self._as_doubles() if exact else self._table
+        return statements.grouped(table, keeping, threshold, common)
+
+    def _as_doubles(self) -> statements.Selection:
+        """Some drivers hand over a 32-bit float as the shortest decimal that names it."""
+        table = self._table
+        if self._kind != "float" or self._dialect.is_number:
+            return table
+        return replace(table, score=f"CAST({table.score} AS {self._dialect.double})")
+
+    def _are_unlike(self) -> bool:
+        """Whether groups would be about as many as rows, and grouping them but cost time.
+
+        Among the first rows it is counted how many scores occur once, and how many twice; so many
+        unlike scores there are at least (Chao 1984).
+        """
+        text = statements.first_scores(self._as_doubles(), _SPREAD)
+        scores = self._database.run(text).to_series()
+        if len(scores) < _SPREAD or scores.dtype.is_object():
+            return False
+        times = scores.value_counts()["count"]
+        once, twice = (int((times == n).sum()) for n in (1, 2))
+        return 2 * once >= _SPREAD and once * once >= 2 * (twice + 1) * self._rows
 
     def _row(self, names: Sequence[str], present: str) -> dict[str, tuple[Any, str]]:
         quoted = [self._dialect.name_of(name) for name in names]
@@ -218,31 +310,51 @@ class _Counting:
                 keys.append(quoted)
         return keys, spare
 
-    def _common(self, table: statements.Selection) -> int:
-        """The rows of the most frequent label; 0 where no label has more than any other."""
-        frame = self._database.run(statements.label_rows(table))
+    @cached_property
+    def _common(self) -> int:
+        """The rows of the most frequent label; 0 where no label has more than any other.
+
+        Where rows have counts, the most frequent label is not the one of most rows.
+        """
+        if self._counts or self._weighted:
+            return 0
+        frame = self._database.run(statements.label_rows(self._table))
         rows = sorted((int(row[-1]) for row in frame.rows()), reverse=True)
         return rows[0] if rows and rows[0] not in rows[1:] else 0
 
-    def _named(self, frame: pl.DataFrame, spare: int, *, exact: bool) -> pl.DataFrame:
+    def _named(
+        self, frame: pl.DataFrame, keeping: Keeping | None, *, grouped: bool
+    ) -> pl.DataFrame:
         """The result under the names that its columns have for whoever asked."""
         import polars as pl
 
         taken = frame.get_columns()
         keys = [series.alias(name) for series, name in zip(taken, self._keys, strict=False)]
-        rest = taken[len(self._keys) + spare :]
+        rest = taken[len(self._keys) + self._spare :]
+        if not grouped:
+            return pl.DataFrame([*keys, rest[0].alias(self._score or "")])
         repeats = rest[-1].cast(pl.Int64).alias(REPEATS)
         if self._score is None:
             return pl.DataFrame([*keys, repeats])
-        if exact:
+        if keeping is None or isinstance(keeping, Exact):
             return pl.DataFrame([*keys, rest[0].alias(self._score), repeats])
         *_, odd, low, high, _ = rest
+        if isinstance(keeping, Grid):
+            _must_be_cells(low, high, keeping)
         lower = pl.DataFrame([*keys, _either(low, odd).alias(self._score), repeats])
         return _with_ends(lower, self._score, high)
 
 
-def _kind(value: Any) -> str:
-    return type(value).__name__
+def _must_be_cells(low: pl.Series, high: pl.Series, keeping: Grid) -> None:
+    """Refuse groups that span two cells: the database does not reckon as floats do."""
+    first, last = (
+        cells(side.drop_nulls().cast(float).to_numpy(), keeping.bits) for side in (low, high)
+    )
+    if not np.array_equal(first, last):
+        raise InputError(
+            "the database rounds products of floats otherwise than IEEE 754 has it, so it finds no "
+            "cells: keep every score (mode='exact'), or read the query's result as a frame"
+        )
 
 
 def _day(value: Any, quoted: str, dialect: Dialect) -> str:

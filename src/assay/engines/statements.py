@@ -10,8 +10,7 @@ other float is a whole number times powers of two, so that no database has to re
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.engines.dialects import Dialect
@@ -21,14 +20,15 @@ from assay.tally.keeping import Cuts, Exact, Grid, Keeping
 KEY, SCORE, VALUE, NUMBER, ODD = (
     f"assay_{name}" for name in ("key", "score", "value", "number", "odd")
 )
-SIZE, SCALED, BASE, PLACE, CELL = (
-    f"assay_{name}" for name in ("size", "scaled", "base", "place", "cell")
+SIZE, SIDE, SCALED, PLACE, NEAREST, NEAR, START = (
+    f"assay_{name}" for name in ("size", "side", "scaled", "place", "nearest", "near", "start")
 )
 FLAGGED, LOW, HIGH, ROWS = "assay_flagged", "assay_low", "assay_high", "assay_rows"
 RARE, EACH, BELOW, AT = "assay_rare", "assay_each", "assay_below", "assay_at"
 # Exponents that one power of two as a 64-bit integer can bridge.
 _STEP = 62
-_SMALLEST, _LARGEST = -1074, 1023
+# Sizes from 2^512 on, or below 2^-512, are scaled by so many powers of two before they are rounded.
+_RANGE, _SCALE = ((">=", 512), ("<", -512)), 2 * _STEP
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,35 @@ def subquery(query: str) -> str:
 
 def any_row(dialect: Dialect, source: str) -> str:
     """One row with all columns, of which the names are seen."""
-    return f"SELECT {dialect.first}* FROM {source} {dialect.last}".rstrip()
+    return _limited(dialect, "*", source, 1)
 
 
 def first_row(dialect: Dialect, source: str, columns: Sequence[str], present: str | None) -> str:
     """One row, of which types are seen; the column ``present`` is there."""
-    types = [f"{dialect.type_of.format(c)}" for c in columns] if dialect.type_of else []
+    types = [dialect.type_of.format(c) for c in columns] if dialect.type_of else []
     where = "" if present is None else f" WHERE {present} IS NOT NULL"
     chosen = ", ".join(f"{part} AS {KEY}{i}" for i, part in enumerate((*columns, *types)))
-    return f"SELECT {dialect.first}{chosen} FROM {source}{where} {dialect.last}".rstrip()
+    return _limited(dialect, chosen, source + where, 1)
+
+
+def _limited(dialect: Dialect, chosen: str, source: str, rows: int) -> str:
+    first, last = dialect.first.format(rows), dialect.last.format(rows)
+    return f"SELECT {first}{chosen} FROM {source} {last}".rstrip()
+
+
+def size(dialect: Dialect, source: str) -> str:
+    """How many rows there are."""
+    return f"SELECT {dialect.count} AS {ROWS} FROM {source}"
+
+
+def size_of_result(dialect: Dialect, statement: str) -> str:
+    """How many rows a statement gives."""
+    return size(dialect, f"({statement}) AS r")
+
+
+def first_scores(table: Selection, rows: int) -> str:
+    """The scores of so many rows, in no order."""
+    return _limited(table.dialect, f"{table.score} AS {SCORE}", table.source, rows)
 
 
 def grouped(table: Selection, keeping: Keeping | None, threshold: float, common: int = 0) -> str:
@@ -95,59 +115,56 @@ def exact(table: Selection) -> str:
 def grid(table: Selection, keeping: Grid, threshold: float) -> str:
     """Groups of equal keys and equal cell, on one side of the threshold.
 
-    The number of a cell is defined in :mod:`assay.tally.keeping`. Here the size of a score is
-    scaled into [1, 2^62) by a choice of products, so that its exponent is found by comparing it
-    with whole numbers; FLOOR then cuts off what the grid does not keep.
+    The number of a cell is defined in :mod:`assay.tally.keeping`; here a group is known by the
+    start of its cell, which four operations on floats find. With c = 2^(52 - bits) + 1 the float
+    c t - (c t - t) is t rounded to the mantissa of a cell (Veltkamp). Where that lies above t, the
+    start of the cell is what lies a little below it, rounded again. Sizes whose products would
+    leave the range of floats are scaled before. The smallest and the largest score of each group
+    come along, so that whoever reads the groups sees that none spans two cells.
     """
     dialect, bits = table.dialect, keeping.bits
-    names = table.key_names
-    checked = _checked(table, threshold)
+    kept = [*table.key_names, NUMBER, ODD]
+    mirrored = f"{NUMBER} > {number(0.5, dialect)} AND {NUMBER} <= 1"
     sized = _layer(
         dialect,
-        checked,
-        [*names, NUMBER, FLAGGED, ODD],
-        f"CASE WHEN {NUMBER} < 0 THEN -{NUMBER} WHEN {NUMBER} > 1 OR {NUMBER} * 2 <= 1 "
-        f"THEN {NUMBER} ELSE 1 - {NUMBER} END AS {SIZE}",
+        _checked(table, threshold),
+        [*kept, FLAGGED],
+        f"CASE WHEN {mirrored} THEN 1 - {NUMBER} WHEN {NUMBER} < 0 THEN -{NUMBER} "
+        f"ELSE {NUMBER} END AS {SIZE}",
+        f"CASE WHEN {mirrored} THEN 2 WHEN {NUMBER} < 0 THEN 4 ELSE 0 END AS {SIDE}",
     )
-    bands = range(_SMALLEST // _STEP, _LARGEST // _STEP + 1)
+    large, small = (f"{SIZE} {sign} {number(2.0**to, dialect)}" for sign, to in _RANGE)
     scaled = _layer(
         dialect,
         sized,
-        [*names, NUMBER, FLAGGED, ODD],
-        f"CASE WHEN {SIZE} > 0 THEN {_tree(dialect, SIZE, bands, _scaled)} END AS {SCALED}",
-        f"{_tree(dialect, SIZE, bands, lambda band: str((_STEP * band - _SMALLEST) << bits))} "
-        f"AS {BASE}",
+        kept,
+        f"CASE WHEN {large} THEN {_times(SIZE, -_SCALE)} "
+        f"WHEN {small} THEN {_times(SIZE, _SCALE)} ELSE {SIZE} END AS {SCALED}",
+        f"{FLAGGED} + {SIDE} + CASE WHEN {large} THEN 8 WHEN {small} THEN 16 ELSE 0 END AS {PLACE}",
     )
-
-    def kept(exponent: int) -> str:
-        shift = bits - exponent
-        product = f"{SCALED} * {1 << shift}" if shift >= 0 else f"{SCALED} / {1 << -shift}"
-        whole = dialect.floor.format(product, dialect.whole)
-        return f"{whole} + {exponent << bits}"
-
-    place = f"{BASE} + {_halved(SCALED, range(_STEP), kept)}"
-    placed = _layer(
+    rounded = _layer(
+        dialect, scaled, [*kept, PLACE, SCALED], f"{_rounded(SCALED, bits)} AS {NEAREST}"
+    )
+    below = _layer(
         dialect,
-        scaled,
-        [*names, NUMBER, FLAGGED, ODD],
-        f"CASE WHEN {NUMBER} = 0 OR {NUMBER} = 1 THEN 0 ELSE {place} END AS {PLACE}",
+        rounded,
+        [*kept, PLACE],
+        f"CASE WHEN {SCALED} < {NEAREST} THEN {NEAREST} - {NEAREST} / {2 << bits} "
+        f"ELSE {NEAREST} END AS {NEAR}",
     )
-    half, one = -(_SMALLEST) << bits, (1 - _SMALLEST) << bits
-    numbered = _layer(
-        dialect,
-        placed,
-        [*names, NUMBER, FLAGGED, ODD],
-        f"CASE WHEN {NUMBER} < 0 THEN -{PLACE} "
-        f"WHEN {NUMBER} > 1 THEN {PLACE} + {2 * half + 1 - one} "
-        f"WHEN {NUMBER} * 2 <= 1 THEN {PLACE} WHEN {NUMBER} <= 1 THEN {2 * half} - {PLACE} END "
-        f"AS {CELL}",
-    )
+    started = _layer(dialect, below, [*kept, PLACE], f"{_rounded(NEAR, bits)} AS {START}")
     return _groups(
         dialect,
-        numbered,
-        [*names, CELL, FLAGGED, ODD],
+        started,
+        [*table.key_names, START, PLACE, ODD],
         [f"MIN({NUMBER}) AS {LOW}", f"MAX({NUMBER}) AS {HIGH}", f"{dialect.count} AS {ROWS}"],
     )
+
+
+def _rounded(value: str, bits: int) -> str:
+    """A float rounded to so many bits after the first, in sizes that allow it."""
+    product = f"{value} * {(1 << (52 - bits)) + 1}"
+    return f"{product} - ({product} - {value})"
 
 
 def label_rows(table: Selection) -> str:
@@ -252,39 +269,3 @@ def _layer(dialect: Dialect, inner: str, kept: Sequence[str], *more: str) -> str
 def _groups(dialect: Dialect, inner: str, names: Sequence[str], sums: Sequence[str]) -> str:
     by = f" GROUP BY {', '.join(names)}" if names else ""
     return f"SELECT {', '.join([*names, *sums])} FROM ({inner} {dialect.fence}) AS g{by}"
-
-
-def _scaled(band: int) -> str:
-    """A size that lies in a band of exponents, brought to [1, 2^62)."""
-    return _times(SIZE, -_STEP * band) if band else SIZE
-
-
-def _tree(dialect: Dialect, value: str, bands: range, leaf: Callable[[int], str]) -> str:
-    """A choice between bands of exponents; that of sizes from 2^-62 to 1 is found at once."""
-    usual = -1
-    return (
-        f"CASE WHEN {value} < 1 AND {value} >= {number(math.ldexp(1, -_STEP), dialect)} "
-        f"THEN {leaf(usual)} WHEN {value} >= 1 "
-        f"THEN {_split(dialect, value, range(usual + 1, bands.stop), leaf)} "
-        f"ELSE {_split(dialect, value, range(bands.start, usual), leaf)} END"
-    )
-
-
-def _split(dialect: Dialect, value: str, bands: range, leaf: Callable[[int], str]) -> str:
-    if len(bands) == 1:
-        return leaf(bands[0])
-    middle = bands[len(bands) // 2]
-    bound = number(math.ldexp(1, _STEP * middle), dialect)
-    upper = _split(dialect, value, range(middle, bands.stop), leaf)
-    lower = _split(dialect, value, range(bands.start, middle), leaf)
-    return f"CASE WHEN {value} >= {bound} THEN {upper} ELSE {lower} END"
-
-
-def _halved(value: str, exponents: range, leaf: Callable[[int], str]) -> str:
-    """A choice between exponents, by halves; every bound is a whole number."""
-    if len(exponents) == 1:
-        return leaf(exponents[0])
-    middle = exponents[len(exponents) // 2]
-    upper = _halved(value, range(middle, exponents.stop), leaf)
-    lower = _halved(value, range(exponents.start, middle), leaf)
-    return f"CASE WHEN {value} >= {1 << middle} THEN {upper} ELSE {lower} END"

@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.errors import InputError
 from assay.sources import infer, label_text
-from assay.sources.counts import CELLS, ORIENTATIONS
+from assay.sources.amounts import CELLS, ORIENTATIONS
 from assay.tally import Confusion, Resolved
 
 

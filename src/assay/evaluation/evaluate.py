@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
-from assay.engines import Accumulator, Ask, count_coded, resolve, tensors
+from assay.engines import Accumulator, Ask
+from assay.engines.arrays import count_arrays, resolved_arrays
 from assay.errors import EmptyInput, InputError
 from assay.evaluation.counts import counts_tally
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
-from assay.evaluation.from_frame import count_frame, names_columns
+from assay.evaluation.from_frame import count_frame, names_columns, refusal_notes
 from assay.inference import Method
-from assay.sources import checked_columns, code_arrays, columns_of
-from assay.sources.arrays import asked_threshold, listed_labels, sided
+from assay.sources import checked_columns, columns_of
+from assay.sources.validation import OnBadRow
 from assay.tally import Resolved, Tally
 
 
@@ -31,7 +32,7 @@ def evaluate(
     weight: str | None = None,
     cluster: str | None = None,
     time: str | None = None,
-    on_bad_row: Literal["stop", "skip"] | None = None,
+    on_bad_row: OnBadRow | None = None,
     mode: str | None = None,
     max_memory: int | None = None,
     positive: Any = None,
@@ -80,8 +81,8 @@ def evaluate(
     which column is which: ``label``, ``score``, ``decision``, ``probabilities`` (by label),
     ``count``, ``weight``, ``cluster``, ``time``, ``family``, and ``slices`` as a list of names.
     Rows are counted where they are. ``on_bad_row="skip"`` leaves out and counts those that can't
-    be used. ``mode`` says how scores are kept: ``"exact"``, ``"cuts"``, ``"grid"``, or ``"auto"``,
-    exact while they fit into ``max_memory`` bytes.
+    be used, of columns too. ``mode`` says how scores are kept: ``"exact"``, ``"cuts"``,
+    ``"grid"``, or ``"auto"``, exact while they fit into ``max_memory`` bytes.
 
     >>> truth = ["attack", "normal", "attack", "normal"]
     >>> evaluation = evaluate(truth, y_score=[0.9, 0.2, 0.7, 0.6])
@@ -105,10 +106,13 @@ def evaluate(
         tally, notes = count_frame(y_true, columns | named | {"unknown": unknown})
         source = {"name": "frame"}
     else:
-        tally, notes, rows = resolved_arrays(
-            y_true, **columns, threshold=threshold, unknown=unknown
+        tally, notes, counted = resolved_arrays(
+            y_true, **columns, threshold=threshold, unknown=unknown, on_bad_row=on_bad_row
         )
-        source = {"name": "arrays", "rows_read": rows}
+        notes = (*refusal_notes(counted.refused.reasons), *notes)
+        source = {"name": "arrays", "rows_read": counted.rows}
+        if counted.refused.total:
+            source["rows_refused"] = counted.refused.total
     return Evaluation(
         tally,
         level=level,
@@ -123,33 +127,6 @@ def evaluate(
         source=source,
         notes=notes,
     )
-
-
-def resolved_arrays(
-    y_true: Any,
-    *,
-    positive: Any = None,
-    negative: Any = None,
-    labels: Sequence[Any] | None = None,
-    unknown: Any = None,
-    threshold: Any = None,
-    **columns: Any,
-) -> tuple[Resolved, tuple[str, ...], int]:
-    """The tally of columns with sides, notes on what was inferred, and how many rows there are."""
-    if threshold is not None:
-        threshold = asked_threshold(threshold, columns.get("y_pred"))
-    others = [name for name, column in columns.items() if name != "y_score" and column is not None]
-    if tensors.library_of(y_true) and unknown is None and not others:
-        tally = tensors.count(y_true, columns["y_score"], Ask(threshold=threshold))
-        resolved, notes = resolve(tally, positive=positive, negative=negative, labels=labels)
-        return resolved, notes, tally.rows
-    rows = code_arrays(y_true, labels=labels, unknown=unknown, **columns)
-    listed = labels if unknown is not None else listed_labels(rows, labels)
-    tally = count_coded(sided(rows, positive, negative), Ask(threshold=threshold))
-    resolved, notes = resolve(
-        tally, positive=positive, negative=negative, labels=listed, unknown=unknown
-    )
-    return resolved, notes, rows.rows
 
 
 def evaluate_counts(
@@ -213,22 +190,7 @@ def count(y_true: Any, **columns: Any) -> Tally:
     """
     if names_columns(y_true, columns):
         return count_frame(y_true, columns)[0]
-    return _counted(y_true, checked_columns(columns))
-
-
-def _counted(y_true: Any, columns: Mapping[str, Any]) -> Tally:
-    given = dict(columns)
-    threshold = given.pop("threshold", None)
-    if threshold is not None:
-        threshold = asked_threshold(threshold, given.get("y_pred"))
-    sides = {name: given.pop(name, None) for name in ("positive", "negative")}
-    rows = code_arrays(y_true, **given)
-    labels = given.get("labels")
-    if given.get("unknown") is None:
-        labels = listed_labels(rows, labels)
-    tally = count_coded(sided(rows, **sides), Ask(threshold=threshold))
-    said = {**sides, "labels": labels, "unknown": given.get("unknown")}
-    return tally.asked(**said)
+    return count_arrays(y_true, **checked_columns(columns))
 
 
 class RunningTally:
@@ -256,7 +218,7 @@ class RunningTally:
             shown = ", ".join(given) or "nothing"
             raise InputError(f"a batch needs a column y_true; found {shown}")
         truth = given.pop("y_true")
-        tally = _counted(truth, {**self._shared, **checked_columns(given)})
+        tally = count_arrays(truth, **{**self._shared, **checked_columns(given)})
         if self._first is None:
             self._first = tally
         self._first.must_be_like(tally)

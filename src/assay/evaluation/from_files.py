@@ -32,7 +32,7 @@ from assay.sources.thresholds import checked_threshold
 from assay.tally import Resolved, Tally
 from assay.tally.by_name import DECISION, PROBABILITY, SCORE, Refusals
 from assay.tally.crosstab import FLAGGED
-from assay.tally.keeping import AUTO, keeping_of_mode
+from assay.tally.keeping import AUTO
 
 DECIDED = "threshold= decides on y_score; decisions are taken as they are"
 
@@ -90,8 +90,7 @@ def evaluate_files(
     ask = Ask(threshold=threshold, on_bad_row=request.on_bad_row)
     queries = sources(names, request)
     if unknown is None and countable(queries, request):
-        asked = replace(ask, scores=keeping_of_mode(mode))
-        return _in_database(queries, request, sides, asked, options)
+        return _in_database(queries, request, sides, ask, mode, options)
     reading = Reading(names, request, progress)
     judged = _Judged(reading, sides, ask)
     parts = Parts(judged.parts, reading.again, reading.budget.limit)
@@ -127,10 +126,11 @@ def _in_database(
     request: Request,
     sides: Mapping[str, Any],
     ask: Ask,
+    mode: str,
     options: Mapping[str, Any],
 ) -> Evaluation:
     """The evaluation of queries whose rows are counted where they are."""
-    counted = count_queries(queries, request, ask)
+    counted = count_queries(queries, request, ask, mode)
     if ask.threshold is not None and counted.roles.decision is not None:
         raise ScoreError(DECIDED)
     return Evaluation(
@@ -138,6 +138,7 @@ def _in_database(
         family=counted.roles.family,
         time=counted.roles.time,
         source=counted.source,
+        notes=counted.notes,
         **options,
     )
 

@@ -22,6 +22,7 @@ from assay.engines.libraries import (
 from assay.errors import InputError, ScoreError
 from assay.sources import label_text
 from assay.sources.thresholds import checked_threshold
+from assay.sources.validation import skips
 from assay.tally import Tally
 from assay.tally.keeping import AUTO
 
@@ -40,8 +41,8 @@ _INSTEAD = {
     "cluster": "clusters",
     "time": "times",
 }
-_FRAMES_ONLY = ("on_bad_row", "mode", "max_memory")
-_OTHERS = ("family", "slices", "threshold", "unknown", *_FRAMES_ONLY)
+_FRAMES_ONLY = ("mode", "max_memory")
+_OTHERS = ("family", "slices", "threshold", "unknown", "on_bad_row", *_FRAMES_ONLY)
 _EXAMPLE = "evaluate(frame, label='y', score='p')"
 
 
@@ -51,9 +52,7 @@ def names_columns(rows: Any, given: Mapping[str, Any]) -> bool:
     >>> names_columns([1, 0], {"y_score": [0.9, 0.2]})
     False
     """
-    named = [
-        name for name in (*NAMED, "on_bad_row", "mode", "max_memory") if given.get(name) is not None
-    ]
+    named = [name for name in (*NAMED, *_FRAMES_ONLY) if given.get(name) is not None]
     if not named:
         _must_be_a_column(rows)
         return False
@@ -103,25 +102,24 @@ def count_frame(rows: Any, given: Mapping[str, Any]) -> tuple[Tally, tuple[str, 
     threshold = given.get("threshold")
     if threshold is not None and "decision" in said:
         raise ScoreError("threshold= decides on score=; decisions are taken as they are")
+    skips(given.get("on_bad_row"))
     ask = Ask(
         threshold=None if threshold is None else checked_threshold(threshold),
         on_bad_row=given.get("on_bad_row") or "stop",
         positive=given.get("positive"),
         negative=given.get("negative"),
     )
-    if ask.on_bad_row not in ("stop", "skip"):
-        raise InputError(f"on_bad_row is 'stop' or 'skip'; found {ask.on_bad_row!r}")
     mode = given.get("mode") or AUTO
     tally, notes = count_by_mode(rows, _columns(given), ask, mode, given.get("max_memory"))
     sides = {name: given.get(name) for name in _SIDES}
-    return tally.asked(**sides), (*_refusal_notes(tally), *notes)
+    return tally.asked(**sides), (*refusal_notes(tally.refused.reasons), *notes)
 
 
-def _refusal_notes(tally: Tally) -> tuple[str, ...]:
+def refusal_notes(reasons: Mapping[str, int]) -> tuple[str, ...]:
     """How many rows were left out, and why."""
     return tuple(
         f"{rows:,} {'row was' if rows == 1 else 'rows were'} left out: {reason}"
-        for reason, rows in tally.refused.reasons.items()
+        for reason, rows in reasons.items()
     )
 
 

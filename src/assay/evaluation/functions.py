@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from assay.engines.arrays import resolved_arrays
 from assay.errors import InputError
 from assay.evaluation.counts import counts_tally
 from assay.evaluation.deployment import costs_of
-from assay.evaluation.evaluate import resolved_arrays
 from assay.evaluation.judge import Judge
 from assay.formula import plain
 from assay.inference import Estimate, Method, method_of

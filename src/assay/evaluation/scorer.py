@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from assay.curves import recall_at
-from assay.engines import count
+from assay.engines.arrays import resolved_arrays
 from assay.errors import InputError
 from assay.evaluation.judge import Judge
 from assay.inference import Estimate
@@ -21,7 +21,7 @@ from assay.measures import (
     Ranked,
     parse,
 )
-from assay.sources import from_arrays, label_text
+from assay.sources import label_text
 from assay.tally import Resolved
 
 _LIMITS = {
@@ -62,18 +62,18 @@ class Scorer:
         if len(classes) == 2 or self.positive is not None:
             common["positive"] = self.positive
         if self.name not in _LIMITS and parse(self.name)[0].of_scores is None:
-            return count(from_arrays(y, y_pred=estimator.predict(rows), **common))
+            return resolved_arrays(y, y_pred=estimator.predict(rows), **common)[0]
         if hasattr(estimator, "predict_proba"):
             table = np.asarray(estimator.predict_proba(rows), np.float64)
             named = {label: table[:, i] for i, label in enumerate(classes)}
-            return count(from_arrays(y, y_proba=named, **common))
+            return resolved_arrays(y, y_proba=named, **common)[0]
         ranked = self.name in _LIMITS or isinstance(parse(self.name)[0].of_scores, Ranked)
         if hasattr(estimator, "decision_function") and len(classes) == 2 and ranked:
             score = np.asarray(estimator.decision_function(rows), np.float64)
-            batch = from_arrays(y, y_score=score, threshold=0.0, **common)
-            if batch.positive is not None and label_text(classes[1]) != batch.positive:
-                batch = from_arrays(y, y_score=-score, threshold=0.0, **common)
-            return count(batch)
+            tally = resolved_arrays(y, y_score=score, threshold=0.0, **common)[0]
+            if tally.positive is not None and label_text(classes[1]) != tally.positive:
+                tally = resolved_arrays(y, y_score=-score, threshold=0.0, **common)[0]
+            return tally
         raise InputError(
             f"{self.name} needs {'scores' if ranked else 'probabilities'}, which "
             f"{type(estimator).__name__} does not give for these classes"

@@ -22,7 +22,8 @@ from assay.evaluation.top import Top, thresholds
 from assay.evaluation.undecided import starting_threshold
 from assay.evaluation.views import ByKey
 from assay.inference import Estimate
-from assay.inference.fields import Recorded, codec_of, finite, stored
+from assay.inference.fields import Recorded, codec_of, stored
+from assay.inference.not_finite import finite
 from assay.measures import Measure, catalogue
 from assay.measures.shown import RANKED_AT_BASE_RATES
 from assay.sources.files.request import RowSource
@@ -355,8 +356,8 @@ def _source_counts(evaluation: Evaluation) -> RowSource:
 def _class(evaluation: Evaluation, label: int) -> ClassCounts:
     counted = evaluation.tally.confusion
     cells = counted.one_versus_rest(label) if evaluation.decided else {}
-    four = (cells.get(name) for name in ("TP", "FP", "FN", "TN"))
-    return ClassCounts(evaluation.labels[label], *four, counted.rows[label])
+    tp, fp, fn, tn = (cells.get(name) for name in ("TP", "FP", "FN", "TN"))
+    return ClassCounts(evaluation.labels[label], tp, fp, fn, tn, counted.rows[label])
 
 
 def _sweep(evaluation: Evaluation) -> SweepTable | None:

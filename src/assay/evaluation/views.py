@@ -31,7 +31,8 @@ class ByMeasure(Mapping[str, Estimate]):
             if name not in self._entries:
                 there = ", ".join(self._entries)
                 raise UnknownMeasure(f"{written!r} is not here; there are {there}")
-        return self._entries[name].estimate
+        found: Estimate = self._entries[name].estimate
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)

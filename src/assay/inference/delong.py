@@ -9,12 +9,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.engines.models import ModelRows
 from assay.errors import MethodError
 from assay.inference.estimate import Estimate, decimal
 from assay.inference.quantiles import normal, normal_p
 from assay.inference.significance import Significance, p_text
 from assay.measures import rank
-from assay.sources import from_arrays, must_share_index
+from assay.sources import code_arrays, must_share_index
 from assay.tally import Sample
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -75,10 +76,11 @@ def delong_test(
     A has AUC 0.778, B 0.667: no difference is shown (p = 0.48).
     """
     must_share_index({"y_true": y_true, "a": a, "b": b})
-    batches = [from_arrays(y_true, y_score=s, positive=positive, threshold=0.0) for s in (a, b)]
-    columns = [batch.score for batch in batches if batch.score is not None]
-    scores = dict(zip(names, columns, strict=True))
-    return delong_of(Sample.of_rows(batches[0].labels, batches[0].truth, scores), level=level)
+    first, second = names
+    coded = {name: code_arrays(y_true, y_score=s) for name, s in ((first, a), (second, b))}
+    rows = ModelRows.of(coded, {}, positive=positive)
+    scores = {name: own.score for name, own in coded.items() if own.score is not None}
+    return delong_of(Sample.of_rows(rows.labels, rows.truth, scores), level=level)
 
 
 def delong_of(

@@ -28,6 +28,7 @@ from typing import (
 
 from assay.errors import AssayError, InputError
 from assay.inference.estimate import Estimate
+from assay.inference.not_finite import finite, shortened
 from assay.measures import Measure, find
 
 T = TypeVar("T")
@@ -35,9 +36,7 @@ Write = Callable[[Any], Any]
 Read = Callable[[Any, str], Any]
 
 _STORED = "assay.stored"
-_SPELLED = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _NAMES = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number"}
-_LONGEST = 60
 
 
 class Recorded:
@@ -52,7 +51,8 @@ class Recorded:
 
     def to_dict(self) -> dict[str, Any]:
         """The plain values of the contract, ready for JSON."""
-        found: dict[str, Any] = finite(codec_of(type(self)).write(self))
+        kind: Any = type(self)
+        found: dict[str, Any] = finite(codec_of(kind).write(self))
         return found
 
     def shaped(self, plain: dict[str, Any]) -> dict[str, Any]:
@@ -96,52 +96,9 @@ def stored(**how: Any) -> dict[str, Any]:
 
 def restored(kind: type[T], plain: Any, at: str = "") -> T:
     """The result of a type that plain values tell; ``at`` is their place in a document."""
-    found: T = codec_of(kind).read(plain, at)
+    any_kind: Any = kind
+    found: T = codec_of(any_kind).read(plain, at)
     return found
-
-
-def finite(found: Any) -> Any:
-    """Plain values with null for what is not finite."""
-    return settled(found, {})
-
-
-def settled(found: Any, odd: dict[str, str], at: str = "") -> Any:
-    """Plain values with null for what is not finite, which ``odd`` gets by its place.
-
-    >>> odd = {}
-    >>> settled({"df": (3, math.inf)}, odd), odd
-    ({'df': [3, None]}, {'/df/1': 'inf'})
-    """
-    if isinstance(found, float):
-        if math.isfinite(found):
-            return found
-        odd[at] = "nan" if math.isnan(found) else "inf" if found > 0 else "-inf"
-        return None
-    if isinstance(found, dict):
-        return {key: settled(part, odd, f"{at}/{_escaped(key)}") for key, part in found.items()}
-    if isinstance(found, list | tuple):
-        return [settled(part, odd, f"{at}/{i}") for i, part in enumerate(found)]
-    return found
-
-
-def unsettled(found: Any, odd: Mapping[str, str]) -> None:
-    """Put back, in place, what :func:`settled` took out."""
-    for place, spelled in odd.items():
-        *way, last = (part.replace("~1", "/").replace("~0", "~") for part in place.split("/")[1:])
-        held = found
-        try:
-            for part in way:
-                held = held[int(part) if isinstance(held, list) else part]
-            key = int(last) if isinstance(held, list) else last
-            if held[key] is not None:
-                raise InputError(f"{place} is a number and said to be {spelled!r} as well")
-            held[key] = _SPELLED[spelled]
-        except (KeyError, IndexError, ValueError, TypeError, AttributeError) as wrong:
-            raise InputError(f"there is no place {shortened(place)} for {spelled!r}") from wrong
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1") if "/" in key or "~" in key else key
 
 
 # -- codecs by type --------------------------------------------------------------------------------
@@ -449,9 +406,3 @@ def odd(at: str, given: Any, expected: str) -> InputError:
 
 def _at(at: str) -> str:
     return shortened(at) or "the document"
-
-
-def shortened(text: str) -> str:
-    """A text as it goes into a message: printable and not too long."""
-    text = text if text.isprintable() else ascii(text)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -9,16 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError, LabelError
-from assay.learn.bad_rows import BadRows, numbers_or_bad, place_in
-from assay.learn.feature_values import Cells, cells_of
+from assay.learn.feature_values import Cells, cells_of, numbers_or_bad
 from assay.learn.moments import MomentCheck
+from assay.sources.files.bad_rows import BadRows, place_in, where
 from assay.sources.files.builders import LabelCodes, NameCodes, Numbers
-from assay.sources.files.checks import Problem, check_names
-from assay.sources.files.collect import MOST_NAMES, where
-from assay.sources.files.label_check import LabelCheck
+from assay.sources.files.collect import MOST_NAMES
 from assay.sources.files.memory import Budget
 from assay.sources.files.roles import must_have
 from assay.sources.files.table import Piece, Table
+from assay.sources.row_checks import LabelCheck, Problem, check_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -181,7 +180,7 @@ class Rows:
             problems += self._no_numbers(frame)
         except InputError as error:
             raise type(error)(f"{name}: {error}") from error
-        good = self.bad.judge(piece, name, problems)
+        good = ~self.bad.judge(piece, name, problems)
         self.rows_read += frame.height + len(piece.broken)
         every = bool(good.all())
         try:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from assay.errors import EmptyInput, InputError
 from assay.learn.feature_values import cells_of, not_numbers, numbers_in, texts_in
 from assay.sources.columns import MISSING
-from assay.sources.files.checks import value_shown
+from assay.sources.row_checks import value_shown
 
 if TYPE_CHECKING:
     import polars as pl

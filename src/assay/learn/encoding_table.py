@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.pipeline import FeatureUnion
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from assay.inference.fields import finite
+from assay.inference.not_finite import finite
 from assay.learn.encoding import Columns, Text
 
 ENCODING_SCHEMA = "assay.encoding/1"

@@ -133,7 +133,7 @@ class TreeRules:
 
 def tree_written(rules: TreeRules | None) -> dict[str, Any]:
     """The keys of a tree; without one they are empty."""
-    nothing = {"criterion": None, "rules": [], "splits": []}
+    nothing: dict[str, Any] = {"criterion": None, "rules": [], "splits": []}
     return nothing if rules is None else codec_of(TreeRules).write(rules)
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.errors import InputError
+from assay.errors import InputError, ScoreError
 from assay.sources.columns import label_text
-from assay.sources.files.checks import plain
+from assay.sources.row_checks import Problem, plain, value_shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -172,3 +172,16 @@ def _text(value: Any, column: str) -> str | None:
         f"column {column!r} holds {type(value).__name__} beside other values. Leave it out with "
         f"--drop {column!r}"
     )
+
+
+def numbers_or_bad(cells: pl.Series) -> tuple[pl.Series, list[Problem]]:
+    """Cells of a column that was learned as numbers, and the rows that hold something else."""
+    values = numbers_in(cells)
+    odd = not_numbers(cells, values)
+    if not odd.any():
+        return values.fill_nan(None), []
+
+    def reason(i: int) -> str:
+        return f"column {cells.name!r}: found {value_shown(cells[i])}, expected a number or nothing"
+
+    return values.fill_nan(None), [Problem(odd.to_numpy(), reason, ScoreError)]

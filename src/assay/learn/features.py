@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
-from assay.learn.bad_rows import BadRows, numbers_or_bad
-from assay.learn.feature_values import cells_of, texts_in
-from assay.sources.files.checks import Problem
+from assay.learn.feature_values import cells_of, numbers_or_bad, texts_in
+from assay.sources.files.bad_rows import BadRows
 from assay.sources.files.inputs import Name, given_names
 from assay.sources.files.memory import Budget
 from assay.sources.files.read import opened_tables
 from assay.sources.files.request import Progress, Refused, Request, silent
 from assay.sources.files.roles import must_have
 from assay.sources.files.table import Piece, Table
+from assay.sources.row_checks import Problem
 
 if TYPE_CHECKING:
     import polars as pl
@@ -129,7 +129,7 @@ def _checked(
     except InputError as error:
         raise type(error)(f"{name}: {error}") from error
     listed, refused = len(bad.refused), bad.rows_refused
-    good = bad.judge(piece, name, problems)
+    good = ~bad.judge(piece, name, problems)
     frame, aside = pl.DataFrame(found), pl.DataFrame(kept)
     if not good.all():
         frame, aside = frame.filter(good), aside.filter(good) if kept else aside

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay import engines as engine
+from assay import engines
 from assay.evaluation import Evaluation, Judge
 from assay.evaluation.deployment import PER_DAY
 from assay.evaluation.entries import Entry
@@ -18,8 +19,9 @@ from assay.learn.run import Fold, Positions, Said
 from assay.measures import Measure, find
 from assay.measures.catalogue import parse
 from assay.measures.shown import LEARNED
-from assay.sources import FAMILY, Batch
-from assay.sources.batch import Named
+from assay.sources import FAMILY, Coded, Named
+from assay.sources.batch import Labels
+from assay.sources.columns import TEXT
 from assay.tally import Resolved
 
 if TYPE_CHECKING:
@@ -77,21 +79,19 @@ def _some(names: Named, positions: Positions) -> Named:
 
 
 def _tally(data: Data, positions: Positions, said: Said, **more: Any) -> Resolved:
-    of_two: dict[str, Any] = {"score": said.scores, "is_probability": True}
-    # Folds that chose thresholds of their own leave decisions, and no one threshold.
-    if said.threshold is None:
-        of_two["decision"] = said.decisions
+    def labels(codes: Positions) -> Labels:
+        return Labels(codes, data.labels, TEXT).used()
+
+    rows, threshold = Coded(labels(data.truth[positions]), rows=len(positions), **more), None
+    if data.positive is None:
+        rows = replace(rows, probabilities=said.scores, columns=data.labels)
     else:
-        of_two["threshold"] = said.threshold
-    batch = Batch(
-        labels=data.labels,
-        positive=data.positive,
-        truth=data.truth[positions],
-        rows=len(positions),
-        **more,
-        **(of_two if data.positive is not None else {"probabilities": said.scores}),
-    )
-    return engine.count(batch)
+        rows, threshold = replace(rows, score=said.scores), said.threshold
+        # Folds that chose thresholds of their own leave decisions, and no one threshold.
+        if threshold is None:
+            rows = replace(rows, decision=labels(said.decisions))
+    tally = engines.count_coded(rows, engines.Ask(threshold=threshold))
+    return engines.resolve(tally, positive=data.positive, labels=data.labels)[0]
 
 
 def values_by_fold(

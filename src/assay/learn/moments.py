@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.errors import InputError
-from assay.sources.files.checks import Place, Problem, plain, value_shown, whole_column
+from assay.sources.row_checks import Place, Problem, plain, value_shown, whole_column
 from assay.sources.times import Days, days_of
 
 if TYPE_CHECKING:

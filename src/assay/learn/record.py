@@ -18,7 +18,7 @@ from assay.inference import Estimate
 from assay.inference.fields import Recorded, codec_of, stored
 from assay.learn.explained import Importance, TreeRules, tree_read, tree_written
 from assay.learn.validation.split import SplitCounts
-from assay.sources.files.request import RowSource
+from assay.sources.files.request import RowSource, refused_row
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
@@ -255,10 +255,7 @@ def source_of(data: Data) -> RowSource:
         "rows_read": data.rows_read,
         "rows_used": len(data),
         "rows_refused": data.rows_refused,
-        "refused": [
-            {"row": each.row, "reason": each.reason, "file": each.file, "line": each.line}
-            for each in data.refused
-        ],
+        "refused": [refused_row(each) for each in data.refused],
     }
 
 

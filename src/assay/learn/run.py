@@ -21,7 +21,7 @@ from assay.learn.validation.split import SplitCounts
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
-    from assay.learn.importance import Importance
+    from assay.learn.explained import Importance
     from assay.learn.recipes.recipe import Recipe
 
 Positions: TypeAlias = npt.NDArray[np.intp]

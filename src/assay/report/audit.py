@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from assay.decisions.audit.printed import printed
@@ -216,7 +217,7 @@ def _findings(audit: Audit) -> Iterator[Finding]:
     for claim in audit.claims:
         for found in claim.findings:
             told = f"{quoted(claim.name)}: {found.message}" if many else found.message
-            yield Finding(found.code, found.severity, told)
+            yield replace(found, message=told)
 
 
 def _notes(audit: Audit) -> Iterator[str]:

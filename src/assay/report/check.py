@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from assay.evaluation.words import listed
-from assay.learn.checks import CHECKS, Check, Finding
+from assay.learn.checks import Check, Finding
 from assay.learn.checks.baselines import Baseline
 from assay.learn.checks.case import HELD_OUT
 from assay.learn.checks.pitfalls import FOUND, Pitfall
@@ -33,7 +33,6 @@ from assay.report.sections import (
 )
 from assay.report.words import measure_name, plural, quoted
 
-_BY_CODE = {check.code: check for check in CHECKS}
 _MOST_ROWS = 10
 HEADS = (
     *("kind", "code", "severity", "pitfall", "message", "columns", "rows"),
@@ -239,8 +238,9 @@ def _retest(check: Check) -> Iterator[Section]:
 
 def _pitfalls(check: Check) -> Section:
     columns = (Column("pitfall"), Column("found"), Column("by what, or why not"))
+    titles = {finding.code: finding.title for finding in check.findings}
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (f"{each.code} {each.name}", each.status, _why(each)) for each in check.pitfalls
+        (f"{each.code} {each.name}", each.status, _why(each, titles)) for each in check.pitfalls
     )
     table = Table(
         "The ten pitfalls of Arp et al., USENIX Security 2022, as far as these rows show them",
@@ -250,9 +250,9 @@ def _pitfalls(check: Check) -> Section:
     return Section("Pitfalls", (table,), Tier.MAIN)
 
 
-def _why(pitfall: Pitfall) -> str:
+def _why(pitfall: Pitfall, titles: Mapping[str, str]) -> str:
     if pitfall.status == FOUND:
-        return "; ".join(f"{code} {_BY_CODE[code].title}" for code in pitfall.findings)
+        return "; ".join(f"{code} {titles.get(code, '')}" for code in pitfall.findings)
     return pitfall.why
 
 

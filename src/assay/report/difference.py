@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from assay.report.document import Document
 from assay.report.names import name
 from assay.report.numbers import count, plain_number
-from assay.report.sections import Block, Cell, Column, Prose, Report, Section, Table, Tier
+from assay.report.sections import Block, Cell, Column, Report, Section, Table, Tier
 from assay.report.words import plural
 
 SCHEMA = "assay.diff/1"
@@ -23,7 +23,7 @@ _NAMING = (
 _DERIVED = frozenset({"headline", "reading", "sentence", "schema", "not_finite", "why", "remedy"})
 _MOST = 50
 
-Scalar: TypeAlias = str | float | bool | None
+Scalar: TypeAlias = str | int | float | bool | None
 
 
 @dataclass(frozen=True)
@@ -169,8 +169,6 @@ def _section(
     left = len(found) - _MOST
     notes = (f"{count(left)} more are in the JSON and the CSV.",) if left > 0 else ()
     blocks: tuple[Block, ...] = (Table(caption, columns, tuple(rows), notes),)
-    if title == "Provenance":
-        blocks = (*blocks, Prose("Neither changes what the numbers of the same rows are."))
     yield Section(title, blocks, tier)
 
 
@@ -179,4 +177,4 @@ def _shown(value: Scalar) -> str:
         return ""
     if isinstance(value, float):
         return plain_number(value)
-    return count(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    return str(value) if isinstance(value, bool | str) else count(value)

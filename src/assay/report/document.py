@@ -11,7 +11,8 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from assay.errors import InputError
-from assay.inference.fields import codec_of, restored, settled, shortened, unsettled
+from assay.inference.fields import codec_of, restored
+from assay.inference.not_finite import settled, shortened, unsettled
 from assay.report.provenance import Provenance
 from assay.report.sections import Report
 
@@ -193,10 +194,10 @@ def document_of(result: Any, provenance: Provenance | None = None) -> Document:
 
 def _rows(result: Any) -> int | None:
     """How many rows a result rests on, where it says so."""
-    counted = getattr(result, "rows", None)
+    counted, parts = getattr(result, "rows", None), getattr(result, "parts", None)
+    found = (getattr(result, "source", None) or {}).get("rows_used")
     if isinstance(counted, Mapping):
-        return counted.get("rows")
-    parts = getattr(result, "parts", None)
-    if isinstance(parts, Mapping):
-        return sum(part["rows"] for part in parts.values())
-    return (getattr(result, "source", None) or {}).get("rows_used")
+        found = counted.get("rows")
+    elif isinstance(parts, Mapping):
+        found = sum(part["rows"] for part in parts.values())
+    return None if found is None else int(found)

@@ -53,7 +53,8 @@ def _title(gate: Gate) -> str:
     source = gate.source
     if "name" not in source:
         return "Gate"
-    against = f" against {name(source['baseline'])}" if source.get("baseline") else ""
+    old = source.get("baseline")
+    against = f" against {name(old)}" if old else ""
     return f"Gate of {name(source['name'])}{against}"
 
 

@@ -14,13 +14,13 @@ from assay.evaluation.findings import Finding
 from assay.report.grid import Grid, Text, grid_of
 from assay.report.names import name, sentence
 from assay.report.numbers import count
+from assay.report.provenance import Provenance
 from assay.report.sections import (
     Dots,
     Forest,
     Kind,
     Matrix,
     Prose,
-    Provenance,
     Report,
     Section,
     Table,
@@ -70,7 +70,10 @@ def _made(made: Provenance) -> str:
     said += [
         f"{code(name(file))} ({count(size)} bytes, SHA-256 {code(digest)})"
         for file, size, digest in made.inputs
+        if size is not None and digest is not None
     ]
+    said += [f"commit {code(name(made.commit or ''))}"] * bool(made.commit)
+    said += [prose(name(made.made or ""))] * bool(made.made)
     return "Made by " + ", ".join(said) + "."
 
 

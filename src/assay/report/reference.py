@@ -13,7 +13,7 @@ from assay.evaluation import MeasureFunction
 from assay.evaluation.words import listed
 from assay.inference import Estimate
 from assay.inference.estimation import DEFAULT_LEVEL
-from assay.inference.fields import finite
+from assay.inference.not_finite import finite
 from assay.measures import Band, Counts, Interval, Measure, Needs, Ranked, catalogue
 from assay.report.definitions import classes_formula_of, formula_of, symbols_of
 from assay.report.numbers import measured

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from assay.evaluation.findings import Finding
-from assay.inference.fields import finite
+from assay.inference.not_finite import finite
 from assay.learn.record import Training
 from assay.measures import ACCURACY, ROC_AUC, parse
 from assay.report import learned, validated

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import InputError, LabelError, ScoreError
+from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
 from assay.sources.batch import Labels, Named
 from assay.tally.blocks import BLOCK
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Array: TypeAlias = npt.NDArray[Any]
 
 TEXT, NUMBER, BOOLEAN = "text", "numbers", "booleans"
 MISSING = "(missing)"
 _SMALL_RANGE = 1 << 16
+# Libraries whose columns carry an index, which tells which rows belong together.
+_INDEXED = ("pandas", "modin", "cudf")
 
 
 def array_of(values: Any, name: str) -> Array:
@@ -206,8 +211,8 @@ def _object_labels(array: Array, name: str) -> Labels:
         key = (type(value), value) if value.__hash__ is not None else None
         code = table.get(key)
         if code is None:
-            if _is_missing(value):
-                gone = sum(_is_missing(v) for v in array.tolist())
+            if is_missing(value):
+                gone = sum(is_missing(v) for v in array.tolist())
                 raise _missing(name, row, gone, len(array))
             kinds.add(label_kind(value))
             code = table[key] = len(table)
@@ -225,7 +230,7 @@ def _object_labels(array: Array, name: str) -> Labels:
     return Labels(_narrow(renumber[codes], len(distinct)), tuple(distinct), kind)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """None, nan, and what dataframes put where there is nothing."""
     if isinstance(value, float | np.floating):
         return bool(np.isnan(value))
@@ -280,7 +285,7 @@ def names_of(values: Any, name: str) -> Named:
 
 
 def _any_text(value: Any) -> str:
-    if _is_missing(value):
+    if is_missing(value):
         return MISSING
     try:
         return label_text(value)
@@ -310,3 +315,75 @@ def scores_of(values: Any, name: str) -> Array:
         except (TypeError, ValueError, OverflowError) as odd:
             raise ScoreError(f"{name} must hold numbers: {odd}") from odd
     raise ScoreError(f"{name} must hold numbers; found {array.dtype}, such as {array[:1].tolist()}")
+
+
+def polars_column(name: str, values: Any) -> pl.Series:
+    """A column of pandas, or whatever else a column may be, under a name.
+
+    What is no number in pandas' floats stays what it is there.
+    """
+    import polars as pl
+
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.tolist()
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and dtype.isnative:
+        wide = np.float32 if dtype == np.float16 else dtype
+        return pl.Series(name, np.asarray(values).astype(wide, copy=False))
+    try:
+        if type(values).__module__.startswith("pandas"):
+            return pl.Series(name, pl.from_pandas(values, nan_to_null=False))
+        return pl.Series(name, values)
+    except ModuleNotFoundError:
+        # pandas' own types are read by way of pyarrow, where that is installed.
+        return pl.Series(name, values.astype(object).where(values.notna(), None).tolist())
+    except TypeError:
+        # Values of several kinds: whoever counts says what is wrong with them.
+        return pl.Series(name, list(values), dtype=pl.Object)
+
+
+def must_share_index(columns: Mapping[str, Any]) -> None:
+    """Refuse columns whose indexes differ; a mapping of columns is looked into.
+
+    Rows are matched by their order. Where an index tells another order, or names other rows, one
+    of the two is wrong, and nothing tells which.
+    """
+    first = None
+    for name, index in _indexes(columns):
+        if first is None:
+            first = name, index
+        elif len(index) == len(first[1]) and not index.equals(first[1]):
+            raise _unlike(*first, name, index)
+
+
+def _indexes(columns: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, column in columns.items():
+        if isinstance(column, Mapping):
+            inner = {f"{name}[{key!r}]": each for key, each in column.items()}
+            yield from _indexes(inner)
+        elif type(column).__module__.partition(".")[0] in _INDEXED and hasattr(column, "index"):
+            yield name, column.index
+
+
+def _unlike(one: str, here: Any, other: str, there: Any) -> InputError:
+    pairs = enumerate(zip(here, there, strict=True))
+    row = next((i for i, (a, b) in pairs if a != b), 0)
+    first, second = (index[row : row + 1].tolist()[0] for index in (here, there))
+    differ = f"row {row} is {first!r} in {one} and {second!r} in {other}"
+    if here.is_unique and there.is_unique and not len(here.difference(there)):
+        differ = f"they name the same rows in another order, {differ}"
+    return InputError(
+        f"the indexes of {one} and {other} differ: {differ}. Which rows belong together is not "
+        f"sure: give both with one index, as columns of one frame have it, or, if the rows are in "
+        f"the same order, drop it with .reset_index(drop=True)"
+    )
+
+
+def must_be_as_long(rows: int, columns: Mapping[str, Any]) -> None:
+    """Refuse columns of unlike length."""
+    for name, column in columns.items():
+        if column is not None and len(column) != rows:
+            raise LengthMismatch(
+                f"{name} has {len(column)} rows and y_true has {rows}: they must describe the "
+                f"same rows"
+            )

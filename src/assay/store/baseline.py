@@ -13,6 +13,7 @@ import numpy.typing as npt
 from assay.decisions.gate import Gate, Judged, Rule, gate
 from assay.decisions.gate.result import reason_of
 from assay.decisions.gate.rule import NEW, OLD
+from assay.engines import resolve
 from assay.errors import InputError, StoreError
 from assay.inference.trend import unpaired_difference
 from assay.sources.batch import Labels
@@ -100,7 +101,7 @@ def _of_tally(run: Run) -> Columns:
     """The rows that a tally stands for: one a label and distinct score, with its count."""
     tally = run.tally()
     if isinstance(tally, Tally):
-        tally = tally.asked()
+        tally, _ = resolve(tally, **tally.sides)
     if not isinstance(tally, Resolved) or tally.positive is None:
         raise StoreError(_NOTHING.format(run=run.id))
     names = np.array(tally.labels, object)

@@ -13,7 +13,7 @@ import numpy as np
 from assay.decisions import Comparison, compare
 from assay.errors import LabelError, MethodError, StoreError
 from assay.inference import Estimate, holm
-from assay.inference.fields import finite
+from assay.inference.not_finite import finite
 from assay.inference.significance import p_text
 from assay.inference.trend import MOVER, unpaired_difference
 from assay.sources.batch import Labels

@@ -7,6 +7,7 @@ import zlib
 from dataclasses import dataclass
 
 from assay.errors import StoreError
+from assay.store.connections import Connection
 
 PLAIN, ZLIB = "plain", "zlib"
 # Packing that saves less than a tenth is not worth unpacking.
@@ -54,3 +55,12 @@ def unpacked(content: Content) -> bytes:
     if len(data) != content.size or hashlib.sha256(data).hexdigest() != content.sha256:
         raise StoreError(f"content {content.sha256[:12]} is damaged: its SHA-256 does not fit")
     return data
+
+
+def read_content(connection: Connection, sha256: str) -> bytes:
+    """The bytes of this hash; refused where they are missing or damaged."""
+    rows = connection.all("SELECT size, packing, data FROM content WHERE sha256 = ?", (sha256,))
+    if not rows:
+        raise StoreError(f"content {sha256[:12]} is missing")
+    size, packing, data = rows[0]
+    return unpacked(Content(sha256, size, packing, bytes(data)))

@@ -9,24 +9,26 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from assay.errors import StoreError
+from assay.report.names import visible
 from assay.store.content import Content, packed
+from assay.store.insertion import Prepared, checked_name, checked_tags
 from assay.store.run import Run
-from assay.store.store import Store, checked_name, checked_tags
-from assay.store.summary import Summary, summary_of, written
+from assay.store.store import Store
+from assay.store.summary import summary_of, written
 
 SCHEMA = "assay.export/1"
 IMPORTED = "assay.imported/1"
+_ID = re.compile("[0-9a-z]{1,64}")
 _FIELDS = ("id", "name", "made", "note", "tags")
 # So many runs are added at once; if the process ends, those that were are kept.
 _AT_ONCE = 200
-
-Prepared = tuple[Run, Summary, Mapping[str, Content]]
 
 
 # -- our own -------------------------------------------------------------------------------------
@@ -118,6 +120,8 @@ def _prepared(found: Any, contents: Mapping[str, bytes], where: str) -> Prepared
 
 def _run(found: Mapping[str, Any], document: str, contents: Mapping[str, Content]) -> Prepared:
     summary = summary_of(document)
+    if not _ID.fullmatch(str(found["id"])):
+        raise StoreError(f"the id of a run is letters and digits; found {str(found['id'])[:60]!r}")
     run = Run(
         seq=0,
         id=str(found["id"]),
@@ -127,7 +131,7 @@ def _run(found: Mapping[str, Any], document: str, contents: Mapping[str, Content
         headline=summary.headline,
         gate=summary.gate,
         tags=checked_tags(found.get("tags", ())),
-        note=str(found.get("note", "")),
+        note=visible(str(found.get("note", ""))),
         test_set=summary.test_set,
         level=summary.level,
     )

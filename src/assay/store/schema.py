@@ -12,28 +12,30 @@ lacks. What SQLite and PostgreSQL write differently stands in braces.
 
 from __future__ import annotations
 
+from assay.errors import StoreError
+
 STEPS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE content (
-            sha256 TEXT PRIMARY KEY,
+            sha256 {text} PRIMARY KEY,
             size BIGINT NOT NULL,
-            packing TEXT NOT NULL,
+            packing {text} NOT NULL,
             data {bytes} NOT NULL
         ){clustered}""",
         """CREATE TABLE runs (
             seq {number},
-            id TEXT NOT NULL UNIQUE,
-            name TEXT NOT NULL,
-            kind TEXT NOT NULL,
-            made TEXT NOT NULL,
-            headline TEXT NOT NULL,
-            gate TEXT,
-            test_set TEXT,
+            id {text} NOT NULL UNIQUE,
+            name {text} NOT NULL,
+            kind {text} NOT NULL,
+            made {text} NOT NULL,
+            headline {text} NOT NULL,
+            gate {text},
+            test_set {text},
             level DOUBLE PRECISION,
-            note TEXT NOT NULL,
-            document TEXT NOT NULL REFERENCES content (sha256),
-            tally TEXT REFERENCES content (sha256),
-            kept_rows TEXT REFERENCES content (sha256)
+            note {text} NOT NULL,
+            document {text} NOT NULL REFERENCES content (sha256),
+            tally {text} REFERENCES content (sha256),
+            kept_rows {text} REFERENCES content (sha256)
         )""",
         "CREATE INDEX runs_made ON runs (made, seq)",
         "CREATE INDEX runs_name ON runs (name, made, seq)",
@@ -45,13 +47,13 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX runs_kept_rows ON runs (kept_rows) WHERE kept_rows IS NOT NULL",
         """CREATE TABLE tags (
             run BIGINT NOT NULL REFERENCES runs (seq) ON DELETE CASCADE,
-            tag TEXT NOT NULL,
+            tag {text} NOT NULL,
             PRIMARY KEY (run, tag)
         ){clustered}""",
         "CREATE INDEX tags_tag ON tags (tag, run)",
         """CREATE TABLE measures (
             id {number},
-            measure TEXT NOT NULL UNIQUE
+            measure {text} NOT NULL UNIQUE
         )""",
         """CREATE TABLE points (
             run BIGINT NOT NULL REFERENCES runs (seq) ON DELETE CASCADE,
@@ -65,3 +67,12 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ),
 )
 NEWEST = len(STEPS)
+
+
+def must_be_known(version: int, place: str) -> None:
+    """Refuse a store that a newer assay made."""
+    if version > NEWEST:
+        raise StoreError(
+            f"the store {place} has version {version}, made by a newer assay; this one reads "
+            f"versions up to {NEWEST}. Install the newer one; the store was left as it is"
+        )

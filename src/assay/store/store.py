@@ -11,14 +11,23 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from assay.errors import StoreError, UnknownMeasure
-from assay.measures import parse
+from assay.errors import StoreError
 from assay.report.names import visible
 from assay.store.connections import Connection, connect
-from assay.store.content import Content, packed, unpacked
+from assay.store.content import packed, read_content
+from assay.store.insertion import (
+    COLUMNS,
+    Prepared,
+    checked_name,
+    checked_tags,
+    hashes_of,
+    insert,
+    numbered,
+    pieces,
+)
 from assay.store.rows import KeptRows
 from assay.store.run import Name, Page, Point, Run
-from assay.store.summary import Summary, summary_of
+from assay.store.summary import spellings, summary_of
 from assay.store.trend import Trend, trend_of
 
 if TYPE_CHECKING:
@@ -34,15 +43,8 @@ MOST_POINTS = 2000
 LARGEST_TALLY = 4 << 20
 LAST, LAST_PASSED = "last", "last-passed"
 _ID = 6  # bytes, twice as many digits
-_LONGEST_NAME = 200
-_COLUMNS = (
-    *("seq", "id", "name", "kind", "made", "headline", "gate", "note", "test_set", "level"),
-    *("document", "tally", "kept_rows"),
-)
-_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM runs"  # noqa: S608 - names of ours
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM runs"  # noqa: S608 - names of ours
 _ORDER = "ORDER BY made DESC, seq DESC"
-# A statement can't name more values than some thousands.
-_AT_ONCE = 500
 
 
 def default_place() -> str:
@@ -74,7 +76,7 @@ class Store:
         self._local = threading.local()
         self._opened: list[Connection] = []
         self._lock = threading.Lock()
-        self._measures: dict[str, int] = {}
+        self._measures: Mapping[str, int] = {}
         self._connection()
 
     def __enter__(self) -> Store:
@@ -156,76 +158,21 @@ class Store:
         )
         return self.add([(run, summary, contents)])[0]
 
-    def add(self, runs: Sequence[tuple[Run, Summary, Mapping[str, Content]]]) -> list[Run]:
+    def add(self, runs: Sequence[Prepared]) -> list[Run]:
         """Keep runs that are put together already, all of them or none.
 
         One whose id the store has is left as it is.
         """
-        added = []
         with self._writing() as connection:
-            new = self._number_measures(connection, runs)
-            for run, summary, contents in runs:
-                seq = self._insert(connection, run, contents)
-                if seq is None:
-                    continue
-                if run.tags:
-                    rows = [(seq, tag) for tag in run.tags]
-                    connection.many("INSERT INTO tags (run, tag) VALUES (?, ?)", rows)
-                numbers = {**self._measures, **new}
-                connection.many(
-                    "INSERT INTO points (run, measure, value, low, high, n) "
-                    "VALUES (?, ?, ?, ?, ?, ?)",
-                    [
-                        (seq, numbers[each.measure], each.value, each.low, each.high, each.n)
-                        for each in summary.values
-                    ],
-                )
-                hashes = {role: content.sha256 for role, content in contents.items()}
-                added.append(replace(run, seq=seq, contents=hashes, read=self._content))
+            numbers = numbered(connection, runs, self._measures)
+            added = [
+                replace(run, seq=seq, contents=hashes_of(contents), read=self._content)
+                for run, summary, contents in runs
+                if (seq := insert(connection, run, summary, contents, numbers)) is not None
+            ]
         # Only what was committed has a number that stays.
-        self._measures.update(new)
+        self._measures = numbers
         return added
-
-    def _insert(
-        self, connection: Connection, run: Run, contents: Mapping[str, Content]
-    ) -> int | None:
-        for content in contents.values():
-            connection.all(
-                "INSERT INTO content (sha256, size, packing, data) VALUES (?, ?, ?, ?) "
-                "ON CONFLICT (sha256) DO NOTHING",
-                (content.sha256, content.size, content.packing, content.data),
-            )
-        hashes = [
-            contents[role].sha256 if role in contents else None
-            for role in ("document", "tally", "rows")
-        ]
-        marks = ", ".join("?" * (len(_COLUMNS) - 1))
-        inserted = connection.all(
-            f"INSERT INTO runs ({', '.join(_COLUMNS[1:])}) VALUES ({marks}) "  # noqa: S608
-            f"ON CONFLICT (id) DO NOTHING RETURNING seq",
-            (
-                *(run.id, run.name, run.kind, run.made, run.headline, run.gate, run.note),
-                *(run.test_set, run.level, *hashes),
-            ),
-        )
-        return int(inserted[0][0]) if inserted else None
-
-    def _number_measures(
-        self, connection: Connection, runs: Sequence[tuple[Run, Summary, Mapping[str, Content]]]
-    ) -> dict[str, int]:
-        """Numbers of the measures that were not met before."""
-        wanted = {each.measure for _, summary, _ in runs for each in summary.values}
-        unknown = sorted(wanted - self._measures.keys())
-        connection.many(
-            "INSERT INTO measures (measure) VALUES (?) ON CONFLICT (measure) DO NOTHING",
-            [(measure,) for measure in unknown],
-        )
-        found: dict[str, int] = {}
-        for some in _pieces(unknown):
-            marks = ", ".join("?" * len(some))
-            statement = f"SELECT measure, id FROM measures WHERE measure IN ({marks})"  # noqa: S608
-            found |= {str(measure): int(id_) for measure, id_ in connection.all(statement, some)}
-        return found
 
     # -- read --------------------------------------------------------------------------------------
 
@@ -321,13 +268,13 @@ class Store:
 
     def _made(self, rows: Sequence[tuple[Any, ...]]) -> Iterator[Run]:
         tags: dict[int, list[str]] = {row[0]: [] for row in rows}
-        for some in _pieces(list(tags)):
+        for some in pieces(list(tags)):
             marks = ", ".join("?" * len(some))
             statement = f"SELECT run, tag FROM tags WHERE run IN ({marks})"  # noqa: S608
             for seq, tag in self._connection().all(statement, some):
                 tags[seq].append(tag)
         for row in rows:
-            fields = dict(zip(_COLUMNS, row, strict=True))
+            fields = dict(zip(COLUMNS, row, strict=True))
             held = {"document": "document", "tally": "tally", "rows": "kept_rows"}
             contents = {role: fields[column] for role, column in held.items()}
             for column in held.values():
@@ -340,13 +287,7 @@ class Store:
             )
 
     def _content(self, sha256: str) -> bytes:
-        rows = self._connection().all(
-            "SELECT size, packing, data FROM content WHERE sha256 = ?", (sha256,)
-        )
-        if not rows:
-            raise StoreError(f"content {sha256[:12]} is missing")
-        size, packing, data = rows[0]
-        return unpacked(Content(sha256, size, packing, bytes(data)))
+        return read_content(self._connection(), sha256)
 
     def names(self) -> tuple[Name, ...]:
         """The names that runs have, the one that was recorded last first."""
@@ -372,7 +313,7 @@ class Store:
     def trend(self, name: str, measure: str, *, limit: int = MOST_POINTS) -> Trend:
         """How a measure went over the runs of a name, oldest first: the last ``limit`` of them."""
         connection = self._connection()
-        for key in _spellings(measure):
+        for key in spellings(measure):
             rows = connection.all(
                 f"SELECT runs.id, made, value, low, high, n, level, test_set, gate FROM runs "  # noqa: S608
                 f"JOIN points ON points.run = runs.seq AND points.measure = "
@@ -449,39 +390,5 @@ class Store:
 # -- what is given ---------------------------------------------------------------------------------
 
 
-def checked_name(name: str) -> str:
-    """A name for runs; refused where it is no line of text."""
-    if not name.strip() or len(name) > _LONGEST_NAME or visible(name) != name:
-        raise StoreError(
-            f"the name of a run is a line of 1 to {_LONGEST_NAME} characters; found {name[:60]!r}"
-        )
-    return name.strip()
-
-
-def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Tags, each once and in order; refused where one is no word."""
-    found = [tags] if isinstance(tags, str) else list(tags)
-    for tag in found:
-        if not tag or len(tag) > _LONGEST_NAME or visible(tag) != tag or set(tag) & set(", "):
-            raise StoreError(f"a tag is a word without blanks or commas; found {tag[:60]!r}")
-    return tuple(sorted(set(found)))
-
-
-def _spellings(measure: str) -> Iterator[str]:
-    """A measure as it was typed, and by the name that the catalogue has for it."""
-    yield measure
-    prefix, dot, rest = measure.partition(".")
-    chosen = f"{prefix}{dot}" if prefix in ("guaranteed", "empirical") else ""
-    named, at, rate = (rest if chosen else measure).partition("@")
-    with contextlib.suppress(UnknownMeasure):
-        known, suffix = parse(named)
-        yield f"{chosen}{known.name}{f'.{suffix}' if suffix else ''}{at}{rate}"
-
-
 def _escaped(word: str) -> str:
     return word.replace("!", "!!").replace("%", "!%").replace("_", "!_")
-
-
-def _pieces(values: list[Any]) -> Iterator[list[Any]]:
-    for start in range(0, len(values), _AT_ONCE):
-        yield values[start : start + _AT_ONCE]

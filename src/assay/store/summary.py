@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -10,7 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from assay.errors import StoreError
+from assay.errors import StoreError, UnknownMeasure
+from assay.measures import parse
 from assay.report.names import short, visible
 from assay.report.provenance import now
 
@@ -173,6 +175,17 @@ def key_of(entry: Mapping[str, Any], positive: Any) -> str:
         key = f"{key}.{suffix}"
     rate = entry.get("base_rate")
     return key if rate is None else f"{key}@base-rate={rate:g}"
+
+
+def spellings(measure: str) -> Iterator[str]:
+    """A measure as it was typed, and by the name that the catalogue has for it."""
+    yield measure
+    prefix, dot, rest = measure.partition(".")
+    chosen = f"{prefix}{dot}" if prefix in ("guaranteed", "empirical") else ""
+    named, at, rate = (rest if chosen else measure).partition("@")
+    with contextlib.suppress(UnknownMeasure):
+        known, suffix = parse(named)
+        yield f"{chosen}{known.name}{f'.{suffix}' if suffix else ''}{at}{rate}"
 
 
 # -- moments ---------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 from assay.errors import MethodError
 from assay.inference import Estimate, holm
 from assay.inference.estimate import decimal
-from assay.inference.fields import finite
+from assay.inference.not_finite import finite
 from assay.inference.significance import p_text
 from assay.inference.trend import MOVER, unpaired_difference
 from assay.store.run import Point

@@ -255,14 +255,17 @@ def _parts(position: Ids, bits: int) -> tuple[Ids, Ids]:
 
 def _first_float(position: Ids, bits: int) -> Floats:
     """The smallest float that is not below the start of a cell of positive scores."""
-    exponent, whole = _parts(position, bits)
-    # Subnormals are multiples of 2^-1074.
-    lost = np.clip(-1074 - (exponent - bits), 0, 62)
-    whole = -(-whole >> lost)
-    with np.errstate(over="ignore"):
-        first = np.ldexp(whole.astype(np.float64), exponent - bits + lost)
-    first[position == 0] = 0.0
-    return np.asarray(first, np.float64)
+    shift = _SHIFT[np.dtype(np.float64)]
+    first = ((position - (shift << bits)) << (52 - bits)).view(np.float64)
+    # Zero, subnormals (multiples of 2^-1074) and what no float reaches are not stored so.
+    other = np.flatnonzero((position < (shift + 1) << bits) | (position >= (shift + 2047) << bits))
+    if len(other):
+        exponent, whole = _parts(position[other], bits)
+        lost = np.clip(-1074 - (exponent - bits), 0, 62)
+        with np.errstate(over="ignore"):
+            starts = np.ldexp((-(-whole >> lost)).astype(np.float64), exponent - bits + lost)
+        first[other] = np.where(position[other] == 0, 0.0, starts)
+    return first
 
 
 def _first_step(position: Ids, bits: int) -> Ids:

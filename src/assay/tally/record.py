@@ -215,6 +215,20 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Resolved:
     )
 
 
+def confusion_at(scores: ScoreTally, threshold: float) -> Confusion:
+    """The confusion matrix of two classes at a threshold, from their scores alone."""
+    first = int(np.searchsorted(scores.scores, threshold, side="left"))
+    kind: Any = np.float64 if scores.weighted else np.int64
+
+    def cells(amounts: Any) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+        tn, fn = amounts[:, :first].sum(axis=1, dtype=kind).tolist()
+        fp, tp = amounts[:, first:].sum(axis=1, dtype=kind).tolist()
+        return (tn, fp), (fn, tp)
+
+    squares = None if scores.squares is None else cells(scores.squares)
+    return Confusion(scores.labels, cells(scores.counts), squares)
+
+
 def kept_rows(sample: Sample | None) -> Sample | None:
     """The rows; None where they have too many probabilities to be kept."""
     if sample is None or sample.width == 1 or sample.scores.size <= MOST_PROBABILITIES:

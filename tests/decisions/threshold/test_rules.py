@@ -16,7 +16,7 @@ from assay.decisions.threshold.counting import tallies_of
 from assay.decisions.threshold.rules import empirical_rule
 from assay.decisions.threshold.sweep import Seen, Swept
 from assay.decisions.threshold.wanted import wanted
-from assay.sources import from_arrays
+from assay.sources import code_arrays
 
 ROWS = st.lists(
     st.tuples(st.booleans(), st.integers(0, 9), st.sampled_from("ab"), st.integers(1, 3)),
@@ -29,15 +29,14 @@ SHARES = st.sampled_from([0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
 def seen_of(rows: list[tuple[bool, int, str, int]]) -> Seen:
     """Every threshold of some rows; they are too few to be looked at in blocks."""
     truth, scores, families, counts = zip(*rows, strict=True)
-    batch = from_arrays(
+    coded = code_arrays(
         np.array(truth),
         y_score=np.array(scores, float),
         slices={"family": list(families)},
         counts=np.array(counts),
-        positive=True,
-        threshold=0.0,
     )
-    return Swept.of(tallies_of(batch, "family", {})).seen_by()
+    sides = {"positive": True, "negative": None, "labels": None}
+    return Swept.of(tallies_of(coded, sides)).seen_by()
 
 
 class Cells:

@@ -17,14 +17,16 @@ from assay.decisions.threshold import Choice
 from assay.decisions.threshold.choose import EDGES, choose_of_tallies
 from assay.decisions.threshold.counting import ScoredTallies, tallies_of
 from assay.decisions.threshold.sweep import Swept
+from assay.engines.arrays import resolved_arrays
 from assay.errors import CountError, InputError, LabelError
 from assay.inference import Bootstrap
-from assay.sources import from_arrays
+from assay.sources import code_arrays
 from assay.tally import Resolved, ScoreTally, from_bytes
 from assay.tally.counters import count_cuts
 from assay.tally.keeping import Cuts, Grid
 
 LABELS = ("normal", "attack")
+SIDES = {"positive": None, "negative": None, "labels": None}
 
 
 def rows_of(size: int = 3000, seed: int = 2) -> tuple[np.ndarray, np.ndarray]:
@@ -131,13 +133,12 @@ def test_float32_scores_are_chosen_among_as_they_are() -> None:
 
 
 def test_families_are_counted_in_place_of_the_positives() -> None:
-    batch = from_arrays(
+    rows = code_arrays(
         ["normal", "attack", "attack", "normal", "attack"],
         y_score=[0.1, 0.9, 0.8, 0.7, 0.2],
         slices={"family": ["none", "dos", "scan", "none", "dos"]},
-        threshold=0.0,
     )
-    swept = Swept.of(tallies_of(batch, "family", {}))
+    swept = Swept.of(tallies_of(rows, SIDES))
     assert [(family.name, family.size) for family in swept.families] == [("dos", 2), ("scan", 1)]
     counts = swept.counts_at([-1, 0, 1, 2, 4])
     assert counts.kind("dos").flagged.tolist() == [0, 1, 1, 1, 2]
@@ -149,14 +150,13 @@ def test_families_are_counted_in_place_of_the_positives() -> None:
 @pytest.mark.parametrize("families", [False, True])
 def test_clusters_without_their_rows_are_refused(families: bool) -> None:
     truth, scores = rows_of(200)
-    batch = from_arrays(
+    rows = code_arrays(
         truth,
         y_score=scores,
         clusters=np.arange(200) // 10,
         slices={"family": np.where(truth == 1, "dos", "none")} if families else None,
-        threshold=0.0,
     )
-    tallies = tallies_of(batch, "family", {})
+    tallies = tallies_of(rows, SIDES)
     assert Swept.of(tallies).sample is not None
     lost = replace(tallies, family_rows=None, resolved=replace(tallies.resolved, sample=None))
     with pytest.raises(InputError, match="mode exact"):
@@ -165,11 +165,11 @@ def test_clusters_without_their_rows_are_refused(families: bool) -> None:
 
 def test_what_can_not_be_counted_is_refused() -> None:
     truth, scores = rows_of(50)
-    decided = from_arrays(truth, y_pred=truth)
+    decided = code_arrays(truth, y_pred=truth)
     with pytest.raises(LabelError, match="only decisions"):
-        tallies_of(decided, "family", {})
+        tallies_of(decided, SIDES)
     with pytest.raises(LabelError, match="only decisions"):
-        Swept.of(ScoredTallies(engines.count(decided)))
+        Swept.of(ScoredTallies(resolved_arrays(truth, y_pred=truth)[0]))
     weighted = ScoreTally.of_rows(LABELS, scores, truth, weights=np.full(50, 0.5))
     with pytest.raises(CountError, match="sampling weights"):
         Swept.of(ScoredTallies(resolved_of(weighted)))

@@ -129,7 +129,7 @@ def test_parts_come_in_the_order_of_reading() -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_page_says_headline_findings_and_notes(name: str) -> None:
-    shown = document(name)
+    shown = document(name).report
     text = Parts(render(shown)).text
     squeezed = text.replace(" ", "")
     for said in (*shown.headline, *shown.notes, *(f.message for f in shown.findings)):
@@ -187,8 +187,8 @@ def test_other_documents_have_a_page_too(made) -> None:
 @settings(max_examples=60)
 @given(odd_texts, odd_texts)
 def test_no_name_adds_a_tag_or_an_attribute(one: str, two: str) -> None:
-    usual = Parts(render(document_with("one", "two").report))
-    found = Parts(render(document_with(one, two).report))
+    usual = Parts(render(document_with("one", "two")))
+    found = Parts(render(document_with(one, two)))
     tags = {(tag, key) for tag, attributes in usual.tags for key in (*attributes, "")}
     tags |= {("bdi", "title"), ("span", "class"), ("span", "")}
     for tag, attributes in found.tags:
@@ -198,4 +198,4 @@ def test_no_name_adds_a_tag_or_an_attribute(one: str, two: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "<" in name])
 def test_markup_in_a_name_is_shown_as_it_is(name: str) -> None:
-    assert name in Parts(render(document_with(name, "other").report)).text
+    assert name in Parts(render(document_with(name, "other"))).text

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.errors import CountError
-from assay.sources import from_arrays
+from assay.sources import code_arrays
 from assay.sources.files import Request, read
 
 # Each is the neighbour of a float64 that it would become.
@@ -219,7 +219,7 @@ NUMERIC = ("json, int", "json, int and text", "parquet decimal with a scale", "d
 def counted(given: str, **asked: Any) -> list[int]:
     rows = read([given], Request(label="label", score="score", count="n", **asked))
     found: list[int] = rows.columns["counts"].tolist()
-    assert from_arrays(**rows.columns).counts is not None
+    assert code_arrays(**rows.columns).counts is not None
     return found
 
 
@@ -230,9 +230,9 @@ def test_counts_of_files_are_exact(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_counts_of_columns_are_exact(kind: str) -> None:
-    batch = from_arrays(LABELS, y_score=[0.5] * 4, counts=COLUMNS[kind](LARGE))
-    assert batch.counts is not None
-    assert batch.counts.tolist() == LARGE
+    rows = code_arrays(LABELS, y_score=[0.5] * 4, counts=COLUMNS[kind](LARGE))
+    assert rows.counts is not None
+    assert rows.counts.tolist() == LARGE
 
 
 @pytest.mark.parametrize("kind", [*HOLDING, *NUMERIC])
@@ -248,7 +248,7 @@ def test_what_is_no_count_is_refused_by_its_row(kind: str, case: str, tmp_path: 
 def test_what_is_no_count_is_refused_by_the_row_of_its_column(value: Any) -> None:
     for column in ([1, 2, value, 4], np.array([1, 2, value, 4], object)):
         with pytest.raises(CountError, match="row 2"):
-            from_arrays(LABELS, y_score=[0.5] * 4, counts=column)
+            code_arrays(LABELS, y_score=[0.5] * 4, counts=column)
 
 
 def test_an_exponent_is_not_written_out(tmp_path: Path) -> None:

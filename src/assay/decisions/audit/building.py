@@ -15,7 +15,7 @@ from assay.decisions.audit.labelling import Counts, labelled
 from assay.decisions.audit.printed import Printed, printed
 from assay.errors import InputError
 from assay.inference import METHODS
-from assay.sources.counts import ORIENTATIONS
+from assay.sources.amounts import ORIENTATIONS
 
 KEYS = (
     "name", "source", "positive", "negative", "confusion", "labels", "matrix", "orientation",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,30 +20,28 @@ from assay.decisions.compare.thresholds import (
     thresholds_of,
 )
 from assay.decisions.compare.verdicts import MARGIN
-from assay.engines.models import (
-    MOST_ROWS,
-    count_models,
-    count_models_on_grid,
-    joint_at,
-    scores_on_grid,
-)
+from assay.engines.model_counter import ModelCounter
+from assay.engines.models import MOST_ROWS, CountedModels, ModelRows, count_models
 from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
-from assay.inference import Bootstrap
+from assay.evaluation.from_frame import refusal_notes
 from assay.inference.chosen import Progress
 from assay.inference.operating import AtThreshold, Rule
 from assay.sources import (
     FAMILY,
-    Batch,
+    Coded,
+    code_arrays,
     common_labels,
-    from_arrays,
     label_text,
     must_share_index,
     probability_labels,
 )
+from assay.sources.arrays import good_rows
 from assay.sources.batch import Labels
 from assay.sources.columns import array_of, labels_of, names_of
+from assay.sources.files.model_lots import ModelLot
+from assay.sources.thresholds import checked_threshold
+from assay.sources.validation import OnBadRow, skips
 from assay.tally.keeping import AUTO, Exact, Grid, keeping_of_mode
-from assay.tally.scores import extremes
 
 # Pairs of scores have no cuts.
 MODES = (AUTO, Exact.name, Grid.name)
@@ -70,6 +68,7 @@ def compare(
     interval: str | None = None,
     margin: float = MARGIN,
     mode: str = AUTO,
+    on_bad_row: OnBadRow | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare models on the same rows.
@@ -89,7 +88,8 @@ def compare(
 
     ``mode`` is how pairs of scores are kept: ``exact`` keeps all of them, ``grid`` counts them into
     cells, in memory that does not grow with the rows, and gives measures of scores with bounds.
-    ``auto`` is exact up to five million rows.
+    ``auto`` is exact up to five million rows. ``on_bad_row="skip"`` leaves out and counts the rows
+    that can't be used, whichever model they are bad for.
 
     >>> truth = ["attack", "normal"] * 30
     >>> good, poor = [0.9, 0.1] * 30, [0.9, 0.1, 0.4, 0.6] * 15
@@ -97,6 +97,7 @@ def compare(
     'good is better than poor: roc_auc is higher by 0.250 [0.121, 0.379].'
     """
     columns = _columns(scores, decisions, probabilities)
+    kind = "y_score" if scores is not None else "y_proba" if decisions is None else "y_pred"
     must_share_index(
         {"y_true": y_true, "scores": scores, "decisions": decisions, "counts": counts}
         | {"clusters": clusters, "families": families, "ids": ids}
@@ -112,74 +113,105 @@ def compare(
     )
     rule = question.rule
     _must_be_scores(rule, decisions, threshold)
+    reasons: dict[str, int] = {}
+    if skips(on_bad_row):
+        every = {"y_true": y_true, "counts": counts, "clusters": clusters}
+        every |= {"families": families, "ids": ids}
+        models = [{kind: column} for column in columns.values()]
+        reasons, (every, *models) = good_rows(every, *models)
+        y_true, counts, clusters, families, ids = every.values()
+        columns = {name: model[kind] for name, model in zip(columns, models, strict=True)}
     if decisions is not None and labels is None:
-        labels = common_labels(y_true, decisions)
+        labels = common_labels(y_true, columns)
     # Coded once, not once a model.
     truth = labels_of(y_true, "y_true")
     if probabilities is not None:
-        _must_have_labels(probabilities, truth)
-        labels = labels or probability_labels(probabilities, truth.kind)
+        _must_have_labels(columns, truth)
+        labels = labels or probability_labels(columns, truth.kind)
     shared = {
         "counts": counts,
         "clusters": None if clusters is None else names_of(clusters, "clusters"),
         "slices": None if families is None else {FAMILY: names_of(families, "families")},
     }
-    batches = {}
-    for name, column in columns.items():
-        said = {"y_pred": column}
-        if decisions is None:
-            of = "y_proba" if scores is None else "y_score"
-            said = {of: column, "threshold": _threshold(name, threshold, rule)}
+    coded = _coded(truth, {name: {kind: c} for name, c in columns.items()}, labels, shared)
+    at_each = {} if decisions is not None else _thresholds(list(columns), threshold, rule)
+    sides = {"positive": positive, "negative": negative, "labels": labels}
+    rows = ModelRows.of(coded, at_each, **sides)
+    clusters_of = rows.first.clusters
+    if clusters_of is not None and len(np.unique(clusters_of.codes)) < 2:
+        raise MethodError("one cluster tells nothing about the spread between clusters")
+    if _on_grid(mode, rows):
+        counted, together = counted_lots(
+            rows.lots, question, at_each, lambda _: rows.sides, progress
+        )
+    else:
+        together = {}
+        if rule is not None and is_chosen(rule):
+            together = chosen_of_rows(rows, rule, question.method, progress)
+            rows = replace(rows, thresholds=thresholds_of(together))
+        counted = count_models(rows)
+    decided = None
+    if counted.decisions is not None:
+        at_each = {name: tally.threshold for name, tally in counted.tallies.items()}
+        decided = DecidedRows(replace(rows, thresholds=at_each), *_kept(rows.first, counts, ids))
+    comparison = question.answer(counted, together)
+    notes = (*refusal_notes(reasons), *comparison.notes)
+    return replace(comparison, notes=notes, decided=decided)
+
+
+def _coded(
+    truth: Labels,
+    models: Mapping[str, Mapping[str, Any]],
+    labels: Sequence[Any] | None,
+    shared: Mapping[str, Any],
+) -> dict[str, Coded]:
+    """The rows of each model; what is wrong with one is told with its name."""
+    coded = {}
+    for name, said in models.items():
         try:
-            batches[name] = from_arrays(
-                truth, positive=positive, negative=negative, labels=labels, **shared, **said
-            )
+            coded[name] = code_arrays(truth, labels=labels, **shared, **said)
         except LengthMismatch as mismatch:
             raise LengthMismatch(f"model {name!r}: {mismatch}") from mismatch
         except ScoreError as odd:
-            if probabilities is None:
+            if "y_proba" not in said:
                 raise
             raise ScoreError(f"model {name!r}: {odd}") from odd
-    first = next(iter(batches.values()))
-    if first.clusters is not None and len(np.unique(first.clusters.codes)) < 2:
-        raise MethodError("one cluster tells nothing about the spread between clusters")
-    grid = _on_grid(mode, batches)
-    together: Together = {}
-    if rule is not None and is_chosen(rule):
-        together = (_chosen_on_grid if grid else chosen_of_rows)(
-            batches, rule, question.method, progress
-        )
-        batches = {
-            name: replace(batches[name], threshold=at)
-            for name, at in thresholds_of(together).items()
-        }
-    counted = count_models_on_grid(batches) if grid else count_models(batches)
-    decided = None
-    if counted.decisions is not None:
-        decided = DecidedRows(batches, *_kept(first, counts, ids))
-    undecided = {
-        name: extremes(batch.score)
-        for name, batch in batches.items()
-        if batch.score is not None and not batch.decided
-    }
-    return replace(question.answer(counted, together, first.notes, undecided), decided=decided)
+    return coded
 
 
-def _chosen_on_grid(
-    batches: Mapping[str, Batch], rule: Rule, method: Bootstrap, progress: Progress | None
-) -> Together:
-    tallies = {name: scores_on_grid(batch) for name, batch in batches.items()}
-    levels = {name: levels_of(tally, rule).scores for name, tally in tallies.items()}
-    return chosen_of_cells(
-        levels, lambda a, b: joint_at(batches, a, b, levels), rule, method, progress
-    )
+def counted_lots(
+    lots: Callable[[], Iterable[ModelLot]],
+    question: Question,
+    thresholds: Mapping[str, float | None],
+    sides: Callable[[str], Mapping[str, Any]],
+    progress: Progress | None,
+) -> tuple[CountedModels, Together]:
+    """Count models whose rows come in lots, which are let go.
+
+    Where a rule chooses thresholds, ``lots`` is gone through twice.
+    """
+    rule = question.rule
+    chosen = rule is not None and is_chosen(rule)
+    # Any threshold will do until one is chosen.
+    counter = ModelCounter({n: 0.0 if chosen else thresholds.get(n) for n in question.models})
+    for lot in lots():
+        counter.add(lot)
+    sided = counter.done(sides)
+    if rule is None or not chosen:
+        return sided.counted({}), {}
+    levels = {name: levels_of(tally, rule) for name, tally in sided.scores().items()}
+    own = {name: level.threshold for name, level in levels.items()}
+    steps = {name: level.scores for name, level in levels.items()}
+    joint, flags = sided.joint_at(lots(), steps, own)
+    together = chosen_of_cells(steps, lambda a, b: joint[a, b], rule, question.method, progress)
+    return sided.counted(thresholds_of(together), flags), together
 
 
-def _on_grid(mode: str, batches: Mapping[str, Batch]) -> bool:
+def _on_grid(mode: str, rows: ModelRows) -> bool:
     """Whether pairs of scores are counted into cells of a grid."""
     keeping_of_mode(mode, MODES)
-    first = next(iter(batches.values()))
-    scores = first.binary and first.score is not None
+    first = rows.first
+    scores = first.score is not None and first.decision is None
     if mode == Grid.name:
         if not scores:
             raise InputError(
@@ -192,7 +224,7 @@ def _on_grid(mode: str, batches: Mapping[str, Batch]) -> bool:
                 "clusters= out, or say mode='exact'"
             )
         return True
-    many = len(first.truth) > MOST_ROWS and first.clusters is None
+    many = first.size > MOST_ROWS and first.clusters is None
     return mode == AUTO and scores and many
 
 
@@ -236,24 +268,27 @@ def _must_be_scores(rule: Rule | None, decisions: Any, threshold: Any) -> None:
         raise InputError(f"give threshold= or at=, not both; found {threshold!r} and {rule}")
 
 
-def _threshold(
-    name: str, threshold: float | Mapping[str, float] | None, rule: Rule | None
-) -> float | None:
+def _thresholds(
+    names: Sequence[str], threshold: float | Mapping[str, float] | None, rule: Rule | None
+) -> dict[str, float | None]:
+    """From which score on each model flags; any score until a rule has chosen one."""
     if isinstance(rule, AtThreshold):
-        return rule.threshold
-    if rule is not None:
-        return 0.0  # until one is chosen
-    return threshold.get(name) if isinstance(threshold, Mapping) else threshold
+        threshold = rule.threshold
+    elif rule is not None:
+        threshold = 0.0
+    each = threshold if isinstance(threshold, Mapping) else dict.fromkeys(names, threshold)
+    at = {name: each.get(name) for name in names}
+    return {name: None if t is None else checked_threshold(t) for name, t in at.items()}
 
 
-def _kept(batch: Batch, counts: Any, ids: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
+def _kept(first: Coded, counts: Any, ids: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
     """The positions of the rows that were kept, None where all were, and their ids."""
     rows = None
-    if len(batch.truth) < batch.rows:
+    if first.size < first.rows:
         rows = np.flatnonzero(array_of(counts, "counts"))
     if ids is None:
         return rows, None
     names = array_of(ids, "ids")
-    if len(names) != batch.rows:
-        raise LengthMismatch(f"ids has {len(names)} rows and y_true {batch.rows}")
+    if len(names) != first.rows:
+        raise LengthMismatch(f"ids has {len(names)} rows and y_true {first.rows}")
     return rows, names if rows is None else names[rows]

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay import engines
+from assay.engines.models import ModelRows
 from assay.errors import InputError
 from assay.inference.fields import Recorded
-from assay.sources import FAMILY, Batch
 from assay.tally import PairTally
 from assay.tally.blocks import bounds
 
@@ -59,41 +58,21 @@ class FlippedRow:
 class DecidedRows:
     """The rows that models decided on, passed over in pieces to tell which of them flipped.
 
-    ``rows`` are their positions among those that were given, None where all were used.
+    ``positions`` are theirs among those that were given, None where all were used.
     """
 
-    batches: Mapping[str, Batch]
-    rows: Array | None = None
+    rows: ModelRows
+    positions: Array | None = None
     ids: Array | None = None
-
-    @property
-    def first(self) -> Batch:
-        """Any of them: all have the same rows."""
-        return next(iter(self.batches.values()))
 
     def pieces(self, a: str, b: str) -> Iterator[tuple[slice, dict[str, Array]]]:
         """Some rows at a time, and what two models decided on them."""
         for name in (a, b):
-            if name not in self.batches:
-                raise InputError(f"there is no model {name!r}; found {', '.join(self.batches)}")
-        for start, stop in bounds(len(self.first.truth), _PIECE):
+            if name not in self.rows.models:
+                raise InputError(f"there is no model {name!r}; found {', '.join(self.rows.models)}")
+        for start, stop in bounds(len(self.rows.truth), _PIECE):
             some = slice(start, stop)
-            yield some, {name: _decided(self.batches[name], some) for name in (a, b)}
-
-
-def _decided(batch: Batch, some: slice) -> Array:
-    def part(column: Any) -> Any:
-        return None if column is None else column[some]
-
-    return engines.decide(
-        replace(
-            batch,
-            truth=batch.truth[some],
-            decision=part(batch.decision),
-            score=part(batch.score),
-            probabilities=part(batch.probabilities),
-        )
-    )
+            yield some, {name: self.rows.decisions(name, some) for name in (a, b)}
 
 
 def _kinds(truth: Array, before: Array, after: Array) -> dict[str, Array]:
@@ -121,29 +100,31 @@ def _flip(pairs: PairTally, *, label: str | None = None, family: str | None = No
     return Flip(a, b, label, family, pairs.total, *changed)
 
 
-def flipped(rows: DecidedRows, a: str, b: str) -> Iterator[FlippedRow]:
+def flipped(decided: DecidedRows, a: str, b: str) -> Iterator[FlippedRow]:
     """The rows that flipped, in their order."""
-    first, families = rows.first, rows.first.slices.get(FAMILY)
-    for some, decisions in rows.pieces(a, b):
-        kinds = _kinds(first.truth[some], decisions[a], decisions[b])
+    rows = decided.rows
+    truth, families = rows.truth, rows.families
+    for some, decisions in decided.pieces(a, b):
+        kinds = _kinds(truth[some], decisions[a], decisions[b])
         any_kind = np.flatnonzero(np.logical_or.reduce(list(kinds.values())))
         for i in any_kind.tolist():
             at = some.start + i
             yield FlippedRow(
-                row=at if rows.rows is None else int(rows.rows[at]),
-                id=None if rows.ids is None else _plain(rows.ids[at]),
-                label=first.labels[first.truth[at]],
+                row=at if decided.positions is None else int(decided.positions[at]),
+                id=None if decided.ids is None else _plain(decided.ids[at]),
+                label=rows.labels[truth[at]],
                 family=None if families is None else families.names[families.codes[at]],
-                a=first.labels[decisions[a][i]],
-                b=first.labels[decisions[b][i]],
-                score_a=_score(rows.batches[a], at),
-                score_b=_score(rows.batches[b], at),
+                a=rows.labels[decisions[a][i]],
+                b=rows.labels[decisions[b][i]],
+                score_a=_score(rows, a, at),
+                score_b=_score(rows, b, at),
                 flip=next(kind for kind, kept in kinds.items() if kept[i]),
             )
 
 
-def _score(batch: Batch, at: int) -> float | None:
-    return None if batch.score is None else float(batch.score[at])
+def _score(rows: ModelRows, name: str, at: int) -> float | None:
+    score = rows.models[name].score
+    return None if score is None else float(score[at])
 
 
 def _plain(value: Any) -> Any:

@@ -6,17 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
-from assay.decisions.compare.comparing import MODES, compare
+from assay.decisions.compare.comparing import MODES, compare, counted_lots
 from assay.decisions.compare.comparison import Comparison
 from assay.decisions.compare.question import Question
-from assay.decisions.compare.thresholds import (
-    Together,
-    chosen_of_cells,
-    is_chosen,
-    levels_of,
-    thresholds_of,
-)
-from assay.engines.model_counter import ModelCounter
+from assay.decisions.compare.thresholds import is_chosen
 from assay.engines.models import MOST_ROWS
 from assay.errors import InputError
 from assay.inference.chosen import Progress
@@ -125,29 +118,14 @@ def _streamed(
     names = lots.models
     question = Question.of(names, at=rule, **options)
     at = rule.threshold if isinstance(rule, AtThreshold) else threshold
-    counter = ModelCounter(
-        {name: at.get(name) if isinstance(at, Mapping) else at for name in names}
+    counted, together = counted_lots(
+        lots.lots,
+        question,
+        {name: at.get(name) if isinstance(at, Mapping) else at for name in names},
+        lambda kind: typed(kind, positive=positive, negative=negative, labels=labels),
+        progress,
     )
-    for lot in lots.lots():
-        counter.add(lot)
-    sided = counter.done(
-        lambda kind: typed(kind, positive=positive, negative=negative, labels=labels)
-    )
-    together: Together = {}
-    chosen: dict[str, float] = {}
-    flags = None
-    if rule is not None and is_chosen(rule):
-        levels = {name: levels_of(tally, rule) for name, tally in sided.scores().items()}
-        own = {name: level.threshold for name, level in levels.items()}
-        steps = {name: level.scores for name, level in levels.items()}
-        joint, flags = sided.joint_at(lots.lots(), steps, own)
-        together = chosen_of_cells(steps, lambda a, b: joint[a, b], rule, question.method, progress)
-        chosen = thresholds_of(together)
-    counted = sided.counted(chosen, flags)
-    undecided = {
-        name: sided.extremes[name] for name, tally in counted.tallies.items() if not tally.decided
-    }
-    comparison = question.answer(counted, together, sided.notes, undecided)
+    comparison = question.answer(counted, together)
     return replace(comparison, notes=(*lots.source.notes, *comparison.notes))
 
 

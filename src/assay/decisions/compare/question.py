@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from assay.decisions.compare.comparison import Comparison, Difference
@@ -76,18 +76,8 @@ class Question:
         resample = interval is not None
         return cls(tuple(models), rule, level, method, resample, checked_margin(margin))
 
-    def answer(
-        self,
-        counted: CountedModels,
-        together: Together,
-        notes: Sequence[str],
-        undecided: Mapping[str, tuple[float, float]],
-    ) -> Comparison:
-        """The comparison of what was counted.
-
-        ``notes`` are those on any one model, ``undecided`` the extremes of the scores of models
-        that have no threshold.
-        """
+    def answer(self, counted: CountedModels, together: Together) -> Comparison:
+        """The comparison of what was counted."""
         models = Models(counted, self.level, self.method, self.resample, together)
         pairs = [Pair(models, *two) for two in itertools.combinations(self.models, 2)]
         differences = _adjusted([found for pair in pairs for found in pair.differences()])
@@ -104,7 +94,7 @@ class Question:
                 if found.measure == deciding
             ),
             notes=(
-                *_notes(notes, models, self.rule, undecided),
+                *_notes(models, self.rule),
                 *_too_few(self.method.resamples, len(pairs), self.level),
                 *_mode_notes(pairs, differences),
             ),
@@ -173,15 +163,11 @@ def _thresholds(models: Models) -> dict[str, float | None]:
     }
 
 
-def _notes(
-    notes: Sequence[str],
-    models: Models,
-    rule: Rule | None,
-    undecided: Mapping[str, tuple[float, float]],
-) -> Iterator[str]:
+def _notes(models: Models, rule: Rule | None) -> Iterator[str]:
+    undecided = models.counted.undecided
     # What is said of one model alone is said with its name.
     alone = {undecided_note(*ends) for ends in undecided.values()}
-    yield from (note for note in notes if note not in alone)
+    yield from (note for note in models.counted.notes if note not in alone)
     yield from (undecided_note(*ends, name) for name, ends in undecided.items())
     if undecided:
         yield UNDECIDED_NOTE

@@ -17,10 +17,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.engines.models import ModelRows
 from assay.inference import Bootstrap
 from assay.inference.chosen import Chosen, Progress, ScoredRows, choose_anew
 from assay.inference.operating import AtThreshold, Rule
-from assay.sources import Batch
 from assay.tally import JointScores, ScoreTally
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -40,11 +40,18 @@ def is_chosen(rule: Rule | None) -> bool:
 
 
 def chosen_of_rows(
-    batches: Mapping[str, Batch], rule: Rule, method: Bootstrap, progress: Progress | None
+    rows: ModelRows, rule: Rule, method: Bootstrap, progress: Progress | None
 ) -> Together:
     """What each pair of models gives at the thresholds that the rule chooses, from the rows."""
-    chosen = choose_anew(_rows(batches), [rule], method, progress=progress)
-    pairs = itertools.combinations(batches, 2)
+    first = rows.first
+    scored = ScoredRows(
+        truth=rows.truth == 1,
+        scores={n: own.score for n, own in rows.models.items() if own.score is not None},
+        counts=first.counts,
+        clusters=None if first.clusters is None else first.clusters.codes,
+    )
+    chosen = choose_anew(scored, [rule], method, progress=progress)
+    pairs = itertools.combinations(rows.models, 2)
     return {pair: {name: chosen[name, rule] for name in pair} for pair in pairs}
 
 
@@ -74,16 +81,6 @@ def _part(progress: Progress | None, done: int, parts: int) -> Progress | None:
     if progress is None:
         return None
     return lambda at, of: progress(done * of + at, parts * of)
-
-
-def _rows(batches: Mapping[str, Batch]) -> ScoredRows:
-    first = next(iter(batches.values()))
-    return ScoredRows(
-        truth=first.truth == 1,
-        scores={name: batch.score for name, batch in batches.items() if batch.score is not None},
-        counts=first.counts,
-        clusters=None if first.clusters is None else first.clusters.codes,
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from assay.decisions.gate.gate import gate
@@ -13,6 +13,7 @@ from assay.errors import InputError
 from assay.inference.bootstrap import SEED
 from assay.sources import FAMILY
 from assay.sources.files import Matched, Model, Progress, Request, read_models, silent, typed
+from assay.sources.files.request import RowSource, refused_row
 
 # Judges the rows that were read, given the arguments of a gate.
 Judge: TypeAlias = Callable[[Matched, dict[str, Any]], Gate]
@@ -92,13 +93,13 @@ def gate_files(
         progress=resampling,
     )
     judged = gate(**given) if judge is None else judge(found, given)
-    source = {
+    source: RowSource = {
         "name": found.name,
         "baseline": found.files[0] if found.files else None,
         "rows_read": found.rows_read,
         "rows_used": found.rows_read - found.rows_refused,
         "rows_refused": found.rows_refused,
-        "refused": [asdict(refused) for refused in found.refused],
+        "refused": [refused_row(refused) for refused in found.refused],
         "chosen": dict(found.chosen),
         "labels_sha256": found.labels_sha256,
     }

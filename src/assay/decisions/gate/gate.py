@@ -12,13 +12,17 @@ from assay.decisions.gate.grammar import EXAMPLE, parse_rule
 from assay.decisions.gate.result import Gate, Judged, reason_of
 from assay.decisions.gate.rule import NEW, OLD, Operating, Rule
 from assay.decisions.gate.tallies import GateTallies, gate_tallies
+from assay.engines.models import ModelRows
 from assay.errors import InputError, LengthMismatch, MethodError
+from assay.evaluation.from_frame import refusal_notes
 from assay.inference import Bootstrap, Estimate
 from assay.inference.bootstrap import RESAMPLES, SEED
 from assay.inference.chosen import Chosen, choose_anew, choose_from_counts
 from assay.inference.operating import AtThreshold
 from assay.inference.quantiles import check_level
-from assay.sources import FAMILY, Batch, common_labels, from_arrays, must_share_index
+from assay.sources import FAMILY, code_arrays, common_labels, must_share_index
+from assay.sources.arrays import good_rows
+from assay.sources.validation import OnBadRow, skips
 
 # So many resamples lie beyond each end of an interval, where nobody said how many to draw.
 _BEYOND = 5
@@ -46,6 +50,7 @@ def gate(
     joint: bool = False,
     resamples: int | None = None,
     seed: int = SEED,
+    on_bad_row: OnBadRow | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Gate:
     """Judge a new model, alone or beside an old one on the same rows, by rules.
@@ -55,7 +60,8 @@ def gate(
     passes when the whole interval keeps it, fails when none of it does, and is undecided
     otherwise. Rules that name no threshold are judged at ``threshold`` (by default 0.5 for scores
     in [0, 1]), the old model at ``old_threshold`` where that differs. With ``joint``, the level
-    holds for all rules together.
+    holds for all rules together. ``on_bad_row="skip"`` leaves out and counts the rows that can't be
+    used, whichever model they are bad for.
 
     >>> truth = ["attack", "normal"] * 200
     >>> judged = gate(truth, new=[0.9, 0.1] * 200, rules="new(precision) >= 0.9")
@@ -68,27 +74,32 @@ def gate(
         | {"old_decision": old_decision, "counts": counts, "clusters": clusters}
         | {"families": families}
     )
+    reasons: dict[str, int] = {}
+    if skips(on_bad_row):
+        every = {"y_true": y_true, "counts": counts, "clusters": clusters, "families": families}
+        said = [{"y_score": new, "y_pred": new_decision}, {"y_score": old, "y_pred": old_decision}]
+        reasons, (every, *said) = good_rows(every, *said)
+        y_true, counts, clusters, families = every.values()
+        (new, new_decision), (old, old_decision) = (tuple(model.values()) for model in said)
     columns = {NEW: (new, new_decision), OLD: (old, old_decision)}
-    batches = _batches(
+    rows = _rows(
         y_true,
         columns,
         {
-            "positive": positive,
-            "negative": negative,
             "counts": counts,
             "clusters": clusters,
             "slices": None if families is None else {FAMILY: families},
         },
-        labels,
+        {"positive": positive, "negative": negative, "labels": labels},
     )
     for rule in asked:
         for model in rule.models:
-            if model not in batches:
+            if model not in rows.models:
                 raise InputError(f"the rule {rule.text!r} needs the {model} model: give {model}=")
     thresholds = {NEW: threshold, OLD: threshold if old_threshold is None else old_threshold}
     level = check_level(level)
     paired = any(rule.compares for rule in asked)
-    tallies = gate_tallies(batches, thresholds, level, paired=paired)
+    tallies = gate_tallies(rows, thresholds, level, paired=paired)
     each = tuple(_expanded(asked, tallies))
     rule_level = 1 - (1 - level) / len(each) if joint else level
     tallies = replace(tallies, level=rule_level)
@@ -105,7 +116,7 @@ def gate(
         labels=tallies.labels,
         positive=tallies.positive,
         rows={"rows": negatives + positives, "positives": positives, "negatives": negatives},
-        notes=tallies.notes,
+        notes=(*refusal_notes(reasons), *tallies.notes),
     )
 
 
@@ -117,33 +128,32 @@ def _parsed(rules: str | Rule | Iterable[str | Rule]) -> tuple[Rule, ...]:
     return tuple(rule if rule.text else replace(rule, text=rule.canonical()) for rule in found)
 
 
-def _batches(
+def _rows(
     y_true: Any,
     columns: Mapping[str, tuple[Any, Any]],
     shared: Mapping[str, Any],
-    labels: Sequence[Any] | None,
-) -> dict[str, Batch]:
+    sides: Mapping[str, Any],
+) -> ModelRows:
     """The rows of each model that was given."""
     decisions = {model: said for model, (_, said) in columns.items() if said is not None}
-    if decisions and labels is None:
-        labels = common_labels(y_true, decisions)
-    found = {}
+    if decisions and sides["labels"] is None:
+        sides = {**sides, "labels": common_labels(y_true, decisions)}
+    coded = {}
     for model, (score, decision) in columns.items():
         if score is not None and decision is not None:
             raise InputError(f"give {model}= (scores) or {model}_decision=, not both")
         if score is None and decision is None:
             continue
-        # Each rule sets its own threshold; this one decides nothing.
-        said = {"y_score": score, "threshold": 0.0} if decision is None else {"y_pred": decision}
+        said = {"y_score": score} if decision is None else {"y_pred": decision}
         try:
-            found[model] = from_arrays(y_true, labels=labels, **shared, **said)
+            coded[model] = code_arrays(y_true, labels=sides["labels"], **shared, **said)
         except LengthMismatch as mismatch:
             raise LengthMismatch(f"the {model} model: {mismatch}") from mismatch
-    if NEW not in found:
+    if NEW not in coded:
         raise InputError("give new=, the scores of the new model, or new_decision=")
-    if OLD in found and (found[NEW].score is None) != (found[OLD].score is None):
+    if OLD in coded and (coded[NEW].score is None) != (coded[OLD].score is None):
         raise InputError("give scores of both models or decisions of both, not one of each")
-    return found
+    return ModelRows.of(coded, {}, **sides)
 
 
 def _expanded(rules: Iterable[Rule], tallies: GateTallies) -> Iterator[Rule]:

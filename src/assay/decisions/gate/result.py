@@ -11,7 +11,7 @@ from assay.decisions.gate.grammar import parse_rule
 from assay.decisions.gate.plotting import GatePlots
 from assay.decisions.gate.rule import Outcome, Rule
 from assay.inference import Estimate
-from assay.inference.fields import Recorded, finite, odd, stored
+from assay.inference.fields import Recorded, odd, stored
 from assay.sources.files.request import RowSource
 
 
@@ -69,12 +69,16 @@ class Judged(Recorded):
     @property
     def new(self) -> float | None:
         """The value of the new model by itself."""
-        return finite(self.values.get("new"))
+        return _known(self.values.get("new"))
 
     @property
     def old(self) -> float | None:
         """The value of the old model by itself."""
-        return finite(self.values.get("old"))
+        return _known(self.values.get("old"))
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else value
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,14 @@ import numpy.typing as npt
 
 from assay import engines
 from assay.decisions.gate.rule import NEW, OLD, Operating, Rule
+from assay.engines.families import FamilyTallies, kinds_of, sided_families
+from assay.engines.models import ModelRows
 from assay.errors import InputError, MethodError, ScoreError
 from assay.evaluation.judge import Judge
 from assay.inference.chosen import ScoredRows
 from assay.inference.narrowing import Pyramid
 from assay.inference.operating import AtThreshold
-from assay.sources import FAMILY, Batch
+from assay.sources import FAMILY
 from assay.tally import ClusterTally, Confusion, Resolved, Sample, ScoreTally
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -46,25 +48,29 @@ class ModelTallies:
     def at(self, threshold: float) -> Resolved:
         """What was counted, decided at a threshold; given decisions stay as they are."""
         given = self.resolved
-        if given.scores is None:
-            return given
-        flagged, totals = self.scores.at_least(threshold), self.scores.totals()
+        decided = given.scores is None
+        at = _DECIDED.threshold if decided else threshold
+        flagged, totals = self.scores.at_least(at), self.scores.totals()
+        # Without families the positives stand as one, which nobody asks for.
+        families = {
+            (FAMILY, name): Confusion(given.labels, ((0, 0), (size - hits, hits)))
+            for name, hits, size in zip(
+                self.scores.labels[1:], flagged[1:], totals[1:], strict=True
+            )
+        }
+        if decided:
+            return replace(given, slices=families)
         fp, negatives = flagged[0], totals[0]
         tp, positives = sum(flagged[1:]), sum(totals[1:])
         clusters = None
         if given.sample is not None:
             clusters = ClusterTally.of_sample(given.labels, given.sample, threshold)
-        # Without families the positives stand as one, which nobody asks for.
-        families = zip(self.scores.labels[1:], flagged[1:], totals[1:], strict=True)
         return replace(
             given,
             threshold=threshold,
             confusion=Confusion(given.labels, ((negatives - fp, fp), (positives - tp, tp))),
             clusters=clusters,
-            slices={
-                (FAMILY, name): Confusion(given.labels, ((0, 0), (size - hits, hits)))
-                for name, hits, size in families
-            },
+            slices=families,
         )
 
 
@@ -214,44 +220,64 @@ class GateTallies:
 
 
 def gate_tallies(
-    batches: Mapping[str, Batch],
-    thresholds: Mapping[str, float | None],
-    level: float,
-    *,
-    paired: bool,
+    rows: ModelRows, thresholds: Mapping[str, float | None], level: float, *, paired: bool
 ) -> GateTallies:
     """Count the rows of each model; ``paired`` keeps what both said of the same row."""
-    first = next(iter(batches.values()))
-    if first.positive is None:
+    if rows.labelling.positive is None:
         raise InputError(
-            f"a gate judges one positive label, and there are {len(first.labels)} classes: say "
+            f"a gate judges one positive label, and there are {len(rows.labels)} classes: say "
             f"positive= or negative="
         )
-    if first.clusters is not None and len(np.unique(first.clusters.codes)) == 1:
+    clusters = rows.first.clusters
+    if clusters is not None and len(np.unique(clusters.codes)) == 1:
         raise MethodError("one cluster tells nothing about the spread between clusters")
-    labels, truth = first.by_family(FAMILY)
-    said = {}
-    for model, batch in batches.items():
-        given = batch.score if batch.decision is None else batch.decision.astype(np.float32)
-        assert given is not None  # noqa: S101 - a batch has one of the two
-        said[model] = given
-    models = {
-        model: ModelTallies(
-            engines.count(batch if batch.score is None else replace(batch, slices={})),
-            ScoreTally.of_rows(labels, said[model], truth, counts=first.counts),
+    # Each rule sets its own threshold; this one decides nothing.
+    ask = engines.Ask(threshold=0.0)
+    by_family = FAMILY in rows.first.slices
+    counted = {
+        model: sided_families(
+            engines.count_coded(kinds_of(coded, FAMILY), ask), rows.sides, by_family=by_family
         )
-        for model, batch in batches.items()
+        for model, coded in rows.models.items()
     }
-    rows, clusters = None, first.clusters
-    if paired or clusters is not None:
-        rows = Sample.of_rows(
-            labels,
-            truth,
-            {model: said[model] for model in (OLD, NEW) if model in said},
-            cluster=None if clusters is None else clusters.codes,
-            clusters=() if clusters is None else clusters.names,
-            counts=first.counts,
-        )
-    known = first.slices[FAMILY].names if FAMILY in first.slices else None
-    families = () if known is None else labels[1:]
-    return GateTallies(models, families, known, rows, thresholds, level, first.notes)
+    models = {model: ModelTallies(own.resolved, _scores(own)) for model, own in counted.items()}
+    first = next(iter(counted.values()))
+    kept = _rows(rows, models[next(iter(models))]) if paired or clusters is not None else None
+    families = () if first.known is None else models[next(iter(models))].scores.labels[1:]
+    return GateTallies(models, families, first.known, kept, thresholds, level, first.notes)
+
+
+def _scores(counted: FamilyTallies) -> ScoreTally:
+    """The scores of a model by family; without families, by the two labels."""
+    resolved = counted.resolved
+    if counted.scores is not None:
+        return counted.scores
+    if resolved.scores is not None:
+        return resolved.scores[0]
+    cells = np.array(resolved.confusion.cells, np.int64)
+    truth, decision = np.indices((2, 2)).reshape(2, -1)
+    score = decision.astype(np.float32)
+    return ScoreTally.of_rows(resolved.labels, score, truth, counts=cells.ravel())
+
+
+def _rows(rows: ModelRows, model: ModelTallies) -> Sample:
+    """What each model said of each row, by family where there are families, the old one first."""
+    labels, truth, named = model.scores.labels, rows.truth, rows.families
+    if named is not None:
+        places = {name: i for i, name in enumerate(labels) if i}
+        table = np.array([places.get(name, 0) for name in named.names], np.uint16)
+        truth = np.where(truth == 1, table[named.codes], 0)
+    said = {}
+    for name in (OLD, NEW):
+        if name in rows.models:
+            score = rows.models[name].score
+            said[name] = rows.decisions(name) if score is None else score
+    clusters = rows.first.clusters
+    return Sample.of_rows(
+        labels,
+        truth,
+        said,
+        cluster=None if clusters is None else clusters.codes,
+        clusters=() if clusters is None else clusters.names,
+        counts=rows.first.counts,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from assay.decisions.threshold import infeasible, words
 from assay.decisions.threshold.candidates import candidates_of
@@ -25,8 +25,10 @@ from assay.evaluation.kept import keeping, mode_note
 from assay.inference import Bootstrap
 from assay.inference.chosen import Chooser, Progress
 from assay.inference.operating import NOTHING
-from assay.sources import FAMILY, Batch, from_arrays, must_share_index
-from assay.sources.columns import labels_of
+from assay.sources import FAMILY, Coded, code_arrays, must_share_index
+from assay.sources.arrays import good_rows
+from assay.sources.files.request import RowSource
+from assay.sources.validation import OnBadRow, skips
 from assay.tally import Tally
 from assay.tally.keeping import Cuts, Exact, Grid
 
@@ -51,7 +53,7 @@ def choose_threshold(
     score: str | None = None,
     count: str | None = None,
     cluster: str | None = None,
-    on_bad_row: Literal["stop", "skip"] | None = None,
+    on_bad_row: OnBadRow | None = None,
     mode: str | None = None,
     max_memory: int | None = None,
     positive: Any = None,
@@ -135,23 +137,17 @@ def choose_threshold(
     given = {"y_true": y_true, "y_score": y_score, "families": families}
     given |= {"counts": counts, "clusters": clusters}
     must_share_index(given)
-    truth = labels_of(y_true, "y_true")
-    batch = _batch({**given, "y_true": truth}, said)
+    rows, reasons = _coded(given, on_bad_row)
+    tallies = tallies_of(rows, said, reasons)
     unseen = None
     if holdout is not None:
         columns = _holdout(holdout)
         must_share_index({f"holdout {name}": column for name, column in columns.items()})
-        columns["y_true"] = labels_of(columns["y_true"], "y_true")
-        like = labelled_like(truth, columns["y_true"], batch.positive, said)
-        judged = _batch(columns, like)
-        unseen = tallies_of(judged, FAMILY, {"name": "arrays", "rows_read": judged.rows})
+        others, reasons = _coded(columns, on_bad_row)
+        like = labelled_like(rows.truth, others.truth, tallies.resolved.positive, said)
+        unseen = tallies_of(others, like, reasons)
     return choose_of_tallies(
-        tallies_of(batch, FAMILY, {"name": "arrays", "rows_read": batch.rows}),
-        asked,
-        family=FAMILY,
-        method=method,
-        holdout=unseen,
-        progress=progress,
+        tallies, asked, family=FAMILY, method=method, holdout=unseen, progress=progress
     )
 
 
@@ -309,7 +305,7 @@ def _notes(tallies: ScoredTallies, want: Wanted) -> list[str]:
     return found
 
 
-def _counted(source: Mapping[str, Any], swept: Swept) -> dict[str, Any]:
+def _counted(source: Mapping[str, Any], swept: Swept) -> RowSource:
     read, refused = source.get("rows_read", 0), source.get("rows_refused", 0)
     return {
         "name": source.get("name", ""),
@@ -319,7 +315,8 @@ def _counted(source: Mapping[str, Any], swept: Swept) -> dict[str, Any]:
         "refused": list(source.get("refused", ())),
         "positives": swept.positives,
         "negatives": swept.negatives,
-        **{key: source[key] for key in ("chosen", "labels_sha256") if key in source},
+        "chosen": source.get("chosen", {}),
+        **({"labels_sha256": source["labels_sha256"]} if source.get("labels_sha256") else {}),
     }
 
 
@@ -365,14 +362,12 @@ def _holdout(given: Any) -> dict[str, Any]:
     )
 
 
-def _batch(columns: Mapping[str, Any], said: Mapping[str, Any]) -> Batch:
-    slices = None if columns.get("families") is None else {FAMILY: columns["families"]}
-    return from_arrays(
-        columns["y_true"],
-        y_score=columns["y_score"],
-        counts=columns.get("counts"),
-        clusters=columns.get("clusters"),
-        slices=slices,
-        threshold=0.0,  # any: thresholds are what is looked for
-        **said,
-    )
+def _coded(columns: Mapping[str, Any], on_bad_row: OnBadRow | None) -> tuple[Coded, dict[str, int]]:
+    """The rows, and how many were left out, by the reason."""
+    families = columns.get("families")
+    reasons: dict[str, int] = {}
+    arrays = {name: columns.get(name) for name in _HOLDOUT if name != "families"}
+    arrays["slices"] = None if families is None else {FAMILY: families}
+    if skips(on_bad_row):
+        reasons, (arrays,) = good_rows(arrays)
+    return code_arrays(**arrays), reasons

@@ -6,24 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from assay import engines
+from assay.engines.families import kinds_of, labels_of_kinds, sided_families
 from assay.engines.queries import count_queries, countable
 from assay.errors import LabelError, ScoreError
-from assay.sources import FAMILY, Batch, Coded
+from assay.evaluation.from_frame import refusal_notes
+from assay.sources import FAMILY, Coded
 from assay.sources.arrays import coded_columns
-from assay.sources.batch import Labels
 from assay.sources.columns import native
 from assay.sources.files import Progress, Reading, Request, ranked, typed
 from assay.sources.files.inputs import sources
 from assay.tally import Resolved, Sample, ScoreTally, Tally
-from assay.tally.by_name import PROBABILITY, SCORE, Names
-from assay.tally.keeping import AUTO, keeping_of_mode
+from assay.tally.by_name import Names
+from assay.tally.keeping import AUTO
 
-_MODEL = "model"
-# Between the name of a label and that of a family, where both together stand as a label.
-_BETWEEN = "\x1f"
+# Any threshold will do: thresholds are what is looked for.
+_ASK = engines.Ask(threshold=0.0, losses=False)
 
 
 @dataclass(frozen=True)
@@ -44,27 +42,23 @@ class ScoredTallies:
 
 
 def tallies_of(
-    batch: Batch, family: str, source: Mapping[str, Any], notes: Sequence[str] = ()
+    rows: Coded, sides: Mapping[str, Any], refused: Mapping[str, int] | None = None
 ) -> ScoredTallies:
-    """Count rows that were checked; ``family`` names the slice that holds families."""
-    if batch.score is None:
+    """Count rows that were checked; families are the slice of that name.
+
+    ``refused`` are rows that were left out, by the reason.
+    """
+    reasons = refused or {}
+    left_out = sum(reasons.values())
+    if rows.score is None:
         raise LabelError("a threshold is chosen on scores, and there are only decisions")
-    resolved = engines.count(replace(batch, slices={}, days=None))
-    families = rows = None
-    if family in batch.slices:
-        labels, truth = batch.by_family(family)
-        families = ScoreTally.of_rows(labels, batch.score, truth, counts=batch.counts)
-        if batch.clusters is not None:
-            rows = Sample.of_rows(
-                labels,
-                truth,
-                {_MODEL: batch.score},
-                cluster=batch.clusters.codes,
-                clusters=batch.clusters.names,
-                counts=batch.counts,
-            )
-    return ScoredTallies(
-        resolved, families, rows, batch.counts is not None, source, (*notes, *batch.notes)
+    return _sided(
+        engines.count_coded(kinds_of(rows, FAMILY), _ASK),
+        sides,
+        {"name": "arrays", "rows_read": rows.rows + left_out, "rows_refused": left_out},
+        refusal_notes(reasons),
+        by_family=FAMILY in rows.slices,
+        frequencies=rows.counts is not None,
     )
 
 
@@ -94,19 +88,10 @@ def _sided(
     frequencies: bool = False,
 ) -> ScoredTallies:
     """A tally by label, or by label and family, with sides."""
-    tally = _by_label(kinds, labels_of(kinds)) if by_family else kinds
-    resolved, told = engines.resolve(tally, **sides)
-    families = rows = None
-    against = sides["negative"] is not None
-    if resolved.scores is not None and (by_family or (against and len(tally.labels.names) > 2)):
-        families, rows = _families(kinds, resolved, against=against)
-    return ScoredTallies(resolved, families, rows, frequencies, source, (*notes, *told))
-
-
-def labels_of(kinds: Tally) -> Names:
-    """The labels that occur, without families."""
-    names = {name.partition(_BETWEEN)[0] for name in kinds.labels.names}
-    return Names(tuple(sorted(names)), kinds.labels.kind)
+    sided = sided_families(kinds, sides, by_family=by_family)
+    families = sided.scores if sided.resolved.scores is not None else None
+    told = (*notes, *sided.notes)
+    return ScoredTallies(sided.resolved, families, sided.rows, frequencies, source, told)
 
 
 class CountedFiles:
@@ -125,15 +110,13 @@ class CountedFiles:
         mode: str = AUTO,
     ) -> None:
         self._sides = sides
-        # Any threshold will do: thresholds are what is looked for.
-        ask = engines.Ask(threshold=0.0, losses=False, on_bad_row=request.on_bad_row)
+        ask = replace(_ASK, on_bad_row=request.on_bad_row)
         queries = sources(names, request)
         if countable(queries, request):
-            keeping = keeping_of_mode(mode)
-            counted = count_queries(queries, request, replace(ask, scores=keeping))
+            counted = count_queries(queries, request, ask, mode)
             self._roles, self._kinds = counted.roles, counted.tally
             self.name, self._source = str(counted.source["name"]), counted.source
-            self._notes: tuple[str, ...] = ()
+            self._notes: tuple[str, ...] = counted.notes
             if self._roles.score is None:
                 raise _only_decisions(self.name)
             if self._roles.family is None and self._roles.cluster is None:
@@ -153,7 +136,7 @@ class CountedFiles:
     @property
     def labels(self) -> Names:
         """The labels that occur."""
-        return labels_of(self._kinds)
+        return labels_of_kinds(self._kinds)
 
     def tallies(self, sides: Mapping[str, Any] | None = None) -> ScoredTallies:
         """What was counted, with the sides that were said, or with those of other rows."""
@@ -182,9 +165,7 @@ class CountedFiles:
             rows = coded_columns(columns)
             probable = list(self._reading.roles.probabilities)
             rows = ranked(rows, probable, rows.truth.kind, self._sides)
-            family = self._reading.roles.family
-            kinds = rows.truth if family is None else _kinds_of(rows, family)
-            yield replace(rows, truth=kinds, slices={}, days=None)
+            yield kinds_of(rows, self._reading.roles.family)
 
 
 def _only_decisions(name: str) -> ScoreError:
@@ -197,61 +178,3 @@ def _only_decisions(name: str) -> ScoreError:
 def family_of(files: CountedFiles) -> str:
     """What the column of families is called; labels that are families have a name too."""
     return files.family or FAMILY
-
-
-def _families(
-    kinds: Tally, resolved: Resolved, *, against: bool
-) -> tuple[ScoreTally, Sample | None]:
-    """The scores and rows by family; ``against`` one negative label all others are positive."""
-    split = [name.partition(_BETWEEN) for name in kinds.labels.names]
-    own = [family if between else label for label, between, family in split]
-    positive = [
-        label != resolved.labels[0] if against else label == resolved.positive
-        for label, _, _ in split
-    ]
-    held = sorted({name for name, is_one in zip(own, positive, strict=True) if is_one})
-    labels = (resolved.labels[0], *held)
-    at = {
-        kind: labels.index(name, 1) if is_one else 0
-        for kind, name, is_one in zip(kinds.labels.names, own, positive, strict=True)
-    }
-    key = SCORE if SCORE in kinds.scores else (PROBABILITY, resolved.positive or "")
-    smallest = kinds.extremes[key][0]
-    scores = kinds.scores[key].placed(labels, at).starting_at(smallest)
-    sample = kinds.sample
-    if sample is None or resolved.sample is None:
-        return scores, None
-    if len(sample.models) * sample.width > 1:
-        column = list(kinds.columns or ()).index(resolved.positive or "")
-        sample = replace(sample, scores=sample.scores[:, [column]])
-    return scores, sample.placed(labels, at)
-
-
-def _kinds_of(rows: Coded, family: str) -> Labels:
-    """Label and family together as one label."""
-    named = rows.slices[family]
-    pairs = rows.truth.codes.astype(np.int64) * len(named.names) + named.codes
-    seen = np.bincount(pairs, minlength=len(rows.truth.names) * len(named.names)) > 0
-    names = [f"{label}{_BETWEEN}{kind}" for label in rows.truth.names for kind in named.names]
-    kept = tuple(name for name, is_there in zip(names, seen, strict=True) if is_there)
-    codes = (np.cumsum(seen) - 1)[pairs].astype(np.min_scalar_type(max(len(kept) - 1, 0)))
-    return Labels(codes, kept, rows.truth.kind)
-
-
-def _by_label(kinds: Tally, labels: Names) -> Tally:
-    """The same tally by label alone."""
-    at = {name: labels.names.index(name.partition(_BETWEEN)[0]) for name in kinds.labels.names}
-    return replace(
-        kinds,
-        labels=labels,
-        decided={key: table.placed(labels.names, at) for key, table in kinds.decided.items()},
-        scores={key: table.placed(labels.names, at) for key, table in kinds.scores.items()},
-        clusters=kinds.clusters
-        and {
-            key: table.placed(
-                labels.names, at, (table.columns or ()).index, table.columns or labels.names
-            )
-            for key, table in kinds.clusters.items()
-        },
-        sample=kinds.sample and kinds.sample.placed(labels.names, at),
-    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.evaluation.findings import Finding as Frame
-from assay.evaluation.findings.finding import Severity
+from assay.evaluation.findings.finding import Code, Severity
 
 if TYPE_CHECKING:
     from assay.learn.checks.case import Case
@@ -49,19 +49,13 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class CodedCheck:
+class CodedCheck(Code):
     """One coded check: ``look`` gives what it saw where there is something to say, else None.
 
-    ``severity`` is the worst that it can be. ``title`` names what is found, ``why`` tells what it
-    changes, ``remedy`` what to do about it, ``pitfall`` to which of the ten pitfalls it belongs.
-    The docstring of ``look`` says what is looked for, with an example.
+    ``pitfall`` is to which of the ten it belongs. The docstring of ``look`` says what is looked
+    for, with an example.
     """
 
-    code: str
-    severity: Severity
-    title: str
-    why: str
-    remedy: str
     pitfall: str | None
     look: Callable[[Case], Seen | None]
 

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from assay.errors import InputError
 from assay.evaluation.words import count, listed
 from assay.inference import Estimate
-from assay.inference.fields import Recorded, finite, stored
+from assay.inference.fields import Recorded, stored
+from assay.inference.not_finite import finite
 from assay.learn.checks.case import TEST, TRAIN, Case
 from assay.learn.checks.drop import Judging, drops
 from assay.learn.checks.groups_across import values_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay.inference import Estimate
-from assay.inference.fields import finite
+from assay.inference.not_finite import finite
 from assay.inference.quantiles import normal
 from assay.report.html.blocks import behind
 from assay.report.html.limits import Limits

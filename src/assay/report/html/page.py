@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from assay.evaluation.findings import CHECKS, Finding
+from assay.evaluation.findings import Finding
 from assay.report.html import assets
 from assay.report.html.limits import Limits
 from assay.report.html.operating import operating_of
 from assay.report.html.parts import parts_of
 from assay.report.html.text import left_out, named, pieces, sentence
 from assay.report.numbers import count
-from assay.report.sections import Provenance, Report
+from assay.report.provenance import Provenance
+from assay.report.sections import Report
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -88,13 +89,12 @@ def environment(*packages: str) -> Environment:
 
 
 def _told(finding: Finding, limits: Limits) -> Told:
-    check = next((check for check in CHECKS if check.code == finding.code), None)
     return Told(
         sentence(finding.code, limits),
         finding.severity,
         sentence(finding.message, limits),
-        "" if check is None else check.why,
-        "" if check is None else check.remedy,
+        sentence(finding.why, limits),
+        sentence(finding.remedy, limits),
     )
 
 
@@ -107,6 +107,18 @@ def _made(made: Provenance | None, limits: Limits) -> dict[str, object] | None:
         "inputs": [
             (named(name, 2 * limits.letters), count(size), sentence(digest, limits))
             for name, size, digest in made.inputs[: limits.lines]
+            if size is not None and digest is not None
+        ],
+        "others": [
+            (called, sentence(str(value), limits))
+            for called, value in (
+                ("Rows", None if made.rows is None else count(made.rows)),
+                ("Seed", made.seed),
+                ("Commit", made.commit),
+                ("Platform", made.platform),
+                ("Time", made.made),
+            )
+            if value is not None
         ],
         "left": left_out(len(made.inputs) - limits.lines, "inputs"),
     }

@@ -237,3 +237,25 @@ def _distinct_objects(values: list[Any]) -> tuple[list[Any], Array]:
             distinct.append(value)
         codes[row] = position[key]
     return distinct, codes
+
+
+class Texts:
+    """A column of text that grows piece by piece."""
+
+    def __init__(self) -> None:
+        self._pieces: list[pl.Series] = []
+        self.nbytes = 0
+
+    def reserve(self, more: int) -> None:
+        """Text has no size beforehand."""
+
+    def extend(self, values: pl.Series) -> None:
+        """Add values at the end."""
+        self._pieces.append(values)
+        self.nbytes += int(values.estimated_size())
+
+    def done(self) -> pl.Series:
+        """The texts."""
+        import polars as pl
+
+        return pl.concat(self._pieces) if self._pieces else pl.Series(dtype=pl.String)

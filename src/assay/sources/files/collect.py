@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,31 +12,22 @@ import numpy.typing as npt
 from assay.errors import EmptyInput, InputError, ScoreError
 from assay.sources.batch import LabelDigest
 from assay.sources.columns import TEXT, native
-from assay.sources.files.builders import LabelCodes, NameCodes, Numbers
-from assay.sources.files.checks import DayCheck, Problem, check_names
-from assay.sources.files.ids import Texts, check_ids
-from assay.sources.files.label_check import LabelCheck
+from assay.sources.files.bad_rows import ADVICE, LISTED, BadRows, place_in, where
+from assay.sources.files.builders import LabelCodes, NameCodes, Numbers, Texts
 from assay.sources.files.memory import Budget
-from assay.sources.files.number_checks import (
-    CountCheck,
-    NumberCheck,
-    WeightCheck,
-    check_probabilities,
-)
 from assay.sources.files.request import Refused, Request
-from assay.sources.files.roles import Roles
 from assay.sources.files.said import NUMBER, VALUE, Said, check_said, not_a_number
 from assay.sources.files.table import Piece, Table
+from assay.sources.number_checks import check_probabilities
+from assay.sources.row_checks import Place, check_ids
 from assay.sources.times import MOST_DAYS
+from assay.sources.validation import Checked, Roles, RowCheck, skips
 
 Array: TypeAlias = npt.NDArray[Any]
 Builder: TypeAlias = LabelCodes | NameCodes | Numbers | Said | Texts
 
 MOST_NAMES = 1000
-LISTED = 100
-BROKEN = "record: no row"
 _WIDTHS = {"score": 8, "count": 8, "weight": 8, "cluster": 4, "id": 32}
-ADVICE = "Correct the row, or leave such rows out with on_bad_row='skip'"
 
 
 class Store:
@@ -113,7 +103,7 @@ class Store:
         return isinstance(part, Said) and part.only_numbers
 
     def done(self, kind: str | None = None) -> dict[str, Any]:
-        """The columns for :func:`assay.sources.from_arrays`, labels as coded columns."""
+        """The columns by the names of :func:`assay.evaluate`, labels as coded columns."""
         names = {
             "label": "y_true",
             "decision": "y_pred",
@@ -152,19 +142,12 @@ class Collector:
     def __init__(self, roles: Roles, request: Request, budget: Budget) -> None:
         self._roles = roles
         self._budget = budget
-        self._stops = request.on_bad_row == "stop"
-        self._label = None
-        if roles.label is not None:
-            self._label = LabelCheck(roles.label, "label", may_be_missing=request.unlabelled)
-        self._decision = None if roles.decision is None else LabelCheck(roles.decision, "decision")
-        self._days = None if roles.time is None else DayCheck(roles.time)
+        self._check = RowCheck(roles, unlabelled=request.unlabelled)
+        self._bad = BadRows(stops=not skips(request.on_bad_row))
         self.labelled = Store(roles, labelled=True)
         self.unlabelled = Store(roles, labelled=False) if request.unlabelled else None
         self.rows_read = 0
-        self.rows_refused = 0
         self.rows_labelled = 0
-        self.reasons: dict[str, int] = {}
-        self.refused: list[Refused] = []
         self.doubtful: dict[str, list[Refused]] = {column: [] for column in roles.models or ()}
         self.digest = LabelDigest()
         self._before = 0
@@ -192,27 +175,32 @@ class Collector:
             width += 4 if role == "score" and column in table.narrow else _WIDTHS.get(role, 0)
         return width
 
+    @property
+    def rows_refused(self) -> int:
+        """How many rows were left out."""
+        return self._bad.rows_refused
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many rows were left out, by the reason."""
+        return self._bad.reasons
+
+    @property
+    def refused(self) -> list[Refused]:
+        """The first of them."""
+        return self._bad.refused
+
     def add(self, piece: Piece, name: str) -> None:
         """Check the rows of a piece and keep the good ones."""
-
-        def place(i: int) -> str:
-            if piece.line is None:
-                return f"{name}, row {piece.rows[i]}"
-            return f"{name}, line {piece.line(i)}"
-
         with _named(name):
-            values, missing, problems = self._checked(piece, place)
-        bad = np.zeros(piece.frame.height, bool)
-        for problem in problems:
-            if not problem.fatal:
-                bad |= problem.rows
-        repeats = values.get(("rows", ""))
-        self._judge(piece, name, problems, bad, repeats)
+            checked = self._checked(piece, place_in(piece, name))
+        repeats = checked.values.get(("rows", ""))
+        bad = self._bad.judge(piece, name, checked.problems, repeats)
         rows = piece.frame.height if repeats is None else int(repeats.sum())
         self.rows_read += rows + len(piece.broken)
         with _named(name):
-            self._keep(values, bad, missing)
-        self._doubt(piece, name, values, bad)
+            self._keep(checked.values, bad, checked.missing)
+        self._doubt(piece, name, checked.values, bad)
         held = self.labelled.nbytes + (self.unlabelled.nbytes if self.unlabelled else 0)
         self._budget.must_hold(held, name=name)
 
@@ -227,7 +215,7 @@ class Collector:
                 reason = not_a_number(column, found[VALUE][i])
                 line = None if piece.line is None else piece.line(i)
                 listed.append(Refused(int(piece.rows[i]), reason, name, line))
-            if listed and self._stops and self.labelled.only_numbers(column):
+            if listed and self._bad.stops and self.labelled.only_numbers(column):
                 raise must_be_a_number(listed[0])
 
     def _keep(self, values: dict[tuple[str, str], Any], bad: Array, missing: Array) -> None:
@@ -240,44 +228,11 @@ class Collector:
         self.labelled.extend(values, ~bad if bad.any() else None)
         self.rows_labelled += self.labelled.rows - before
 
-    def _checked(
-        self, piece: Piece, place: Any
-    ) -> tuple[dict[tuple[str, str], Any], Array, list[Problem]]:
+    def _checked(self, piece: Piece, place: Place) -> Checked:
+        """The rows of a piece, with what several models said of them, and what they are called."""
         roles, frame = self._roles, piece.frame
-        values: dict[tuple[str, str], Any] = {}
-        missing = np.zeros(frame.height, bool)
-        problems: list[Problem] = []
-        if self._label is not None:
-            labels, missing, problems = self._label.check(frame[self._label.column], place)
-            values["label", ""] = labels
-        if self._decision is not None:
-            found, _, odd = self._decision.check(frame[self._decision.column], place)
-            values["decision", ""] = found
-            problems += odd
-        for role, column, check in (
-            ("score", roles.score, NumberCheck),
-            ("count", roles.count, CountCheck),
-            ("weight", roles.weight, WeightCheck),
-        ):
-            if column is not None:
-                values[role, ""], odd = check(column).check(frame[column])
-                if role == "weight" and self.unlabelled is not None:
-                    # A weight says what a labelled row stands for; other rows need none.
-                    odd = [replace(each, rows=each.rows & ~missing) for each in odd]
-                problems += odd
-        numbers, odd = check_probabilities(frame, roles.probabilities)
-        problems += odd
-        values |= {("probability", label): column for label, column in numbers.items()}
-        for column in (*roles.slices, *([roles.cluster] if roles.cluster else [])):
-            names, odd = check_names(frame[column])
-            values["slice", column] = names
-            problems += odd
-        if roles.cluster is not None:
-            values["cluster", ""] = values["slice", roles.cluster]
-        if self._days is not None:
-            days, odd = self._days.check(frame[self._days.column], place)
-            values["time", ""] = days
-            problems += odd
+        checked = self._check.check(frame, place)
+        values, problems = checked.values, checked.problems
         if roles.models is not None:
             values["row", ""] = self._before + np.asarray(piece.rows, np.int64)
             for column in roles.models:
@@ -287,60 +242,10 @@ class Collector:
                 numbers, odd = check_probabilities(frame, by_label)
                 values |= {(pattern, label): column for label, column in numbers.items()}
                 problems += odd
-        if roles.rows is not None:
-            values["rows", ""] = frame[roles.rows].to_numpy().astype(np.int64)
         if roles.id is not None:
             values["id", ""], odd = check_ids(frame[roles.id])
             problems += odd
-        return values, missing, problems
-
-    def _judge(
-        self, piece: Piece, name: str, problems: list[Problem], bad: Array, repeats: Array | None
-    ) -> None:
-        """Raise what has to stop everything; list what is only left out."""
-        fatal = [p for p in problems if p.fatal and p.rows.any()]
-        first_fatal = min((int(p.rows.argmax()) for p in fatal), default=None)
-        listed = self._listed(piece, name, problems, bad)
-        if self._stops and listed:
-            at, broken, error = listed[0]
-            if first_fatal is None or at.row <= piece.rows[first_fatal]:
-                found = f"found {at.reason}" if broken else at.reason
-                raise error(f"{where(at)}: {found}. {ADVICE}")
-        if first_fatal is not None:
-            chosen = next(p for p in fatal if p.rows[first_fatal])
-            line = None if piece.line is None else piece.line(first_fatal)
-            at = Refused(int(piece.rows[first_fatal]), chosen.why(first_fatal), name, line)
-            raise chosen.error(f"{where(at)}: {at.reason}")
-        if piece.broken:
-            self._count_refused(BROKEN, len(piece.broken))
-        told = np.zeros(len(bad), bool)
-        for problem in problems:
-            first = problem.rows & ~told
-            if first.any():
-                amount = first.sum() if repeats is None else repeats[first].sum()
-                self._count_refused(problem.kind, int(amount))
-                told |= first
-        self.refused += [at for at, _, _ in listed][: LISTED - len(self.refused)]
-
-    def _count_refused(self, reason: str, rows: int) -> None:
-        self.reasons[reason] = self.reasons.get(reason, 0) + rows
-        self.rows_refused += rows
-
-    def _listed(
-        self, piece: Piece, name: str, problems: list[Problem], bad: Array
-    ) -> list[tuple[Refused, bool, type[InputError]]]:
-        """The first bad rows of a piece in order, as many as are still listed."""
-        room = 1 if self._stops else LISTED - len(self.refused)
-        found: list[tuple[Refused, bool, type[InputError]]] = [
-            (Refused(at.row, at.reason, name, at.line), True, InputError)
-            for at in piece.broken[:room]
-        ]
-        for i in np.flatnonzero(bad)[:room].tolist() if room else ():
-            problem = next(p for p in problems if not p.fatal and p.rows[i])
-            line = None if piece.line is None else piece.line(i)
-            at = Refused(int(piece.rows[i]), problem.why(i), name, line)
-            found.append((at, False, problem.error))
-        return sorted(found, key=lambda one: one[0].row)
+        return checked
 
     def take(self) -> tuple[dict[str, Any], dict[str, Any] | None]:
         """The columns of the rows since the last time, labelled and not, which are let go."""
@@ -382,8 +287,3 @@ def _named(name: str) -> Iterator[None]:
 def must_be_a_number(at: Refused) -> ScoreError:
     """The error for a row of scores that holds none."""
     return ScoreError(f"{where(at)}: {at.reason}. {ADVICE}")
-
-
-def where(at: Refused) -> str:
-    """The place of a row, in words."""
-    return f"{at.file}, row {at.row}" if at.line is None else f"{at.file}, line {at.line}"

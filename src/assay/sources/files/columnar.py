@@ -10,8 +10,8 @@ from assay.errors import InputError
 from assay.sources.files import arrow, parquet
 from assay.sources.files.formats import ARROW_STREAM
 from assay.sources.files.guard import guarded
-from assay.sources.files.number_checks import is_narrow
 from assay.sources.files.table import Meter, Piece, Table
+from assay.sources.number_checks import is_narrow
 
 if TYPE_CHECKING:
     import polars as pl

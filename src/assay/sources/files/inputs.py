@@ -13,9 +13,11 @@ from pathlib import Path, PurePath
 from typing import TypeAlias
 
 from assay.errors import InputError
+from assay.sources.files import spark
 from assay.sources.files.hive import Keys, files_in, keys_of
 from assay.sources.files.postgres import POSTGRESQL, Address, is_address, parsed
 from assay.sources.files.request import Input, Request
+from assay.sources.files.spark import is_spark
 from assay.sources.files.sql import DUCKDB, SQLITE
 
 # A file, folder, pattern or query by its name.
@@ -92,6 +94,8 @@ def shown(name: str) -> str:
 
 def without_query(given: str) -> str:
     """An input as it goes into a message: of a server only the address, without a password."""
+    if is_spark(given):
+        return spark.SPARK
     if not is_address(given):
         return given
     try:
@@ -112,6 +116,10 @@ def _sources(given: str, request: Request) -> Iterator[Source]:
     if is_address(given):
         address, query = parsed(given)
         yield Source(shown(address.name), None, POSTGRESQL, query, address)
+        return
+    if is_spark(given):
+        name, query = spark.parsed(given)
+        yield Source(shown(name), None, spark.SPARK, query)
         return
     for engine in (SQLITE, DUCKDB):
         if given.startswith(f"{engine}:"):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from assay.errors import InputError, LabelError
 from assay.sources.batch import LabelDigest, Labels
-from assay.sources.files.collect import LISTED, where
+from assay.sources.files.bad_rows import LISTED, where
 from assay.sources.files.formats import TEXTS, by_name
 from assay.sources.files.inputs import STDIN, is_named, shown
 from assay.sources.files.part import SHOWN, Part
@@ -46,7 +46,7 @@ class Model:
 class Matched:
     """The rows that all models judged.
 
-    ``columns`` are the label and what else was asked for, for :func:`assay.sources.from_arrays`;
+    ``columns`` are the label and what else was asked for, as :func:`assay.evaluate` names them;
     the models are in ``scores``, in ``decisions`` or, as columns by label, in ``probabilities``.
     ``rows`` are the numbers of the rows, counted
     from 1 over all inputs. ``rows_read`` and ``rows_refused`` are those of the main file; ``files``

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from assay.errors import InputError
-from assay.sources.counts import CELLS, LIMIT, ORIENTATIONS
+from assay.sources.amounts import CELLS, LIMIT, ORIENTATIONS
 from assay.sources.files.inputs import STDIN, shown
 
 LARGEST_FILE = 8 << 20

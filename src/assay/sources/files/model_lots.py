@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from assay.errors import EmptyInput
 from assay.sources.batch import Labels, Named
-from assay.sources.files.collect import LISTED, Collector
+from assay.sources.files.bad_rows import LISTED
+from assay.sources.files.collect import Collector
 from assay.sources.files.matched import Model
 from assay.sources.files.read import Reading
 from assay.sources.files.request import Progress, Refused, Request, Rows, silent
@@ -24,12 +25,16 @@ LOT = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class ModelLot:
-    """Some rows: their labels, the score that each model gave, and what else is counted."""
+    """Some rows: their labels, the score that each model gave, and what else is counted.
+
+    ``empty`` is how many rows of count zero were left out before.
+    """
 
     truth: Labels
     scores: Mapping[str, Array]
     counts: npt.NDArray[np.int64] | None = None
     families: Named | None = None
+    empty: int = 0
 
     @property
     def size(self) -> int:
@@ -44,6 +49,7 @@ class ModelLot:
             {name: column[kept] for name, column in self.scores.items()},
             None if self.counts is None else self.counts[kept],
             None if families is None else replace(families, codes=families.codes[kept]),
+            self.empty,
         )
 
 

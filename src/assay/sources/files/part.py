@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError
 from assay.sources.batch import Labels, Named
-from assay.sources.files.collect import LISTED, must_be_a_number
+from assay.sources.files.bad_rows import LISTED
+from assay.sources.files.collect import must_be_a_number
 from assay.sources.files.request import Refused, Rows
 from assay.sources.files.said import decisions_of
 

@@ -21,10 +21,11 @@ from assay.sources.files.jsonl import jsonl
 from assay.sources.files.memory import Budget
 from assay.sources.files.numpy_files import npy_table, npz_table
 from assay.sources.files.request import Progress, Request, Rows, silent
-from assay.sources.files.roles import Roles, roles_of, same_roles
+from assay.sources.files.roles import roles_of, same_roles
 from assay.sources.files.sql import sql_table
 from assay.sources.files.table import Meter, Table
 from assay.sources.files.text import must_be_narrow, unpacked, utf8
+from assay.sources.validation import Roles, skips
 
 _HEAD = 1 << 16
 _SMALLEST_LIMIT = 1 << 24
@@ -129,8 +130,7 @@ def _must_make_sense(request: Request) -> None:
             f"max_memory= must be {_SMALLEST_LIMIT >> 20} MiB at least; found "
             f"{request.max_memory:,} bytes"
         )
-    if request.on_bad_row not in ("stop", "skip"):
-        raise InputError(f"on_bad_row= is stop or skip; found {request.on_bad_row!r}")
+    skips(request.on_bad_row)
 
 
 def _total(found: Sequence[Source]) -> int | None:

@@ -74,6 +74,16 @@ class RefusedRow(TypedDict, total=False):
     line: int | None
 
 
+def refused_row(refused: Refused) -> RefusedRow:
+    """A refused row as a result tells it."""
+    return {
+        "row": refused.row,
+        "reason": refused.reason,
+        "file": refused.file,
+        "line": refused.line,
+    }
+
+
 class RowSource(TypedDict, total=False):
     """Where the rows of a result came from, how many were used, and which were refused.
 
@@ -107,7 +117,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Rows:
-    """What was read: columns for :func:`assay.sources.from_arrays`, and how they came about.
+    """What was read: columns by the names of :func:`assay.evaluate`, and how they came about.
 
     ``columns`` holds the labelled rows. ``unlabelled`` holds what the model said (``y_score``,
     ``y_pred`` or ``y_proba``) and the ``counts`` of rows without a label, where those are allowed.

@@ -3,74 +3,20 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 from assay.errors import InputError
 from assay.sources.files.inputs import is_named
 from assay.sources.files.request import Request
 from assay.sources.files.table import Table
+from assay.sources.validation import DECISION, LABEL, SCORE, Roles
 
-LABEL, SCORE, DECISION = "label", "score", "decision"
 WELL_KNOWN = {
     LABEL: ("label", "y_true", "truth", "class", "target"),
     SCORE: ("score", "y_score", "prob", "probability"),
     DECISION: ("y_pred", "prediction", "decision"),
 }
 _LISTED = 30
-
-
-@dataclass(frozen=True)
-class Roles:
-    """The columns to read, by what they are.
-
-    ``probabilities`` maps a label, as text, to its column. ``slices`` has the family in it.
-    ``models`` are columns of what several models said, None where one model is judged;
-    ``model_classes`` maps a pattern that names a model's probabilities to columns, by label.
-    ``rows`` tells how many equal rows each row stands for, where they were grouped before.
-    """
-
-    label: str | None
-    score: str | None = None
-    decision: str | None = None
-    probabilities: Mapping[str, str] = field(default_factory=dict)
-    slices: tuple[str, ...] = ()
-    family: str | None = None
-    time: str | None = None
-    count: str | None = None
-    weight: str | None = None
-    cluster: str | None = None
-    models: tuple[str, ...] | None = None
-    id: str | None = None
-    model_classes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    rows: str | None = None
-
-    @property
-    def columns(self) -> list[str]:
-        """Every column once."""
-        single = [self.label, self.score, self.decision, *self.probabilities.values()]
-        single += [*self.slices, self.time, self.count, self.weight, self.cluster]
-        single += [*(self.models or ()), self.id, self.rows]
-        single += [
-            column for by_label in self.model_classes.values() for column in by_label.values()
-        ]
-        return list(dict.fromkeys(column for column in single if column is not None))
-
-    @property
-    def chosen(self) -> dict[str, str]:
-        """The column of each role that has one."""
-        named = {
-            LABEL: self.label,
-            SCORE: self.score,
-            DECISION: self.decision,
-            "family": self.family,
-            "time": self.time,
-            "count": self.count,
-            "weight": self.weight,
-            "cluster": self.cluster,
-            "id": self.id,
-        }
-        return {role: column for role, column in named.items() if column is not None}
 
 
 def roles_of(table: Table, request: Request) -> Roles:

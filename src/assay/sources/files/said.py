@@ -13,8 +13,8 @@ from assay.errors import LabelError, ScoreError
 from assay.sources.batch import Labels
 from assay.sources.columns import BOOLEAN, label_kind
 from assay.sources.files.builders import LabelCodes, Numbers, distinct_of
-from assay.sources.files.checks import Problem, plain, value_shown, whole_column
-from assay.sources.files.number_checks import numbers_of
+from assay.sources.number_checks import numbers_of
+from assay.sources.row_checks import Problem, plain, value_shown, whole_column
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, install_line
-from assay.sources.files import postgres
+from assay.sources.files import postgres, spark
 from assay.sources.files.postgres import POSTGRESQL, must_only_read
+from assay.sources.files.spark import SPARK
 from assay.sources.files.table import Meter, Piece, Table
 from assay.sources.files.values import series_of
 from assay.sources.selects import one_select
@@ -40,6 +41,10 @@ def connected(source: Source, limit: int) -> Iterator[Any]:
     What the database says against a statement becomes an error that names the source.
     """
     must_have_query(source)
+    if source.engine == SPARK:
+        with spark.connected(source.query, source.name) as session:
+            yield session
+        return
     if source.address is not None:
         must_only_read(source.query, source.name)
         with postgres.connected(source.address) as connection:
@@ -106,6 +111,9 @@ def _must_be(engine: str, path: Path, name: str) -> None:
 def _rows(source: Source, batch_rows: int, limit: int) -> Iterator[Any]:
     """The names of a query's columns, and then its rows in batches."""
     must_have_query(source)
+    if source.engine == SPARK:
+        yield from spark.rows_of(source.query, source.name, batch_rows)
+        return
     if source.address is not None:
         yield from postgres.rows_of(source.address, source.query, batch_rows)
         return

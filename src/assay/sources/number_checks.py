@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.errors import CountError, InputError, ScoreError
-from assay.sources.counts import exact_counts, whole_text
-from assay.sources.files.checks import Array, Problem, plain, value_shown, whole_column
+from assay.sources.amounts import (
+    LARGEST_WEIGHT,
+    exact_counts,
+    not_weights,
+    too_heavy,
+    whole_text,
+)
+from assay.sources.row_checks import Array, Problem, plain, value_shown, whole_column
 
 if TYPE_CHECKING:
     import polars as pl
 
-_SUM_TOLERANCE = 1e-6
+SUM_TOLERANCE = 1e-6
 # What may stand around a number.
 _BLANKS = " \t"
 
@@ -108,7 +114,20 @@ class WeightCheck(NumberCheck):
 
     def bad(self, numbers: Array) -> Array:
         """The rows that hold no weight."""
-        return np.asarray(~np.isfinite(numbers) | (numbers < 0))
+        return not_weights(numbers)
+
+    def check(self, values: pl.Series) -> tuple[Array, list[Problem]]:
+        """The weights, and what is wrong; they are squared, so they have an end."""
+        numbers, problems = super().check(values)
+        heavy = too_heavy(numbers) & np.isfinite(numbers)
+        if heavy.any():
+            most = f"{LARGEST_WEIGHT:g}"
+
+            def reason(i: int) -> str:
+                return f"column {self.column!r}: found {value_shown(values[i])}, above {most}"
+
+            problems.append(Problem(heavy, reason, self.error, kind=f"weight: above {most}"))
+        return numbers, problems
 
 
 class CountCheck(NumberCheck):
@@ -128,7 +147,7 @@ class CountCheck(NumberCheck):
 
 
 def _countable(values: pl.Series) -> Array | None:
-    """A column for :func:`assay.sources.counts.exact_counts`; None if it never could be counts."""
+    """A column for :func:`assay.sources.amounts.exact_counts`; None if it never could be counts."""
     import polars as pl
 
     values = values if isinstance(values.dtype, pl.Decimal) else plain(values)
@@ -163,6 +182,16 @@ def _whole_texts(values: pl.Series) -> Array:
     return found
 
 
+def not_probabilities(numbers: Array) -> Array:
+    """Which numbers are no probabilities."""
+    return np.asarray(~((numbers >= 0) & (numbers <= 1)))
+
+
+def off_one(total: Array) -> Array:
+    """Which sums of probabilities are not 1; what is not finite was found before."""
+    return np.asarray(np.nan_to_num(np.abs(total - 1), nan=0.0, posinf=0.0) > SUM_TOLERANCE)
+
+
 class ProbabilityCheck(NumberCheck):
     """A probability a row."""
 
@@ -171,7 +200,7 @@ class ProbabilityCheck(NumberCheck):
 
     def bad(self, numbers: Array) -> Array:
         """The rows that hold no probability."""
-        return np.asarray(~((numbers >= 0) & (numbers <= 1)))
+        return not_probabilities(numbers)
 
 
 def check_probabilities(
@@ -186,8 +215,7 @@ def check_probabilities(
         problems += odd
     if len(found) > 1 and not any(problem.fatal for problem in problems):
         total = np.sum(list(found.values()), axis=0)
-        # What is not finite was found above.
-        off = np.nan_to_num(np.abs(total - 1), nan=0.0, posinf=0.0) > _SUM_TOLERANCE
+        off = off_one(total)
         if off.any():
             names = ", ".join(map(repr, columns.values()))
 

@@ -1,4 +1,4 @@
-"""Counts: frequencies that stay exact, whatever they came as."""
+"""What a row stands for: counts, frequencies that stay exact, and sampling weights."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from assay.sources.columns import array_of, scores_of
 Array: TypeAlias = npt.NDArray[Any]
 
 LIMIT = 2**62
+LARGEST_WEIGHT = 1e100
 # The cells of two classes, and what the rows of a matrix may be.
 CELLS = ("tp", "fp", "fn", "tn")
 ORIENTATIONS = ("truth-rows", "predicted-rows")
@@ -110,3 +111,62 @@ def _total(counts: npt.NDArray[np.int64]) -> int:
     """The sum, which 64 bits may be too few for."""
     high, low = counts >> _HALF, counts & ((1 << _HALF) - 1)
     return (int(high.sum()) << _HALF) + int(low.sum())
+
+
+def not_weights(numbers: Array) -> npt.NDArray[np.bool_]:
+    """Which numbers are no weights."""
+    return np.asarray(~np.isfinite(numbers) | (numbers < 0))
+
+
+def too_heavy(numbers: Array) -> npt.NDArray[np.bool_]:
+    """Which weights are too large to be squared."""
+    return np.asarray(numbers > LARGEST_WEIGHT)
+
+
+def amounts_of(
+    counts: Any, sample_weight: Any
+) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[np.float64] | None]:
+    """Counts or weights, where there are some; never both."""
+    if counts is not None and sample_weight is not None:
+        raise CountError("give counts (frequencies) or sample_weight (sampling weights), not both")
+    return None if counts is None else counts_of(counts, "counts"), _weights(sample_weight)
+
+
+def _amounts(values: Any, name: str) -> Array:
+    try:
+        return scores_of(values, name)
+    except ScoreError as odd:
+        raise CountError(str(odd)) from odd
+
+
+def _weights(weights: Any) -> npt.NDArray[np.float64] | None:
+    if weights is None:
+        return None
+    array = _amounts(weights, "sample_weight").astype(np.float64)
+    bad = np.flatnonzero(not_weights(array))
+    if len(bad):
+        raise CountError(
+            f"sample_weight must be finite and not negative; row {bad[0]} has {array[bad[0]]}"
+        )
+    if not array.any():
+        raise CountError("all weights are zero; there are no rows left")
+    if too_heavy(array).any():
+        raise CountError(f"sample_weight must stay below {LARGEST_WEIGHT:g}: it is squared")
+    return array
+
+
+def repeated_counts(counts: Array, repeats: Array) -> Array:
+    """Counts of rows that stand for several; whole numbers of 64 bits must hold them."""
+    if len(counts) and int(counts.max()) * int(repeats.max()) >= LIMIT:
+        raise CountError(
+            f"rows that stand for up to {int(repeats.max()):,} others have counts of up to "
+            f"{int(counts.max()):,}; their product must be below 2^62"
+        )
+    return np.asarray(counts * repeats)
+
+
+def kept_of(amounts: Array | None) -> Array | None:
+    """The rows that count, None where all do: those of zero are as if they were not there."""
+    if amounts is None or amounts.all():
+        return None
+    return np.flatnonzero(amounts)

@@ -1,0 +1,297 @@
+"""One check of rows: arrays, frames and files refuse the same rows for the same reasons."""
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import assay
+from assay.errors import AssayError, EmptyInput, InputError
+from assay.sources.arrays import good_rows
+from assay.sources.files import Reading
+from assay.tally import Tally
+
+GOOD: dict[str, list[Any]] = {
+    "label": ["attack", "normal", "attack", "normal", "attack", "normal"],
+    "score": [0.9, 0.2, 0.7, 0.4, 0.3, 0.1],
+    "decision": ["attack", "normal", "attack", "attack", "normal", "normal"],
+    "count": [1, 2, 1, 3, 1, 1],
+    "weight": [0.5, 1.0, 2.0, 0.25, 1.0, 1.0],
+    "time": [f"2026-11-1{i}" for i in range(6)],
+    "p_attack": [0.9, 0.2, 0.7, 0.4, 0.3, 0.1],
+    "p_normal": [0.1, 0.8, 0.3, 0.6, 0.7, 0.9],
+    "p_worm": [0.0] * 6,
+}
+PROBABILITIES = {"attack": "p_attack", "normal": "p_normal", "worm": "p_worm"}
+# How a column of a frame is called where columns are arrays.
+ARRAYS = {
+    "score": "y_score",
+    "decision": "y_pred",
+    "count": "counts",
+    "weight": "sample_weight",
+    "time": "times",
+}
+# Columns that are read, those in which a value is bad, that value, and why it is.
+BAD: dict[str, tuple[tuple[str, ...], str, Any, str]] = {
+    "no label": (("score",), "label", None, "label: missing"),
+    "an empty label": (("score",), "label", "", "label: missing"),
+    "no score": (("score",), "score", None, "score: not a finite number"),
+    "a score that is no number": (("score",), "score", math.nan, "score: not a finite number"),
+    "infinity": (("score",), "score", math.inf, "score: not a finite number"),
+    "minus infinity": (("score",), "score", -math.inf, "score: not a finite number"),
+    "no decision": (("decision",), "decision", None, "decision: missing"),
+    "an empty decision": (("decision", "score"), "decision", "", "decision: missing"),
+    "a negative count": (
+        ("score", "count"),
+        "count",
+        -1,
+        "count: not a count: a whole number, not negative and below 2^62",
+    ),
+    "a count that is a fraction": (
+        ("score", "count"),
+        "count",
+        1.5,
+        "count: not a count: a whole number, not negative and below 2^62",
+    ),
+    "a negative weight": (
+        ("score", "weight"),
+        "weight",
+        -0.5,
+        "weight: not a weight, finite and not negative",
+    ),
+    "a weight that is no number": (
+        ("score", "weight"),
+        "weight",
+        math.nan,
+        "weight: not a weight, finite and not negative",
+    ),
+    "a weight that can't be squared": (
+        ("score", "weight"),
+        "weight",
+        1e101,
+        "weight: above 1e+100",
+    ),
+    "no time": (("score", "time"), "time", None, "time: no moment"),
+    "a time that is none": (("score", "time"), "time", "noon", "time: no moment"),
+    "a probability above 1": (
+        ("probabilities",),
+        "p_attack",
+        1.5,
+        "probability: not a probability in [0, 1]",
+    ),
+    "no probability": (
+        ("probabilities",),
+        "p_normal",
+        math.nan,
+        "probability: not a probability in [0, 1]",
+    ),
+    "probabilities that do not sum to 1": (
+        ("probabilities",),
+        "p_worm",
+        0.5,
+        "probability: those of a row do not sum to 1",
+    ),
+    "a bad row of count zero": (
+        ("score", "count"),
+        "score",
+        math.nan,
+        "score: not a finite number",
+    ),
+}
+WORST = "a bad row of count zero"
+
+
+def table(case: str) -> dict[str, list[Any]]:
+    """The good rows, of which the fourth is made bad."""
+    _, column, value, _ = BAD[case]
+    rows = {name: list(values) for name, values in GOOD.items()}
+    rows[column][3] = value
+    if case == WORST:
+        rows["count"][3] = 0
+    return rows
+
+
+def asked(case: str) -> dict[str, Any]:
+    named = {name: name for name in BAD[case][0] if name != "probabilities"}
+    return named | ({"probabilities": PROBABILITIES} if "probabilities" in BAD[case][0] else {})
+
+
+def of_arrays(case: str, rows: Mapping[str, list[Any]], folder: Path, **more: Any) -> Tally:
+    columns: dict[str, Any] = {
+        ARRAYS[name]: rows[name] for name in BAD[case][0] if name != "probabilities"
+    }
+    if "probabilities" in BAD[case][0]:
+        columns["y_proba"] = {label: rows[column] for label, column in PROBABILITIES.items()}
+    return assay.count(rows["label"], **columns, **more)
+
+
+def of_numpy(case: str, rows: Mapping[str, list[Any]], folder: Path, **more: Any) -> Tally:
+    arrays = {name: np.array(values) for name, values in rows.items()}
+    return of_arrays(case, arrays, folder, **more)  # type: ignore[arg-type]
+
+
+def of_pandas_columns(case: str, rows: Mapping[str, list[Any]], folder: Path, **more: Any) -> Tally:
+    arrays = {name: pd.Series(values) for name, values in rows.items()}
+    return of_arrays(case, arrays, folder, **more)  # type: ignore[arg-type]
+
+
+def of_arrow_columns(case: str, rows: Mapping[str, list[Any]], folder: Path, **more: Any) -> Tally:
+    arrays = {name: pa.array(values) for name, values in rows.items()}
+    return of_arrays(case, arrays, folder, **more)  # type: ignore[arg-type]
+
+
+def of_frame(case: str, rows: Mapping[str, list[Any]], folder: Path, **more: Any) -> Tally:
+    return assay.count(pl.DataFrame(dict(rows), strict=False), label="label", **asked(case), **more)
+
+
+def of_pandas(case: str, rows: Mapping[str, list[Any]], folder: Path, **more: Any) -> Tally:
+    return assay.count(pd.DataFrame(dict(rows)), label="label", **asked(case), **more)
+
+
+FORMS: dict[str, Callable[..., Tally]] = {
+    "lists": of_arrays,
+    "numpy": of_numpy,
+    "columns of pandas": of_pandas_columns,
+    "columns of arrow": of_arrow_columns,
+    "polars": of_frame,
+    "pandas": of_pandas,
+}
+FILES = ("rows.csv", "rows.parquet")
+
+
+def written(name: str, rows: Mapping[str, list[Any]], folder: Path) -> str:
+    path = folder / name
+    frame = pl.DataFrame(dict(rows), strict=False)
+    if name.endswith(".csv"):
+        frame.write_csv(path)
+    else:
+        frame.write_parquet(path)
+    return str(path)
+
+
+def evaluated(path: str, case: str, **more: Any) -> assay.Evaluation:
+    return assay.evaluate_files(path, assay.Request(label="label", **asked(case), **more))
+
+
+def without(rows: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    return {name: [*values[:3], *values[4:]] for name, values in rows.items()}
+
+
+@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_bad_row_is_left_out_for_its_reason(form: str, case: str, tmp_path: Path) -> None:
+    rows, count = table(case), FORMS[form]
+    tally = count(case, rows, tmp_path, on_bad_row="skip")
+    assert dict(tally.refused.reasons) == {BAD[case][3]: 1}
+    assert tally.rows == 6
+    lists = of_arrays(case, rows, tmp_path, on_bad_row="skip")
+    assert tally.asked().to_bytes() == lists.asked().to_bytes()
+    left = count(case, without(rows), tmp_path)
+    assert tally.decided == left.decided
+    assert tally.scores == left.scores
+    assert tally.losses == left.losses
+
+
+@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("name", FILES)
+def test_files_leave_out_the_same_rows_for_the_same_reasons(
+    name: str, case: str, tmp_path: Path
+) -> None:
+    rows = table(case)
+    tally = of_arrays(case, rows, tmp_path, on_bad_row="skip")
+    path = written(name, rows, tmp_path)
+    reading = Reading([path], assay.Request(label="label", **asked(case), on_bad_row="skip"))
+    for collector in reading.pieces():
+        collector.take()
+    assert reading.reasons == dict(tally.refused.reasons) == {BAD[case][3]: 1}
+    evaluation = evaluated(path, case, on_bad_row="skip")
+    assert evaluation.source["rows_refused"] == 1
+    assert evaluation.tally.confusion == assay.Evaluation(tally).tally.confusion
+    assert evaluation.tally.scores == assay.Evaluation(tally).tally.scores
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_row_stops_every_form_with_the_same_error(case: str, tmp_path: Path) -> None:
+    rows = table(case)
+    kinds = set()
+    for count in FORMS.values():
+        with pytest.raises(InputError) as refused:
+            count(case, rows, tmp_path)
+        kinds.add(refused.type)
+    for name in FILES:
+        with pytest.raises(InputError) as refused:
+            evaluated(written(name, rows, tmp_path), case)
+        kinds.add(refused.type)
+    assert len(kinds) == 1
+
+
+def test_a_row_is_counted_once_by_its_first_reason() -> None:
+    truth, scores = ["a", None, None, "b", "a"], [0.9, math.nan, 0.5, math.inf, 0.1]
+    for form in (list, np.array, pd.Series, pl.Series):
+        reasons, (kept,) = good_rows({"y_true": form(truth), "y_score": form(scores)})
+        assert reasons == {"label: missing": 2, "score: not a finite number": 1}
+        assert list(kept["y_true"]) == ["a", "a"]
+        assert list(kept["y_score"]) == [0.9, 0.1]
+
+
+def test_masked_values_and_generators_are_columns_with_bad_rows() -> None:
+    scores = np.ma.array([0.9, 0.2, 0.1], mask=[False, True, False])
+    tally = assay.count([1, 0, 0], y_score=scores, on_bad_row="skip")
+    assert dict(tally.refused.reasons) == {"score: not a finite number": 1}
+    tally = assay.count(iter([1, None, 0]), y_score=iter([0.9, 0.2, 0.1]), on_bad_row="skip")
+    assert dict(tally.refused.reasons) == {"label: missing": 1}
+
+
+@pytest.mark.parametrize(
+    "probabilities",
+    [
+        [[0.9, 0.1], [0.5, 0.6], [0.2, 0.8]],
+        np.array([[0.9, 0.1], [0.5, 0.6], [0.2, 0.8]]),
+        pd.DataFrame({"attack": [0.9, 0.5, 0.2], "normal": [0.1, 0.6, 0.8]}),
+        pa.table({"attack": [0.9, 0.5, 0.2], "normal": [0.1, 0.6, 0.8]}),
+        [0.9, 1.5, 0.2],
+    ],
+)
+def test_probabilities_of_any_kind_have_bad_rows(probabilities: Any) -> None:
+    truth = ["attack", "normal", "normal"]
+    evaluation = assay.evaluate(truth, y_proba=probabilities, on_bad_row="skip")
+    assert evaluation.source == {"name": "arrays", "rows_read": 3, "rows_refused": 1}
+    assert evaluation.confusion.cells == ((1, 0), (0, 1))
+    assert any(note.startswith("1 row was left out: probability") for note in evaluation.notes)
+
+
+def test_whatever_takes_arrays_leaves_out_bad_rows() -> None:
+    truth = ["attack", "normal"] * 50
+    good, other = [0.9, 0.1] * 50, [0.8, 0.3, 0.4, 0.2] * 25
+    bad, worse = [math.nan, *good[1:]], [*other[:-1], math.inf]
+    skip: dict[str, Any] = {"on_bad_row": "skip"}
+    assert assay.recall(truth, y_score=bad, **skip).n == 49
+    running = assay.RunningTally(**skip).update(y_true=truth, y_score=bad)
+    assert running.tally.refused.total == 1
+    chosen = assay.choose_threshold(truth, y_score=bad, max_fpr=0.1, resamples=20, **skip)
+    assert (chosen.source["rows_read"], chosen.source["rows_refused"]) == (100, 1)
+    compared = assay.compare(truth, scores={"a": bad, "b": worse}, resamples=100, **skip)
+    assert compared.notes[0] == "2 rows were left out: score: not a finite number"
+    fewer = assay.compare(truth[1:-1], scores={"a": bad[1:-1], "b": worse[1:-1]}, resamples=100)
+    found, expected = ([d.to_dict() for d in each.differences] for each in (compared, fewer))
+    assert found == expected
+    judged = assay.gate(truth, new=bad, old=worse, rules="new-old(recall) >= -1", **skip)
+    assert judged.rows["rows"] == 98
+    assert judged.notes[0] == "2 rows were left out: score: not a finite number"
+
+
+def test_what_is_no_choice_and_what_leaves_nothing_is_refused() -> None:
+    with pytest.raises(InputError, match="on_bad_row= is stop or skip; found 'drop'"):
+        assay.evaluate([1, 0], y_score=[0.1, 0.2], on_bad_row="drop")  # type: ignore[arg-type]
+    with pytest.raises(EmptyInput, match="all 2 rows were refused; of row 0 column 'y_score'"):
+        assay.evaluate([1, 0], y_score=[math.nan] * 2, on_bad_row="skip")
+    with pytest.raises(AssayError, match="y_score has 1 rows and y_true has 2"):
+        assay.evaluate([1, 0], y_score=[0.5], on_bad_row="skip")
+    with pytest.raises(AssayError, match=r"found the number 0\.5"):
+        assay.evaluate([0.5, 1.0], y_score=[0.5, 0.2], on_bad_row="skip")
