@@ -160,16 +160,16 @@ def _keep(predictions: Path, store: str) -> None:
     file = str(predictions)
     there = ("--record", KEPT, "--store", store, "--quiet", "--format", "json")
     for tag, column in VERSIONS.items():
-        options = ("--score", column, "--tag", tag, "--keep-rows")
-        _printed(["evaluate", file, *JUDGED, *options, *there])
+        version = ("--score", column, "--tag", tag, "--keep-rows")
+        _printed(["evaluate", file, *JUDGED, *version, *there])
     for _, which, *options in DECISIONS.values():
         _printed([which, file, *options, *there])
     with Store(store, read_only=True) as kept:
         (old,) = kept.runs(name=KEPT, tag="old", limit=1).runs
     # That a rule does not hold is worth seeing, and no failure of the demo.
     with contextlib.suppress(click.exceptions.Exit):
-        options = ("--label", "label", "--score", "score", "--baseline", f"run:{old.id}")
-        _printed(["gate", file, *options, *RULES, *there])
+        beside = ("--label", "label", "--score", "score", "--baseline", f"run:{old.id}")
+        _printed(["gate", file, *beside, *RULES, *there])
 
 
 def _can_train() -> bool:

@@ -13,8 +13,9 @@ from assay.sources.files.inputs import sources
 from assay.sources.files.memory import Budget
 from assay.sources.files.read import opened
 from assay.sources.files.request import Request, silent
-from assay.sources.files.roles import LABEL, WELL_KNOWN
+from assay.sources.files.roles import WELL_KNOWN
 from assay.sources.files.table import Meter
+from assay.sources.validation import LABEL
 
 # Of wide files not every column is shown.
 _COLUMNS = 200
