@@ -147,6 +147,8 @@ def test_runs_are_compared_row_by_row_where_rows_were_kept(tmp_path: Path) -> No
         text = app.get(f"/compare?run={old}&run={new}").text
         assert "matched by their order" in text
         assert text.count('class="curve series-2"') == 4
+        where = app.post(f"/runs/{new}/threshold").headers["location"]
+        assert "Guaranteed" in app.get(f"{where}?max-fpr=20%25").text
         document = app.get(f"/compare.json?run={old}&run={new}").json()
         assert document["schema"] == "assay.compare/1"
         alone = recorded(store, "alone")
@@ -289,9 +291,13 @@ def test_old_files_go_when_there_are_too_many() -> None:
     with Harness(limits=Limits(kept=2)) as app:
         uploads = [sent(app, ROWS) for _ in range(3)]
         assert app.get(f"/judge/{uploads[0]}").status == 404
+        assert app.get("/judge").text.count("rows.csv") == 2
         assert len(list(app.site.folder.iterdir())) == 2
         folder = app.site.folder
     assert not folder.exists()
+    with Harness(limits=Limits(disk=2 * len(ROWS))) as app:
+        uploads = [sent(app, ROWS) for _ in range(3)]
+        assert list(app.site.uploads) == uploads[1:]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")

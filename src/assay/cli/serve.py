@@ -19,7 +19,6 @@ from assay.errors import InputError, install_line
 # Whatever has to be there, and the process that does the judging.
 _NEEDS = ("starlette", "uvicorn")
 WORKER = (sys.executable, "-P", "-m", "assay.cli.worker")
-TOKEN = "ASSAY_TOKEN"  # noqa: S105 - the name of the variable
 EXAMPLES = (
     ("on this machine, with the runs of assay.db", "assay serve"),
     ("another store and port, to look only", "assay serve --store team.db --port 9000 --read-only"),
@@ -148,6 +147,8 @@ def command(
 
 def _token(file: Path | None) -> str | None:
     """The token of a file, or of the environment."""
+    from assay.web.access import TOKEN
+
     if file is None:
         return os.environ.get(TOKEN) or None
     try:

@@ -10,6 +10,8 @@ from http.cookies import CookieError, SimpleCookie
 
 from assay.errors import InputError
 
+# The variable of the environment that may hold a token.
+TOKEN = "ASSAY_TOKEN"  # noqa: S105 - its name, not its value
 # 256 bits; a token that somebody chose needs at least so many letters.
 _BYTES = 32
 SHORTEST = 16

@@ -19,7 +19,7 @@ from assay.web.site import Settings, Site
 if TYPE_CHECKING:
     from assay.store import Store
 
-ROUTES = (*reference.ROUTES, *runs.ROUTES, *judging.ROUTES, *thresholds.ROUTES, *audits.ROUTES)
+ROUTES = (*reference.ROUTES, *thresholds.ROUTES, *runs.ROUTES, *judging.ROUTES, *audits.ROUTES)
 
 
 @dataclass(frozen=True)

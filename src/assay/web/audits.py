@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-import tempfile
-from pathlib import Path
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
@@ -54,7 +52,7 @@ async def _audited(site: Site, claims: str) -> str:
     kind = "json" if claims.lstrip().startswith("{") else "toml"
     if kind == "json":
         _must_be_json(claims)
-    folder = Path(tempfile.mkdtemp(dir=site.folder))
+    folder = site.new_folder()
     name = f"claims.{kind}"
     try:
         await asyncio.to_thread((folder / name).write_text, claims, "utf-8")

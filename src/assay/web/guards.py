@@ -48,7 +48,7 @@ class Limits:
     ``body`` and ``upload`` are bytes, ``seconds`` and ``upload_seconds`` times of a request,
     ``judging_seconds`` and ``memory`` those of a judgement, of which ``workers`` run at once and
     ``waiting`` wait. ``rows`` is how many rows a page lists, ``kept`` how many files and results
-    are held.
+    are held, and ``disk`` how many bytes files may take together.
     """
 
     body: int = 8_000_000
@@ -62,6 +62,7 @@ class Limits:
     requests: int = 256
     rows: int = 50
     kept: int = 64
+    disk: int = 10_000_000_000
 
 
 @dataclass(frozen=True)

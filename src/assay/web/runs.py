@@ -56,6 +56,11 @@ def _run(store: Store, wanted: str) -> Run:
     raise Refusal(404, reason, "All runs are at /.", link="/")
 
 
+def kept_run(request: Request) -> Run:
+    """The run that a request is about."""
+    return _run(_store(request), request.path_params["run"])
+
+
 # -- the list --------------------------------------------------------------------------------------
 
 

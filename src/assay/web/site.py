@@ -180,9 +180,13 @@ class Site:
                 "Ask whoever runs it, or use a store of your own.",
             )
 
+    def new_folder(self) -> Path:
+        """A folder for whoever runs the app alone."""
+        return Path(tempfile.mkdtemp(dir=self.folder))
+
     async def receive(self, name: str, body: AsyncIterator[bytes]) -> Upload:
         """Keep a file that is sent, piece by piece."""
-        upload = Upload(new_id(), safe_name(name), Path(tempfile.mkdtemp(dir=self.folder)))
+        upload = Upload(new_id(), safe_name(name), self.new_folder())
         held = bytearray()
         try:
             with upload.path.open("xb") as file:
@@ -199,8 +203,17 @@ class Site:
         if not upload.size:
             _remove_upload(upload)
             raise Refusal(422, "The file is empty.", "Send a file with a row for each prediction.")
-        self.uploads.put(upload.id, upload)
+        self.hold(upload)
         return upload
+
+    def hold(self, upload: Upload) -> None:
+        """Hold a file; the oldest go where there are too many, or too many bytes."""
+        self.uploads.put(upload.id, upload)
+        while sum(each.size for each in self.uploads.values()) > self.limits.disk:
+            if len(self.uploads) == 1:
+                break
+            _, oldest = self.uploads.popitem(last=False)
+            _remove_upload(oldest)
 
     def start(self, job: Job, judged: Callable[[Job], Any]) -> None:
         """Begin a judgement, which goes on by itself."""

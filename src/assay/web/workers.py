@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from assay.web.access import TOKEN
 from assay.web.guards import Limits
 from assay.web.refusals import Refusal
 
@@ -67,7 +68,10 @@ class Worker:
     async def end(self) -> None:
         """End the process, and all that it started, at once."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+            if hasattr(os, "killpg"):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            else:
+                self.process.kill()
         await self.process.wait()
 
 
@@ -141,6 +145,8 @@ class Pool:
             stdout=asyncio.subprocess.PIPE,
             limit=_LINE,
             start_new_session=True,
+            # Who judges needs no way in.
+            env={name: value for name, value in os.environ.items() if name != TOKEN},
         )
         return Worker(process)
 
