@@ -102,6 +102,14 @@ def test_a_trend_joins_runs_on_the_same_rows_and_breaks_where_they_change(
     for face in ("terminal", "csv", "markdown", "latex", "html"):
         assert two[0] in cli("runs", "trend", "flows", "--measure", "recall", "--format", face).out
     assert "recall\n" in cli("runs", "trend", "flows", "--list").out
+    assert "<svg" in cli("runs", "trend", "flows", "--measure", "recall", "--format", "html").out
+
+
+def test_a_trend_is_drawn(cli: Cli, two: list[str]) -> None:
+    pytest.importorskip("matplotlib")
+    found = cli("runs", "trend", "flows", "--measure", "recall", "--figures", "figures")
+    assert found.err == "wrote 2 figures into figures\n"
+    assert Path("figures/trend.svg").stat().st_size > 1000
 
 
 def test_runs_with_rows_are_compared_in_pairs(cli: Cli, two: list[str]) -> None:

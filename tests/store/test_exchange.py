@@ -173,7 +173,7 @@ def test_without_mlflow_the_export_says_what_to_install(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "mlflow", None)
-    with pytest.raises(StoreError, match="needs the package mlflow: pip install mlflow"):
+    with pytest.raises(StoreError, match="needs its package, mlflow, which is not installed"):
         to_mlflow(store.runs().runs)
 
 

@@ -367,3 +367,41 @@ def test_both_databases_give_the_same_documents_to_the_byte(
     ):
         store.note("x", "y")
     assert json.loads(found[1][1][0][0])["odd"] == "é\0"
+
+
+@pytest.mark.slow
+def test_writers_of_postgresql_make_its_tables_once_and_lose_nothing(
+    postgresql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    monkeypatch.setenv("PGHOST", postgresql)
+    monkeypatch.setenv("PGUSER", "postgres")
+    with psycopg.connect(dbname="postgres", autocommit=True) as connection:
+        connection.execute("CREATE DATABASE many")
+    promised: list[str] = []
+    errors: list[StoreError] = []
+
+    def work(number: int) -> None:
+        try:
+            with Store("postgresql:///many") as store:
+                for i in range(25):
+                    run = store.record(documents.small(i), name="flows", tags=[f"t{number}"])
+                    promised.append(run.id)
+                    if i % 5 == 4:
+                        # Content that others have too: it stays for them.
+                        store.delete(run.id)
+                        promised.remove(run.id)
+        except StoreError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    with Store("postgresql:///many", read_only=True) as store:
+        runs = store.runs(limit=1000).runs
+        assert {run.id for run in runs} == set(promised)
+        assert len(runs) == 80
+        assert all(run.document for run in runs)

@@ -11,6 +11,7 @@ import click
 from assay.cli import values
 from assay.cli.command import Command, CommandGroup, Option
 from assay.cli.exchange import export_runs, import_runs, say_unless
+from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.recording import STORE, opened_store
 from assay.cli.reporting import (
     DEFAULT_LEVEL,
@@ -198,6 +199,7 @@ def show(
     metavar="N",
     help="So many of the newest runs.",
 )
+@FIGURES
 @STORE
 @reporting
 def trend(
@@ -206,6 +208,7 @@ def trend(
     measure: str | None,
     listed: bool,
     limit: int,
+    figures: Path | None,
     store: str | None,
     reporting: Reporting,
 ) -> None:
@@ -214,16 +217,19 @@ def trend(
     Where the test set changed, points before and after are not joined: the rows may have moved the
     number, and not the detector.
     """
+    check_figures(figures)
     if (measure is None) != listed:
         raise click.UsageError("say what to follow, --measure MEASURE, or --list")
     reporting.check()
     with opened_store(store, read_only=True) as kept:
-        from assay.store.reports import trend_report
+        from assay.store.reports import TrendPlots, trend_report
 
         if measure is None:
             print_out("".join(f"{each}\n" for each in kept.measures(name)).encode())
             return
-        report = trend_report(kept.trend(name, measure, limit=limit))
+        followed = kept.trend(name, measure, limit=limit)
+        report = trend_report(followed)
+    draw(TrendPlots(followed), figures, reporting)
     reporting.deliver(report)
 
 

@@ -259,8 +259,8 @@ def to_mlflow(runs: Sequence[Run], uri: str | None = None) -> int:
         from mlflow.entities import Metric, RunTag
     except ImportError as odd:
         raise StoreError(
-            "an export to MLflow needs the package mlflow: pip install mlflow. Without it, "
-            "--to json and --to openmetrics work"
+            "an export to MLflow needs its package, mlflow, which is not installed; install it, or "
+            "export as json or openmetrics"
         ) from odd
     client = MlflowClient(tracking_uri=uri)
     for run in runs:

@@ -59,10 +59,11 @@ class PostgresConnection:
 
     def _version(self) -> int:
         """The version of the tables; 0 where there are none."""
-        (there,) = self._connection.execute(
-            "SELECT to_regclass('assay.store') IS NOT NULL"
-        ).fetchone() or (False,)
-        if not there:
+        # A query, since what names are resolved by is cached while others make the tables.
+        there = self._connection.execute(
+            "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'assay' AND tablename = 'store'"
+        ).fetchone()
+        if there is None:
             return 0
         row = self._connection.execute("SELECT version FROM assay.store").fetchone()
         return 0 if row is None else int(row[0])

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from assay import plots
 from assay.inference import Estimate
 from assay.inference.significance import p_text
 from assay.measures.shown import DIFFERENCES
@@ -15,6 +21,9 @@ from assay.store.exchange import IMPORTED
 from assay.store.run import Page, Point, Run
 from assay.store.summary import Value, kind_of, summary_of
 from assay.store.trend import CHANGED, Step, Trend, estimate_of
+
+if TYPE_CHECKING:
+    from assay.plots.canvas import Axes
 
 # A page draws so many test sets one beside the other, those with most runs.
 _MOST_DRAWN = 6
@@ -122,13 +131,41 @@ def _drawn(trend: Trend) -> tuple[Section, ...]:
         Periods(
             f"Test set {points[0].segment + 1}, {len(points)} runs",
             (Column("made, UTC"), Column(trend.measure, Kind.SHARE)),
-            tuple((_moment(point.made), estimate_of(point)) for point in points),
+            tuple((_moment(point.made)[5:], estimate_of(point)) for point in points),
         )
         for points in sorted(longest[:_MOST_DRAWN], key=lambda points: points[0].segment)
     ]
     if not blocks:
         return ()
     return (Section("Over time", tuple(blocks), detail=True),)
+
+
+@dataclass(frozen=True)
+class TrendPlots:
+    """The figure of a trend; a line joins runs on the same test set alone."""
+
+    trend: Trend
+
+    def course(self, ax: Axes | None = None) -> Axes:
+        """The measure of each run with its interval, the newest test sets each in a colour."""
+        newest = self.trend.segments[-_MOST_DRAWN:]
+        points = [point for segment in newest for point in segment]
+        nothing = Estimate(math.nan)
+        courses = [
+            (
+                f"{self.trend.measure}, test set {segment[0].segment + 1}",
+                [estimate_of(p) if p.segment == segment[0].segment else nothing for p in points],
+            )
+            for segment in newest
+        ]
+        names = [_moment(point.made)[5:] for point in points]
+        return plots.over_time(names, range(len(points)), courses, period="run", ax=ax)
+
+    def save(
+        self, folder: str | os.PathLike[str], formats: Sequence[str] = ("pdf", "svg")
+    ) -> tuple[Path, ...]:
+        """Write the figure and give its paths."""
+        return plots.save({"trend": self.course}, folder, formats)
 
 
 # -- comparisons -----------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ SCHEMAS = (
     "assay.audit/1",
     "assay.check/1",
     "assay.compare/1",
+    "assay.diff/1",
     "assay.evaluation/1",
     "assay.gate/1",
     "assay.measures/1",
