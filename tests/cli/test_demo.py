@@ -191,6 +191,12 @@ def test_what_the_demo_keeps_is_shown_by_the_app(here: Path) -> None:
     demo._keep(here / PREDICTIONS, "runs.db")
     with Store("runs.db") as store:
         runs = store.runs(name=KEPT).runs
-    assert [run.kind for run in runs] == ["gate", "compare", "threshold", "evaluation", "evaluation"]
+    assert [run.kind for run in runs] == [
+        "gate",
+        "compare",
+        "threshold",
+        "evaluation",
+        "evaluation",
+    ]
     assert [run.tags for run in runs[3:]] == [("new",), ("old",)]
     assert all(run.has_rows for run in runs[3:])
