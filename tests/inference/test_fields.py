@@ -170,7 +170,7 @@ def test_what_is_derived_is_written_and_what_is_left_out_is_not() -> None:
     [("/a/9", "inf"), ("/x", "inf"), ("/a/b/c", "nan"), ("/a/0", "much"), ("", "inf")],
 )
 def test_a_place_that_is_not_there_is_refused(place: str, spelling: str) -> None:
-    with pytest.raises(InputError, match="no place|is a number"):
+    with pytest.raises(InputError, match=r"no place|is a number"):
         unsettled({"a": [None, 1]}, {place: spelling})
 
 
