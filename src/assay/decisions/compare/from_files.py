@@ -144,12 +144,11 @@ def _streamed(
     question = Question.of(names, at=rule, **options)
     at = rule.threshold if isinstance(rule, AtThreshold) else threshold
     counted, together = counted_lots(
-        lots.lots if isinstance(lots, ModelReading) else tuple,
+        lots,
         question,
         {name: at.get(name) if isinstance(at, Mapping) else at for name in names},
         lambda kind: typed(kind, positive=positive, negative=negative, labels=labels),
         progress,
-        lots.fill if isinstance(lots, ModelQuery) else None,
     )
     comparison = question.answer(counted, together)
     return replace(comparison, notes=(*lots.source.notes, *comparison.notes))
