@@ -113,16 +113,16 @@ def trial(seed: int, index: int) -> Outcome:
 def _audited(claim: Any, text: str | None, name: str, face: str) -> tuple[str, str]:
     import assay
     from assay.decisions.audit import read_claims
-    from assay.report import audit_document, render
+    from assay.report import document_of, draw
 
     try:
         given = claim if text is None else read_claims(name, text=text)
         if text is None and not isinstance(claim, dict):
             given = [claim]
         result = assay.audit(given)
-        document = audit_document(result)
-        printed = json.loads(render(document, "json"))
-        render(document, face, **({"width": 100} if face == "terminal" else {}))
+        document = document_of(result)
+        printed = json.loads(draw(document, "json"))
+        draw(document, face, **({"width": 100} if face == "terminal" else {}))
     except assay.AssayError:
         return "refused", ""
     except Exception as odd:  # noqa: BLE001 - that is what is looked for

@@ -18,6 +18,9 @@ settings.register_profile("test", derandomize=True, deadline=None, database=None
 settings.register_profile("slow", deadline=None, database=None)
 settings.load_profile("test")
 
+# When documents were made, in this process and in its children.
+os.environ["SOURCE_DATE_EPOCH"] = "1750000000"
+
 # Signals that are ignored here, as nohup and background jobs have it, would be ignored by every
 # child process too. A handler that does nothing is not inherited.
 for name in ("SIGHUP", "SIGINT"):

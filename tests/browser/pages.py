@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from assay import Evaluation, compare, evaluate
-from assay.report.compare import comparison_document
-from assay.report.document import Document, Provenance
-from assay.report.evaluation import document_of
+from assay.report import Provenance, Report, document_of
 from assay.report.html import render
 
 MADE = Provenance("0.1.0", "assay evaluate rows.csv", (("rows.csv", 1234, "9f86d081" * 8),))
@@ -42,22 +40,22 @@ def classes(size: int = 12) -> Evaluation:
     return evaluate([f"class {i}" for i in truth], y_pred=[f"class {i}" for i in decided])
 
 
-def comparison() -> Document:
+def comparison() -> Report:
     """The document of two models, of which one is a little better at most things."""
     truth, scores = rows()
     generator = np.random.default_rng(1)
     worse = np.clip(scores + generator.normal(0, 0.05, len(scores)), 0, 1)
     families = np.where(truth == "normal", "normal", np.resize(["dos", "scan", "beacon"], 1500))
     found = compare(truth, scores={"old": worse, "new": scores}, families=families, resamples=100)
-    return comparison_document(found, made=MADE)
+    return document_of(found, provenance=MADE).report
 
 
-def document(evaluation: Evaluation, **changes: Any) -> Document:
+def document(evaluation: Evaluation, **changes: Any) -> Report:
     """The document of an evaluation, with some of its parts changed."""
-    return replace(document_of(evaluation, made=MADE), **changes)
+    return replace(document_of(evaluation, provenance=MADE).report, **changes)
 
 
-def written(document: Document, folder: Path) -> Path:
+def written(document: Report, folder: Path) -> Path:
     """The page of a document, as a file."""
     path = folder / "report.html"
     path.write_text(render(document), encoding="utf-8")

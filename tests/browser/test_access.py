@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay.report.document import Document
+from assay.report.sections import Report
 
 from . import pages
 from .chromium import Page
@@ -46,7 +46,7 @@ TABBED = """(() => { const e = document.activeElement;
 
 
 @cache
-def document(name: str) -> Document:
+def document(name: str) -> Report:
     if name == "comparison":
         return pages.comparison()
     evaluation = pages.judged() if name == "binary" else pages.classes()

@@ -11,21 +11,21 @@ import pytest
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.measures import find
-from assay.report.document import (
+from assay.report.panel import panel_of
+from assay.report.provenance import Provenance
+from assay.report.sections import (
     Column,
-    Document,
     Dot,
     Dots,
     Kind,
     Matrix,
     Panel,
     Prose,
-    Provenance,
+    Report,
     Section,
     Table,
     Tier,
 )
-from assay.report.panel import panel_of
 
 from . import pages
 from .chromium import Page
@@ -113,12 +113,12 @@ TRACES = """(() => ({
 
 @cache
 def usual() -> Panel:
-    panel = panel_of(pages.judged())
+    panel = panel_of(pages.judged().snapshot())
     assert panel is not None
     return panel
 
 
-def hostile(names: list[str], labels: tuple[str, str]) -> Document:
+def hostile(names: list[str], labels: tuple[str, str]) -> Report:
     """A document that holds names wherever data can get."""
     found = Estimate(0.5, 0.4, 0.6, method=names[0], n=30, note=names[1])
     none = Estimate(float("nan"), undefined=names[2])
@@ -151,7 +151,7 @@ def hostile(names: list[str], labels: tuple[str, str]) -> Document:
         ),
         *(Prose(name) for name in names),
     )
-    return Document(
+    return Report(
         title=names[9],
         headline=tuple(names),
         sections=(

@@ -29,7 +29,7 @@ from assay.cli.predict import EXAMPLES
 from assay.learn.encoding import Columns
 from assay.learn.persistence import load_model, model_header, save_model
 from assay.learn.recipes import Task, find_recipe
-from assay.report.plain import neutralised
+from assay.report.spreadsheet import neutralised
 
 Cli = Callable[..., Any]
 LABELS = ("normal", "attack")

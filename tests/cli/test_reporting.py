@@ -100,12 +100,12 @@ def test_standard_output_is_the_report_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
     face: str,
 ) -> None:
-    from assay.report import render
+    from assay.report import draw
 
     monkeypatch.delenv("COLUMNS", raising=False)
     Reporting(**{**HOW, "face": face}).deliver(document)
     out, err = capfdbinary.readouterr()
-    assert out.decode() == render(document, face, width=100)
+    assert out.decode() == draw(document, face, width=100)
     assert err == b""
 
 

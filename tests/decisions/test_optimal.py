@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from assay import compare
 from assay.decisions.optimal import Optimal, optimal
 from assay.engines.arrays import resolved_arrays
-from assay.report.compare import comparison_document
+from assay.report import document_of
 from assay.tally import Resolved
 
 ROWS = st.lists(
@@ -115,7 +115,7 @@ def test_a_model_that_only_touches_is_a_tie_at_one_cost() -> None:
     assert (found["touching"].ranges, found["touching"].ties) == ((), (0.5,))
     assert not found["touching"].never
     comparison = compare(truth, scores={"better": better, "touching": touching}, resamples=50)
-    text = json.dumps([str(s) for s in comparison_document(comparison).sections])
+    text = json.dumps([str(s) for s in document_of(comparison).report.sections])
     assert "only as good as others, at 0.5" in text
 
 
@@ -159,4 +159,4 @@ def test_one_class_or_three_have_no_hull(classes: int) -> None:
     )
     assert found.optimal is None
     assert found.to_dict()["optimal"] is None
-    assert "optimal" not in str([s.title for s in comparison_document(found).sections])
+    assert "optimal" not in str([s.title for s in document_of(found).report.sections])

@@ -41,8 +41,9 @@ ESTIMATE_KEYS = [
     "undefined",
     "bound",
     "note",
-    "reading",
     "parts",
+    "level",
+    "reading",
 ]
 
 

@@ -50,7 +50,7 @@ def test_the_mode_is_in_the_document_and_the_notes() -> None:
     exact = assay.evaluate(truth, y_score=scores)
     assert exact.to_dict()["mode"] == "exact"
     assert "mode exact: every distinct score was kept" in exact.notes
-    assert bounds_note(exact) == ()
+    assert bounds_note(exact, None) == ()
     assert assay.evaluate_counts(tp=1, fp=1, fn=1, tn=1).to_dict()["mode"] == "exact"
     grid = Evaluation(_resolved(6))
     assert grid.to_dict()["mode"] == "grid"
@@ -74,7 +74,7 @@ def test_bounds_are_in_every_shape_of_an_evaluation() -> None:
     assert (auc["mode"], auc["bound_low"], auc["bound_high"]) == ("grid", low, high)
     frame = evaluation.to_frame()
     assert frame["bound_low"].drop_nulls().len() > 10
-    (note,) = bounds_note(evaluation)
+    (note,) = bounds_note(evaluation, evaluation.snapshot().bits)
     assert f"ROC AUC lies in {bound_text(found)}" in note
     assert bound_text(evaluation[AVERAGE_PRECISION]) in note
     assert note in repr(evaluation)

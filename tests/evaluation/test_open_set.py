@@ -154,7 +154,9 @@ def test_the_report_shows_them_only_for_an_open_set() -> None:
     truth, table = drawn()
 
     def shown(evaluation: Evaluation) -> set[str]:
-        (section,) = (s for s in document_of(evaluation).sections if s.title == "Advanced results")
+        (section,) = (
+            s for s in document_of(evaluation).report.sections if s.title == "Advanced results"
+        )
         return {row[0] for row in section.blocks[0].rows}
 
     opened = {"open-set classification rate", "ROC AUC of known against unknown"}

@@ -14,7 +14,7 @@ from assay.cli.app import run
 from assay.errors import AssayError, InputError, MethodError, ScoreError, TallyError
 from assay.evaluation.undecided import NO_DECISIONS, needs_decisions
 from assay.measures import CATALOGUE
-from assay.report import comparison_document, document_of, render
+from assay.report import document_of, draw
 from assay.report.faces import FORMATS
 from assay.report.schemas import schema_of
 from assay.tally import from_bytes
@@ -112,7 +112,7 @@ def test_no_finding_is_about_decisions_that_were_not_made(given: str) -> None:
 @pytest.mark.parametrize("face", FORMATS)
 def test_every_face_shows_the_ranking_and_the_reason_once(face: str, given: str) -> None:
     document = document_of(assay.evaluate(TRUTH, y_score=LOGITS, **GIVEN[given]))
-    text = " ".join(render(document, face).split())
+    text = " ".join(draw(document, face).split())
     if face == "csv":
         return
     assert text.count("no threshold was given, so no row is decided on") == 1
@@ -124,7 +124,7 @@ def test_every_face_shows_the_ranking_and_the_reason_once(face: str, given: str)
         assert [entry["support"] for entry in plain["per_class"]] == _supports(given)
         jsonschema.Draft202012Validator(schema_of("assay.evaluation/1")).validate(plain)
         return
-    titles = [section.title for section in document.sections]
+    titles = [section.title for section in document.report.sections]
     assert titles == ["Main results", "At low false positive rates"]
     if face != "html":
         assert "undefined" not in text
@@ -142,13 +142,15 @@ def _supports(given: str) -> list[float]:
 
 
 def test_the_page_begins_in_the_middle_where_nothing_is_likely() -> None:
-    panel = document_of(assay.evaluate(["normal", "attack"] * 9, y_score=[2.0, 900.0] * 9)).panel
+    panel = document_of(
+        assay.evaluate(["normal", "attack"] * 9, y_score=[2.0, 900.0] * 9)
+    ).report.panel
     assert panel is not None
     assert (panel.threshold, panel.given, panel.decided) == (451.0, False, (9, 0, 0, 9))
 
 
 def test_the_page_of_clusters_begins_without_intervals() -> None:
-    panel = document_of(assay.evaluate(TRUTH, y_score=LOGITS, clusters=HOSTS)).panel
+    panel = document_of(assay.evaluate(TRUTH, y_score=LOGITS, clusters=HOSTS)).report.panel
     assert panel is not None
     assert panel.clustered
     assert not panel.shown_at
@@ -238,7 +240,7 @@ def test_one_model_without_decisions_is_enough() -> None:
 @pytest.mark.parametrize("face", FORMATS)
 def test_every_face_of_a_comparison_says_why(face: str) -> None:
     found = assay.compare(TRUTH, scores={"old": LOGITS, "new": OTHER}, resamples=100)
-    text = " ".join(render(comparison_document(found), face).split())
+    text = " ".join(draw(document_of(found), face).split())
     assert "roc_auc" in text or "ROC AUC" in text
     if face != "csv":
         assert text.count("only scores are compared") == 1

@@ -33,7 +33,7 @@ from assay.measures import (
     ranked,
     rates,
 )
-from assay.report import document_of, render
+from assay.report import document_of, draw
 from assay.tally import ScoreTally
 
 from .faces import faces
@@ -154,7 +154,7 @@ def in_a_comparison(measure: Measure, tmp_path: Path) -> None:
 
 
 def in_a_report(measure: Measure, tmp_path: Path) -> None:
-    text = render(document_of(assay.evaluate(LABELS, y_score=SCORES)), "html")
+    text = draw(document_of(assay.evaluate(LABELS, y_score=SCORES)), "html")
     assert measure.title in text
     if measure.formula is not None:
         assert f'"{measure.name}": (tp, fp, fn, tn) =>' in text

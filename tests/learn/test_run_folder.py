@@ -14,7 +14,6 @@ from assay.errors import InputError
 from assay.learn.data import data_of
 from assay.learn.persistence import load_model
 from assay.learn.recipes import find_recipe
-from assay.learn.record import record_of
 from assay.learn.run import Run
 from assay.learn.run_folder import (
     Asked,
@@ -131,7 +130,7 @@ def test_the_same_run_has_the_same_bytes(run: Run) -> None:
 
 
 def test_the_plain_values_are_json_and_say_what_the_run_says(run: Run) -> None:
-    found = json.loads(json.dumps(record_of(run), allow_nan=False))
+    found = json.loads(json.dumps(run.snapshot().to_dict()["training"], allow_nan=False))
     accuracy = found["measures"]["accuracy"]
     assert accuracy["values"] == list(run.per_fold["accuracy"])
     assert accuracy["sd"] == pytest.approx(np.std(accuracy["values"], ddof=1), rel=1e-12)
@@ -146,7 +145,7 @@ def test_the_plain_values_are_json_and_say_what_the_run_says(run: Run) -> None:
 
 def test_a_validation_part_is_in_the_record() -> None:
     run = trained("holdout:0.7/0.2/0.1", importance=False)
-    found = record_of(run)
+    found = run.snapshot().to_dict()["training"]
     assert found["validation_part"] is not None
     assert found["importance"] is None
     assert importance_rows(run) == ([], [])
@@ -155,7 +154,7 @@ def test_a_validation_part_is_in_the_record() -> None:
 
 
 def test_the_csv_of_folds_is_one_line_a_fold(run: Run) -> None:
-    from assay.report.plain import csv_text
+    from assay.report.spreadsheet import csv_text
 
     rows = folds_of(run)
     read = list(csv.DictReader(io.StringIO(csv_text(tuple(rows[0]), rows))))

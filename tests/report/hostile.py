@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from assay import Confusion, Estimate, Evaluation, Resolved
 from assay.evaluation.findings import Finding
 from assay.measures import find
-from assay.report.document import (
+from assay.report.provenance import Provenance
+from assay.report.sections import (
     Change,
     Column,
-    Document,
     Dot,
     Dots,
     Forest,
@@ -20,7 +20,7 @@ from assay.report.document import (
     Marked,
     Matrix,
     Prose,
-    Provenance,
+    Report,
     Section,
     Table,
     Tier,
@@ -173,7 +173,7 @@ odd_texts = st.one_of(
 )
 
 
-def document_with(*given: str) -> Document:
+def document_with(*given: str) -> Report:
     """A document that has such names wherever a name can be."""
     names = tuple(dict.fromkeys(given))
     share, none = Estimate(0.5, 0.4, 0.6, method="wilson", n=20), Estimate(math.nan, undefined="x")
@@ -214,7 +214,7 @@ def document_with(*given: str) -> Document:
         Prose(f"{names[0]}."),
     )
     record = {"measure": "recall", "value": -0.5, "low": None}
-    return Document(
+    return Report(
         title=names[0],
         headline=(f"{names[0]}.", said),
         sections=tuple(

@@ -14,7 +14,7 @@ import pytest
 import assay
 from assay.decisions.audit.result import Audit, AuditedClaim, Explanation, Judged, Verdict
 from assay.evaluation.findings import Finding
-from assay.report import FORMATS, audit_document, render
+from assay.report import FORMATS, document_of, draw
 from assay.report.audit import NO_MISTAKE, written_like
 from assay.report.schemas import schema_of
 
@@ -78,25 +78,25 @@ BOTH = Audit((network(), forest()))
 
 
 def test_headline_counts_what_cannot_be_right() -> None:
-    assert audit_document(BOTH).headline == (
+    assert document_of(BOTH).report.headline == (
         "4 of 8 numbers can't be right.",
         "The others: 2 consistent, 1 off by rounding alone and 1 can't be told from what is given.",
     )
 
 
 def test_headline_of_what_nothing_contradicts() -> None:
-    said = audit_document(Audit((forest(),))).headline
+    said = document_of(Audit((forest(),))).report.headline
     assert said[0] == "Nothing contradicts these 2 numbers."
 
 
 def test_headline_says_when_nothing_could_be_judged() -> None:
     unknown = Judged("roc_auc", "roc_auc", "0.9", None, Verdict.UNDETERMINED)
-    said = audit_document(Audit((AuditedClaim("x", "", (unknown,)),))).headline
+    said = document_of(Audit((AuditedClaim("x", "", (unknown,)),))).report.headline
     assert said[0].startswith("None of 1 number could be judged")
 
 
 def test_a_number_without_explanation_says_so() -> None:
-    text = render(audit_document(BOTH), "markdown")
+    text = draw(document_of(BOTH), "markdown")
     assert f"it is -0.0527; {NO_MISTAKE}" in text
 
 
@@ -109,13 +109,13 @@ def test_a_long_explanation_is_told_to_its_end(face: str) -> None:
     }
     found = assay.audit(claim)
     assert max(len(number.explanations[0].text) for number in found.claims[0].numbers) > 200
-    text = render(audit_document(found), face)
+    text = draw(document_of(found), face)
     assert "…" not in text
     assert r"\ldots" not in text
 
 
 def test_one_claim_shows_every_number_in_the_terminal() -> None:
-    text = render(audit_document(Audit((network(),))), "terminal", width=100)
+    text = draw(document_of(Audit((network(),))), "terminal", width=100)
     assert "Every number" in text
     assert "14,869" in text
 
@@ -137,7 +137,7 @@ def test_a_value_is_written_like_the_reported_one(reported: str, value: float, s
 
 
 def test_json_is_as_the_schema_says() -> None:
-    plain = json.loads(render(audit_document(BOTH), "json"))
+    plain = json.loads(draw(document_of(BOTH), "json"))
     jsonschema.Draft202012Validator(schema_of("assay.audit/1")).validate(plain)
     assert [claim["verdict"] for claim in plain["claims"]] == ["inconsistent", "consistent"]
     numbers = {number["key"]: number for number in plain["claims"][0]["numbers"]}
@@ -147,7 +147,7 @@ def test_json_is_as_the_schema_says() -> None:
 
 
 def test_csv_has_a_row_for_each_number() -> None:
-    rows = list(csv.DictReader(io.StringIO(render(audit_document(BOTH), "csv"))))
+    rows = list(csv.DictReader(io.StringIO(draw(document_of(BOTH), "csv"))))
     assert len(rows) == 8
     assert rows[1]["mistake"] == "decimal-shift"
     assert rows[4]["recomputed_high"] == "0.9699"
@@ -157,7 +157,7 @@ def test_csv_has_a_row_for_each_number() -> None:
 @pytest.mark.parametrize("hostile", NAMES[:20])
 def test_hostile_names_are_written_in_every_face(face: str, hostile: str) -> None:
     number = Judged(hostile, None, "0.5", 0.4, Verdict.INCONSISTENT, hostile, ())
-    text = render(audit_document(Audit((AuditedClaim(hostile, hostile, (number,)),))), face)
+    text = draw(document_of(Audit((AuditedClaim(hostile, hostile, (number,)),))), face)
     assert text
     if face in ("html", "markdown") and hostile.startswith("<"):
         assert hostile not in text
@@ -172,5 +172,5 @@ def test_hostile_names_are_written_in_every_face(face: str, hostile: str) -> Non
     ],
 )
 def test_report_is_the_golden_one(file: str, face: str, width: int | None) -> None:
-    text = render(audit_document(BOTH), face, width=width)
+    text = draw(document_of(BOTH), face, width=width)
     checked(GOLDEN / file, text)

@@ -45,19 +45,19 @@ def test_sentences_say_which_way() -> None:
 
 
 def test_document_holds_both_for_two_classes_and_one_for_more() -> None:
-    assert [t.test for t in own_tests(evaluation("counts"))] == [
+    assert [t.test for t in own_tests(evaluation("counts").snapshot())] == [
         "accuracy_against_majority",
         "mcnemar_errors",
     ]
-    assert [t.test for t in own_tests(evaluation("worked_example"))] == [
+    assert [t.test for t in own_tests(evaluation("worked_example").snapshot())] == [
         "accuracy_against_majority"
     ]
 
 
 @pytest.mark.parametrize("name", ["weighted", "clustered", "alerts_labelled", "no_rows"])
 def test_rows_that_are_not_independent_and_labelled_are_not_tested(name: str) -> None:
-    assert own_tests(evaluation(name)) == ()
+    assert own_tests(evaluation(name).snapshot()) == ()
 
 
 def test_counts_beyond_64_bits_are_tested() -> None:
-    assert own_tests(evaluate_counts(tp=10**18, fp=3, fn=10**17, tn=10**19))[0].p == 0
+    assert own_tests(evaluate_counts(tp=10**18, fp=3, fn=10**17, tn=10**19).snapshot())[0].p == 0

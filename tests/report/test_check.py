@@ -18,7 +18,7 @@ import pytest
 from assay.learn.checks import CHECKS, Check, check
 from assay.learn.data import data_of
 from assay.learn.recipes import find_recipe
-from assay.report import FORMATS, Provenance, check_document, render
+from assay.report import FORMATS, Provenance, document_of, draw
 from assay.report.schemas import schema_of
 
 from .goldens import checked
@@ -73,11 +73,11 @@ def quiet() -> Check:
     ],
 )
 def test_a_check_looks_as_it_did(name: str, face: str, width: int | None) -> None:
-    checked(GOLDEN / name, render(check_document(example(), made=MADE), face, width=width))
+    checked(GOLDEN / name, draw(document_of(example(), provenance=MADE), face, width=width))
 
 
 def test_the_json_document_keeps_the_contract_and_its_schema() -> None:
-    plain = json.loads(render(check_document(example()), "json"))
+    plain = json.loads(draw(document_of(example()), "json"))
     jsonschema.validate(plain, schema_of("assay.check/1"))
     assert list(plain)[:4] == ["schema", "findings", "baselines", "retest"]
     for finding in plain["findings"]:
@@ -97,7 +97,7 @@ def test_the_json_document_keeps_the_contract_and_its_schema() -> None:
 
 @pytest.mark.parametrize("key", ["schema", "findings", "baselines", "retest"])
 def test_the_schema_asks_for_what_the_contract_names(key: str) -> None:
-    plain = check_document(example()).plain
+    plain = document_of(example()).plain
     without = {name: value for name, value in plain.items() if name != key}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(without, schema_of("assay.check/1"))
@@ -105,7 +105,7 @@ def test_the_schema_asks_for_what_the_contract_names(key: str) -> None:
 
 def test_csv_has_a_row_a_finding_and_a_row_an_estimate() -> None:
     found = example()
-    text = render(check_document(found), "csv")
+    text = draw(document_of(found), "csv")
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     kinds = [row["kind"] for row in rows]
     assert kinds.count("finding") == len(found.findings)
@@ -118,7 +118,7 @@ def test_csv_has_a_row_a_finding_and_a_row_an_estimate() -> None:
 
 @pytest.mark.parametrize("face", FORMATS)
 def test_every_face_names_every_leak_and_the_drop(face: str) -> None:
-    text = render(check_document(example(), made=MADE), face)
+    text = draw(document_of(example(), provenance=MADE), face)
     for finding in example().leaks:
         assert finding.code in text
     assert "ddos-tree" in text
@@ -126,27 +126,29 @@ def test_every_face_names_every_leak_and_the_drop(face: str) -> None:
 
 @pytest.mark.parametrize("face", ["terminal", "markdown", "latex", "html"])
 def test_every_pitfall_is_named_with_its_status(face: str) -> None:
-    text = render(check_document(example()), face, width=200)
+    text = draw(document_of(example()), face, width=200)
     for pitfall in example().pitfalls:
         assert f"{pitfall.code} {pitfall.name.split()[0]}" in text
     assert "not found" in text
 
 
 def test_the_headline_says_whether_it_is_honest() -> None:
-    assert check_document(example()).headline[0] == "Not honest as it is: 2 leaks (L001 and L011)."
-    first, second = check_document(quiet()).headline
+    assert (
+        document_of(example()).report.headline[0] == "Not honest as it is: 2 leaks (L001 and L011)."
+    )
+    first, second = document_of(quiet()).report.headline
     assert first.startswith("No leak was found in this file")
     assert second == "400 rows of 2 features."
-    assert "goes from 1 to" in check_document(example()).headline[2]
+    assert "goes from 1 to" in document_of(example()).report.headline[2]
 
 
 def test_leaks_stand_before_warnings_in_the_report() -> None:
-    text = render(check_document(example()), "terminal", width=100)
+    text = draw(document_of(example()), "terminal", width=100)
     assert text.index("LEAK L001") < text.index("LEAK L011") < text.index("warning L012")
 
 
 def test_pages_tell_why_each_finding_matters() -> None:
-    text = render(check_document(example()), "markdown")
+    text = draw(document_of(example()), "markdown")
     for finding in example().findings:
         told = next(each for each in CHECKS if each.code == finding.code)
         assert told.why.split(".")[0][:40] in text
@@ -160,7 +162,7 @@ def test_hostile_names_do_no_harm(face: str) -> None:
         label = ["a", name + "!"] * 30
         table = pl.DataFrame({name or "x": [*range(60)], "copy": label, "the label": label})
         found = check(data_of(table, label="the label", positive=name + "!", name=name))
-        text = render(check_document(found), face, width=80)
+        text = draw(document_of(found), face, width=80)
         assert face != "html" or "<script>alert" not in text
         assert "\x1b[31m" not in text
 
@@ -168,12 +170,12 @@ def test_hostile_names_do_no_harm(face: str) -> None:
 def test_a_recipe_without_a_leak_is_said_to_drop_by_nothing() -> None:
     table = frame(range(ROWS)).select("size", "rate", "label")
     found = check(data_of(table, label="label"), recipe=find_recipe("ddos-tree"))
-    said = check_document(found).headline
+    said = document_of(found).report.headline
     assert said[-1].startswith("Nothing had to be removed, so nothing drops: ROC AUC of ddos-tree")
 
 
 def test_a_finding_tells_what_it_changes_and_what_to_do() -> None:
-    text = render(check_document(example()), "markdown")
+    text = draw(document_of(example()), "markdown")
     for found in example().findings:
         if found.severity != "info":
             assert found.why in text.replace("\\", "")

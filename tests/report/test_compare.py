@@ -22,10 +22,10 @@ from assay.decisions.compare.flips import Flip
 from assay.decisions.optimal import BestOf, BestRange, Optimal
 from assay.inference import Estimate, Significance
 from assay.inference.operating import AtThreshold, MaxFar
-from assay.report import FORMATS, comparison_document, render
+from assay.report import FORMATS, document_of, draw
 from assay.report.compare import MARKED
-from assay.report.document import Forest, Marked, Table
 from assay.report.schemas import schema_of
+from assay.report.sections import Forest, Marked, Table
 
 from .goldens import checked
 from .hostile import NAMES
@@ -131,10 +131,10 @@ FIVE = compared("a", "b", "c", "d", "e")
 
 
 def tables(comparison: Comparison) -> dict[str, list[Table]]:
-    document = comparison_document(comparison)
+    document = document_of(comparison)
     return {
         section.title: [block for block in section.blocks if isinstance(block, Table)]
-        for section in document.sections
+        for section in document.report.sections
     }
 
 
@@ -162,8 +162,8 @@ def test_where_each_model_is_the_best_is_told() -> None:
 
 
 def test_the_headline_is_the_verdict_of_each_pair() -> None:
-    assert comparison_document(THREE).headline == tuple(v.text for v in THREE.verdicts)
-    many = comparison_document(FIVE).headline
+    assert document_of(THREE).report.headline == tuple(v.text for v in THREE.verdicts)
+    many = document_of(FIVE).report.headline
     assert len(many) == 7
     assert many[-1] == "The other 4 pairs are among the differences below."
 
@@ -196,7 +196,7 @@ def test_measures_of_which_less_is_better_have_an_arrow() -> None:
 
 def test_few_pairs_are_drawn_each_and_many_by_the_measure_that_decides() -> None:
     for comparison, drawn in ((TWO, 1), (THREE, 3), (FIVE, 1)):
-        sections = {section.title: section for section in comparison_document(comparison).sections}
+        sections = {section.title: section for section in document_of(comparison).report.sections}
         plots = [b for b in sections["Differences"].blocks if isinstance(b, Forest)]
         assert len(plots) == drawn
     assert len(sections["Differences of each pair"].blocks) == 10
@@ -206,17 +206,17 @@ def test_few_pairs_are_drawn_each_and_many_by_the_measure_that_decides() -> None
 def test_raw_and_adjusted_p_stand_side_by_side() -> None:
     plots = [
         block
-        for section in comparison_document(THREE).sections
+        for section in document_of(THREE).report.sections
         for block in section.blocks
         if isinstance(block, Forest)
     ]
     assert plots[0].changes[0].remark == "p = 0.004, Holm = 0.012"
-    assert "p = 0.004" in render(comparison_document(TWO), "terminal", width=100)
+    assert "p = 0.004" in draw(document_of(TWO), "terminal", width=100)
 
 
 def test_of_several_pairs_holms_p_has_to_bear_out_what_an_interval_tells() -> None:
     weak = tuple(replace(d, p=0.02, p_adjusted=0.06) for d in THREE.differences)
-    text = render(comparison_document(replace(THREE, differences=weak)), "terminal", width=100)
+    text = draw(document_of(replace(THREE, differences=weak)), "terminal", width=100)
     assert "undecided" in text
     assert "better " not in text.replace("better than", "").replace("is better", "")
 
@@ -235,9 +235,9 @@ def test_families_that_repeat_a_label_are_not_listed_twice() -> None:
 
 
 def test_refused_rows_are_listed() -> None:
-    document = comparison_document(TWO, source=SOURCE)
+    document = document_of(replace(TWO, source=SOURCE))
     assert document.plain["source"] == SOURCE
-    text = render(document, "terminal", width=100)
+    text = draw(document, "terminal", width=100)
     assert "1 of 1,001 rows were refused" in text
     assert "line 8" in text
 
@@ -248,10 +248,10 @@ def test_undefined_differences_are_told_as_such() -> None:
         replace(d, difference=none, p=math.nan, p_adjusted=None, value_a=math.nan)
         for d in TWO.differences
     )
-    document = comparison_document(replace(TWO, differences=found))
+    document = document_of(replace(TWO, differences=found))
     for face in FORMATS:
-        assert render(document, face)
-    assert "undefined" in render(document, "terminal", width=100)
+        assert draw(document, face)
+    assert "undefined" in draw(document, "terminal", width=100)
 
 
 # -- faces -----------------------------------------------------------------------------------------
@@ -259,32 +259,33 @@ def test_undefined_differences_are_told_as_such() -> None:
 
 @pytest.mark.parametrize("comparison", [TWO, THREE, FIVE], ids=["two", "three", "five"])
 def test_json_is_the_comparison_with_its_headline(comparison: Comparison) -> None:
-    found = json.loads(render(comparison_document(comparison), "json"))
+    found = json.loads(draw(document_of(comparison), "json"))
     assert [e.message for e in VALIDATOR.iter_errors(found)] == []
     assert found.pop("headline") == [v.text for v in comparison.verdicts][:6] + [
         "The other 4 pairs are among the differences below."
     ] * (len(comparison.verdicts) > 6)
+    assert found.pop("provenance")
     assert found == json.loads(json.dumps(comparison.to_dict()))
 
 
 def test_csv_holds_the_differences() -> None:
-    rows = list(csv.DictReader(io.StringIO(render(comparison_document(THREE), "csv"))))
+    rows = list(csv.DictReader(io.StringIO(draw(document_of(THREE), "csv"))))
     assert len(rows) == len(THREE.differences)
     assert rows[0]["measure"] == "roc_auc"
     assert float(rows[0]["difference"]) == float(THREE.differences[0].difference)
 
 
 def test_the_best_is_bold_in_every_face() -> None:
-    document = comparison_document(TWO)
-    assert "*0.960 [0.950" in render(document, "terminal", width=100)
-    assert "\x1b[1m" in render(document, "terminal", width=100, color=True)
-    assert "| **0.960** [0.950, 0.970] |" in render(document, "markdown")
-    assert r"\textbf{0.960} [0.950, 0.970]" in render(document, "latex")
-    assert "<strong>0.960</strong>" in render(document, "html")
+    document = document_of(TWO)
+    assert "*0.960 [0.950" in draw(document, "terminal", width=100)
+    assert "\x1b[1m" in draw(document, "terminal", width=100, color=True)
+    assert "| **0.960** [0.950, 0.970] |" in draw(document, "markdown")
+    assert r"\textbf{0.960} [0.950, 0.970]" in draw(document, "latex")
+    assert "<strong>0.960</strong>" in draw(document, "html")
 
 
 def test_a_page_draws_the_differences_without_a_script() -> None:
-    page = render(comparison_document(TWO), "html")
+    page = draw(document_of(TWO), "html")
     assert page.count('<li class="line better">') == 5
     assert '<rect class="band"' in page
     assert page.count('class="zero"') == 5
@@ -294,13 +295,13 @@ def test_a_page_draws_the_differences_without_a_script() -> None:
 @pytest.mark.sampled(45)
 @pytest.mark.parametrize("hostile", NAMES)
 def test_no_model_can_do_harm(hostile: str) -> None:
-    document = comparison_document(compared(hostile, "other"))
+    document = document_of(compared(hostile, "other"))
     for face in FORMATS:
-        text = render(document, face)
+        text = draw(document, face)
         assert text
         if face in ("html", "markdown") and hostile.startswith("<"):
             assert hostile not in text
-    list(csv.reader(io.StringIO(render(document, "csv"), newline="")))
+    list(csv.reader(io.StringIO(draw(document, "csv"), newline="")))
 
 
 @pytest.mark.slow
@@ -308,8 +309,8 @@ def test_no_model_can_do_harm(hostile: str) -> None:
 def test_latex_compiles_with_hostile_names(tmp_path: Path) -> None:
     models = [name for name in NAMES if name.strip() and len(name) < 30][:40]
     for i in range(0, len(models), 5):
-        document = comparison_document(compared(*models[i : i + 5]))
-        (tmp_path / f"c{i}.tex").write_text(render(document, "latex"), "utf-8")
+        document = document_of(compared(*models[i : i + 5]))
+        (tmp_path / f"c{i}.tex").write_text(draw(document, "latex"), "utf-8")
         done = subprocess.run(
             ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", f"c{i}"],
             cwd=tmp_path,
@@ -335,5 +336,5 @@ def test_latex_compiles_with_hostile_names(tmp_path: Path) -> None:
 def test_report_is_the_golden_one(
     file: str, comparison: Comparison, face: str, width: int | None
 ) -> None:
-    text = render(comparison_document(comparison, source=SOURCE), face, width=width)
+    text = draw(document_of(replace(comparison, source=SOURCE)), face, width=width)
     checked(GOLDEN / file, text)

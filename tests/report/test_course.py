@@ -3,9 +3,9 @@
 import math
 import re
 
-from assay.report.document import Column, Course, Document, Kind, Section
-from assay.report.faces import render
+from assay.report.faces import draw
 from assay.report.html.course import FRAME, drawn_of
+from assay.report.sections import Column, Course, Kind, Report, Section
 
 EPOCH, LOSS = Column("epoch"), Column("loss", Kind.SHARE)
 
@@ -50,9 +50,9 @@ def test_many_steps_have_few_ticks() -> None:
 
 def test_the_page_draws_it_and_the_other_faces_write_it() -> None:
     section = Section("Loss by epoch", (course(0.8, 0.4, 0.2),), detail=True)
-    document = Document(title="Training", headline=(), sections=(section,))
-    page = render(document, "html")
+    document = Report(title="Training", headline=(), sections=(section,))
+    page = draw(document, "html")
     assert page.count('<figure class="course">') == 1
     assert 'class="curve" d="M' in page
     assert "0.400" in page
-    assert "| 2 | 0.400 |" in render(document, "markdown")
+    assert "| 2 | 0.400 |" in draw(document, "markdown")

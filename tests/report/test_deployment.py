@@ -5,15 +5,15 @@ import pytest
 
 from assay import evaluate, evaluate_counts
 from assay.measures import CATALOGUE
-from assay.report import FORMATS, document_of, render
+from assay.report import FORMATS, document_of, draw
 from assay.report.deployment import reverse, sections
-from assay.report.document import Kind, Prose, Table
+from assay.report.sections import Kind, Prose, Table
 
 from .cases import evaluation
 
 
 def test_every_base_rate_stands_beside_the_test_set() -> None:
-    (section,) = sections(evaluation("binary"))
+    (section,) = sections(evaluation("binary").snapshot())
     rates, daily = (block for block in section.blocks if isinstance(block, Table))
     heads = ["measure", "test set (40%)", "base rate 0.1%", "base rate 1%"]
     assert [column.name for column in rates.columns] == heads
@@ -38,7 +38,7 @@ def test_every_base_rate_stands_beside_the_test_set() -> None:
 
 def test_every_cell_has_its_interval() -> None:
     found = evaluation("binary")
-    (section,) = sections(found)
+    (section,) = sections(found.snapshot())
     table = section.blocks[0]
     for row in table.rows:
         for cell in row[1:]:
@@ -49,7 +49,7 @@ def test_every_cell_has_its_interval() -> None:
 
 
 def test_usual_base_rates_show_precision_and_far() -> None:
-    (section,) = sections(evaluation("counts"))
+    (section,) = sections(evaluation("counts").snapshot())
     table = section.blocks[0]
     assert len(table.columns) == 6
     assert [row[0] for row in table.rows] == ["precision", "false alarm rate (FAR)"]
@@ -57,7 +57,7 @@ def test_usual_base_rates_show_precision_and_far() -> None:
 
 
 def test_what_a_tolerable_far_asks_for_is_told() -> None:
-    (said,) = reverse(evaluation("counts"))
+    (said,) = reverse(evaluation("counts").snapshot())
     assert said == (
         "At a base rate of 0.1%, a false alarm rate under 10% asks for a false positive rate of "
         "at most 0.011%; here it is 2.1% [1.8, 2.5], which is more. To show it a test set needs "
@@ -67,28 +67,28 @@ def test_what_a_tolerable_far_asks_for_is_told() -> None:
 
 def test_test_set_that_shows_it_is_said_to() -> None:
     found = evaluate_counts(tp=90, fp=0, fn=10, tn=10**6, base_rate=0.01)
-    assert reverse(found)[0].endswith("here it is 0% [0, 0.0004], which shows it.")
+    assert reverse(found.snapshot())[0].endswith("here it is 0% [0, 0.0004], which shows it.")
 
 
 def test_test_set_that_would_be_enough_is_said_to_be() -> None:
     found = evaluate_counts(tp=90, fp=1500, fn=10, tn=10**6, base_rate=0.01)
-    assert reverse(found)[0].endswith(
+    assert reverse(found.snapshot())[0].endswith(
         "which is more. The 1,001,500 negatives of this test set are enough to tell."
     )
 
 
 def test_a_sentence_for_each_base_rate_that_was_given() -> None:
-    assert len(reverse(evaluation("binary"))) == 2
+    assert len(reverse(evaluation("binary").snapshot())) == 2
 
 
 def test_nothing_is_said_where_nothing_is_defined() -> None:
-    (section,) = sections(evaluation("nothing_flagged"))
+    (section,) = sections(evaluation("nothing_flagged").snapshot())
     why = "Nothing can be said at another base rate: nothing was flagged (TP + FP = 0)."
     assert section.blocks == (Prose(why),)
 
 
 def test_classes_have_no_base_rate() -> None:
-    assert sections(evaluation("classes")) == ()
+    assert sections(evaluation("classes").snapshot()) == ()
 
 
 # -- praise ----------------------------------------------------------------------------------------
@@ -103,11 +103,11 @@ def detector(**asked: object):
 
 @pytest.mark.parametrize("face", [face for face in FORMATS if face not in ("json", "csv")])
 def test_praise_is_not_repeated_where_most_alarms_are_false(face: str) -> None:
-    rare = render(document_of(detector(base_rate=[0.5, 0.0001])), face, width=4000)
+    rare = draw(document_of(detector(base_rate=[0.5, 0.0001])), face, width=4000)
     assert "would be called outstanding, yet at a base rate of 0.01" in rare
     assert rare.count("outstanding") == rare.count("would be called outstanding")
     for asked in ({}, {"base_rate": 0.5}):
-        usual = render(document_of(detector(**asked)), face, width=4000)
+        usual = draw(document_of(detector(**asked)), face, width=4000)
         assert "outstanding" in usual
         assert "would be called" not in usual
 

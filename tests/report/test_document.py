@@ -1,22 +1,24 @@
 """The document of an evaluation, before anybody decides how it looks."""
 
+from dataclasses import replace
+
 import pytest
 
 from assay import Evaluation, Unlabelled, evaluate_counts
 from assay.errors import InputError
-from assay.report import FORMATS, Provenance, document_of, render
-from assay.report.document import Document, Matrix, Table, Tier
+from assay.report import FORMATS, Document, Provenance, document_of, draw
+from assay.report.sections import Matrix, Table, Tier
 
 from .cases import CASES, document, evaluation
 
 
 def table(found: Document, title: str) -> Table:
-    blocks = next(section.blocks for section in found.sections if section.title == title)
+    blocks = next(section.blocks for section in found.report.sections if section.title == title)
     return next(block for block in blocks if isinstance(block, Table))
 
 
 def blocks(found: Document, title: str) -> tuple[Table, ...]:
-    (section,) = (s for s in found.sections if s.title == title)
+    (section,) = (s for s in found.report.sections if s.title == title)
     return section.blocks
 
 
@@ -26,7 +28,7 @@ def named(found: Table) -> dict[str, tuple]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_rows_have_as_many_cells_as_there_are_columns(name: str) -> None:
-    for section in document(name).sections:
+    for section in document(name).report.sections:
         assert section.blocks
         for block in section.blocks:
             if isinstance(block, Table):
@@ -39,8 +41,8 @@ def test_every_face_is_the_same_twice(name: str) -> None:
     assert again == document(name)
     for face in FORMATS:
         if face != "html":
-            text = render(again, face)
-            assert text == render(document(name), face)
+            text = draw(again, face)
+            assert text == draw(document(name), face)
             text.encode()
 
 
@@ -131,7 +133,7 @@ def test_most_frequent_confusions_are_listed() -> None:
 
 def test_matrix_says_what_it_counts() -> None:
     def caption(name: str) -> str:
-        block = document(name).sections[0].blocks[0]
+        block = document(name).report.sections[0].blocks[0]
         assert isinstance(block, Matrix)
         return block.caption
 
@@ -142,7 +144,7 @@ def test_matrix_says_what_it_counts() -> None:
 
 def test_tests_stand_in_the_appendix() -> None:
     found = document("counts")
-    (section,) = [section for section in found.sections if section.title == "Tests"]
+    (section,) = [section for section in found.report.sections if section.title == "Tests"]
     assert section.tier is Tier.APPENDIX
     rows = section.blocks[0].rows
     assert [row[2] for row in rows] == ["< 0.0001", "< 0.0001"]
@@ -171,17 +173,19 @@ def test_refused_rows_are_listed() -> None:
 
 def test_document_carries_how_it_was_made() -> None:
     made = Provenance("0.1.0", "assay evaluate a.csv", (("a.csv", 12, "00"),))
-    assert document_of(evaluation("counts"), made=made).made == made
+    assert document_of(evaluation("counts"), provenance=made).report.made == replace(
+        made, rows=14869
+    )
 
 
 def test_panel_is_there_for_two_classes() -> None:
-    assert document("binary").panel is not None
-    assert document("classes").panel is None
+    assert document("binary").report.panel is not None
+    assert document("classes").report.panel is None
 
 
 def test_unknown_face_is_refused() -> None:
-    with pytest.raises(InputError, match="terminal, json, csv, markdown, latex, html; found 'pdf'"):
-        render(document("counts"), "pdf")
+    with pytest.raises(InputError, match="markdown, latex, html, junit, card; found 'pdf'"):
+        draw(document("counts"), "pdf")
 
 
 def test_public_names_are_there_and_no_others() -> None:
@@ -201,7 +205,7 @@ def test_where_only_alerts_were_labelled_the_results_are_what_they_tell() -> Non
         "false alarm rate (FAR)",
         "alert rate",
     ]
-    (section,) = (s for s in found.sections if s.title == "Main results")
+    (section,) = (s for s in found.report.sections if s.title == "Main results")
     assert section.blocks[1].text.startswith("In 2,000 rows a day that is 200 [")
     assert "not labelled" in section.blocks[2].text
-    assert "Advanced results" not in [s.title for s in found.sections]
+    assert "Advanced results" not in [s.title for s in found.report.sections]

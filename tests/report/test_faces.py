@@ -16,19 +16,12 @@ import pytest
 from assay import choose_threshold, compare, evaluate, measures
 from assay.decisions import Audit
 from assay.inference import Estimate
-from assay.report import (
-    Document,
-    audit_document,
-    check_document,
-    comparison_document,
-    document_of,
-    gate_document,
-    measure_document,
-    measures_document,
-    render,
-    threshold_document,
-)
-from assay.report.document import (
+from assay.report import Document, Report, document_of, draw, measure_document, measures_document
+from assay.report.html.blocks import UNDEFINED
+from assay.report.html.limits import Limits
+from assay.report.names import name
+from assay.report.numbers import cell_parts, count, difference_parts, measured_parts
+from assay.report.sections import (
     Cell,
     Column,
     Dots,
@@ -41,11 +34,6 @@ from assay.report.document import (
     Table,
     Tier,
 )
-from assay.report.html.blocks import UNDEFINED
-from assay.report.html.limits import Limits
-from assay.report.names import name
-from assay.report.numbers import cell_parts, count, difference_parts, measured_parts
-from assay.report.training import training_document
 from assay.report.words import matrix_caption, measure_name
 
 from . import cases, test_audit, test_check, test_compare, test_gate, test_plan, test_threshold
@@ -76,7 +64,7 @@ def _chosen(**asked: Any) -> Document:
     truth = np.repeat([0, 1], [300, 60])
     scores = np.round(random.normal(2.0 * truth), 2)
     families = np.where(truth == 1, np.arange(360) % 3, 0)
-    return threshold_document(
+    return document_of(
         choose_threshold(truth, y_score=scores, families=families, resamples=20, **asked)
     )
 
@@ -92,12 +80,10 @@ def _compared(**asked: Any) -> Document:
     truth = np.repeat([0, 1], [80, 40])
     scores = {name: random.normal(2.0 * truth) / 9 + 0.4 for name in ("old", "new")}
     families = np.where(truth == 1, np.arange(120) % 2, 0)
-    return comparison_document(
-        compare(truth, scores=scores, families=families, resamples=20, **asked)
-    )
+    return document_of(compare(truth, scores=scores, families=families, resamples=20, **asked))
 
 
-CASES: dict[str, Callable[[], Document]] = {
+CASES: dict[str, Callable[[], Document | Report]] = {
     **{f"evaluation: {name}": lambda name=name: cases.document(name) for name in cases.CASES},
     **{
         f"threshold: {name}": lambda name=name: test_threshold.document(name)
@@ -112,25 +98,25 @@ CASES: dict[str, Callable[[], Document]] = {
     "threshold: holdout": _holdout,
     "threshold: clusters": lambda: _chosen(max_fpr=0.1, clusters=np.arange(360) // 4),
     **{f"plan: {name}": lambda name=name: test_plan.document(name) for name in test_plan.CASES},
-    "compare: two": lambda: comparison_document(test_compare.TWO),
-    "compare: three at a rule": lambda: comparison_document(test_compare.THREE),
-    "compare: five": lambda: comparison_document(test_compare.FIVE),
+    "compare: two": lambda: document_of(test_compare.TWO),
+    "compare: three at a rule": lambda: document_of(test_compare.THREE),
+    "compare: five": lambda: document_of(test_compare.FIVE),
     "compare: rows": _compared,
     "compare: chosen": lambda: _compared(at="max-fpr=0.1"),
-    "gate: every outcome": lambda: gate_document(test_gate.example()),
-    "gate: pass": lambda: gate_document(test_gate.made("pass", "pass")),
-    "gate: fail": lambda: gate_document(test_gate.made("fail", "undecided", "pass")),
-    "audit: two claims": lambda: audit_document(test_audit.BOTH),
-    "audit: one claim": lambda: audit_document(Audit((test_audit.network(),))),
-    "check: leaks": lambda: check_document(test_check.example()),
-    "check: nothing found": lambda: check_document(test_check.quiet()),
-    "training: forest by folds": lambda: training_document(
+    "gate: every outcome": lambda: document_of(test_gate.example()),
+    "gate: pass": lambda: document_of(test_gate.made("pass", "pass")),
+    "gate: fail": lambda: document_of(test_gate.made("fail", "undecided", "pass")),
+    "audit: two claims": lambda: document_of(test_audit.BOTH),
+    "audit: one claim": lambda: document_of(Audit((test_audit.network(),))),
+    "check: leaks": lambda: document_of(test_check.example()),
+    "check: nothing found": lambda: document_of(test_check.quiet()),
+    "training: forest by folds": lambda: document_of(
         trained("safelink-forest", "kfold:3", settings={"trees": 5})
     ),
-    "training: network": lambda: training_document(
+    "training: network": lambda: document_of(
         trained("safelink-ann", "kfold:2", settings={"epochs": 3, "hidden": (8,)})
     ),
-    "training: tree": lambda: training_document(
+    "training: tree": lambda: document_of(
         trained("ddos-tree", "holdout:0.7/0.2/0.1", settings={"k": 5, "depth": 2})
     ),
     "measures: all": measures_document,
@@ -139,8 +125,9 @@ CASES: dict[str, Callable[[], Document]] = {
 
 
 @cache
-def made(case: str) -> Document:
-    return CASES[case]()
+def made(case: str) -> Report:
+    found = CASES[case]()
+    return found.report if isinstance(found, Document) else found
 
 
 # -- what the document holds -----------------------------------------------------------------------
@@ -229,8 +216,8 @@ def same_text(shown: str, expected: str) -> bool:
 # -- what the faces show ---------------------------------------------------------------------------
 
 
-def in_terminal(document: Document) -> Iterator[tuple[Read, Read]]:
-    text = render(document, "terminal", width=WIDE)
+def in_terminal(document: Report) -> Iterator[tuple[Read, Read]]:
+    text = draw(document, "terminal", width=WIDE)
     held = [
         block
         for section in document.sections
@@ -264,8 +251,8 @@ def _outlined(read: Read, block: Held) -> Read:
     return read._replace(heads=heads, rows=tuple(rows))
 
 
-def in_markdown(document: Document) -> Iterator[tuple[Read, Read]]:
-    shown = list(markdown_tables(render(document, "markdown")))
+def in_markdown(document: Report) -> Iterator[tuple[Read, Read]]:
+    shown = list(markdown_tables(draw(document, "markdown")))
     held = [
         block
         for section in document.sections
@@ -285,7 +272,7 @@ def _formulas(block: Held) -> bool:
     )
 
 
-def in_latex(document: Document) -> Iterator[tuple[Read, Read]]:
+def in_latex(document: Report) -> Iterator[tuple[Read, Read]]:
     order = [*Tier, None]
     held = [
         (section.title, block)
@@ -294,7 +281,7 @@ def in_latex(document: Document) -> Iterator[tuple[Read, Read]]:
         if not isinstance(block, Prose)
         and not (isinstance(block, Matrix) and len(block.labels) > MATRIX["latex"])
     ]
-    shown = list(latex_tables(render(document, "latex")))
+    shown = list(latex_tables(draw(document, "latex")))
     for found, (title, block) in zip(shown, held, strict=True):
         wanted = told(block, latex=True)
         start = f"{title.removesuffix('.')}. {wanted.caption}"
@@ -302,8 +289,8 @@ def in_latex(document: Document) -> Iterator[tuple[Read, Read]]:
         yield filled(found._replace(caption=wanted.caption)), wanted
 
 
-def in_html(document: Document) -> Iterator[tuple[Read, Read]]:
-    left = list(html_tables(render(document, "html")))
+def in_html(document: Report) -> Iterator[tuple[Read, Read]]:
+    left = list(html_tables(draw(document, "html")))
     for section in document.sections:
         for block in section.blocks:
             if isinstance(block, Prose):
@@ -323,7 +310,7 @@ def in_html(document: Document) -> Iterator[tuple[Read, Read]]:
             else:
                 yield filled(found), _first(told(block), LIMITS.rows)
     # Without decisions only the panel has a matrix: at the threshold that is tried there.
-    decided = document.plain.get("confusion", ()) is not None
+    decided = document.panel is None or document.panel.given
     assert [each.caption for each in left] == ([] if decided else [matrix_caption(weighted=False)])
 
 
@@ -417,17 +404,17 @@ def test_losses_near_0_are_0_in_no_face() -> None:
     near = 1e-7 * random.random(250)
     document = document_of(evaluate(truth, y_score=np.where(truth == 1, 1 - near, near)))
     for face, tables in FACES.items():
-        rows = {row[0]: row[1] for shown, _ in tables(document) for row in shown.rows}
+        rows = {row[0]: row[1] for shown, _ in tables(document.report) for row in shown.rows}
         assert rows["Brier score"] == "3.8e-15 [3.4e-15, 4.2e-15]", face
         assert rows["log loss"].startswith("0.00000005"), face
-    plain = json.loads(render(document, "json"))["estimates"]
+    plain = json.loads(draw(document, "json"))["estimates"]
     assert all(each["value"] > 0 for each in plain if each["measure"] in ("brier", "log_loss"))
 
 
 # -- what programs read ----------------------------------------------------------------------------
 
 
-def numbers_of(document: Document) -> set[float]:
+def numbers_of(document: Report) -> set[float]:
     """Every estimate of every table: its value and its ends."""
     found = []
     for section in document.sections:
@@ -454,7 +441,7 @@ def _leaves(tree: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("case", CASES)
 def test_json_holds_every_estimate_of_the_tables(case: str) -> None:
-    leaves = _leaves(json.loads(render(made(case), "json")))
+    leaves = _leaves(json.loads(draw(CASES[case](), "json")))
     # A drop is a change with its sign turned.
     held = {abs(leaf) for leaf in leaves if isinstance(leaf, int | float)}
     assert set(map(abs, numbers_of(made(case)))) <= held
@@ -462,7 +449,7 @@ def test_json_holds_every_estimate_of_the_tables(case: str) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_csv_holds_what_its_records_hold(case: str) -> None:
-    rows = list(csv.DictReader(io.StringIO(render(made(case), "csv"), newline="")))
+    rows = list(csv.DictReader(io.StringIO(draw(made(case), "csv"), newline="")))
     assert len(rows) == len(made(case).records)
     for row, record in zip(rows, made(case).records, strict=True):
         for key, cell in record.items():

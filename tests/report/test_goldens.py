@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.measures import find
-from assay.report import Provenance, document_of, measure_document, measures_document, render
+from assay.report import Provenance, document_of, draw, measure_document, measures_document
 
 from .cases import evaluation
 from .goldens import checked
@@ -34,18 +34,18 @@ def cases() -> dict[str, tuple]:
 
 
 REFERENCE = {
-    "measures_100.txt": lambda: render(measures_document(), "terminal", width=100),
-    "measures.md": lambda: render(measures_document(), "markdown"),
-    "measures.tex": lambda: render(measures_document(), "latex"),
-    "mcc_80.txt": lambda: render(measure_document(find("mcc")), "terminal", width=80),
-    "mcc.md": lambda: render(measure_document(find("mcc")), "markdown"),
+    "measures_100.txt": lambda: draw(measures_document(), "terminal", width=100),
+    "measures.md": lambda: draw(measures_document(), "markdown"),
+    "measures.tex": lambda: draw(measures_document(), "latex"),
+    "mcc_80.txt": lambda: draw(measure_document(find("mcc")), "terminal", width=80),
+    "mcc.md": lambda: draw(measure_document(find("mcc")), "markdown"),
 }
 
 
 @pytest.mark.parametrize("name", cases())
 def test_report_is_the_golden_one(name: str) -> None:
     case, face, width = cases()[name]
-    checked(GOLDEN / name, render(document_of(evaluation(case), made=MADE), face, width=width))
+    checked(GOLDEN / name, draw(document_of(evaluation(case), provenance=MADE), face, width=width))
 
 
 @pytest.mark.parametrize("name", REFERENCE)

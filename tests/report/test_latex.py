@@ -12,9 +12,9 @@ from hypothesis import given, settings
 
 from assay import evaluate_counts
 from assay.measures import CATALOGUE, find
-from assay.report import Document, document_of, measure_document, measures_document, render
-from assay.report.document import Column, Kind, Section, Table, Tier
+from assay.report import Document, Report, document_of, draw, measure_document, measures_document
 from assay.report.latex import MOST_ROWS
+from assay.report.sections import Column, Kind, Section, Table, Tier
 from assay.report.tex import escaped
 
 from .cases import CASES, document
@@ -51,11 +51,12 @@ def overfull(log: str) -> list[float]:
     return [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log)]
 
 
-def together(documents: list[Document]) -> Document:
+def together(documents: list[Document | Report]) -> Report:
     """The sections of many documents in one."""
-    sections = tuple(section for found in documents for section in found.sections)
-    notes = tuple(note for found in documents for note in found.notes)
-    return replace(documents[0], sections=sections, notes=notes)
+    reports = [found.report if isinstance(found, Document) else found for found in documents]
+    sections = tuple(section for found in reports for section in found.sections)
+    notes = tuple(note for found in reports for note in found.notes)
+    return replace(reports[0], sections=sections, notes=notes)
 
 
 # -- compiling -------------------------------------------------------------------------------------
@@ -63,21 +64,21 @@ def together(documents: list[Document]) -> Document:
 
 @needs_latex
 def test_normal_report_compiles_and_nothing_sticks_out(tmp_path: Path) -> None:
-    log = compiled(render(document("binary"), "latex"), tmp_path)
+    log = compiled(draw(document("binary"), "latex"), tmp_path)
     assert overfull(log) == []
     assert (tmp_path / "report.pdf").exists()
 
 
 @needs_latex
 def test_every_kind_of_evaluation_compiles(tmp_path: Path) -> None:
-    log = compiled(render(together([document(name) for name in CASES]), "latex"), tmp_path)
+    log = compiled(draw(together([document(name) for name in CASES]), "latex"), tmp_path)
     assert all(points < 20 for points in overfull(log))
 
 
 @needs_latex
 def test_catalogue_and_its_pages_compile(tmp_path: Path) -> None:
     pages = [measures_document(), *(measure_document(measure) for measure in CATALOGUE)]
-    log = compiled(render(together(pages), "latex"), tmp_path)
+    log = compiled(draw(together(pages), "latex"), tmp_path)
     assert all(points < 20 for points in overfull(log))
 
 
@@ -86,7 +87,7 @@ def test_hostile_names_compile_and_reach_nothing(tmp_path: Path) -> None:
     assert len(NAMES) > 100
     chunks = [document_with(*NAMES[i : i + 9]) for i in range(0, len(NAMES), 9)]
     each = [document_with(name) for name in NAMES]
-    text = render(together([*chunks, *each]), "latex")
+    text = draw(together([*chunks, *each]), "latex")
     compiled(text, tmp_path)
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {f"report.{suffix}" for suffix in ("aux", "fls", "log", "pdf", "tex")}
@@ -105,8 +106,8 @@ def test_names_are_seen_as_typed(tmp_path: Path) -> None:
     names = [name for name in dict.fromkeys(names) if name.strip() == name and "  " not in name]
     rows = tuple((name, f"row{i}") for i, name in enumerate(names, 1))
     table = Table("Names", (Column("name"), Column("x")), rows)
-    found = Document("Names", (), (Section("Names", (table,)),))
-    compiled(render(found, "latex"), tmp_path)
+    found = Report("Names", (), (Section("Names", (table,)),))
+    compiled(draw(found, "latex"), tmp_path)
     seen = subprocess.run(
         ["pdftotext", "-layout", "report.pdf", "-"], cwd=tmp_path, capture_output=True, check=True
     ).stdout.decode()
@@ -120,8 +121,8 @@ def test_names_are_seen_as_typed(tmp_path: Path) -> None:
 def test_long_tables_go_over_the_page(tmp_path: Path) -> None:
     rows = tuple((f"family {i}", i) for i in range(MOST_ROWS + 50))
     table = Table("Many", (Column("name"), Column("rows", Kind.COUNT)), rows)
-    found = Document("Many", (), (Section("Many", (table,), Tier.APPENDIX),))
-    text = render(found, "latex")
+    found = Report("Many", (), (Section("Many", (table,), Tier.APPENDIX),))
+    text = draw(found, "latex")
     assert r"\begin{longtable}" in text
     assert "50 more rows are not shown." in text
     assert f"family {MOST_ROWS - 1} " in text
@@ -131,7 +132,7 @@ def test_long_tables_go_over_the_page(tmp_path: Path) -> None:
 
 @needs_latex
 def test_table_can_be_pasted_by_itself(tmp_path: Path) -> None:
-    text = render(document("binary"), "latex")
+    text = draw(document("binary"), "latex")
     tables = re.findall(r"% table (\d+): begin\n(.*?)% table \1: end", text, re.DOTALL)
     assert [int(number) for number, _ in tables] == list(range(1, len(tables) + 1))
     packages = "".join(rf"\usepackage{{{name}}}" for name in ("array", "booktabs", "longtable"))
@@ -144,7 +145,7 @@ def test_table_can_be_pasted_by_itself(tmp_path: Path) -> None:
 
 
 def test_tiers_follow_each_other() -> None:
-    text = render(document("binary"), "latex")
+    text = draw(document("binary"), "latex")
     order = [r"\section*{Main results}", r"\section*{Advanced results}", r"\section*{Appendix}"]
     places = [text.index(part) for part in order]
     assert places == sorted(places)
@@ -160,14 +161,14 @@ def test_tiers_follow_each_other() -> None:
 
 
 def test_nothing_is_left_out_of_a_paper() -> None:
-    text = render(document("worked_example"), "latex")
+    text = draw(document("worked_example"), "latex")
     assert "class & rows & TP & FP & FN & TN & precision & recall & F1" in text
 
 
 def test_wide_table_is_cut_into_pieces_that_repeat_the_names() -> None:
     rates = [0.1, 0.05, 0.01, 0.005, 0.001, 0.0005, 0.0001, 0.00005]
     found = evaluate_counts(tp=80, fp=5, fn=20, tn=900, base_rate=rates)
-    text = render(document_of(found), "latex")
+    text = draw(document_of(found), "latex")
     heads = [line for line in text.splitlines() if line.startswith("measure & test set")]
     assert len(heads) == 1
     assert len(re.findall(r"^measure & .*base rate", text, re.MULTILINE)) >= 2
@@ -176,13 +177,13 @@ def test_wide_table_is_cut_into_pieces_that_repeat_the_names() -> None:
 
 
 def test_file_is_ascii_and_deterministic() -> None:
-    text = render(document_of(many_of(["שלום", "😀", "é"])), "latex")
+    text = draw(document_of(many_of(["שלום", "😀", "é"])), "latex")
     assert text.isascii()
-    assert text == render(document_of(many_of(["שלום", "😀", "é"])), "latex")
+    assert text == draw(document_of(many_of(["שלום", "😀", "é"])), "latex")
 
 
 def test_quick_reference_has_formula_range_and_reading() -> None:
-    text = render(measures_document(), "latex")
+    text = draw(measures_document(), "latex")
     assert r"precision & {\normalsize $\frac{TP}{TP + FP}$} & {[}0, 1{]}" in text
     assert find("precision").reads in text
 
@@ -258,7 +259,7 @@ def test_long_name_is_cut_by_how_wide_it_is_set() -> None:
 @settings(max_examples=30)
 @given(odd_texts, odd_texts)
 def test_any_name_leaves_the_file_whole(first: str, second: str) -> None:
-    text = render(document_with(first, second), "latex")
+    text = draw(document_with(first, second), "latex")
     assert text.isascii()
     for row in re.findall(r"\\midrule\n(.*?)\\bottomrule", text, re.DOTALL):
         lines = [line for line in row.splitlines() if line.endswith((r"\\", r"\\*", r"\\[2pt]"))]
@@ -269,6 +270,6 @@ def test_any_name_leaves_the_file_whole(first: str, second: str) -> None:
 def test_labels_and_slices_of_an_evaluation_may_have_any_name() -> None:
     names = ["\\input{x}", "a&b", "100%", "\ud800"]
     for found in (evaluation_of(names, "_x_"), many_of(names)):
-        text = render(document_of(found), "latex")
+        text = draw(document_of(found), "latex")
         assert text.isascii()
         assert r"\textbackslash{}input\{x\}" in text

@@ -9,7 +9,6 @@ from assay.decisions.threshold import words as threshold_words
 from assay.evaluation import words
 from assay.inference import Estimate
 from assay.inference.estimate import decimal
-from assay.report.document import Formula, Kind
 from assay.report.numbers import (
     about,
     cell_parts,
@@ -22,6 +21,7 @@ from assay.report.numbers import (
     percent,
     plain_number,
 )
+from assay.report.sections import Formula, Kind
 
 shares = st.floats(0, 1)
 

@@ -6,10 +6,10 @@ import pytest
 
 from assay import Evaluation, Unlabelled, count, evaluate
 from assay.evaluation.over_time import INDEPENDENT
-from assay.report import document_of, render
-from assay.report.document import Periods, Prose, Table
+from assay.report import document_of, draw
 from assay.report.html.course import SMALL, drawn_periods
 from assay.report.over_time import MOST, sections
+from assay.report.sections import Periods, Prose, Table
 
 from .cases import evaluation
 
@@ -34,7 +34,7 @@ def decaying(hits: list[int], of: int = 100, **options) -> Evaluation:
 
 
 def blocks(found: Evaluation) -> tuple:
-    return tuple(block for section in sections(found) for block in section.blocks)
+    return tuple(block for section in sections(found.snapshot()) for block in section.blocks)
 
 
 def alerts_of(found: Evaluation) -> tuple:
@@ -148,7 +148,7 @@ def test_the_page_draws_each_measure_with_its_intervals() -> None:
     heights = [float(y) for _, y in first.dots]
     assert heights == sorted(heights)
     assert all(SMALL.top <= y <= SMALL.bottom for y in heights)
-    page = render(document_of(found), "html")
+    page = draw(document_of(found), "html")
     assert page.count('class="reach"') == 4 * len(drawings)
 
 
@@ -159,5 +159,5 @@ def test_one_period_is_no_drawing() -> None:
 
 @pytest.mark.parametrize("face", ["terminal", "markdown", "latex", "csv", "json", "html"])
 def test_all_faces_tell_of_the_periods(face: str) -> None:
-    text = render(document_of(decaying([95, 88, 80, 71])), face)
+    text = draw(document_of(decaying([95, 88, 80, 71])), face)
     assert "2024-03" in text

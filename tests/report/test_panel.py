@@ -8,8 +8,8 @@ from assay.evaluation.entries import DEFAULT_BASE_RATES
 from assay.measures import CATALOGUE
 from assay.measures.shown import MOVING
 from assay.report.deployment import USUAL_BASE_RATE
-from assay.report.document import Panel
 from assay.report.panel import panel_of
+from assay.report.sections import Panel
 
 from .cases import CASES, evaluation
 
@@ -19,14 +19,14 @@ DECIDED = [name for name in WHOLE if evaluation(name).decided]
 
 
 def made(name: str) -> Panel:
-    panel = panel_of(evaluation(name))
+    panel = panel_of(evaluation(name).snapshot())
     assert panel is not None
     return panel
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_there_is_a_panel_for_two_classes_that_were_labelled(name: str) -> None:
-    assert (panel_of(evaluation(name)) is not None) == (name in WHOLE)
+    assert (panel_of(evaluation(name).snapshot()) is not None) == (name in WHOLE)
 
 
 @pytest.mark.parametrize("name", DECIDED)

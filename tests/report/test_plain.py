@@ -13,9 +13,9 @@ from hypothesis import example, given, settings
 from assay import Bootstrap, evaluate
 from assay.errors import InputError
 from assay.measures import CATALOGUE
-from assay.report import document_of, measures_document, render
-from assay.report.plain import neutralised, restored
+from assay.report import document_of, draw, measures_document
 from assay.report.schemas import SCHEMAS, schema_of
+from assay.report.spreadsheet import neutralised, restored
 
 from .cases import CASES, document, evaluation
 from .hostile import NAMES, document_with, evaluation_of, many_of, odd_texts, texts
@@ -66,7 +66,7 @@ def test_unknown_schema_is_refused() -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_output_validates(name: str) -> None:
-    assert problems(json.loads(render(document(name), "json"))) == []
+    assert problems(json.loads(draw(document(name), "json"))) == []
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_every_output_validates(name: str) -> None:
 )
 def test_output_validates_with_any_option(options: dict) -> None:
     found = evaluate([1, 0, 1, 0], y_score=[0.9, 0.4, 0.3, 0.6], **options)
-    assert problems(json.loads(render(document_of(found), "json"))) == []
+    assert problems(json.loads(draw(document_of(found), "json"))) == []
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_output_validates_with_any_option(options: dict) -> None:
     ],
 )
 def test_schema_refuses_what_the_contract_does_not_allow(path: tuple, wrong: object) -> None:
-    found = copy.deepcopy(json.loads(render(document("level"), "json")))
+    found = copy.deepcopy(json.loads(draw(document("level"), "json")))
     assert problems(found) == []
     place = found
     for key in path[:-1]:
@@ -117,7 +117,7 @@ def test_schema_refuses_what_the_contract_does_not_allow(path: tuple, wrong: obj
 
 
 def test_schema_allows_further_keys_and_misses_none_of_the_contract() -> None:
-    found = json.loads(render(document("level"), "json"))
+    found = json.loads(draw(document("level"), "json"))
     assert problems({**found, "later": 1}) == []
     for key in ("schema", "source", "positive", "threshold", "level", "mode", "labels"):
         assert problems({k: v for k, v in found.items() if k != key})
@@ -126,9 +126,9 @@ def test_schema_allows_further_keys_and_misses_none_of_the_contract() -> None:
 
 
 def test_json_is_the_evaluation_with_its_headline_and_tests() -> None:
-    found = json.loads(render(document("counts"), "json"))
+    found = json.loads(draw(document("counts"), "json"))
     assert found.items() >= evaluation("counts").to_dict().items()
-    assert found["headline"] == list(document("counts").headline)
+    assert found["headline"] == list(document("counts").report.headline)
     assert [test["test"] for test in found["tests"]] == [
         "accuracy_against_majority",
         "mcnemar_errors",
@@ -136,14 +136,14 @@ def test_json_is_the_evaluation_with_its_headline_and_tests() -> None:
 
 
 def test_json_is_text_and_ends_with_a_line() -> None:
-    text = render(document("binary"), "json")
+    text = draw(document("binary"), "json")
     assert text.endswith("}\n")
     assert "NaN" not in text
     assert "Infinity" not in text
 
 
 def test_letters_stand_as_they_are_and_half_pairs_as_escapes() -> None:
-    text = render(document_of(many_of(["שלום", "\ud800", "a\udfffb"])), "json")
+    text = draw(document_of(many_of(["שלום", "\ud800", "a\udfffb"])), "json")
     text.encode()
     assert "שלום" in text
     assert json.loads(text)["labels"][:3] == ["שלום", "\ud800", "a\udfffb"]
@@ -152,7 +152,7 @@ def test_letters_stand_as_they_are_and_half_pairs_as_escapes() -> None:
 @settings(max_examples=30)
 @given(odd_texts, odd_texts)
 def test_any_name_comes_back_from_json(first: str, second: str) -> None:
-    text = render(document_with(first, second), "json")
+    text = draw(document_with(first, second), "json")
     text.encode()
     assert json.loads(text)["labels"] == list(dict.fromkeys([first, second]))
 
@@ -162,7 +162,7 @@ def test_any_name_comes_back_from_json(first: str, second: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_csv_has_a_row_an_estimate(name: str) -> None:
-    text = render(document(name), "csv")
+    text = draw(document(name), "csv")
     head, *rows = table(text)
     assert head == HEADS
     estimates = evaluation(name).to_dict()["estimates"]
@@ -178,13 +178,13 @@ def test_csv_has_a_row_an_estimate(name: str) -> None:
 
 
 def test_csv_is_as_rfc_4180_has_it() -> None:
-    text = render(document("nothing_flagged"), "csv")
+    text = draw(document("nothing_flagged"), "csv")
     assert text.endswith("\r\n")
     assert text.count("\n") == text.count("\r\n")
 
 
 def test_numbers_stay_numbers() -> None:
-    rows = table(render(document_with("-1"), "csv"))
+    rows = table(draw(document_with("-1"), "csv"))
     assert dict(zip(*rows, strict=True)) == {
         "measure": "recall",
         "value": "-0.5",
@@ -222,13 +222,13 @@ def test_other_text_stays_as_it_is(text: str) -> None:
 @settings(max_examples=50)
 @given(texts, texts)
 def test_any_name_comes_back_from_csv(first: str, second: str) -> None:
-    _, *rows = table(render(document_with(first, second), "csv"))
+    _, *rows = table(draw(document_with(first, second), "csv"))
     assert [restored(row[-1]) for row in rows] == list(dict.fromkeys([first, second]))
 
 
 def test_hostile_names_come_back_from_csv() -> None:
     names = [name for name in NAMES if name.isprintable() or name < "\ud800"]
-    text = render(document_of(evaluation_of(names[:40], "=col")), "csv")
+    text = draw(document_of(evaluation_of(names[:40], "=col")), "csv")
     text.encode()
     _, *rows = table(text)
     values = {restored(row[4]) for row in rows if restored(row[3]) == "=col"}
@@ -236,19 +236,19 @@ def test_hostile_names_come_back_from_csv() -> None:
 
 
 def test_half_pairs_do_not_break_csv() -> None:
-    text = render(document_with("a\ud800"), "csv")
+    text = draw(document_with("a\ud800"), "csv")
     text.encode()
     assert "a\ufffd" in text
 
 
 def test_document_without_records_is_an_empty_table() -> None:
-    from assay.report import Document
+    from assay.report import Report
 
-    assert render(Document("Nothing", (), ()), "csv") == ""
+    assert draw(Report("Nothing", (), ()), "csv") == ""
 
 
 def test_catalogue_is_a_table_too() -> None:
-    head, *rows = table(render(measures_document(), "csv"))
+    head, *rows = table(draw(measures_document(), "csv"))
     by_name = {row[0]: dict(zip(head, row, strict=True)) for row in rows}
     assert by_name["precision"]["formula"] == "TP / (TP + FP)"
     assert float(by_name["mcc"]["range_low"]) == -1

@@ -13,9 +13,9 @@ import jsonschema
 import pytest
 
 from assay import plan
-from assay.report import FORMATS, Document, Provenance, plan_document, render
-from assay.report.document import Table
+from assay.report import FORMATS, Document, Provenance, document_of, draw
 from assay.report.schemas import schema_of
+from assay.report.sections import Table
 
 from .goldens import checked
 from .hostile import NAMES
@@ -48,11 +48,11 @@ CASES = {
 
 @cache
 def document(case: str) -> Document:
-    return plan_document(plan(**CASES[case]), made=MADE)
+    return document_of(plan(**CASES[case]), provenance=MADE)
 
 
 def table(case: str, section: int = 0) -> Table:
-    found = document(case).sections[section].blocks[0]
+    found = document(case).report.sections[section].blocks[0]
     assert isinstance(found, Table)
     return found
 
@@ -61,7 +61,7 @@ def table(case: str, section: int = 0) -> Table:
 
 
 def test_the_headline_tells_the_least_that_is_needed() -> None:
-    (said,) = document("fpr").headline
+    (said,) = document("fpr").report.headline
     assert said == (
         "To show a false positive rate of at most 0.01% with 90% confidence takes 23,025 negatives "
         "without one false alarm."
@@ -69,7 +69,7 @@ def test_the_headline_tells_the_least_that_is_needed() -> None:
 
 
 def test_the_headline_tells_what_succeeds_with_the_power() -> None:
-    first, second, shared = document("expected").headline
+    first, second, shared = document("expected").report.headline
     assert first.endswith(
         "; to succeed with a chance of 80% take 6,294 negatives, with at most 2 false alarms."
     )
@@ -81,14 +81,14 @@ def test_the_headline_tells_what_succeeds_with_the_power() -> None:
 
 
 def test_not_possible_comes_first() -> None:
-    assert document("hopeless").headline[0] == (
+    assert document("hopeless").report.headline[0] == (
         "Not possible: a detector with a false positive rate of 0.002 is not shown to stay below "
         "0.001 by any number of rows."
     )
 
 
 def test_a_false_alarm_rate_takes_negatives_and_positives_or_alerts() -> None:
-    (said,) = document("far").headline
+    (said,) = document("far").report.headline
     assert said.endswith(
         "takes 217,693 negatives without one false alarm and 1,000 positives, all detected; or 22 "
         "labelled alerts without one false alarm."
@@ -96,17 +96,17 @@ def test_a_false_alarm_rate_takes_negatives_and_positives_or_alerts() -> None:
 
 
 def test_an_interval_is_told_at_the_expected_share_and_at_the_worst() -> None:
-    (said,) = document("width").headline
+    (said,) = document("width").report.headline
     assert said == (
         "A 95% interval that is at most 0.05 wide takes 557 rows where the share is 90%, 1,533 "
         "whatever it is."
     )
-    assert document("worst_width").headline[0].endswith("rows, whatever the share is.")
+    assert document("worst_width").report.headline[0].endswith("rows, whatever the share is.")
     assert not table("worst_width").notes
 
 
 def test_a_difference_names_its_test() -> None:
-    (said,) = document("difference").headline
+    (said,) = document("difference").report.headline
     assert said.endswith("takes 2,046 rows for a chance of 80.0% (McNemar's test at 95%).")
 
 
@@ -117,7 +117,7 @@ def test_what_is_enough_stands_in_its_place_in_the_table() -> None:
 
 
 def test_rows_as_they_come_are_told_at_a_base_rate() -> None:
-    said = document("expected").sections[1].blocks[1]
+    said = document("expected").report.sections[1].blocks[1]
     assert said.text.endswith("179 positives take about 179,000 rows.")
 
 
@@ -131,22 +131,22 @@ def test_chances_next_to_certain_are_not_written_in_many_nines() -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_json_follows_its_schema(case: str) -> None:
-    found = json.loads(render(document(case), "json"))
+    found = json.loads(draw(document(case), "json"))
     jsonschema.Draft202012Validator(schema_of("assay.plan/1")).validate(found)
-    assert found["headline"] == list(document(case).headline)
+    assert found["headline"] == list(document(case).report.headline)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_csv_has_a_row_a_need(case: str) -> None:
-    rows = list(csv.DictReader(io.StringIO(render(document(case), "csv"), newline="")))
+    rows = list(csv.DictReader(io.StringIO(draw(document(case), "csv"), newline="")))
     assert len(rows) == len(plan(**CASES[case]).records())
 
 
 @pytest.mark.parametrize("name", NAMES[:12])
 def test_names_of_families_are_harmless(name: str) -> None:
-    made = plan_document(plan(min_dr_families={name: 0.9}))
+    made = document_of(plan(min_dr_families={name: 0.9}))
     for face in FORMATS:
-        text = render(made, face)
+        text = draw(made, face)
         if face in ("markdown", "html"):
             assert "<script>alert" not in text
             assert "<img" not in text
@@ -167,7 +167,7 @@ def goldens() -> dict[str, tuple[str, str, int | None]]:
 @pytest.mark.parametrize("name", goldens())
 def test_report_is_the_golden_one(name: str) -> None:
     case, face, width = goldens()[name]
-    text = render(document(case), face, width=width)
+    text = draw(document(case), face, width=width)
     checked(GOLDEN / name, text)
 
 

@@ -9,22 +9,22 @@ import pytest
 
 from assay.errors import InputError
 from assay.measures import CATALOGUE, Band, Measure, find
-from assay.report import measure_document, measures_document, render
+from assay.report import draw, measure_document, measures_document
 from assay.report.definitions import classes_formula_of, formula_of, symbols_of
-from assay.report.document import Document, Formula, Prose, Table
 from assay.report.reference import span
 from assay.report.schemas import schema_of
+from assay.report.sections import Formula, Prose, Report, Table
 
 VALIDATOR = jsonschema.Draft202012Validator(schema_of("assay.measures/1"))
 FACES = ("terminal", "json", "csv", "markdown", "latex")
 
 
-def cells(document: Document) -> list:
+def cells(document: Report) -> list:
     tables = [b for s in document.sections for b in s.blocks if isinstance(b, Table)]
     return [cell for table in tables for row in table.rows for cell in row]
 
 
-def section(document: Document, title: str) -> tuple:
+def section(document: Report, title: str) -> tuple:
     return next(s.blocks for s in document.sections if s.title == title)
 
 
@@ -63,7 +63,7 @@ def test_unknown_group_is_refused_with_those_there_are() -> None:
 
 @pytest.mark.parametrize("face", FACES)
 def test_list_has_every_face(face: str) -> None:
-    text = render(measures_document(), face)
+    text = draw(measures_document(), face)
     for name in ("precision", "mcc", "brier"):
         assert name in text
 
@@ -87,7 +87,7 @@ def test_page_tells_all_there_is_to_tell(measure: Measure) -> None:
     assert (classes_formula_of(measure) in cells(found)) is (measure.classes is not None)
     assert symbols_of(measure)
     for face in FACES:
-        assert measure.name in render(found, face).replace("\\allowbreak{}", "").replace("\\", "")
+        assert measure.name in draw(found, face).replace("\\allowbreak{}", "").replace("\\", "")
 
 
 def test_example_is_worked_out() -> None:
@@ -153,14 +153,14 @@ def test_band_without_an_end_is_told() -> None:
 
 
 def test_json_of_the_catalogue_validates() -> None:
-    found = json.loads(render(measures_document(), "json"))
+    found = json.loads(draw(measures_document(), "json"))
     assert [e.message for e in VALIDATOR.iter_errors(found)] == []
     assert [entry["name"] for entry in found["measures"]] == [m.name for m in CATALOGUE]
 
 
 @pytest.mark.parametrize("measure", CATALOGUE, ids=lambda measure: measure.name)
 def test_json_of_a_measure_validates_and_its_example_is_right(measure: Measure) -> None:
-    found = json.loads(render(measure_document(measure), "json"))
+    found = json.loads(draw(measure_document(measure), "json"))
     assert [e.message for e in VALIDATOR.iter_errors(found)] == []
     (entry,) = found["measures"]
     if measure.example is not None:
@@ -170,7 +170,7 @@ def test_json_of_a_measure_validates_and_its_example_is_right(measure: Measure) 
 
 
 def test_schema_of_measures_refuses_what_is_none() -> None:
-    found = json.loads(render(measure_document(find("precision")), "json"))
+    found = json.loads(draw(measure_document(find("precision")), "json"))
     for key, wrong in (("better", "more"), ("range", [0]), ("bands", [{}]), ("needs", "luck")):
         broken = {**found, "measures": [{**found["measures"][0], key: wrong}]}
         assert list(VALIDATOR.iter_errors(broken))

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from assay.inference import Estimate
 from assay.measures import Better
-from assay.report.document import Change, Forest, Outcome
 from assay.report.numbers import difference_parts
+from assay.report.sections import Change, Forest, Outcome
 from assay.report.strip import OPEN, TOLD, WIDTH, ZERO, span_of, strips_of
 
 UNDEFINED = Estimate(math.nan, undefined="no rows")

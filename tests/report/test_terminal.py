@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from rich.cells import cell_len
 
 from assay import evaluate_counts
-from assay.report import document_of, render
-from assay.report.document import Column, Document, Kind, Section, Table
+from assay.report import document_of, draw
 from assay.report.grid import grid_of
 from assay.report.layout import fitted
+from assay.report.sections import Column, Kind, Report, Section, Table
 
 from .cases import CASES, document
 from .hostile import NAMES, document_with, evaluation_of, many_of, odd_texts
@@ -19,7 +19,7 @@ ESCAPE = "\x1b"
 
 
 def shown(name: str, width: int = 80, **options) -> str:
-    return render(document(name), "terminal", width=width, **options)
+    return draw(document(name), "terminal", width=width, **options)
 
 
 def hidden(text: str) -> set[str]:
@@ -28,7 +28,7 @@ def hidden(text: str) -> set[str]:
     return {c for c in text if unicodedata.category(c) in odd and c != "\n"}
 
 
-def details(found: Document) -> Document:
+def details(found: Report) -> Report:
     """The same with nothing left out."""
     return replace(found, sections=tuple(replace(s, detail=False) for s in found.sections))
 
@@ -59,7 +59,7 @@ def test_narrow_terminal_leaves_out_nothing_but_optional_columns(name: str) -> N
 def test_method_goes_before_anything_is_folded() -> None:
     assert "wilson" in shown("binary", 80)
     columns = (Column("measure"), Column("estimate", Kind.SHARE), Column("method", optional=True))
-    found = document("binary").sections[1].blocks[0]
+    found = document("binary").report.sections[1].blocks[0]
     rows = tuple((row[0], row[1], row[3]) for row in found.rows)
     layout = fitted(grid_of(Table("", columns, rows)), 50)
     assert layout is not None
@@ -100,7 +100,7 @@ def test_details_are_left_to_other_faces() -> None:
 
 
 def test_findings_are_listed_with_code_and_severity() -> None:
-    found = document("only_in_decisions")
+    found = document("only_in_decisions").report
     assert found.findings
     text = " ".join(shown("only_in_decisions").split())
     for finding in found.findings:
@@ -136,7 +136,7 @@ def test_colour_is_drawn_whatever_the_environment_says(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "cp437", "utf-8"])
 def test_text_fits_the_encoding(encoding: str) -> None:
-    text = render(details(document_with(*NAMES[:10])), "terminal", encoding=encoding)
+    text = draw(details(document_with(*NAMES[:10])), "terminal", encoding=encoding)
     text.encode(encoding)
     assert ("─" in text) is (encoding in ("cp437", "utf-8"))
 
@@ -145,9 +145,9 @@ def test_width_of_nothing_in_particular_is_always_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("COLUMNS", "33")
-    first = render(document("counts"), "terminal")
+    first = draw(document("counts"), "terminal")
     monkeypatch.setenv("COLUMNS", "150")
-    assert render(document("counts"), "terminal") == first
+    assert draw(document("counts"), "terminal") == first
 
 
 # -- hostile names ---------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def test_width_of_nothing_in_particular_is_always_the_same(
 @pytest.mark.parametrize("width", [40, 100])
 def test_no_name_moves_the_cursor(width: int) -> None:
     for start in range(0, len(NAMES), 10):
-        text = render(details(document_with(*NAMES[start : start + 10])), "terminal", width=width)
+        text = draw(details(document_with(*NAMES[start : start + 10])), "terminal", width=width)
         assert not hidden(text)
         assert all(cell_len(line) <= width for line in text.splitlines())
 
@@ -164,7 +164,7 @@ def test_no_name_moves_the_cursor(width: int) -> None:
 @settings(max_examples=50)
 @given(odd_texts, odd_texts)
 def test_any_name_is_shown_without_harm(first: str, second: str) -> None:
-    text = render(details(document_with(first, second)), "terminal", width=50)
+    text = draw(details(document_with(first, second)), "terminal", width=50)
     assert not hidden(text)
     assert all(cell_len(line) <= 50 for line in text.splitlines())
 
@@ -172,19 +172,19 @@ def test_any_name_is_shown_without_harm(first: str, second: str) -> None:
 def test_labels_and_slices_of_an_evaluation_may_have_any_name() -> None:
     names = ["\x1b[2J", "a\nb", "\u202etxt", "\ud800"]
     for found in (evaluation_of(names, "\x1b[H"), many_of(names)):
-        text = render(document_of(found), "terminal", width=80)
+        text = draw(document_of(found), "terminal", width=80)
         assert not hidden(text)
         assert "\\x1b[2J" in text
 
 
 def test_long_name_is_cut_in_the_middle() -> None:
     found = evaluate_counts(tp=1, fp=1, fn=1, tn=1, labels=["n", "start" + "x" * 10_000 + "end"])
-    text = render(document_of(found), "terminal", width=80)
+    text = draw(document_of(found), "terminal", width=80)
     assert len(text) < 10_000
     assert "start" in text
     assert "end" in text
 
 
 def test_empty_document_is_drawn() -> None:
-    found = Document("Nothing", (), (Section("Empty", (Table("x", (), ()),)),))
-    assert render(found, "terminal", width=40).startswith("Nothing")
+    found = Report("Nothing", (), (Section("Empty", (Table("x", (), ()),)),))
+    assert draw(found, "terminal", width=40).startswith("Nothing")

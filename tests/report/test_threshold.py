@@ -22,9 +22,9 @@ from assay import Estimate
 from assay.decisions.threshold import Choice, Point, Shown, choose_threshold
 from assay.decisions.threshold.worth import BREAKS, OPTIMISTIC
 from assay.evaluation.findings import Finding
-from assay.report import FORMATS, Document, Provenance, render, threshold_document
-from assay.report.document import Table
+from assay.report import FORMATS, Document, Provenance, document_of, draw
 from assay.report.schemas import schema_of
+from assay.report.sections import Table
 
 from .goldens import checked
 from .hostile import NAMES
@@ -166,13 +166,14 @@ CHOICES = {
 
 @cache
 def document(case: str) -> Document:
-    return threshold_document(CHOICES[case](), made=MADE)
+    return document_of(CHOICES[case](), provenance=MADE)
 
 
 def tables(case: str) -> dict[str, Table]:
     """The first table of each section."""
     return {
-        s.title: next(b for b in s.blocks if isinstance(b, Table)) for s in document(case).sections
+        s.title: next(b for b in s.blocks if isinstance(b, Table))
+        for s in document(case).report.sections
     }
 
 
@@ -181,14 +182,14 @@ def tables(case: str) -> dict[str, Table]:
 
 @pytest.mark.parametrize("case", ["impossible", "nothing"])
 def test_not_possible_on_this_data_comes_first(case: str) -> None:
-    first = document(case).headline[0]
+    first = document(case).report.headline[0]
     assert first.startswith("Not possible on this data")
     assert CHOICES[case]().infeasible in first
 
 
 def test_the_guaranteed_threshold_is_the_answer_with_all_its_digits() -> None:
     exact = replace(both(), guaranteed=point("guaranteed", 0.1 + 0.2, 0.9, 0.001))
-    said = threshold_document(exact).headline
+    said = document_of(exact).report.headline
     assert said[0] == (
         "Flag from a score of 0.30000000000000004 on: with 90% confidence new data keep all 3 "
         "constraints together."
@@ -198,11 +199,11 @@ def test_the_guaranteed_threshold_is_the_answer_with_all_its_digits() -> None:
 
 @pytest.mark.parametrize("case", ["both", "impossible"])
 def test_the_empirical_threshold_never_stands_without_what_it_is_worth(case: str) -> None:
-    for line in document(case).headline:
+    for line in document(case).report.headline:
         assert "0.6 " not in line or BREAKS in line
     shown_in = [
         block
-        for section in document(case).sections
+        for section in document(case).report.sections
         for block in section.blocks
         if isinstance(block, Table) and block.rows and block.rows[0][0] == "threshold"
     ]
@@ -210,21 +211,21 @@ def test_the_empirical_threshold_never_stands_without_what_it_is_worth(case: str
     for table in shown_in:
         assert BREAKS in " ".join(table.notes)
     for face in FORMATS:
-        text = re.sub(r"\s+", " ", render(document(case), face, width=80))
+        text = re.sub(r"\s+", " ", draw(document(case), face, width=80))
         assert text.count(BREAKS) >= 2
 
 
 def test_costs_fit_the_rows_and_it_is_said() -> None:
-    assert OPTIMISTIC in document("costs").headline[0]
-    assert BREAKS not in render(document("costs"), "markdown")
+    assert OPTIMISTIC in document("costs").report.headline[0]
+    assert BREAKS not in draw(document("costs"), "markdown")
 
 
 def test_without_constraints_nothing_is_promised() -> None:
-    assert "nothing is promised" in document("candidates").headline[0]
+    assert "nothing is promised" in document("candidates").report.headline[0]
 
 
 def test_the_holdout_tells_what_broke() -> None:
-    said = " ".join(document("both").headline)
+    said = " ".join(document("both").report.headline)
     assert (
         "On the holdout other.csv the guaranteed threshold broke detection rate of 'beacon' at "
         "least." in said
@@ -232,7 +233,7 @@ def test_the_holdout_tells_what_broke() -> None:
     kept = both()
     only = {**kept.holdout, "constraints": kept.holdout["constraints"][:1]}
     assert "kept its constraint." in " ".join(
-        threshold_document(replace(kept, holdout=only)).headline
+        document_of(replace(kept, holdout=only)).report.headline
     )
 
 
@@ -244,7 +245,7 @@ def test_a_constraint_that_the_holdout_cannot_tell_of_is_not_called_kept() -> No
         ([odd], "can't be judged: its rows tell of no constraint."),
     ):
         only = {**kept.holdout, "constraints": constraints}
-        assert said in " ".join(threshold_document(replace(kept, holdout=only)).headline)
+        assert said in " ".join(document_of(replace(kept, holdout=only)).report.headline)
 
 
 # -- the tables ------------------------------------------------------------------------------------
@@ -277,15 +278,15 @@ def test_constraints_share_the_error() -> None:
     ]
     assert {row[2] for row in table.rows} == {"at most 3.33%"}
     assert "Bonferroni" in table.notes[0]
-    assert not any("Bonferroni" in note for note in document("both").notes)
+    assert not any("Bonferroni" in note for note in document("both").report.notes)
 
 
 def test_one_constraint_has_all_of_the_error() -> None:
     alone = replace(both(), constraints={"max_fpr": 0.002}, holdout=None)
-    (table,) = [s for s in threshold_document(alone).sections if s.title == "Constraints"]
+    (table,) = [s for s in document_of(alone).report.sections if s.title == "Constraints"]
     assert table.blocks[0].rows[0][2] == "at most 10%"
     assert not table.blocks[0].notes
-    assert "keep the constraint." in threshold_document(alone).headline[0]
+    assert "keep the constraint." in document_of(alone).report.headline[0]
 
 
 def test_the_holdout_says_of_each_constraint_whether_it_held() -> None:
@@ -312,13 +313,13 @@ def test_many_families_are_cut() -> None:
         guaranteed=None,
         empirical=replace(both().empirical, estimates=(*both().empirical.estimates, *many)),
     )
-    (section,) = [s for s in threshold_document(full).sections if s.title == "Families"]
+    (section,) = [s for s in document_of(full).report.sections if s.title == "Families"]
     assert len(section.blocks[0].rows) == 50
     assert section.blocks[0].notes == ("32 more are better than these.",)
 
 
 def test_candidates_are_rows_with_what_each_means_a_day() -> None:
-    section = next(s for s in document("candidates").sections if s.title == "Candidates")
+    section = next(s for s in document("candidates").report.sections if s.title == "Candidates")
     rates, days, said = section.blocks
     assert [row[0] for row in rates.rows] == [row[0] for row in days.rows] == ["Youden", "best F1"]
     assert [c.name for c in days.columns] == [
@@ -331,7 +332,7 @@ def test_candidates_are_rows_with_what_each_means_a_day() -> None:
 
 
 def test_refused_rows_are_listed() -> None:
-    assert document("both").sections[-1].title == "Refused rows"
+    assert document("both").report.sections[-1].title == "Refused rows"
 
 
 # -- programs --------------------------------------------------------------------------------------
@@ -339,14 +340,14 @@ def test_refused_rows_are_listed() -> None:
 
 @pytest.mark.parametrize("case", CHOICES)
 def test_json_follows_its_schema(case: str) -> None:
-    found = json.loads(render(document(case), "json"))
+    found = json.loads(draw(document(case), "json"))
     jsonschema.Draft202012Validator(schema_of("assay.threshold/1")).validate(found)
-    assert found["headline"] == list(document(case).headline)
+    assert found["headline"] == list(document(case).report.headline)
 
 
 @pytest.mark.parametrize("case", CHOICES)
 def test_csv_has_a_row_an_estimate(case: str) -> None:
-    rows = list(csv.DictReader(io.StringIO(render(document(case), "csv"), newline="")))
+    rows = list(csv.DictReader(io.StringIO(draw(document(case), "csv"), newline="")))
     choice = CHOICES[case]()
     points = [p for p in (choice.guaranteed, choice.empirical, *choice.candidates) if p is not None]
     held_out = len(choice.holdout["estimates"]) if choice.holdout else 0
@@ -370,7 +371,7 @@ def test_csv_has_a_row_an_estimate(case: str) -> None:
 @pytest.mark.parametrize("case", CHOICES)
 def test_every_face_shows_every_choice(case: str, face: str) -> None:
     for width in (20, 80, 100):
-        assert render(document(case), face, width=width).strip()
+        assert draw(document(case), face, width=width).strip()
 
 
 @given(names=st.lists(st.sampled_from(NAMES), min_size=2, max_size=2, unique=True))
@@ -389,7 +390,7 @@ def test_names_of_families_and_labels_are_harmless(names: list[str]) -> None:
         ),
     )
     for face in FORMATS:
-        text = render(threshold_document(odd), face)
+        text = draw(document_of(odd), face)
         if face in ("markdown", "html"):
             assert "<script>alert" not in text
             assert "<img" not in text
@@ -412,10 +413,10 @@ def test_choices_of_the_library_are_shown_in_every_face(seed: int) -> None:
     choice = choose_threshold(
         truth, y_score=scores, families=truth * random.integers(1, 3, 60), resamples=20, **asked
     )
-    made = threshold_document(choice)
+    made = document_of(choice)
     for face in FORMATS:
-        assert render(made, face, width=80)
-    found = json.loads(render(made, "json"))
+        assert draw(made, face, width=80)
+    found = json.loads(draw(made, "json"))
     jsonschema.Draft202012Validator(schema_of("assay.threshold/1")).validate(found)
 
 
@@ -435,7 +436,7 @@ def goldens() -> dict[str, tuple[str, str, int | None]]:
 @pytest.mark.parametrize("name", goldens())
 def test_report_is_the_golden_one(name: str) -> None:
     case, face, width = goldens()[name]
-    text = render(document(case), face, width=width)
+    text = draw(document(case), face, width=width)
     checked(GOLDEN / name, text)
 
 

@@ -16,11 +16,10 @@ from assay.learn.recipes import find_recipe
 from assay.learn.run import Run
 from assay.learn.scenarios import make_arp
 from assay.learn.training import train
-from assay.report import FORMATS, Document, Provenance, render
+from assay.report import FORMATS, Document, Provenance, document_of, draw
 from assay.report.card import _scalar, card_of
-from assay.report.document import Prose, Table
 from assay.report.schemas import schema_of
-from assay.report.training import training_document
+from assay.report.sections import Prose, Table
 
 from .hostile import NAMES
 
@@ -50,19 +49,19 @@ def tree() -> Run:
 
 
 def table(document: Document, title: str) -> Table:
-    section = next(section for section in document.sections if section.title == title)
+    section = next(section for section in document.report.sections if section.title == title)
     return next(block for block in section.blocks if isinstance(block, Table))
 
 
 def titles(document: Document) -> list[str]:
-    return [section.title for section in document.sections]
+    return [section.title for section in document.report.sections]
 
 
 # -- what it says ----------------------------------------------------------------------------------
 
 
 def test_the_counts_of_one_split_have_totals_that_add_up(tree: Run) -> None:
-    found = table(training_document(tree), "How it was validated")
+    found = table(document_of(tree), "How it was validated")
     assert [column.name for column in found.columns] == [
         *("class", "train", "test", "validation", "total"),
     ]
@@ -74,7 +73,7 @@ def test_the_counts_of_one_split_have_totals_that_add_up(tree: Run) -> None:
 
 
 def test_folds_tell_what_each_learned_and_judged(forest: Run) -> None:
-    found = table(training_document(forest), "How it was validated")
+    found = table(document_of(forest), "How it was validated")
     assert [column.name for column in found.columns] == ["fold", "normal", "attack", "all classes"]
     *folds, whole = found.rows
     assert whole[-1] == "600"
@@ -82,32 +81,32 @@ def test_folds_tell_what_each_learned_and_judged(forest: Run) -> None:
 
 
 def test_the_mean_over_folds_stands_beside_its_spread_and_all_rows(forest: Run) -> None:
-    found = table(training_document(forest), "Over the folds")
+    found = table(document_of(forest), "Over the folds")
     rows = {row[0]: row for row in found.rows}
     auc = rows["ROC AUC"]
     assert auc[1] == forest.over_folds["roc_auc"]
     assert auc[2] == forest.over_folds["roc_auc"].parts["sd"]
     assert auc[-1] == forest.evaluation["roc_auc"]
     assert "Nadeau and Bengio" in found.notes[0]
-    each = table(training_document(forest), "Fold by fold")
+    each = table(document_of(forest), "Fold by fold")
     assert [row[0] for row in each.rows] == ["fold 1", "fold 2", "fold 3"]
 
 
 def test_one_split_has_no_mean_over_folds(tree: Run) -> None:
-    found = titles(training_document(tree))
+    found = titles(document_of(tree))
     assert "Over the folds" not in found
     assert "Validation part" in found
 
 
 def test_mdi_stands_beside_what_shuffling_costs_and_is_said_to_mislead(forest: Run) -> None:
-    found = table(training_document(forest), "What the model relies on")
+    found = table(document_of(forest), "What the model relies on")
     assert "MDI (Gini)" in [column.name for column in found.columns]
     assert any("many distinct values" in note for note in found.notes)
     assert [row[0] for row in found.rows] == [row.column for row in forest.importance.rows]
 
 
 def test_a_network_has_no_mdi_but_a_loss(network: Run) -> None:
-    document = training_document(network)
+    document = document_of(network)
     found = table(document, "What the model relies on")
     assert "MDI (Gini)" not in [column.name for column in found.columns]
     losses = table(document, "Loss by epoch")
@@ -118,7 +117,7 @@ def test_a_network_has_no_mdi_but_a_loss(network: Run) -> None:
 
 
 def test_a_tree_has_rules_and_chosen_columns(tree: Run) -> None:
-    document = training_document(tree)
+    document = document_of(tree)
     chosen = table(document, "Chosen columns").rows
     assert len(chosen) == 5
     plain = document.plain["training"]
@@ -132,7 +131,7 @@ def test_a_tree_has_rules_and_chosen_columns(tree: Run) -> None:
 
 
 def test_splits_of_a_tree_tell_what_they_lower_the_impurity_by(tree: Run) -> None:
-    document = training_document(tree)
+    document = document_of(tree)
     found = table(document, "Splits of the tree")
     plain = document.plain["training"]
     assert plain["criterion"] == "gini"
@@ -146,7 +145,7 @@ def test_splits_of_a_tree_tell_what_they_lower_the_impurity_by(tree: Run) -> Non
 def test_a_forest_by_entropy_says_so() -> None:
     settings = {"trees": 5, "criterion": "entropy"}
     run = trained("safelink-forest", "holdout:0.3", settings=settings)
-    found = table(training_document(run), "What the model relies on")
+    found = table(document_of(run), "What the model relies on")
     assert "MDI (entropy)" in [column.name for column in found.columns]
     assert run.model[-1].criterion == "entropy"
     assert run.rules is None
@@ -156,11 +155,11 @@ def test_the_learning_rate_of_each_epoch_is_told(network: Run) -> None:
     settings = {"epochs": 4, "decay": 0.1, "decay_every": 2, "validation_share": 0}
     run = trained("safelink-ann", "holdout:0.3", settings=settings)
     assert run.folds[0].rates == pytest.approx((0.001, 0.001, 0.0001, 0.0001))
-    document = training_document(run)
+    document = document_of(run)
     rows = table(document, "Loss by epoch").rows
     assert [row[-1] for row in rows] == ["0.001", "0.001", "0.0001", "0.0001"]
     assert document.plain["training"]["folds"][0]["rates"] == list(run.folds[0].rates)
-    card = card_of(run, document)
+    card = card_of(document)
     assert "Its learning rate was 0.001 in epochs 1 to 2, 0.0001 in epochs 3 to 4." in card
     assert "decay=0.1" in card.replace("\\", "")
     # As decided: 0.5^floor((epoch - 1) / 5).
@@ -178,29 +177,29 @@ def test_texts_have_telling_words() -> None:
         drop=(),
         settings={"characters": 0},
     )
-    rows = dict(table(training_document(run), "What the model relies on").rows)
+    rows = dict(table(document_of(run), "What the model relies on").rows)
     assert "fox" in rows["a"]
     assert "whale" in rows["b"]
 
 
 def test_findings_of_the_run_come_first_with_what_to_do(forest: Run) -> None:
-    finding = Finding("R002", "warning", "Much better on learned rows.")
-    document = training_document(replace(forest, findings=(finding,)))
-    assert document.findings[0] == finding
+    finding = Finding("R002", "warning", "Much better on learned rows.", why="Learned by heart.")
+    document = document_of(replace(forest, findings=(finding,)))
+    assert document.report.findings[0] == finding
     assert document.plain["findings"][0]["code"] == "R002"
     (row,) = table(document, "About the findings").rows
     assert "by heart" in row[1]
 
 
 def test_the_json_is_an_evaluation_with_the_training_added(forest: Run) -> None:
-    found = json.loads(render(training_document(forest), "json"))
+    found = json.loads(draw(document_of(forest), "json"))
     jsonschema.validate(found, schema_of("assay.evaluation/1"))
     assert found["training"]["recipe"] == "safelink-forest"
     assert found["confusion"] == forest.evaluation.to_dict()["confusion"]
 
 
 def test_the_csv_has_the_folds_as_slices(forest: Run) -> None:
-    records = training_document(forest).records
+    records = document_of(forest).report.records
     folds = [r for r in records if r["slice_column"] == "fold" and r["measure"] == "roc_auc"]
     assert [record["value"] for record in folds] == list(forest.per_fold["roc_auc"])
     (mean,) = [r for r in records if r["slice_column"] == "folds" and r["measure"] == "roc_auc"]
@@ -211,9 +210,9 @@ def test_the_csv_has_the_folds_as_slices(forest: Run) -> None:
 @pytest.mark.parametrize("face", FORMATS)
 @pytest.mark.parametrize("which", ["forest", "network", "tree"])
 def test_every_face_can_be_drawn(face: str, which: str, request: pytest.FixtureRequest) -> None:
-    document = training_document(request.getfixturevalue(which), made=MADE)
-    text = render(document, face)
-    assert text == render(document, face)
+    document = document_of(request.getfixturevalue(which), provenance=MADE)
+    text = draw(document, face)
+    assert text == draw(document, face)
     if face not in ("json", "csv"):
         assert "How it was validated" in text
 
@@ -227,11 +226,11 @@ def test_hostile_names_do_no_harm() -> None:
     )
     frame = frame.with_columns(label=pl.Series([labels[k % 6] for k in range(120)]))
     run = trained("safelink-forest", "kfold:2", frame, family=None, drop=(), settings={"trees": 2})
-    document = training_document(run)
+    document = document_of(run)
     for face in FORMATS:
-        render(document, face)
-    assert "<script>alert" not in render(document, "html")
-    header = card_of(run, document).split("\n---\n")[0]
+        draw(document, face)
+    assert "<script>alert" not in draw(document, "html")
+    header = card_of(document).split("\n---\n")[0]
     line_of_yaml = re.compile(r'---$|\s*(- )?([\w-]+:( .*)?|".*")$')
     assert all(line_of_yaml.match(line) for line in header.split("\n"))
 
@@ -240,7 +239,7 @@ def test_hostile_names_do_no_harm() -> None:
 
 
 def test_the_card_begins_with_a_model_index_of_values_and_intervals(forest: Run) -> None:
-    card = card_of(forest, training_document(forest, made=MADE))
+    card = card_of(document_of(forest, provenance=MADE))
     start, header, body = card.split("---\n", 2)
     assert start == ""
     assert 'model-index:\n- name: "safelink-forest"\n' in header
@@ -255,12 +254,12 @@ def test_the_card_begins_with_a_model_index_of_values_and_intervals(forest: Run)
 
 
 def test_an_undefined_measure_is_not_in_the_header(forest: Run) -> None:
-    header = card_of(forest, training_document(forest)).split("\n---\n")[0]
+    header = card_of(document_of(forest)).split("\n---\n")[0]
     assert "nan" not in header.lower().replace("name", "")
 
 
 def test_a_card_says_how_false_alarms_grow_where_attacks_are_rare(forest: Run) -> None:
-    card = card_of(forest, training_document(forest))
+    card = card_of(document_of(forest))
     assert "where one row in 1,000 is" in card
 
 
@@ -273,25 +272,24 @@ def test_a_small_value_is_a_number_to_every_reader_of_yaml(value: float) -> None
 
 
 def test_a_card_tells_the_settings_that_the_summary_does_not_know_of(tree: Run) -> None:
-    said = card_of(tree, training_document(tree))
+    said = card_of(document_of(tree))
     assert "ddos-tree: decision tree of depth 8 on the 20 columns" in said
     assert "Set otherwise: k=5, depth=2." in said
     usual = replace(tree, settings=tree.recipe.complete())
-    assert "Set otherwise" not in card_of(usual, training_document(usual))
+    assert "Set otherwise" not in card_of(document_of(usual))
 
 
 def test_a_card_names_the_types_to_trust_and_only_them(forest: Run) -> None:
-    document = training_document(forest)
-    assert "--trust" not in card_of(forest, document)
-    assert "--trust mine.Mine --trust mine.Other" in card_of(
-        forest, document, ("mine.Mine", "mine.Other")
-    )
+    document = document_of(forest)
+    assert "--trust" not in card_of(document)
+    trusted = document_of(forest.snapshot(("mine.Mine", "mine.Other")))
+    assert "--trust mine.Mine --trust mine.Other" in card_of(trusted)
 
 
 def test_importance_over_folds_says_which_model_it_is_of(forest: Run, tree: Run) -> None:
     said = "It is that of the model that judged fold 1, on rows of that fold."
-    assert said in table(training_document(forest), "What the model relies on").notes
-    assert said not in table(training_document(tree), "What the model relies on").notes
+    assert said in table(document_of(forest), "What the model relies on").notes
+    assert said not in table(document_of(tree), "What the model relies on").notes
 
 
 # -- figures ---------------------------------------------------------------------------------------
@@ -315,7 +313,7 @@ def test_the_loss_of_each_fold_is_a_line(network: Run) -> None:
 
 def test_prose_says_the_rule_of_the_split(forest: Run) -> None:
     section = next(
-        s for s in training_document(forest).sections if s.title == "How it was validated"
+        s for s in document_of(forest).report.sections if s.title == "How it was validated"
     )
     said = [block.text for block in section.blocks if isinstance(block, Prose)]
     assert said[0].startswith("kfold:3. Rows were dealt at random (seed 42)")

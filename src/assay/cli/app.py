@@ -30,7 +30,10 @@ COMMANDS = (
     "train",
     "predict",
     "check",
+    "show",
+    "runs",
     "measures",
+    "serve",
     "demo",
 )
 

@@ -9,7 +9,8 @@ import click
 from assay.cli.command import Command, Option
 from assay.cli.errors import NO
 from assay.cli.figures import FIGURES, check_figures, draw
-from assay.cli.provenance import must_not_replace, provenance
+from assay.cli.provenance import Making, must_not_replace
+from assay.cli.recording import recording
 from assay.cli.reporting import Reporting, reporting
 
 FORMATS = ("toml", "json")
@@ -37,6 +38,7 @@ EXAMPLES = (
     help="The format of the claims, where name and content don't tell.",
 )
 @FIGURES
+@recording()
 @reporting
 @click.pass_context
 def command(
@@ -58,13 +60,13 @@ def command(
     reporting.check()
     check_figures(figures)
     from assay.decisions import audit_files
-    from assay.report import audit_document
+    from assay.report import document_of
     from assay.sources.files import Request
 
     must_not_replace(reporting.out, claims, Request())
+    making = Making(context, claims, Request(), reporting)
     audit = audit_files(claims, input_format=input_format, level=reporting.level)
-    made = provenance(context, claims, Request(), reporting.face)
     draw(audit.plot, figures, reporting)
-    reporting.deliver(audit_document(audit, made=made))
+    reporting.deliver(document_of(audit, making.provenance()))
     if not audit.consistent:
         context.exit(NO)

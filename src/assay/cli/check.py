@@ -12,9 +12,10 @@ from assay.cli.command import Command, Option
 from assay.cli.errors import NO
 from assay.cli.judging import BASE_RATE, LABELS, NEGATIVE, POSITIVE, judging, one_of_them
 from assay.cli.progress import Progress
-from assay.cli.provenance import must_not_replace, provenance
+from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import named, read_part, reading_of, reading_only, within_memory
 from assay.cli.recipes import heard
+from assay.cli.recording import recording
 from assay.cli.reporting import TERMINAL, Reporting, reporting
 from assay.errors import LabelError, install_line
 
@@ -73,6 +74,7 @@ _column = partial(click.option, cls=Option, section="Columns", metavar="COL")
     metavar="RECIPE",
     help="Train it, and again without what leaks: a recipe, or your own as package.module:factory.",
 )
+@recording()
 @reporting
 @click.pass_context
 def command(
@@ -106,9 +108,10 @@ def command(
     if inputs.count("-") > 1:
         raise click.UsageError("standard input can be TRAIN or TEST, not both")
     model = None if recipe is None else _recipe(recipe)
+    making = Making(context, inputs, request, reporting)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(inputs):
         from assay.learn.checks import check
-        from assay.report import check_document
+        from assay.report import document_of
 
         reading = reading_of(request, progress, label=label, text=text, drop=drop, keep=groups)
         said = {"positive": positive, "negative": negative, "labels": labels}
@@ -126,8 +129,7 @@ def command(
                 seed=reporting.seed,
                 progress=progress.stage("checking"),
             )
-        made = provenance(context, inputs, request, reporting.face)
-        document = check_document(found, made=made)
+        document = document_of(found, making.provenance())
     for line in _said(found, reporting):
         reporting.say(line)
     reporting.deliver(document)

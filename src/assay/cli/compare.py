@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,14 +16,16 @@ from assay.cli.errors import as_options
 from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, judging, one_of_them
 from assay.cli.progress import Progress
-from assay.cli.provenance import must_not_replace, provenance
+from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import files_or_none, named, reading_only, within_memory
+from assay.cli.recording import must_keep_rows, recording, rows_of_models
 from assay.cli.reporting import TERMINAL, Reporting, reporting
 
 if TYPE_CHECKING:
     from assay.decisions import Comparison
     from assay.decisions.compare.from_files import Compared
     from assay.sources.files import Request
+    from assay.sources.files.request import RowSource
 
 MARGIN = 0.01
 _TWO = "assay compare predictions.csv --model old=old_score --model new=score"
@@ -132,6 +134,7 @@ _column = partial(click.option, cls=Option, section="Columns")
     help="Write the rows that flipped, as .csv, .jsonl or .parquet.",
 )
 @FIGURES
+@recording(rows=True)
 @reporting
 @click.pass_context
 def command(
@@ -165,11 +168,16 @@ def command(
     one_of_them(positive, negative)
     _must_make_sense(files, models, folds, at, thresholds)
     reporting.check()
+    if folds is not None and reporting.recording.keep_rows:
+        raise click.UsageError("--keep-rows says nothing of --folds; leave it out")
+    must_keep_rows(reporting.recording, files, request)
     inputs = [*files, *([folds] if folds else [])]
     check_figures(figures)
-    naming = named(inputs, [column.rpartition(":")[0] for _, column in models if ":" in column])
+    elsewhere = [column.rpartition(":")[0] for _, column in models if ":" in column]
+    naming = named(inputs, elsewhere)
+    making = Making(context, inputs, request, reporting, maybe=elsewhere)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming:
-        from assay.report import comparison_document
+        from assay.report import document_of
 
         compared = None
         if folds is not None:
@@ -187,7 +195,7 @@ def command(
                 models,
                 request,
                 id_column=id_column,
-                keep_rows=flips is not None,
+                keep_rows=flips is not None or reporting.recording.keep_rows,
                 reading=progress,
                 positive=positive,
                 negative=negative,
@@ -207,9 +215,10 @@ def command(
             for path in (reporting.out, flips):
                 must_not_replace(path, compared.files, request)
         comparison = replace(comparison, notes=tuple(map(as_options, comparison.notes)))
-        made = provenance(context, inputs, request, reporting.face)
-        source = None if compared is None else _source(compared)
-        document = comparison_document(comparison, made=made, source=source)
+        if compared is not None:
+            comparison = replace(comparison, source=_source(compared))
+        others = [] if compared is None else compared.files
+        document = document_of(comparison, making.provenance(others))
     for line in _said(comparison, compared, request, reporting):
         reporting.say(line)
     if flips is not None and compared is not None and compared.matched is not None:
@@ -218,7 +227,12 @@ def command(
         written = write_flips(flips, comparison, compared.matched)
         reporting.say(f"wrote {written:,} rows that flipped to {flips}")
     draw(comparison.plot, figures, reporting)
-    reporting.deliver(document)
+    matched = None if compared is None else compared.matched
+    if comparison.decided is not None:
+        positive = comparison.decided.rows.labelling.positive
+    reporting.deliver(
+        document, rows=lambda: None if matched is None else rows_of_models(matched, positive)
+    )
 
 
 def _must_make_sense(
@@ -291,7 +305,9 @@ def _thresholds(given: Sequence[tuple[str | None, float]]) -> Any:
     return dict(given)
 
 
-def _source(compared: Compared) -> dict[str, Any]:
+def _source(compared: Compared) -> RowSource:
+    from assay.sources.files.request import refused_row
+
     rows = compared.rows
     return {
         "name": rows.name,
@@ -299,7 +315,8 @@ def _source(compared: Compared) -> dict[str, Any]:
         "rows_read": rows.rows_read,
         "rows_used": compared.rows_used,
         "rows_refused": rows.rows_refused,
-        "refused": [asdict(refused) for refused in rows.refused],
+        "refused": [refused_row(refused) for refused in rows.refused],
+        "labels_sha256": rows.labels_sha256,
     }
 
 

@@ -79,7 +79,7 @@ def _content(suffix: str, records: list[dict[str, Any]], heads: tuple[str, ...])
     if suffix == ".jsonl":
         return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
     if suffix == ".csv":
-        from assay.report.plain import csv_text
+        from assay.report.spreadsheet import csv_text
 
         return csv_text(heads, records).encode()
     import polars as pl

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from assay import __version__
 from assay.cli import values
-from assay.cli.command import TYPED, Command
+from assay.cli.command import Command
 from assay.cli.judging import (
     BASE_RATE,
     CONFIDENCE,
@@ -19,11 +16,9 @@ from assay.cli.judging import (
     goal,
     judging,
 )
-from assay.cli.provenance import TELL_HOW
+from assay.cli.provenance import Making
+from assay.cli.recording import recording
 from assay.cli.reporting import Reporting, reporting
-
-if TYPE_CHECKING:
-    from assay.report import Provenance
 
 EXAMPLES = (
     (
@@ -101,6 +96,7 @@ EXAMPLES = (
     metavar="X",
     help="The share that the interval of --width will be about.  [default: 0.5, the widest]",
 )
+@recording()
 @reporting
 @click.pass_context
 def command(
@@ -145,8 +141,9 @@ def command(
         )
     reporting.check()
     from assay.decisions.plan import plan
-    from assay.report import plan_document
+    from assay.report import document_of
 
+    making = Making(context, (), None, reporting)
     found = plan(
         max_fpr=max_fpr,
         min_dr=of_all,
@@ -163,13 +160,4 @@ def command(
         confidence=confidence,
         level=reporting.level,
     )
-    reporting.deliver(plan_document(found, made=_made(context, reporting.face)))
-
-
-def _made(context: click.Context, face: str) -> Provenance | None:
-    """How the plan is made, where its format tells it; it has no input."""
-    if face not in TELL_HOW:
-        return None
-    from assay.report import Provenance
-
-    return Provenance(__version__, context.meta.get(TYPED, ""))
+    reporting.deliver(document_of(found, making.provenance()))

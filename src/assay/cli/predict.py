@@ -156,14 +156,14 @@ def _harmless(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame without text that a spreadsheet takes for a formula; numbers stay as they are."""
     import polars as pl
 
-    from assay.report.plain import neutralised
+    from assay.report.spreadsheet import neutralised
 
     texts = [_neutralised(frame[column]) for column in frame.select(pl.col(pl.String)).columns]
     return frame.with_columns(texts).rename({name: neutralised(name) for name in frame.columns})
 
 
 def _neutralised(texts: pl.Series) -> pl.Series:
-    """As :func:`assay.report.plain.neutralised`, but for all texts at once."""
+    """As :func:`assay.report.spreadsheet.neutralised`, but for all texts at once."""
     odd = texts.str.contains(_ODD) & ~texts.str.contains(_NUMBER)
     return ("'" + texts).zip_with(odd, texts).alias(texts.name) if odd.any() else texts
 

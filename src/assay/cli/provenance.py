@@ -2,36 +2,93 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay import __version__
 from assay.cli.command import TYPED
+from assay.cli.reporting import Reporting
 
 if TYPE_CHECKING:
     from assay.report import Provenance
     from assay.sources.files import Request
 
 # Formats that tell how they were made; to hash the input for the others would be idle work.
-TELL_HOW = ("markdown", "html")
+TELL_HOW = ("json", "markdown", "html")
+# Who opens a database is nobody's business, and with which password above all.
+_USER = re.compile(r"(?<=://)[^/@\s'\"]*@")
+_SECRET = re.compile(r"(?i)\b(password|passwd|pwd|sslpassword|user)=[^&\s'\"]*")
 
 
-def provenance(
-    context: click.Context, files: Sequence[str], request: Request, face: str
-) -> Provenance | None:
-    """How a report is made, where its format tells it."""
-    if face not in TELL_HOW:
-        return None
-    from assay.report import Provenance
-    from assay.sources.files import inputs_of
+class Making:
+    """The making of a report: it knows the command, and hashes the inputs while they are read.
 
-    # Counts that were typed have no file behind them.
-    found = inputs_of(files, request) if files else ()
-    inputs = tuple((each.name, each.size, each.sha256) for each in found)
-    return Provenance(__version__, context.meta.get(TYPED, ""), inputs)
+    ``maybe`` are names that may turn out to be inputs. ``always`` hashes whatever the format is.
+    """
+
+    def __init__(
+        self,
+        context: click.Context,
+        files: Sequence[str],
+        request: Request | None,
+        reporting: Reporting,
+        *,
+        maybe: Sequence[str] = (),
+        always: bool = False,
+    ) -> None:
+        from assay.sources.files import Hashing
+
+        self._context, self._reporting = context, reporting
+        self._started = time.monotonic()
+        told = always or reporting.face in TELL_HOW or reporting.recording.name is not None
+        # Counts that were typed have no file behind them.
+        self._hashing = Hashing(files, request, maybe) if told and files and request else None
+
+    def provenance(self, others: Sequence[str] = ()) -> Provenance:
+        """How the report was made; ``others`` are inputs that were found out while reading."""
+        from assay.report.provenance import Input, Provenance
+
+        inputs = () if self._hashing is None else self._hashing.inputs(others)
+        return Provenance.here(
+            without_secrets(self._context.meta.get(TYPED, "")),
+            [Input(without_secrets(e.name), e.size, e.sha256) for e in inputs],
+            seed=self._reporting.seed,
+            arguments=_arguments(self._context),
+            seconds=time.monotonic() - self._started,
+        )
+
+
+def without_secrets(text: str) -> str:
+    """A command line without the user and the password of any database in it.
+
+    >>> without_secrets("assay evaluate postgresql://me:secret@host/db?password=x")
+    'assay evaluate postgresql://host/db?password=...'
+    """
+    return _SECRET.sub(r"\1=...", _USER.sub("", text))
+
+
+def _arguments(context: click.Context) -> dict[str, Any]:
+    """What was given on the command line, by the names of the options."""
+    given = click.core.ParameterSource.COMMANDLINE
+    return {
+        name: _plain(value)
+        for name, value in context.params.items()
+        if context.get_parameter_source(name) is given
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return without_secrets(str(value))
 
 
 def must_not_replace(out: Path | None, files: Sequence[str], request: Request) -> None:

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,10 +17,12 @@ import click
 from assay.cli import aside
 from assay.cli.command import Option
 from assay.cli.errors import OutputError, say
+from assay.cli.recording import Recording
 from assay.cli.values import FilePath, share
 
 if TYPE_CHECKING:
-    from assay.report import Document
+    from assay.report import Document, Report
+    from assay.store import KeptRows
 
 Function: TypeAlias = Callable[..., Any]
 
@@ -53,9 +55,11 @@ class Reporting:
     level: float
     seed: int
     quiet: bool
+    recording: Recording = field(default_factory=Recording)
 
     def check(self) -> None:
         """Refuse now what could not be written after a long wait."""
+        self.recording.check()
         if self.out is not None:
             check_place(self.out)
         elif self.face == "html" and sys.stdout is not None and sys.stdout.isatty():
@@ -64,12 +68,21 @@ class Reporting:
                 "with > or |"
             )
 
-    def deliver(self, document: Document) -> None:
-        """Write a document to where it was asked for."""
-        from assay.report import render
+    def deliver(
+        self,
+        document: Document | Report,
+        *,
+        tally: Any = None,
+        rows: Callable[[], KeptRows | None] | None = None,
+    ) -> None:
+        """Keep a document where that was asked for, and write it to where it goes."""
+        from assay.report import draw
 
+        if self.recording.name is not None:
+            run = self.recording.keep(document, tally, rows)
+            self.say(f"recorded run {run.id} of {run.name!r}")
         if self.out is not None:
-            write(self.out, render(document, self.face, width=WIDTH))
+            write(self.out, draw(document, self.face, width=WIDTH))
             self.say(f"wrote {self.out} ({self.face})")
             return
         if sys.stdout is None:
@@ -79,7 +92,7 @@ class Reporting:
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         color = sys.stdout.isatty() and not plain
         width = shutil.get_terminal_size((WIDTH, 24)).columns
-        text = render(document, self.face, width=width, color=color, encoding=encoding)
+        text = draw(document, self.face, width=width, color=color, encoding=encoding)
         print_out(text.encode(encoding, errors="backslashreplace"))
 
     def say(self, text: str) -> None:
@@ -94,7 +107,7 @@ _FACE = _option(
     type=click.Choice(FORMATS),
     help="How it is written.  [default: by the suffix of --out, else terminal]",
 )
-_OUT = _option(
+OUT = _option(
     "--out",
     type=FilePath(),
     help="Write to this file, whole or not at all, instead of standard output.",
@@ -140,22 +153,35 @@ def reporting(command: Function) -> Function:
 
     @wraps(command)
     def with_reporting(
-        *, face: str | None, out: Path | None, level: float, seed: int, quiet: bool, **others: Any
+        *,
+        face: str | None,
+        out: Path | None,
+        level: float,
+        seed: int,
+        quiet: bool,
+        recording: Recording | None = None,
+        **others: Any,
     ) -> Any:
         out = None if out == STDOUT else out
-        if face is None:
-            suffix = "" if out is None else out.suffix.lower()
-            if suffix not in _SUFFIXES:
-                raise click.UsageError(
-                    f"the suffix {suffix} tells no format; say --format {'|'.join(FORMATS)}"
-                )
-            face = _SUFFIXES[suffix]
-        return command(reporting=Reporting(face, out, level, seed, quiet), **others)
+        found = Reporting(face_of(face, out), out, level, seed, quiet, recording or Recording())
+        return command(reporting=found, **others)
 
     found: Function = with_reporting
-    for option in (QUIET, SEED, LEVEL, _OUT, _FACE):
+    for option in (QUIET, SEED, LEVEL, OUT, _FACE):
         found = option(found)
     return found
+
+
+def face_of(face: str | None, out: Path | None) -> str:
+    """The format that was asked for, else the one that the suffix of a file tells."""
+    if face is not None:
+        return face
+    suffix = "" if out is None else out.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise click.UsageError(
+            f"the suffix {suffix} tells no format; say --format {'|'.join(FORMATS)}"
+        )
+    return _SUFFIXES[suffix]
 
 
 def check_place(path: Path) -> None:

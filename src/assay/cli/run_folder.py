@@ -61,24 +61,22 @@ def _is_run(path: Path) -> bool:
 
 
 def files_of(
-    run: Run, document: Document, asked: Asked, times: Mapping[str, Any]
+    run: Run, model: bytes, document: Document, asked: Asked, times: Mapping[str, Any]
 ) -> dict[str, bytes]:
     """The content of every file, by its name; ``run.json``, which names the others, is last."""
     from assay.learn import run_folder as folder
-    from assay.learn.persistence import MODEL, types_to_trust
-    from assay.report import render
-    from assay.report.card import card_of
-    from assay.report.plain import csv_text
+    from assay.learn.persistence import MODEL
+    from assay.report import draw
+    from assay.report.spreadsheet import csv_text
 
     folds = folder.folds_of(run)
-    model = folder.model_of(run, asked)
     texts = {
-        folder.EVALUATION: render(document, "json"),
-        folder.REPORT: render(document, "html"),
+        folder.EVALUATION: draw(document, "json"),
+        folder.REPORT: draw(document, "html"),
         folder.IMPORTANCE: csv_text(*folder.importance_rows(run)),
         folder.ENCODING: folder.encoding_text(run),
         folder.FOLDS: csv_text(tuple(folds[0]), folds),
-        folder.CARD: card_of(run, document, types_to_trust(model)),
+        folder.CARD: draw(document, "card"),
     }
     files = {
         MODEL: model,

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import run_folder, values
-from assay.cli.command import TYPED, Option
+from assay.cli.command import Option
 from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import BASE_RATES, LABELS, NEGATIVE, POSITIVE, VOLUME, one_of_them
 from assay.cli.progress import Progress
+from assay.cli.provenance import Making
 from assay.cli.reading import named, read_part, reading_of, reading_only, within_memory
 from assay.cli.recipes import WithRecipes, heard, list_recipes, must_be_installed, setting
+from assay.cli.recording import Recording, recording, rows_of_training
 from assay.cli.reporting import FORMATS, LEVEL, QUIET, SEED, TERMINAL, Reporting
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from assay.learn.run import Run
     from assay.learn.run_folder import Asked
     from assay.learn.validation import Scheme
-    from assay.report import Document
+    from assay.report import Document, Provenance
     from assay.sources.files import Request
 
 SCHEMES = (
@@ -132,6 +134,7 @@ _report = partial(click.option, cls=Option, section="Report")
     metavar="DIR",
     help="Keep the run in this folder: model, predictions, report, importance, card.",
 )
+@recording(rows=True)
 @LEVEL
 @SEED
 @QUIET
@@ -161,6 +164,7 @@ def command(
     level: float,
     seed: int,
     quiet: bool,
+    recording: Recording,
 ) -> None:
     """Train a detector on DATA and judge it on rows that it did not learn from.
 
@@ -171,9 +175,9 @@ def command(
     started = time.time()
     must_be_installed("train")
     one_of_them(positive, negative)
-    reporting = Reporting(face, None, level, seed, quiet)
+    reporting = Reporting(face, None, level, seed, quiet, recording)
     reporting.check()
-    model = _recipe(recipe, dict(settings), text)
+    chosen = _recipe(recipe, dict(settings), text)
     scheme = _scheme(validation, seed)
     if request.time is None:
         # A row without a time is a bad row then, and not one that no split can place.
@@ -188,9 +192,10 @@ def command(
     if id_ in _WRITTEN:
         raise click.UsageError(f"--id {id_}: the predictions have a column of that name already")
     progress = _Training(quiet=quiet)
+    making = Making(context, inputs, request, reporting, always=out is not None)
     with progress, within_memory(request), named(inputs):
         from assay.learn.training import train
-        from assay.report.training import training_document
+        from assay.report import document_of
 
         keep = (*scheme.columns, id_)
         reading = reading_of(request, progress, label=label, text=text, drop=drop, keep=keep)
@@ -202,7 +207,7 @@ def command(
                 test = read_part((scheme.test,), reading, {"like": data})
         with heard(reporting), _usage():
             run = train(
-                model,
+                chosen,
                 data,
                 validation=scheme,
                 settings=dict(settings),
@@ -214,15 +219,12 @@ def command(
                 level=level,
                 progress=progress.model,
             )
-        asked = _asked(
-            context, label, id_, request, base_rate, volume, _hashed(inputs, request, face, out)
-        )
-        document = training_document(run, made=_made(asked))
-        kept = (
-            {}
-            if out is None
-            else run_folder.files_of(run, document, asked, run_folder.times_since(started))
-        )
+        made = making.provenance()
+        asked = _asked(label, id_, request, base_rate, volume, made)
+        model, trusted = _kept(run, asked, out)
+        document = document_of(run.snapshot(trusted), made)
+        times = run_folder.times_since(started)
+        kept = run_folder.files_of(run, model, document, asked, times) if out is not None else {}
     for line in _said(run, document, reporting):
         reporting.say(line)
     if figures is not None:
@@ -235,7 +237,7 @@ def command(
         run_folder.write_folder(out, kept)
         for line in run_folder.told(out, kept):
             reporting.say(line)
-    reporting.deliver(document)
+    reporting.deliver(document, tally=run.evaluation.tally, rows=lambda: rows_of_training(run, id_))
 
 
 # -- what was asked --------------------------------------------------------------------------------
@@ -276,46 +278,37 @@ def _scheme(text: str, seed: int) -> Scheme:
         raise click.UsageError(f"--validation: {odd}") from odd
 
 
-def _hashed(
-    inputs: Sequence[str], request: Request, face: str, out: Path | None
-) -> tuple[tuple[str, int, str], ...]:
-    """The inputs by their hashes, where something tells of them."""
-    from assay.cli.provenance import TELL_HOW
-    from assay.sources.files import inputs_of
+def _kept(run: Run, asked: Asked, out: Path | None) -> tuple[bytes, tuple[str, ...]]:
+    """The model file, and the types that whoever loads it has to trust; nothing if none is kept."""
+    if out is None:
+        return b"", ()
+    from assay.learn.persistence import types_to_trust
+    from assay.learn.run_folder import model_of
 
-    if out is None and face not in TELL_HOW:
-        return ()
-    return tuple((found.name, found.size, found.sha256) for found in inputs_of(inputs, request))
+    model = model_of(run, asked)
+    return model, tuple(types_to_trust(model))
 
 
 def _asked(
-    context: click.Context,
     label: str,
     id_: str | None,
     request: Request,
     base_rate: tuple[float, ...],
     volume: float | None,
-    inputs: tuple[tuple[str, int, str], ...],
+    made: Provenance,
 ) -> Asked:
     from assay.learn.run_folder import Asked
 
     return Asked(
-        command=context.meta.get(TYPED, ""),
+        command=made.command,
         label=label,
-        inputs=inputs,
+        inputs=tuple(each for each in made.inputs if each.sha256 is not None),
         id=id_,
         family=request.family,
         time=request.time,
         base_rate=base_rate,
         volume=volume,
     )
-
-
-def _made(asked: Asked) -> Any:
-    from assay import __version__
-    from assay.report import Provenance
-
-    return Provenance(__version__, asked.command, asked.inputs)
 
 
 # -- what is said ----------------------------------------------------------------------------------
@@ -340,7 +333,7 @@ def _said(run: Run, document: Document, reporting: Reporting) -> Iterator[str]:
     for data in (run.data, run.test):
         if data is not None and data.rows_refused:
             yield f"note: {data.rows_refused:,} of {data.rows_read:,} rows were refused"
-    for note in document.notes:
+    for note in document.report.notes:
         yield f"note: {note}"
-    for finding in document.findings:
+    for finding in document.report.findings:
         yield f"{finding.severity} {finding.code}: {finding.message}"

@@ -12,12 +12,12 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from assay.curves import Curve, Sweep, hull, vertices
-from assay.inference.significance import finite
+from assay.inference.fields import Recorded, stored
 from assay.measures import upper_hull
 from assay.tally import Resolved, ScoreTally
 
@@ -25,8 +25,10 @@ Corner: TypeAlias = tuple[int, int]  # false and true positives
 
 
 @dataclass(frozen=True)
-class BestRange:
+class BestRange(Recorded):
     """Between which probability costs a model is the best; with whom, where others are as good."""
+
+    DERIVED: ClassVar[tuple[str, ...]] = ("slope_low", "slope_high")
 
     low: float
     high: float
@@ -35,23 +37,24 @@ class BestRange:
     @property
     def slopes(self) -> tuple[float, float]:
         """The same as slopes of lines of equal cost in the ROC plane, the smaller first."""
-        return _slope(self.high), _slope(self.low)
+        return self.slope_low, self.slope_high
 
-    def to_dict(self) -> dict[str, Any]:
-        """The range as plain values."""
-        low, high = self.slopes
-        return {
-            "low": self.low,
-            "high": self.high,
-            "slope_low": finite(low),
-            "slope_high": finite(high),
-            "tied_with": list(self.tied_with),
-        }
+    @property
+    def slope_low(self) -> float:
+        """The smaller of the slopes."""
+        return _slope(self.high)
+
+    @property
+    def slope_high(self) -> float:
+        """The larger of the slopes."""
+        return _slope(self.low)
 
 
 @dataclass(frozen=True)
-class BestOf:
+class BestOf(Recorded):
     """Where a model is the best; at the ``ties`` it only touches what others reach."""
+
+    DERIVED: ClassVar[tuple[str, ...]] = ("share",)
 
     model: str
     ranges: tuple[BestRange, ...]
@@ -67,18 +70,9 @@ class BestOf:
         """Whether another model, or none at all, is better whatever errors cost."""
         return not self.ranges and not self.ties
 
-    def to_dict(self) -> dict[str, Any]:
-        """The ranges as plain values."""
-        return {
-            "model": self.model,
-            "share": self.share,
-            "ranges": [part.to_dict() for part in self.ranges],
-            "ties": list(self.ties),
-        }
-
 
 @dataclass(frozen=True)
-class Optimal:
+class Optimal(Recorded):
     """Where each model is the best, over all thresholds.
 
     Below the probability cost ``nothing`` it is best to flag no row, above ``everything`` to flag
@@ -88,18 +82,12 @@ class Optimal:
     models: tuple[BestOf, ...]
     nothing: float
     everything: float
-    hulls: Mapping[str, Curve] = field(default_factory=dict, repr=False, compare=False)
+    hulls: Mapping[str, Curve] = field(
+        default_factory=dict, repr=False, compare=False, metadata=stored(left_out=True)
+    )
 
     def __getitem__(self, model: str) -> BestOf:
         return next(best for best in self.models if best.model == model)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The ranges as plain values, ready for JSON."""
-        return {
-            "nothing": self.nothing,
-            "everything": self.everything,
-            "models": [best.to_dict() for best in self.models],
-        }
 
 
 def optimal(tallies: Mapping[str, Resolved]) -> Optimal | None:

@@ -13,7 +13,6 @@ from assay.evaluation.words import percent
 from assay.inference import Estimate
 from assay.measures import (
     ALERT_RATE,
-    FALSE_DISCOVERY_RATE,
     FALSE_NEGATIVE_RATE,
     FALSE_POSITIVE_RATE,
     PREVALENCE,
@@ -27,8 +26,8 @@ from assay.measures import (
 from assay.measures.shown import LOW_RATES
 
 if TYPE_CHECKING:
-    from assay.evaluation.evaluation import Evaluation
     from assay.evaluation.judge import Judge
+    from assay.evaluation.views import ByKey
 
 TOLERATED_FAR = 0.1
 # Costs beyond this have products that no float holds.
@@ -163,7 +162,7 @@ def _scaled(rate: Estimate, size: float) -> Estimate:
     return rate.changed(rate * size, low=rate.low * size, high=rate.high * size)
 
 
-def reading(evaluation: Evaluation, measure: Measure, found: Estimate) -> str:
+def reading(evaluation: ByKey, measure: Measure, found: Estimate) -> str:
     """What a value means where its measure has bands, or what a calibrated model would show.
 
     Praise is not repeated where most alarms would be false at a base rate that was asked for: then
@@ -181,13 +180,3 @@ def reading(evaluation: Evaluation, measure: Measure, found: Estimate) -> str:
         f"would be called {band.reading}, yet at a base rate of {percent(rate)} {percent(far)} of "
         f"alarms are false"
     )
-
-
-def mostly_false(evaluation: Evaluation) -> tuple[float, float] | None:
-    """The base rate that was asked for at which most alarms are false, and which share; or None."""
-    false = {rate: evaluation.at(rate)[FALSE_DISCOVERY_RATE] for rate in evaluation.base_rates}
-    absurd = [rate for rate, far in false.items() if far > 0.5]
-    if not absurd:
-        return None
-    worst = max(absurd, key=lambda rate: false[rate])
-    return worst, float(false[worst])

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from assay.evaluation.deployment import reading
-from assay.evaluation.kept import bounds_note
+from assay.evaluation.kept import bits_of, bounds_note
 from assay.inference import Estimate
 from assay.inference.estimate import decimal
 from assay.measures import find
@@ -71,7 +71,9 @@ def text(evaluation: Evaluation) -> str:
     level = f"{100 * evaluation.level:g}%"
     lines += ["", f"Intervals are at {level}; {len(evaluation)} estimates in all."]
     findings = [f"{each.code} {each.severity}: {each.message}" for each in evaluation.findings]
-    return "\n".join([*lines, *evaluation.notes, *bounds_note(evaluation), *findings])
+    return "\n".join(
+        [*lines, *evaluation.notes, *bounds_note(evaluation, bits_of(evaluation.tally)), *findings]
+    )
 
 
 def _remark(evaluation: Evaluation, name: str, found: Estimate) -> str:
@@ -112,7 +114,7 @@ def html(evaluation: Evaluation) -> str:
             cells = "".join(f"<td>{_count(cell)}</td>" for cell in row)
             body += f"<tr><th>{escape(label)}</th>{cells}</tr>"
         matrix = f"<table><tr><th>truth / decision</th>{head}</tr>{body}</table>"
-    said = [*evaluation.notes, *bounds_note(evaluation)]
+    said = [*evaluation.notes, *bounds_note(evaluation, bits_of(evaluation.tally))]
     said += [f"{each.code} {each.severity}: {each.message}" for each in evaluation.findings]
     notes = "".join(f"<p>{escape(note)}</p>" for note in said)
     return (

@@ -28,7 +28,7 @@ from assay.measures.shown import AT_BASE_RATES, AT_USUAL_BASE_RATES, RANKED_AT_B
 from assay.sources.times import TIME
 
 if TYPE_CHECKING:
-    from assay.evaluation.evaluation import Evaluation
+    from assay.evaluation.views import ByKey
 
 DEFAULT_BASE_RATES = (0.1, 0.01, 0.001, 0.0001)
 
@@ -183,7 +183,7 @@ def _periods(over_time: OverTime | None, column: str) -> Iterator[Entry]:
             yield Entry(measure.name, compute, label, average, slice=(column, name))
 
 
-def per_label(evaluation: Evaluation, measure: Measure) -> dict[str, Estimate]:
+def per_label(evaluation: ByKey, measure: Measure) -> dict[str, Estimate]:
     """By label; a class may be called macro, so they are not found by key.
 
     Empty where a measure is of all classes at once.

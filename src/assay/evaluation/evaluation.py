@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from assay.engines import resolve
-from assay.errors import InputError, MethodError, UnknownMeasure
+from assay.errors import InputError, MethodError
 from assay.evaluation import display
-from assay.evaluation.deployment import LowRate, Reach, low_rates, mostly_false, reach, reading
+from assay.evaluation.deployment import LowRate, Reach, low_rates, reach
 from assay.evaluation.entries import DEFAULT_BASE_RATES, Entry, entries
 from assay.evaluation.findings import Finding, findings_of
 from assay.evaluation.judge import Judge
@@ -24,15 +23,14 @@ from assay.evaluation.over_time import (
     judged,
     time_column,
 )
-from assay.evaluation.over_time import plain as plain_estimate
 from assay.evaluation.plotting import Plots
-from assay.evaluation.top import thresholds, top_of
+from assay.evaluation.snapshot import RECORD, Snapshot, estimates_of, records_of, snapshot_of
+from assay.evaluation.top import top_of
 from assay.evaluation.undecided import NO_DECISIONS
-from assay.evaluation.views import ByMeasure, Curves
-from assay.inference import Bootstrap, Delta, Estimate, Method, method_of
+from assay.evaluation.views import ByKey, ByMeasure, Curves
+from assay.inference import Bootstrap, Delta, Method, method_of
 from assay.inference.bootstrap import must_be_redrawn
-from assay.inference.significance import finite
-from assay.measures import Costs, Measure, catalogue, parse
+from assay.measures import Costs, Measure, catalogue
 from assay.sources import FAMILY, label_text
 from assay.sources.times import TIME
 from assay.tally import Confusion, Resolved, Tally
@@ -40,27 +38,6 @@ from assay.tally import Confusion, Resolved, Tally
 if TYPE_CHECKING:
     import polars as pl
 
-SCHEMA = "assay.evaluation/1"
-# The columns of a table of estimates.
-RECORD = (
-    "measure",
-    "label",
-    "average",
-    "slice_column",
-    "slice_value",
-    "base_rate",
-    "value",
-    "low",
-    "high",
-    "method",
-    "n",
-    "undefined",
-    "note",
-    "reading",
-    "mode",
-    "bound_low",
-    "bound_high",
-)
 NO_ALERTS = "rows without a label need one positive label; there are more than two classes"
 ONE_POSITIVE_COSTS = (
     "costs are those of errors about one positive label; there are more than two classes"
@@ -70,7 +47,7 @@ NO_VOLUME = "volume= is for alerts of one positive label; there are more than tw
 NO_BASE_RATE = "a base rate is the share of one positive label; there are more than two classes"
 
 
-class Evaluation(Mapping[str, Estimate]):
+class Evaluation(ByKey):
     """What a model's decisions and scores are worth.
 
     A mapping from name to :class:`Estimate`: ``evaluation["f1"]``, ``evaluation["f1.macro"]``,
@@ -162,57 +139,18 @@ class Evaluation(Mapping[str, Estimate]):
         return tuple(found)
 
     @cached_property
-    def _by_key(self) -> dict[str, Entry]:
-        """The entries of the whole, by name."""
-        whole = [e for e in self.entries if e.slice is None and e.base_rate is None]
-        by_key = {_key(entry, self.positive): entry for entry in whole}
-        # A class may be called macro; the average of that name wins.
-        return by_key | {_key(entry, self.positive): entry for entry in whole if entry.average}
-
-    @cached_property
     def _periods(self) -> dict[str, Judge]:
         """One judge a period; none without times."""
         return {} if self.period is None else judged(self._judge, self.period)
 
     # -- the mapping -------------------------------------------------------------------------------
 
-    def __getitem__(self, name: str | Measure) -> Estimate:
-        return self._entry(name).estimate
-
-    def __contains__(self, name: object) -> bool:
-        try:
-            self._entry(name)
-        except UnknownMeasure:
-            return False
-        return True
-
-    def _entry(self, name: Any) -> Entry:
-        """The entry of a name, an alias or a measure."""
-        if isinstance(name, Measure):
-            name = name.name
-        if not isinstance(name, str):
-            raise UnknownMeasure(f"an estimate is found by its name; found {name!r}")
-        if name in self._by_key:
-            return self._by_key[name]
-        measure, suffix = parse(name)
-        if suffix == self.tally.positive:
-            suffix = None
-        key = measure.name if suffix is None else f"{measure.name}.{suffix}"
-        if key in self._by_key:
-            return self._by_key[key]
+    def _other(self, name: str, measure: Measure, suffix: str | None) -> Entry:
+        """A measure of decisions that is not in the list is judged all the same."""
         if measure.of_scores is None and suffix is None and self.tally.positive is not None:
             return Entry(measure.name, partial(self._judge.of_label, measure, 1))
-        close = [k for k in self._by_key if k.startswith(measure.name + ".")]
-        raise UnknownMeasure(
-            f"{name!r} is not in this evaluation of {len(self.tally.labels)} classes; of "
-            f"{measure.name} there are {', '.join(close[:8]) or 'none'}"
-        )
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._by_key)
-
-    def __len__(self) -> int:
-        return len(self._by_key)
+        found: Entry = super()._other(name, measure, suffix)
+        return found
 
     def at(self, base_rate: float) -> ByMeasure:
         """The estimates at a base rate, by measure.
@@ -262,6 +200,11 @@ class Evaluation(Mapping[str, Estimate]):
         return self.tally.confusion
 
     @property
+    def weighted(self) -> bool:
+        """Whether rows have sampling weights."""
+        return self.tally.confusion.weighted
+
+    @property
     def decided(self) -> bool:
         """Whether rows were decided on; without, they are only ranked by their scores."""
         return self.tally.decided
@@ -290,11 +233,6 @@ class Evaluation(Mapping[str, Estimate]):
         return tuple(each for each in found if each is not None)
 
     @cached_property
-    def mostly_false(self) -> tuple[float, float] | None:
-        """The worst base rate that was asked for at which most alarms are false, and the share."""
-        return mostly_false(self)
-
-    @cached_property
     def low_rates(self) -> tuple[LowRate, ...]:
         """Where the detection rate at low false positive rates is read; none without scores."""
         return low_rates(self._judge)
@@ -321,98 +259,16 @@ class Evaluation(Mapping[str, Estimate]):
 
     def to_dict(self) -> dict[str, Any]:
         """The evaluation as the plain values of the contract, ready for JSON."""
-        tally = self.tally
-        return {
-            "schema": SCHEMA,
-            "source": self._source_counts(),
-            "positive": tally.positive,
-            "threshold": tally.threshold,
-            "level": self.level,
-            "mode": keeping(tally).name,
-            "labels": list(tally.labels),
-            "confusion": [list(row) for row in tally.confusion.cells] if self.decided else None,
-            "per_class": [self._class(i) for i in range(len(tally.labels))],
-            "estimates": [self._plain(entry) for entry in self.entries],
-            "sweep": self._sweep(),
-            "reliability": self._reliability(),
-            "volume": self.volume,
-            "costs": self.costs and {"fp": float(self.costs[0]), "fn": float(self.costs[1])},
-            "deployment": [asdict(each) for each in self.deployment],
-            "low_rates": [asdict(each) for each in self.low_rates],
-            "alerts_per_day": self.alerts_per_day and self.alerts_per_day.to_dict(),
-            "periods": self.over_time and self.over_time.to_dict(self.time or TIME),
-            "top": self.top and {**asdict(self.top), "thresholds": thresholds(self.entries)},
-            "unlabelled": self.unlabelled and asdict(self.unlabelled),
-            "notes": list(self.notes),
-            "findings": [asdict(finding) for finding in self.findings],
-        }
+        return self.snapshot().to_dict()
 
-    def _plain(self, entry: Entry) -> dict[str, Any]:
-        found = entry.estimate
-        where = None
-        if entry.slice is not None:
-            where = {"column": entry.slice[0], "value": entry.slice[1]}
-        return {
-            "measure": entry.measure,
-            "label": entry.label,
-            "average": entry.average,
-            "slice": where,
-            "base_rate": entry.base_rate,
-            **plain_estimate(found),
-            "reading": self._reading(entry),
-            "parts": {name: finite(part) for name, part in found.parts.items()} or None,
-        }
-
-    def _reading(self, entry: Entry) -> str | None:
-        """What its value is called; daily figures are no measures of the catalogue."""
-        measure = self._measures.get(entry.measure)
-        return None if measure is None else reading(self, measure, entry.estimate) or None
-
-    def _source_counts(self) -> dict[str, Any]:
-        refused = list(self.source.get("refused", ()))
-        rows_refused = self.source.get("rows_refused", len(refused))
-        reasons = self.source.get("reasons")
-        return {
-            "name": self.source["name"],
-            "rows_read": self.source["rows_read"],
-            "rows_used": self.source["rows_read"] - rows_refused,
-            "rows_refused": rows_refused,
-            "refused": refused,
-            **({"reasons": dict(reasons)} if reasons else {}),
-        }
-
-    def _class(self, label: int) -> dict[str, Any]:
-        counted = self.tally.confusion
-        cells = counted.one_versus_rest(label) if self.decided else {}
-        return {
-            "label": self.labels[label],
-            **{name.lower(): cells.get(name) for name in ("TP", "FP", "FN", "TN")},
-            "support": counted.rows[label],
-        }
-
-    def _sweep(self) -> dict[str, list[Any]] | None:
-        if self.tally.scores is None or self.positive is None:
-            return None
-        swept = self.curves.sweep
-        whole = not self.tally.confusion.weighted
-        return {
-            "threshold": [finite(t) for t in swept.threshold.tolist()],
-            "tp": [int(v) if whole else v for v in swept.tp.tolist()],
-            "fp": [int(v) if whole else v for v in swept.fp.tolist()],
-        }
+    def snapshot(self) -> Snapshot:
+        """Everything that it has to say, computed: plain values without the tally."""
+        return snapshot_of(self)
 
     @property
     def has_reliability(self) -> bool:
         """Whether scores are probabilities of one positive label, and known one by one."""
         return self._judge.reliability is not None
-
-    def _reliability(self) -> dict[str, list[Any]] | None:
-        if not self.has_reliability:
-            return None
-        found = {name: column.tolist() for name, column in self.curves.reliability().items()}
-        if not self.tally.confusion.weighted:
-            found["n"] = [int(rows) for rows in found["n"]]
-        return found
 
     def to_frame(self) -> pl.DataFrame:
         """All estimates as a polars dataframe."""
@@ -426,8 +282,7 @@ class Evaluation(Mapping[str, Estimate]):
 
     def records(self) -> list[dict[str, Any]]:
         """All estimates as rows of a table: plain values, the slice in two columns."""
-        mode = keeping(self.tally).name
-        return [_record(self._plain(entry), mode) for entry in self.entries]
+        return records_of(estimates_of(self), keeping(self.tally).name)
 
     def __repr__(self) -> str:
         return display.text(self)
@@ -479,16 +334,3 @@ def _base_rates(base_rate: Any) -> tuple[float, ...] | None:
         if isinstance(rate, str) or not 0 < rate < 1:
             raise InputError(f"a base rate is a share between 0 and 1; found {rate!r}")
     return tuple(float(rate) for rate in rates)
-
-
-def _key(entry: Entry, positive: str | None) -> str:
-    suffix = entry.average or (entry.label if entry.label != positive else None)
-    return entry.measure if suffix is None else f"{entry.measure}.{suffix}"
-
-
-def _record(estimate: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    where = estimate["slice"] or {"column": None, "value": None}
-    sliced = {"slice_column": where["column"], "slice_value": where["value"]}
-    low, high = estimate["bound"] or (None, None)
-    kept = {"mode": mode, "bound_low": low, "bound_high": high}
-    return {key: {**estimate, **sliced, **kept}[key] for key in RECORD}

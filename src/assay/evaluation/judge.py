@@ -84,6 +84,11 @@ class Judge:
             raise MethodError(f"max_fpr is a rate above 0 and up to 1; found {self.max_fpr!r}")
 
     @property
+    def weighted(self) -> bool:
+        """Whether rows have sampling weights."""
+        return self.tally.confusion.weighted
+
+    @property
     def binary(self) -> bool:
         """Whether there is one positive label."""
         return self.tally.positive is not None

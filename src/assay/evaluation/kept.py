@@ -12,7 +12,7 @@ from assay.tally import Resolved
 from assay.tally.keeping import Cuts, Exact, Grid, Keeping
 
 if TYPE_CHECKING:
-    from assay.evaluation.evaluation import Evaluation
+    from assay.evaluation.views import ByKey
 
 # Bounds are written with so many decimals, rounded outwards.
 _DECIMALS = 6
@@ -58,10 +58,15 @@ def _outwards(end: float, side: int) -> str:
     return f"{units / scale:.{_DECIMALS}f}"
 
 
-def bounds_note(evaluation: Evaluation) -> tuple[str, ...]:
+def bits_of(tally: Resolved) -> int | None:
+    """The bits of the grid that scores are kept in; None where they are kept otherwise."""
+    kept = keeping(tally)
+    return kept.bits if isinstance(kept, Grid) else None
+
+
+def bounds_note(evaluation: ByKey, bits: int | None) -> tuple[str, ...]:
     """Between which values the first measures of scores lie; nothing where all are exact."""
-    kept = keeping(evaluation.tally)
-    if not isinstance(kept, Grid):
+    if bits is None:
         return ()
     binary = evaluation.positive is not None
     estimates = {
@@ -73,4 +78,4 @@ def bounds_note(evaluation: Evaluation) -> tuple[str, ...]:
     ]
     if not ends:
         return ()
-    return (f"whatever the order inside the cells of {kept.bits} bits, {listed(ends)}",)
+    return (f"whatever the order inside the cells of {bits} bits, {listed(ends)}",)

@@ -18,6 +18,7 @@ from assay.measures import ALERT_RATE, FALSE_NEGATIVE_RATE, RECALL, Measure
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
     from assay.evaluation.judge import Judge
+    from assay.evaluation.snapshot import Snapshot
 
 ALERTS_ONLY = frozenset({"TP", "FP"})
 NOT_LABELLED = (
@@ -37,9 +38,9 @@ class Unlabelled:
     not_flagged: int
 
 
-def alerts_only(found: Judge | Evaluation) -> bool:
+def alerts_only(found: Judge | Evaluation | Snapshot) -> bool:
     """Whether rows that raised no alarm are unknown, without weights that stand for them."""
-    return found.unlabelled is not None and not found.tally.confusion.weighted
+    return found.unlabelled is not None and not found.weighted
 
 
 def counted(judge: Judge, measure: Measure, label: int) -> Estimate | None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, UnknownMeasure
 from assay.evaluation.class_scores import DEFINED_ONLY
 from assay.evaluation.judge import Judge
 from assay.evaluation.labelled_alerts import BY_SLICE, alerts_only
 from assay.inference import Estimate
-from assay.inference.significance import finite
+from assay.inference.fields import Recorded, stored
 from assay.inference.trend import Slope, area_under_time, change, over_defined, slope
 from assay.measures import (
     ALERT_RATE,
@@ -28,6 +28,9 @@ from assay.measures import (
 from assay.sources.times import DAY, PERIODS, TIME, absent, period_of, positions
 from assay.tally import Resolved
 
+if TYPE_CHECKING:
+    from assay.evaluation.snapshot import Estimated
+
 INDEPENDENT = (
     "Periods are taken as independent. Intervals of the area and of the change hold the sampling "
     "error of these periods; that of the slope also how they scatter around the line, where that "
@@ -35,8 +38,11 @@ INDEPENDENT = (
 )
 
 
+_OF_SLOPE = ("p", "scatter_p")
+
+
 @dataclass(frozen=True)
-class Trend:
+class Trend(Recorded):
     """A measure in each period, and what became of it.
 
     ``aut`` is the area under time, the mean height of the course (Pendlebury et al. 2019).
@@ -46,41 +52,41 @@ class Trend:
     are undefined, and ``defined`` is the trend over the periods that have one.
     """
 
-    key: str
     measure: Measure
     label: str | None
     average: str | None
-    periods: tuple[str, ...]
-    estimates: tuple[Estimate, ...]
     aut: Estimate
     slope: Estimate
     p: float
     scatter_p: float
     change: Estimate
     defined: Trend | None = None
+    key: str = field(default="", metadata=stored(left_out=True))
+    periods: tuple[str, ...] = field(default=(), metadata=stored(left_out=True))
+    estimates: tuple[Estimate, ...] = field(default=(), metadata=stored(left_out=True))
 
     def __repr__(self) -> str:
         first, last = self.periods[0], self.periods[-1]
         return f"Trend({self.key}, {first} to {last}: AUT {self.aut}, slope {self.slope})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """What became of it as plain values; the estimates of periods stand among the others."""
-        return {
-            "measure": self.measure.name,
-            "label": self.label,
-            "average": self.average,
-            **self._figures(),
-            "defined": self.defined
-            and {"periods": list(self.defined.periods), **self.defined._figures()},
-        }
+    def shaped(self, plain: dict[str, Any]) -> dict[str, Any]:
+        """The p-values stand with the slope; of the defined periods only what became of them."""
+        slope = {**plain["slope"], **{name: plain.pop(name) for name in _OF_SLOPE}}
+        defined = plain["defined"]
+        if defined is not None:
+            names = {"periods": list(self.defined.periods)} if self.defined else {}
+            defined = {**names, **{name: defined[name] for name in ("aut", "slope", "change")}}
+        return {**plain, "slope": slope, "defined": defined}
 
-    def _figures(self) -> dict[str, Any]:
-        of_line = {"p": finite(self.p), "scatter_p": finite(self.scatter_p)}
-        return {
-            "aut": plain(self.aut),
-            "slope": {**plain(self.slope), **of_line},
-            "change": plain(self.change),
-        }
+    @classmethod
+    def unshaped(cls, plain: dict[str, Any]) -> dict[str, Any]:
+        """The p-values apart from the slope; the defined periods are of the same measure."""
+        slope, defined = plain.get("slope"), plain.get("defined")
+        found = {name: slope.get(name) for name in _OF_SLOPE} if isinstance(slope, dict) else {}
+        if isinstance(defined, dict):
+            same = {name: plain.get(name) for name in ("measure", "label", "average")}
+            defined = {**same, **defined, "defined": None}
+        return {**plain, **found, "defined": defined}
 
 
 class OverTime(Mapping[str, Trend]):
@@ -181,17 +187,39 @@ class OverTime(Mapping[str, Trend]):
             change=ends if len(found) > 1 else steep,
         )
 
-    def to_dict(self, column: str) -> dict[str, Any]:
-        """The periods and trends as plain values, ready for JSON."""
-        return {
-            "column": column,
-            "period": self.period,
-            "names": list(self.names),
-            "rows": list(self.rows),
-            "positives": None if self.positives is None else list(self.positives),
-            "absent": list(self.absent),
-            "trends": [self[key].to_dict() for key in self],
-        }
+
+@dataclass(frozen=True)
+class Periods(Recorded):
+    """Days, weeks or months in their order, and what became of each measure over them."""
+
+    column: str
+    period: str
+    names: tuple[str, ...]
+    rows: tuple[float, ...]
+    positives: tuple[float, ...] | None
+    absent: tuple[str, ...]
+    trends: tuple[Trend, ...]
+
+    def __getitem__(self, key: str) -> Trend:
+        measure, average = parse(key)
+        for trend in self.trends:
+            if (trend.measure, trend.average) == (measure, average):
+                return trend
+        raise KeyError(key)
+
+    def with_estimates(self, found: Iterable[Estimated]) -> Periods:
+        """The same with the estimates of each period, which stand among the others."""
+        by_key: dict[tuple[str, str | None], dict[str, Estimate]] = {}
+        for each in found:
+            if each.slice is not None and each.slice.column == self.column:
+                of_key = by_key.setdefault((each.measure, each.average), {})
+                of_key[each.slice.value] = each.estimate
+        trends = []
+        for trend in self.trends:
+            mine = by_key.get((trend.measure.name, trend.average), {})
+            estimates = tuple(mine[name] for name in self.names)
+            trends.append(replace(trend, periods=self.names, estimates=estimates))
+        return replace(self, trends=tuple(trends))
 
 
 def keys(judge: Judge) -> list[str]:
@@ -267,20 +295,6 @@ def time_column(tally: Resolved, column: str | None) -> str:
     return name
 
 
-def plain(found: Estimate) -> dict[str, Any]:
-    """An estimate as plain values."""
-    return {
-        "value": finite(float(found)),
-        "low": finite(found.low),
-        "high": finite(found.high),
-        "method": found.method or None,
-        "n": found.n,
-        "undefined": found.undefined,
-        "bound": found.bound and list(found.bound),
-        "note": found.note,
-    }
-
-
 # -- alerts a day ----------------------------------------------------------------------------------
 
 
@@ -311,7 +325,3 @@ class AlertsPerDay:
             most=max(alerts),
             sd=statistics.stdev(alerts) if len(alerts) > 1 else math.nan,
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
-        return {k: finite(v) if isinstance(v, float) else v for k, v in asdict(self).items()}

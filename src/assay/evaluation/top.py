@@ -18,6 +18,7 @@ from assay.tally import Resolved, ScoreTally
 
 if TYPE_CHECKING:
     from assay.evaluation.entries import Entry
+    from assay.evaluation.snapshot import Estimated
 
 AT_TOP = PRECISION_AT_TOP, RECALL_AT_TOP = "precision_at_top", "recall_at_top"
 
@@ -124,7 +125,7 @@ def _undefined(judge: Judge, why: str) -> TopAlerts:
     return TopAlerts(found, found)
 
 
-def thresholds(entries: Iterable[Entry]) -> list[dict[str, float | None]]:
+def thresholds(entries: Iterable[Entry | Estimated]) -> list[dict[str, float | None]]:
     """From which score on so many alerts are expected, at each share of positives."""
     return [
         {"base_rate": entry.base_rate, THRESHOLD: entry.estimate.parts[THRESHOLD]}

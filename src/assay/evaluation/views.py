@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from assay import curves
 from assay.errors import MethodError, UnknownMeasure
-from assay.evaluation.entries import Entry
 from assay.evaluation.judge import Judge
 from assay.inference import Estimate, Wilson, with_band
-from assay.measures import Measure, find
+from assay.measures import FALSE_DISCOVERY_RATE, Measure, find, parse
 from assay.tally import ScoreTally
 
 
 class ByMeasure(Mapping[str, Estimate]):
     """Estimates by their measure, its name or an alias; each is computed when it is asked for."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self, entries: Iterable[Any]) -> None:
         self._entries = {entry.measure: entry for entry in entries}
 
     def __getitem__(self, name: str | Measure) -> Estimate:
@@ -31,7 +31,8 @@ class ByMeasure(Mapping[str, Estimate]):
             if name not in self._entries:
                 there = ", ".join(self._entries)
                 raise UnknownMeasure(f"{written!r} is not here; there are {there}")
-        return self._entries[name].estimate
+        found: Estimate = self._entries[name].estimate
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
@@ -41,6 +42,84 @@ class ByMeasure(Mapping[str, Estimate]):
 
     def __repr__(self) -> str:
         return f"ByMeasure({dict(self)!r})"
+
+
+class ByKey(Mapping[str, Estimate]):
+    """Estimates by the key of what they are of, as ``f1``, ``f1.macro`` or ``precision.normal``.
+
+    Whoever is one has ``entries``, in the order of the report, ``labels`` and ``positive``.
+    """
+
+    entries: Any
+    labels: Any
+    positive: Any
+    base_rates: Any
+
+    @cached_property
+    def _by_key(self) -> dict[str, Any]:
+        """The entries of the whole, by name."""
+        whole = [e for e in self.entries if e.slice is None and e.base_rate is None]
+        by_key = {_key(entry, self.positive): entry for entry in whole}
+        # A class may be called macro; the average of that name wins.
+        return by_key | {_key(entry, self.positive): entry for entry in whole if entry.average}
+
+    def __getitem__(self, name: str | Measure) -> Estimate:
+        found: Estimate = self._entry(name).estimate
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            self._entry(name)
+        except UnknownMeasure:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_key)
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    def _entry(self, name: Any) -> Any:
+        """The entry of a name, an alias or a measure."""
+        if isinstance(name, Measure):
+            name = name.name
+        if not isinstance(name, str):
+            raise UnknownMeasure(f"an estimate is found by its name; found {name!r}")
+        if name in self._by_key:
+            return self._by_key[name]
+        measure, suffix = parse(name)
+        if suffix == self.positive:
+            suffix = None
+        key = measure.name if suffix is None else f"{measure.name}.{suffix}"
+        return self._by_key[key] if key in self._by_key else self._other(name, measure, suffix)
+
+    def _other(self, name: str, measure: Measure, suffix: str | None) -> Any:  # noqa: ARG002
+        """The entry of a name that is not in the list, which there is none of."""
+        close = [k for k in self._by_key if k.startswith(measure.name + ".")]
+        raise UnknownMeasure(
+            f"{name!r} is not in this evaluation of {len(self.labels)} classes; of "
+            f"{measure.name} there are {', '.join(close[:8]) or 'none'}"
+        )
+
+    def at(self, base_rate: float) -> ByMeasure:
+        """The estimates at a base rate, by measure."""
+        return ByMeasure(entry for entry in self.entries if entry.base_rate == base_rate)
+
+    @cached_property
+    def mostly_false(self) -> tuple[float, float] | None:
+        """The worst base rate that was asked for at which most alarms are false, and the share."""
+        false = {rate: self.at(rate)[FALSE_DISCOVERY_RATE] for rate in self.base_rates}
+        absurd = [rate for rate, far in false.items() if far > 0.5]
+        if not absurd:
+            return None
+        worst = max(absurd, key=lambda rate: false[rate])
+        return worst, float(false[worst])
+
+
+def _key(entry: Any, positive: str | None) -> str:
+    suffix = entry.average or (entry.label if entry.label != positive else None)
+    return entry.measure if suffix is None else f"{entry.measure}.{suffix}"
 
 
 class Curves:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from assay.errors import MethodError
 from assay.inference.estimate import Estimate
+from assay.inference.fields import Recorded
 
 
 @dataclass(frozen=True)
-class Significance:
+class Significance(Recorded):
     """The result of a test: statistic, degrees of freedom, p, effect, and what lies behind it.
 
     ``table`` holds the counts or sums from which the statistic was computed; ``sentence`` reads.
     ``measure`` names what was compared where the test alone does not say it.
     """
+
+    DERIVED: ClassVar[tuple[str, ...]] = ("a", "b")
 
     test: str
     statistic: float | None
@@ -39,36 +41,15 @@ class Significance:
         """The same result with its p-value adjusted for how many tests were made."""
         return replace(self, p_adjusted=p)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values."""
-        effect = None
-        if self.effect is not None:
-            ends = (float(self.effect), self.effect.low, self.effect.high)
-            effect = finite(dict(zip(("value", "low", "high"), ends, strict=True)))
-        return {
-            "test": self.test,
-            "a": self.models[0] if len(self.models) == 2 else None,
-            "b": self.models[1] if len(self.models) == 2 else None,
-            "on": self.on,
-            "measure": self.measure,
-            "statistic": finite(self.statistic),
-            "df": finite(list(self.df)),
-            "p": finite(self.p),
-            "p_adjusted": self.p_adjusted,
-            "method": self.method,
-            "effect": effect,
-            "table": finite(dict(self.table)),
-            "sentence": self.sentence,
-        }
+    @property
+    def a(self) -> str | None:
+        """The first of two models."""
+        return self.models[0] if len(self.models) == 2 else None
 
-
-def finite(found: Any) -> Any:
-    """Plain values with null for what is not finite."""
-    if isinstance(found, dict):
-        return {key: finite(part) for key, part in found.items()}
-    if isinstance(found, list):
-        return [finite(part) for part in found]
-    return None if isinstance(found, float) and not math.isfinite(found) else found
+    @property
+    def b(self) -> str | None:
+        """The second of two models."""
+        return self.models[1] if len(self.models) == 2 else None
 
 
 def checked_names(names: Sequence[str] | None, models: int) -> list[str]:

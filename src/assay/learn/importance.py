@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -15,6 +14,7 @@ from assay.inference.estimate import Estimate
 from assay.inference.quantiles import student
 from assay.learn.calibration import Calibrated
 from assay.learn.encoding import ChiSquare, Columns, frame_of
+from assay.learn.explained import ColumnImportance, Importance, Word
 from assay.learn.rules import criterion_of
 from assay.measures import ACCURACY, ROC_AUC, find, rank
 from assay.tally import ScoreTally
@@ -36,63 +36,6 @@ INTERVAL = (
 WORDS = "words__"
 # What a forest tells by holds for all classes at once.
 ALL = "(all)"
-
-
-@dataclass(frozen=True)
-class Word:
-    """A word, or words, that speaks for a label, and how strongly."""
-
-    label: str
-    word: str
-    weight: float
-
-
-@dataclass(frozen=True)
-class ColumnImportance:
-    """One column: its MDI (nan where the model has none) and what shuffling it costs."""
-
-    column: str
-    mdi: float
-    permutation: Estimate
-    distinct: int
-
-
-@dataclass(frozen=True)
-class Importance:
-    """All columns, the most important first.
-
-    ``measure`` is what falls when a column is shuffled: roc_auc for two classes, else accuracy.
-    ``criterion`` is the impurity that MDI is of, where it is one of ours.
-    ``words`` are those that tell most, for a model of texts. ``notes`` say how to read it, and
-    ``disagreement`` where the two ways contradict each other.
-    """
-
-    measure: str
-    baseline: float
-    rows: tuple[ColumnImportance, ...] = ()
-    words: tuple[Word, ...] = ()
-    judged: int = 0
-    repeats: int = 0
-    notes: tuple[str, ...] = ()
-    disagreement: str | None = None
-    criterion: str | None = None
-
-    def table(self) -> tuple[list[str], list[dict[str, Any]]]:
-        """The head and the rows of the table: words where there are some, else columns.
-
-        What is no number is None.
-        """
-        if self.words:
-            return ["label", "word", "weight"], [asdict(word) for word in self.words]
-        head = ["column", "mdi", "permutation", "low", "high", "distinct"]
-        return head, [dict(zip(head, _cells(row), strict=True)) for row in self.rows]
-
-
-def _cells(row: ColumnImportance) -> tuple[Any, ...]:
-    cost = row.permutation
-    numbers = (row.mdi, cost.value, cost.low, cost.high)
-    known = (None if math.isnan(number) else float(number) for number in numbers)
-    return (row.column, *known, row.distinct)
 
 
 def impurity_importance(pipeline: Pipeline) -> dict[str, float] | None:

@@ -14,6 +14,7 @@ from assay.evaluation import Evaluation, Judge
 from assay.evaluation.deployment import PER_DAY
 from assay.evaluation.entries import Entry
 from assay.inference import Estimate, nadeau_bengio
+from assay.learn.record import SD
 from assay.learn.run import Fold, Positions, Said
 from assay.measures import Measure, find
 from assay.measures.catalogue import parse
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from assay.learn.data import Data
 
 _CORRECTED = "nadeau_bengio"
-SD = "sd"
 _MOST_CELLS = 30_000_000  # of one confusion matrix a group
 
 

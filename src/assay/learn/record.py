@@ -1,169 +1,41 @@
-"""A training as plain values: what the JSON document says of it beside the evaluation."""
+"""A training as plain values: what its documents say beside the evaluation.
+
+Nothing in here needs scikit-learn, so that documents are drawn where none is.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-import numpy as np
-from sklearn.pipeline import FeatureUnion
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
-
+from assay.evaluation.findings import Finding
+from assay.evaluation.snapshot import Estimated, Snapshot, estimates_of
+from assay.evaluation.views import ByKey
 from assay.inference import Estimate
-from assay.learn.encoding import Columns, Text
-from assay.learn.judging import SD
-from assay.learn.rules import TreeRules
-from assay.learn.run import Fold, Run
+from assay.inference.fields import Recorded, codec_of, stored
+from assay.learn.explained import Importance, TreeRules, tree_read, tree_written
 from assay.learn.validation.split import SplitCounts
+from assay.sources.files.request import RowSource, refused_row
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
-    from assay.learn.importance import Importance
+    from assay.learn.run import Fold, Run
 
-ENCODING_SCHEMA = "assay.encoding/1"
-
-
-def record_of(run: Run) -> dict[str, Any]:
-    """All that is known of a training but its evaluation and its model."""
-    return {
-        "recipe": run.recipe.name,
-        "settings": settings_of(run),
-        "validation": run.scheme,
-        "seed": run.seed,
-        "max_far": run.max_far,
-        "threshold": run.threshold,
-        "learned_from": run.learned_from,
-        "features": list(run.data.frame.columns),
-        "dropped": list(run.data.dropped),
-        "data": source_of(run.data),
-        "test": None if run.test is None else source_of(run.test),
-        "rows_judged": len(run.judged),
-        "rows_not_judged": run.unjudged,
-        "folds": [_fold(fold) for fold in run.folds],
-        "measures": _measures(run),
-        "validation_part": None if run.held_back is None else _estimates(run),
-        "importance": None if run.importance is None else _importance(run.importance),
-        "chosen": [{"column": column, "chi_square": number(found)} for column, found in run.chosen],
-        **_rules(run.rules),
-    }
+# The standard deviation over folds, among the parts of a mean.
+SD = "sd"
 
 
-def _rules(rules: TreeRules | None) -> dict[str, Any]:
-    """A tree leaf by leaf and split by split, and the criterion that its impurity is of."""
-    if rules is None:
-        return {"criterion": None, "rules": [], "splits": []}
-    return {
-        "criterion": rules.criterion,
-        "rules": [
-            {
-                "label": rule.label,
-                "conditions": list(rule.conditions),
-                "share": number(rule.share),
-                "rows": rule.rows,
-                "shares": dict(rule.shares),
-                "impurity": rule.impurity,
-            }
-            for rule in rules.leaves
-        ],
-        "splits": [asdict(split) for split in rules.splits],
-    }
+class ChosenColumn(NamedTuple):
+    """A column that chi-square chose, and it."""
+
+    column: str
+    chi_square: float
 
 
-# -- encoding --------------------------------------------------------------------------------------
-
-
-def encoding_of(model: Any, labels: Sequence[str]) -> dict[str, Any]:
-    """How a fitted pipeline turns a table into numbers, told so that it can be done without it.
-
-    ``labels`` have their codes. A column is a number, with what stands in for a missing one, or a
-    text with the codes of its categories, in sorted order, and of what is missing or was not seen;
-    with ``one_hot`` each code is a column of 0 and 1. ``scaling`` has the mean and the standard
-    deviation (of the population) of each encoded column, or its least and largest value.
-    """
-    steps = [step for _, step in getattr(model, "steps", ())]
-    first = steps[0] if steps else None
-    return {
-        "schema": ENCODING_SCHEMA,
-        "labels": {label: code for code, label in enumerate(labels)},
-        "columns": list(_columns(first)) if isinstance(first, Columns) else [],
-        "scaling": _scaling(steps),
-        "text": _terms(steps) if isinstance(first, Text) else None,
-    }
-
-
-def _columns(columns: Columns) -> Iterator[dict[str, Any]]:
-    numeric = frozenset(columns.numbers_)
-    for name, categories, fill in zip(
-        columns.names_, columns.categories_, columns.fills_.tolist(), strict=True
-    ):
-        if name in numeric:
-            missing = number(fill) if columns.numbers == "median" else None
-            yield {"column": name, "kind": "number", "missing": missing}
-            continue
-        codes = {category: code for code, category in enumerate(categories)}
-        one_hot = 0 < len(categories) <= columns.one_hot
-        filled = columns.texts == "most frequent" and not one_hot
-        yield {
-            "column": name,
-            "kind": "text",
-            "codes": codes,
-            "missing": int(fill) if filled else len(categories),
-            "unseen": int(fill) if filled else None if one_hot else len(categories) + 1,
-            "one_hot": one_hot,
-        }
-
-
-def _scaling(steps: Sequence[Any]) -> dict[str, Any] | None:
-    """The numbers of a scaler that follows the columns directly."""
-    if len(steps) < 2 or not isinstance(steps[0], Columns):
-        return None
-    names, scaler = steps[0].get_feature_names_out(), steps[1]
-    if isinstance(scaler, StandardScaler):
-        numbers = {
-            "mean": scaler.mean_ if scaler.with_mean else np.zeros(len(names)),
-            "scale": scaler.scale_ if scaler.with_std else np.ones(len(names)),
-        }
-        method = "standard"
-    elif isinstance(scaler, MinMaxScaler):
-        numbers, method = {"low": scaler.data_min_, "high": scaler.data_max_}, "min-max"
-    else:
-        return None
-    rows = zip(names, *(column.tolist() for column in numbers.values()), strict=True)
-    features = [dict(zip(("feature", *numbers), row, strict=True)) for row in rows]
-    return {"method": method, "features": features}
-
-
-def _terms(steps: Sequence[Any]) -> dict[str, Any]:
-    """The column of texts, and how many terms of each kind were kept."""
-    parts = next((dict(s.transformer_list) for s in steps if isinstance(s, FeatureUnion)), {})
-    return {
-        "column": steps[0].column,
-        "terms": {name: len(getattr(part, "vocabulary_", ())) for name, part in parts.items()},
-    }
-
-
-# -- settings, rows, folds -------------------------------------------------------------------------
-
-
-def settings_of(run: Run) -> dict[str, Any]:
-    """The settings as plain values; what is none, in a recipe of your own, as its text."""
-    return {name: _plain(value) for name, value in run.settings.items()}
-
-
-def source_of(data: Data) -> dict[str, Any]:
-    """Where rows came from, and which were refused."""
-    return {
-        "name": data.name,
-        "rows_read": data.rows_read,
-        "rows_used": len(data),
-        "rows_refused": data.rows_refused,
-        "refused": [
-            {"row": each.row, "reason": each.reason, "file": each.file, "line": each.line}
-            for each in data.refused
-        ],
-    }
+# -- folds -----------------------------------------------------------------------------------------
 
 
 def counts_of(counts: SplitCounts) -> dict[str, Any]:
@@ -175,76 +47,227 @@ def counts_of(counts: SplitCounts) -> dict[str, Any]:
     }
 
 
-def _fold(fold: Fold) -> dict[str, Any]:
+def _counts_read(given: Any, at: str) -> SplitCounts:
+    parts: tuple[str, ...] = codec_of(tuple[str, ...]).read(dict(given).get("parts"), at)
+    rows: tuple[Any, ...] = codec_of(tuple[Any, ...]).read(given.get("classes"), at)
+    classes = [codec_of(Mapping[str, Any]).read(row, at) for row in rows]
+    whole, text = codec_of(int), codec_of(str)
+    return SplitCounts(
+        tuple(text.read(each.get("label"), at) for each in classes),
+        parts,
+        tuple(tuple(whole.read(each.get(part), at) for part in parts) for each in classes),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class FoldRecord:
+    """One part that was judged: its rows by class, what was learned of it, losses by epoch."""
+
+    name: str
+    repeat: int
+    threshold: float | None
+    counts: SplitCounts = field(metadata=stored(write=counts_of, read=_counts_read))
+    learned: Mapping[str, float]
+    not_learned: tuple[str, ...]
+    losses: tuple[float, ...]
+    rates: tuple[float, ...]
+    rows_learned: int
+    rows_judged: int
+
+
+@dataclass(frozen=True, eq=False)
+class OverFolds(Recorded):
+    """A measure fold by fold, and its mean where there are several."""
+
+    DERIVED: ClassVar[tuple[str, ...]] = ("sd",)
+
+    values: tuple[float, ...]
+    mean: Estimate | None
+
+    @property
+    def sd(self) -> float | None:
+        """The standard deviation over the folds."""
+        return None if self.mean is None else self.mean.parts.get(SD)
+
+
+class Judgement(ByKey):
+    """Estimates by their key, of the part that was held back."""
+
+    def __init__(self, entries: tuple[Estimated, ...], labels: Any, positive: Any) -> None:
+        self.entries, self.labels, self.positive = entries, labels, positive
+        self.base_rates = ()
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRecord:
+    """How a training came about: recipe, settings, validation, folds, and what the model learned.
+
+    ``help`` tells what each setting is, and ``set_otherwise`` which are not the recipe's own.
+    ``rates`` are the learning rates of the model to keep, ``encoded`` how many columns chi-square
+    chose from, ``trusted`` the types that whoever loads the model has to trust by name.
+    """
+
+    recipe: str
+    settings: Mapping[str, Any]
+    validation: str
+    seed: int
+    max_far: float | None
+    threshold: float | None
+    learned_from: str
+    features: tuple[str, ...]
+    dropped: tuple[str, ...]
+    data: RowSource
+    test: RowSource | None
+    rows_judged: int
+    rows_not_judged: int
+    folds: tuple[FoldRecord, ...]
+    measures: Mapping[str, OverFolds]
+    validation_part: tuple[Estimated, ...] | None
+    importance: Importance | None
+    chosen: tuple[ChosenColumn, ...]
+    tree: TreeRules | None = field(metadata=stored(inline=True, write=tree_written, read=tree_read))
+    summary: str
+    help: Mapping[str, str]
+    set_otherwise: tuple[str, ...]
+    text: str | None
+    rates: tuple[float, ...]
+    encoded: int | None
+    trusted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Training(Recorded):
+    """A training: the evaluation of the judged rows, and how it came about."""
+
+    SCHEMA: ClassVar[str] = Snapshot.SCHEMA
+
+    evaluation: Snapshot = field(metadata=stored(inline=True))
+    training: TrainingRecord
+
+    @property
+    def source(self) -> RowSource:
+        """Where the judged rows came from."""
+        return self.evaluation.source
+
+    @property
+    def binary(self) -> bool:
+        """Whether there is one positive class."""
+        return self.evaluation.positive is not None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found in the training itself."""
+        return tuple(found for found in self.evaluation.findings if found.code.startswith("R"))
+
+    @property
+    def judged_name(self) -> str:
+        """The name of the table that the judged rows are of."""
+        return (self.training.test or self.training.data)["name"]
+
+    @cached_property
+    def held_back(self) -> Judgement | None:
+        """The estimates of a validation part."""
+        found = self.training.validation_part
+        here = self.evaluation
+        return None if found is None else Judgement(found, here.labels, here.positive)
+
+
+# -- taken of a run --------------------------------------------------------------------------------
+
+
+def training_of(run: Run, trusted: tuple[str, ...] = ()) -> Training:
+    """All that is known of a training but its model."""
+    of_test = () if run.test is None else run.test.notes
+    found = run.evaluation.snapshot()
+    notes = (*run.data.notes, *of_test, *run.notes, *found.notes)
+    judged = replace(
+        found,
+        source=_judged_source(run, found.source),
+        findings=(*run.findings, *found.findings),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+    return Training(judged, _record(run, trusted))
+
+
+def _record(run: Run, trusted: tuple[str, ...]) -> TrainingRecord:
+    from assay.learn.fitting import rates_of
+
+    steps = getattr(run.model, "named_steps", {}) if run.chosen else {}
+    known = {key: repr(setting.default) for key, setting in run.recipe.settings.items()}
+    settings = settings_of(run)
+    return TrainingRecord(
+        recipe=run.recipe.name,
+        settings=settings,
+        validation=run.scheme,
+        seed=run.seed,
+        max_far=run.max_far,
+        threshold=run.threshold,
+        learned_from=run.learned_from,
+        features=tuple(run.data.frame.columns),
+        dropped=tuple(run.data.dropped),
+        data=source_of(run.data),
+        test=None if run.test is None else source_of(run.test),
+        rows_judged=len(run.judged),
+        rows_not_judged=run.unjudged,
+        folds=tuple(map(_fold, run.folds)),
+        measures={
+            name: OverFolds(tuple(map(float, values)), run.over_folds.get(name))
+            for name, values in run.per_fold.items()
+        },
+        validation_part=None if run.held_back is None else estimates_of(run.held_back),
+        importance=run.importance,
+        chosen=tuple(ChosenColumn(*each) for each in run.chosen),
+        tree=run.rules,
+        summary=run.recipe.summary,
+        help={key: setting.help for key, setting in run.recipe.settings.items()},
+        set_otherwise=tuple(k for k in settings if repr(run.settings[k]) != known.get(k)),
+        text=run.data.text,
+        rates=rates_of(run.model),
+        encoded=len(steps["select"].scores_) if "select" in steps else None,
+        trusted=trusted,
+    )
+
+
+def _fold(fold: Fold) -> FoldRecord:
+    return FoldRecord(
+        name=fold.name,
+        repeat=fold.repeat,
+        threshold=fold.said.threshold,
+        counts=fold.counts,
+        learned={name: float(value) for name, value in fold.learned.items()},
+        not_learned=fold.not_learned,
+        losses=tuple(map(float, fold.losses)),
+        rates=tuple(map(float, fold.rates)),
+        rows_learned=len(fold.train),
+        rows_judged=len(fold.test),
+    )
+
+
+def settings_of(run: Run) -> dict[str, Any]:
+    """The settings as plain values; what is none, in a recipe of your own, as its text."""
+    return {name: _plain(value) for name, value in run.settings.items()}
+
+
+def source_of(data: Data) -> RowSource:
+    """Where rows came from, and which were refused."""
     return {
-        "name": fold.name,
-        "repeat": fold.repeat,
-        "threshold": fold.said.threshold,
-        "counts": counts_of(fold.counts),
-        "learned": {name: number(value) for name, value in fold.learned.items()},
-        "not_learned": list(fold.not_learned),
-        "losses": [number(loss) for loss in fold.losses],
-        "rates": list(fold.rates),
+        "name": data.name,
+        "rows_read": data.rows_read,
+        "rows_used": len(data),
+        "rows_refused": data.rows_refused,
+        "refused": [refused_row(each) for each in data.refused],
     }
 
 
-def _measures(run: Run) -> dict[str, Any]:
-    """Each measure fold by fold, and its mean over them where there are several."""
+def _judged_source(run: Run, judged: RowSource) -> RowSource:
+    """The rows that were judged, and those of the same table that could not be."""
+    table = source_of(run.judged_data)
     return {
-        name: {
-            "values": [number(value) for value in values],
-            "mean": None if name not in run.over_folds else _estimate(run.over_folds[name]),
-            "sd": number(run.over_folds[name].parts.get(SD, math.nan))
-            if name in run.over_folds
-            else None,
-        }
-        for name, values in run.per_fold.items()
+        **judged,
+        "rows_read": judged["rows_used"] + table["rows_refused"],
+        "rows_refused": table["rows_refused"],
+        "refused": table["refused"],
     }
-
-
-def _estimates(run: Run) -> list[Mapping[str, Any]]:
-    """The estimates of the validation part."""
-    assert run.held_back is not None  # noqa: S101 - asked only where there is one
-    found: list[Mapping[str, Any]] = run.held_back.to_dict()["estimates"]
-    return found
-
-
-def _importance(importance: Importance) -> dict[str, Any]:
-    return {
-        "measure": importance.measure or None,
-        "baseline": number(importance.baseline),
-        "rows": importance.judged,
-        "repeats": importance.repeats,
-        "columns": [
-            {
-                "column": row.column,
-                "mdi": number(row.mdi),
-                "permutation": _estimate(row.permutation),
-                "distinct": row.distinct,
-            }
-            for row in importance.rows
-        ],
-        "words": [
-            {"label": word.label, "word": word.word, "weight": number(word.weight)}
-            for word in importance.words
-        ],
-    }
-
-
-def _estimate(found: Estimate) -> dict[str, Any]:
-    return {
-        "value": number(found),
-        "low": number(found.low),
-        "high": number(found.high),
-        "method": found.method or None,
-        "undefined": found.undefined,
-        "note": found.note,
-    }
-
-
-def number(value: float) -> float | None:
-    """A number as JSON has it: None where it is none, or infinite."""
-    return float(value) if math.isfinite(value) else None
 
 
 def _plain(value: Any) -> Any:

@@ -15,66 +15,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from assay.errors import InputError
 from assay.learn.encoding import ChiSquare, Columns
+from assay.learn.explained import ENTROPY, GINI, NodeSplit, Rule, TreeRules
 
 # What a tree may split by.
-CRITERIA = GINI, ENTROPY = "gini", "entropy"
+CRITERIA = GINI, ENTROPY
 _MOST_NAMES = 6
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One leaf: what must hold, the label it gives, and the training rows it has.
-
-    ``shares`` are those of each label among the rows of the leaf, as the tree weighs them,
-    ``share`` that of its own label; ``impurity`` is theirs, by the criterion of the tree.
-    """
-
-    conditions: tuple[str, ...]
-    label: str
-    share: float
-    rows: int
-    shares: Mapping[str, float]
-    impurity: float
-
-    @property
-    def text(self) -> str:
-        """The rule as a sentence."""
-        when = " and ".join(self.conditions) or "always"
-        return f"{when}: {self.label} ({self.share:.1%} of {self.rows:,} rows)"
-
-
-@dataclass(frozen=True)
-class NodeSplit:
-    """One inner node: which rows come to it, what divides them, and what that is worth.
-
-    ``conditions`` lead to the node, and rows for which ``divides`` holds go left, ``rows_left`` of
-    them. ``decrease`` is the impurity of the node less that of its two children, weighted by their
-    share of its rows; ``weighted_decrease`` the same times the share of all rows that come here.
-    """
-
-    conditions: tuple[str, ...]
-    column: str
-    divides: str
-    rows: int
-    rows_left: int
-    shares: Mapping[str, float]
-    impurity: float
-    decrease: float
-    weighted_decrease: float
-
-
-@dataclass(frozen=True)
-class TreeRules:
-    """A tree in words: its leaves, those with the most rows first, and its splits.
-
-    ``criterion`` is what its impurity is: ``gini`` or ``entropy``. The splits with the largest
-    weighted decrease come first; added up by column and divided by their sum, the weighted
-    decreases are the importance of the columns (MDI).
-    """
-
-    criterion: str
-    leaves: tuple[Rule, ...]
-    splits: tuple[NodeSplit, ...]
 
 
 @dataclass(frozen=True)

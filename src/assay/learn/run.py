@@ -13,13 +13,15 @@ import numpy.typing as npt
 from assay.evaluation import Evaluation
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
+from assay.learn.explained import TreeRules
 from assay.learn.recipes.ddos_tree import chosen_columns
-from assay.learn.rules import TreeRules, rules_of_tree
+from assay.learn.record import Training, training_of
+from assay.learn.rules import rules_of_tree
 from assay.learn.validation.split import SplitCounts
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
-    from assay.learn.importance import Importance
+    from assay.learn.explained import Importance
     from assay.learn.recipes.recipe import Recipe
 
 Positions: TypeAlias = npt.NDArray[np.intp]
@@ -111,6 +113,10 @@ class Run:
     def rules(self) -> TreeRules | None:
         """What a tree says, leaf by leaf and split by split; None of any other model."""
         return rules_of_tree(self.model, self.data.labels)
+
+    def snapshot(self, trusted: tuple[str, ...] = ()) -> Training:
+        """All that is known of it but its model; ``trusted`` are types that loading it runs."""
+        return training_of(self, trusted)
 
     @property
     def judged_data(self) -> Data:

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
+from assay.learn.encoding_table import encoding_of
 from assay.learn.persistence import MODEL, model_bytes, model_header
 from assay.learn.persistence.header import versions
 from assay.learn.predicting import DECISION, PROBABILITY, ROW, SCORE
-from assay.learn.record import counts_of, encoding_of, settings_of
+from assay.learn.record import counts_of, settings_of
 from assay.learn.run import Run
 from assay.measures import AVERAGES, parse
 
@@ -48,7 +49,7 @@ class Asked:
 
     command: str
     label: str
-    inputs: tuple[tuple[str, int, str], ...] = ()
+    inputs: tuple[tuple[str, int | None, str | None], ...] = ()
     id: str | None = None
     family: str | None = None
     time: str | None = None

@@ -14,9 +14,10 @@ from assay.inference.operating import MaxFar
 from assay.inference.quantiles import check_level
 from assay.learn.data import Data, labelled_like
 from assay.learn.encoding import Columns
+from assay.learn.explained import Importance
 from assay.learn.findings import run_findings
 from assay.learn.fitting import Fitting, losses_of, one_thread_a_sum, rates_of, tolerated_by
-from assay.learn.importance import Importance, importance_of
+from assay.learn.importance import importance_of
 from assay.learn.judging import (
     evaluation_of,
     learned_values,

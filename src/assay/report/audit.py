@@ -4,40 +4,38 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from assay.decisions.audit.printed import printed
 from assay.decisions.audit.result import Audit, AuditedClaim, Judged, Verdict
 from assay.evaluation.findings import Finding
 from assay.evaluation.words import listed
-from assay.report.document import (
+from assay.report.names import name
+from assay.report.sections import (
     Block,
     Cell,
     Column,
-    Document,
     Prose,
-    Provenance,
+    Report,
     Section,
     Table,
     Tier,
 )
-from assay.report.names import name
 from assay.report.words import plural, quoted
 
 NO_MISTAKE = "no single mistake found"
 
 
-def audit_document(audit: Audit, *, made: Provenance | None = None) -> Document:
+def report_of(audit: Audit) -> Report:
     """What a report says of an audit."""
     said = tuple(_headline(audit))
-    return Document(
+    return Report(
         title=_title(audit),
         headline=said,
         sections=(*map(_section, audit.claims), *_every_number(audit)),
         findings=tuple(_findings(audit)),
         notes=tuple(_notes(audit)),
-        plain={**audit.to_dict(), "headline": list(said)},
-        made=made,
         records=tuple(_records(audit)),
     )
 
@@ -219,7 +217,7 @@ def _findings(audit: Audit) -> Iterator[Finding]:
     for claim in audit.claims:
         for found in claim.findings:
             told = f"{quoted(claim.name)}: {found.message}" if many else found.message
-            yield Finding(found.code, found.severity, told)
+            yield replace(found, message=told)
 
 
 def _notes(audit: Audit) -> Iterator[str]:

@@ -12,21 +12,20 @@ from pathlib import PurePath
 from typing import Any
 
 from assay.inference.estimate import decimal
-from assay.learn.fitting import rates_of
-from assay.learn.persistence import MODEL
-from assay.learn.record import settings_of
-from assay.learn.run import Run
-from assay.learn.run_folder import ENCODING
+from assay.learn.record import Training
 from assay.measures import FALSE_DISCOVERY_RATE, MCC, PREVALENCE, parse
 from assay.measures.shown import CARD
-from assay.report.document import Document, Prose, Section
+from assay.report.document import Document
 from assay.report.learned import written
 from assay.report.markdown import render
 from assay.report.names import LONGEST_SENTENCE, name, short, visible
 from assay.report.numbers import count, measured
+from assay.report.sections import Prose, Report, Section
 from assay.report.validated import called, rule_of
 from assay.report.words import quoted
 
+# The files of a run that a card speaks of.
+MODEL, ENCODING = "model.skops", "encoding.json"
 # So many steps of the learning rate are told one by one.
 _SPANS = 8
 # The name that hubs know a measure by, where it is another.
@@ -36,38 +35,37 @@ _KEPT = frozenset(
 )
 
 
-def card_of(run: Run, document: Document, trusted: Sequence[str] = ()) -> str:
-    """The card as Markdown under a YAML header; ``document`` is that of the training.
-
-    ``trusted`` are the types that whoever loads the model has to trust by name.
-    """
-    about = Document(
-        title=f"{name(run.recipe.name)}, trained on {_data(run)}",
-        headline=document.headline,
+def card_of(document: Document) -> str:
+    """The card of a training as Markdown under a YAML header."""
+    run: Training = document.result
+    report = document.report
+    about = Report(
+        title=f"{name(run.training.recipe)}, trained on {_data(run)}",
+        headline=report.headline,
         sections=(
             Section("What it is", tuple(map(Prose, _what(run)))),
-            *(section for section in document.sections if section.title in _KEPT),
+            *(section for section in report.sections if section.title in _KEPT),
             Section("Before you use it", tuple(map(Prose, _limits(run)))),
-            Section("How to use it", tuple(map(Prose, _use(trusted)))),
+            Section("How to use it", tuple(map(Prose, _use(run.training.trusted)))),
         ),
-        findings=document.findings,
-        notes=document.notes,
-        made=document.made,
+        findings=report.findings,
+        notes=report.notes,
+        made=report.made,
     )
     lines = ["---", *_yaml(_header(run)), "---", ""]
     return "\n".join(lines) + "\n" + render(about)
 
 
-def _data(run: Run) -> str:
-    return name(PurePath(run.data.name).name)
+def _data(run: Training) -> str:
+    return name(PurePath(run.training.data["name"]).name)
 
 
 # -- header ----------------------------------------------------------------------------------------
 
 
-def _header(run: Run) -> dict[str, Any]:
-    task = "text-classification" if run.data.text is not None else "tabular-classification"
-    judged = name(PurePath(run.judged_data.name).name)
+def _header(run: Training) -> dict[str, Any]:
+    task = "text-classification" if run.training.text is not None else "tabular-classification"
+    judged = name(PurePath(run.judged_name).name)
     return {
         "library_name": "sklearn",
         "pipeline_tag": task,
@@ -76,11 +74,15 @@ def _header(run: Run) -> dict[str, Any]:
         "model_file": MODEL,
         "model-index": [
             {
-                "name": name(run.recipe.name),
+                "name": name(run.training.recipe),
                 "results": [
                     {
                         "task": {"type": task},
-                        "dataset": {"type": judged, "name": judged, "split": name(run.scheme)},
+                        "dataset": {
+                            "type": judged,
+                            "name": judged,
+                            "split": name(run.training.validation),
+                        },
                         "metrics": list(_metrics(run)),
                     }
                 ],
@@ -89,7 +91,7 @@ def _header(run: Run) -> dict[str, Any]:
     }
 
 
-def _metrics(run: Run) -> Iterator[dict[str, Any]]:
+def _metrics(run: Training) -> Iterator[dict[str, Any]]:
     for key in CARD.of(binary=run.binary):
         found, measure = run.evaluation[key], parse(key)[0].name
         if not math.isfinite(found):
@@ -145,20 +147,20 @@ def _scalar(value: Any) -> str:
 # -- words -----------------------------------------------------------------------------------------
 
 
-def _what(run: Run) -> Iterator[str]:
-    labels = " from ".join(map(quoted, reversed(run.data.labels)))
-    many = f"It tells {count(len(run.data.labels))} classes apart."
-    own = ":" in run.recipe.name
-    summary = "a recipe from outside of assay" if own else run.recipe.summary
-    yield f"{name(run.recipe.name)}: {summary}.{_set_otherwise(run)}"
+def _what(run: Training) -> Iterator[str]:
+    labels = " from ".join(map(quoted, reversed(run.evaluation.labels)))
+    many = f"It tells {count(len(run.evaluation.labels))} classes apart."
+    own = ":" in run.training.recipe
+    summary = "a recipe from outside of assay" if own else run.training.summary
+    yield f"{name(run.training.recipe)}: {summary}.{_set_otherwise(run)}"
     yield f"It tells {labels}." if run.binary else many
-    used = f"{count(run.data.frame.width)} columns" if run.data.text is None else "texts"
-    yield f"It learned from {run.learned_from} of {_data(run)} by {used}. {rule_of(run)}"
-    rates = rates_of(run.model)
+    used = f"{count(len(run.training.features))} columns" if run.training.text is None else "texts"
+    yield f"It learned from {run.training.learned_from} of {_data(run)} by {used}. {rule_of(run)}"
+    rates = run.training.rates
     if rates:
         yield _schedule(rates)
-    if run.threshold is not None:
-        yield f"It flags rows from a score of {run.threshold:.10g} on."
+    if run.training.threshold is not None:
+        yield f"It flags rows from a score of {run.training.threshold:.10g} on."
 
 
 def _schedule(rates: Sequence[float]) -> str:
@@ -177,18 +179,14 @@ def _schedule(rates: Sequence[float]) -> str:
     return f"Its learning rate was {', '.join(told)}{more}."
 
 
-def _set_otherwise(run: Run) -> str:
+def _set_otherwise(run: Training) -> str:
     """The settings that are not those of the recipe, which its summary does not know of."""
-    known = {key: repr(setting.default) for key, setting in run.recipe.settings.items()}
-    other = [
-        f"{key}={written(value)}"
-        for key, value in settings_of(run).items()
-        if repr(run.settings[key]) != known.get(key)
-    ]
+    found = run.training
+    other = [f"{key}={written(found.settings[key])}" for key in found.set_otherwise]
     return f" Set otherwise: {name(', '.join(other), LONGEST_SENTENCE)}." if other else ""
 
 
-def _limits(run: Run) -> Iterator[str]:
+def _limits(run: Training) -> Iterator[str]:
     yield (
         "The values above hold for rows like those that were judged. Other networks, later times "
         "and attacks of other kinds may give other values: judge it again on rows of its own use "
@@ -201,8 +199,8 @@ def _limits(run: Run) -> Iterator[str]:
     if math.isfinite(false):
         yield (
             f"Its precision depends on how rare attacks are. Among the judged rows "
-            f"{float(prevalence):.2%} were {quoted(run.data.labels[1])}; where one row in 1,000 "
-            f"is, the false alarm rate is {measured(false)}."
+            f"{float(prevalence):.2%} were {quoted(run.evaluation.labels[1])}; where one row in "
+            f"1,000 is, the false alarm rate is {measured(false)}."
         )
 
 

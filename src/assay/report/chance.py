@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from assay.evaluation import Evaluation
+from assay.evaluation.snapshot import Snapshot
 from assay.inference import Significance, mcnemar
 from assay.inference.significance import p_text
 from assay.report.numbers import about, count, percent
 
 
-def own_tests(evaluation: Evaluation) -> tuple[Significance, ...]:
+def own_tests(evaluation: Snapshot) -> tuple[Significance, ...]:
     """The tests that this evaluation allows; none where rows are weighted, clustered or unlabelled.
 
     Both take rows as independent and each as one.
     """
-    tally = evaluation.tally
-    independent = tally.clusters is None and not tally.confusion.weighted
+    table = evaluation.confusion
+    independent = not evaluation.clustered and not evaluation.weighted
     complete = evaluation.decided and evaluation.unlabelled is None
-    if not independent or not complete or not tally.confusion.total:
+    if not independent or not complete or not table.total:
         return ()
-    against = against_majority(sum(tally.confusion.hits), tally.confusion.rows, evaluation.level)
+    against = against_majority(sum(table.hits), table.rows, evaluation.level)
     if evaluation.positive is None:
         return (against,)
-    (_, false), (missed, _) = tally.confusion.cells
+    (_, false), (missed, _) = table.cells
     return (against, lean(false, missed, evaluation.level))
 
 

@@ -9,32 +9,30 @@ from pathlib import PurePath
 from typing import Any
 
 from assay.evaluation.words import listed
-from assay.learn.checks import CHECKS, Check, Finding
+from assay.learn.checks import Check, Finding
 from assay.learn.checks.baselines import Baseline
 from assay.learn.checks.case import HELD_OUT
 from assay.learn.checks.pitfalls import FOUND, Pitfall
 from assay.learn.checks.retest import NO_LEAK, Retest
 from assay.measures import find
 from assay.measures.shown import CHECKED, DECIDING
-from assay.report.document import (
+from assay.report.names import name
+from assay.report.numbers import count, difference_parts, measured_parts
+from assay.report.refused import refused_rows
+from assay.report.sections import (
     Cell,
     Change,
     Column,
-    Document,
     Forest,
     Kind,
     Prose,
-    Provenance,
+    Report,
     Section,
     Table,
     Tier,
 )
-from assay.report.names import name
-from assay.report.numbers import count, difference_parts, measured_parts
-from assay.report.refused import refused_rows
 from assay.report.words import measure_name, plural, quoted
 
-_BY_CODE = {check.code: check for check in CHECKS}
 _MOST_ROWS = 10
 HEADS = (
     *("kind", "code", "severity", "pitfall", "message", "columns", "rows"),
@@ -44,7 +42,7 @@ CALLED = {"leak": "LEAK", "warning": "warning", "info": "info"}
 TOLD = {"leak": ("leak", "leaks"), "warning": ("warning", "warnings"), "info": ("note", "notes")}
 
 
-def check_document(check: Check, *, made: Provenance | None = None) -> Document:
+def report_of(check: Check) -> Report:
     """What a report says of a check."""
     said = tuple(_headline(check))
     sections = (
@@ -56,13 +54,11 @@ def check_document(check: Check, *, made: Provenance | None = None) -> Document:
         *_where(check),
         *_refused(check),
     )
-    return Document(
+    return Report(
         title=_title(check),
         headline=said,
         sections=sections,
         notes=check.notes,
-        plain={**check.to_dict(), "headline": list(said)},
-        made=made,
         records=tuple(_records(check)),
     )
 
@@ -242,8 +238,9 @@ def _retest(check: Check) -> Iterator[Section]:
 
 def _pitfalls(check: Check) -> Section:
     columns = (Column("pitfall"), Column("found"), Column("by what, or why not"))
+    titles = {finding.code: finding.title for finding in check.findings}
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (f"{each.code} {each.name}", each.status, _why(each)) for each in check.pitfalls
+        (f"{each.code} {each.name}", each.status, _why(each, titles)) for each in check.pitfalls
     )
     table = Table(
         "The ten pitfalls of Arp et al., USENIX Security 2022, as far as these rows show them",
@@ -253,9 +250,9 @@ def _pitfalls(check: Check) -> Section:
     return Section("Pitfalls", (table,), Tier.MAIN)
 
 
-def _why(pitfall: Pitfall) -> str:
+def _why(pitfall: Pitfall, titles: Mapping[str, str]) -> str:
     if pitfall.status == FOUND:
-        return "; ".join(f"{code} {_BY_CODE[code].title}" for code in pitfall.findings)
+        return "; ".join(f"{code} {titles.get(code, '')}" for code in pitfall.findings)
     return pitfall.why
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from assay.decisions.compare.comparison import Comparison, Difference
@@ -16,24 +16,23 @@ from assay.inference.operating import AtThreshold
 from assay.measures import Better, find, parse
 from assay.measures.measure import spoken
 from assay.measures.shown import DIFFERENCES
-from assay.report.document import (
-    Cell,
-    Change,
-    Column,
-    Document,
-    Forest,
-    Kind,
-    Marked,
-    Prose,
-    Provenance,
-    Section,
-    Table,
-    Tier,
-)
 from assay.report.names import name
 from assay.report.numbers import count, p_value, plain_number
 from assay.report.optimal import where_optimal
 from assay.report.refused import refused_rows
+from assay.report.sections import (
+    Cell,
+    Change,
+    Column,
+    Forest,
+    Kind,
+    Marked,
+    Prose,
+    Report,
+    Section,
+    Table,
+    Tier,
+)
 from assay.report.words import measure_name, plural, quoted
 
 TESTS = {
@@ -48,21 +47,19 @@ TESTS = {
     "5x2cv_f": "5x2cv F",
 }
 MARKED = "Marked: significantly better than every other model, with Holm's correction."
+_RECORD = (
+    *("measure", "a", "b", "value_a", "value_b", "difference", "low", "high"),
+    *("p", "p_adjusted", "method"),
+)
 # So many verdicts stand on top, and so many pairs get a plot of their own.
 _FIRST, _PAIRS = 6, 3
 _CLASSES = 50
 
 
-def comparison_document(
-    comparison: Comparison,
-    *,
-    made: Provenance | None = None,
-    source: Mapping[str, Any] | None = None,
-) -> Document:
-    """What a report says of a comparison; ``source`` tells what was read, as in the JSON."""
-    said = tuple(_headline(comparison))
-    plain = {**comparison.to_dict(), "headline": list(said)}
-    return Document(
+def report_of(comparison: Comparison) -> Report:
+    """What a report says of a comparison."""
+    said, source = tuple(_headline(comparison)), comparison.source
+    return Report(
         title=f"Comparison of {listed([name(model) for model in comparison.models])}",
         headline=said,
         sections=(
@@ -76,8 +73,6 @@ def comparison_document(
             *(() if source is None else refused_rows(source)),
         ),
         notes=comparison.notes,
-        plain=plain if source is None else {**plain, "source": dict(source)},
-        made=made,
         records=tuple(_record(found) for found in comparison.differences),
     )
 
@@ -85,8 +80,10 @@ def comparison_document(
 def _record(found: Difference) -> dict[str, Any]:
     """A difference as a line of a table of plain numbers."""
     record = found.to_dict()
-    low, high = record.pop("bound") or (None, None)
-    return {**record, "bound_low": low, "bound_high": high}
+    low, high = record["bound"] or (None, None)
+    # Of two equal models there may be no method.
+    kept = {key: record[key] for key in _RECORD} | {"method": found.difference.method}
+    return {**kept, "bound_low": low, "bound_high": high}
 
 
 def _headline(comparison: Comparison) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.formula import Cell, latex, plain
 from assay.measures import Measure
-from assay.report.document import Formula
+from assay.report.sections import Formula
 
 _CELLS = (
     "TP, FP, FN and TN are the cells of the confusion matrix: attacks that raised an alarm, "

@@ -5,23 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from assay.evaluation import ByMeasure, Evaluation
+from assay.evaluation import ByMeasure
 from assay.evaluation.deployment import PER_DAY, Reach
 from assay.evaluation.entries import DEFAULT_BASE_RATES
+from assay.evaluation.snapshot import Snapshot
 from assay.evaluation.top import AT_TOP
 from assay.inference import Estimate
 from assay.inference.top import THRESHOLD
 from assay.measures import FALSE_POSITIVE_RATE, PRECISION, PREVALENCE, catalogue
 from assay.measures.shown import AT_BASE_RATES, RANKED_AT_BASE_RATES
-from assay.report.document import Block, Cell, Column, Kind, Prose, Section, Table, Tier
 from assay.report.numbers import about, count, exact_percent, percent
+from assay.report.sections import Block, Cell, Column, Kind, Prose, Section, Table, Tier
 from assay.report.words import measure_name, plural
 
 # What is said of base rates where none was given.
 USUAL_BASE_RATE = 0.001
 
 
-def sections(evaluation: Evaluation) -> tuple[Section, ...]:
+def sections(evaluation: Snapshot) -> tuple[Section, ...]:
     """The section of base rates; none for more than two classes."""
     if evaluation.positive is None:
         return ()
@@ -41,7 +42,7 @@ def sections(evaluation: Evaluation) -> tuple[Section, ...]:
 
 
 def _table(
-    evaluation: Evaluation,
+    evaluation: Snapshot,
     found: Mapping[float, ByMeasure],
     names: tuple[str, ...],
     kind: Kind,
@@ -72,7 +73,7 @@ def _table(
     return Table(caption, columns, tuple(rows), tuple(why))
 
 
-def top_alerts(evaluation: Evaluation) -> tuple[Section, ...]:
+def top_alerts(evaluation: Snapshot) -> tuple[Section, ...]:
     """Precision and detection rate among the alerts that are read of a day."""
     top = evaluation.top
     if top is None:
@@ -124,13 +125,13 @@ def _precise(deployed: Mapping[float, ByMeasure]) -> list[Estimate]:
     return [found[AT_TOP[0]] for found in deployed.values()]
 
 
-def reverse(evaluation: Evaluation) -> list[str]:
+def reverse(evaluation: Snapshot) -> list[str]:
     """What a tolerable false alarm rate would ask for, at each base rate that was given."""
     rates = evaluation.base_rates or (USUAL_BASE_RATE,)
     return [_asked(evaluation, each) for each in evaluation.deployment if each.base_rate in rates]
 
 
-def _asked(evaluation: Evaluation, each: Reach) -> str:
+def _asked(evaluation: Snapshot, each: Reach) -> str:
     said = (
         f"At a base rate of {exact_percent(each.base_rate)}, a false alarm rate under "
         f"{exact_percent(each.tolerated_far)} asks for a false positive rate of at most "

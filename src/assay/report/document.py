@@ -1,257 +1,203 @@
-"""What a report says, before anybody decides how it looks.
-
-A :class:`Document` is made once from results and never changes; each face (terminal, JSON, CSV,
-Markdown, LaTeX, HTML) is a function of it.
-"""
+"""The document: one result as plain values, which JSON gives back and every face is drawn from."""
 
 from __future__ import annotations
 
-import math
+import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any, TypeAlias
-
-from assay.evaluation.findings import Finding
-from assay.inference import Estimate
-from assay.measures import Better, Measure
-
-
-@dataclass(frozen=True)
-class Formula:
-    """A formula on one line, and as a paper sets it in math mode."""
-
-    plain: str
-    latex: str
-
-
-Bare: TypeAlias = str | int | float | Estimate | Formula | None
-
-
-@dataclass(frozen=True)
-class Marked:
-    """A cell that stands out, such as the best of its row; a note of the table says why."""
-
-    cell: Bare
-
-
-Cell: TypeAlias = Bare | Marked
-
-
-class Tier(Enum):
-    """Where in a paper a part belongs."""
-
-    MAIN = "main results"
-    ADVANCED = "advanced results"
-    APPENDIX = "appendix"
-
-
-class Kind(Enum):
-    """What the cells of a column are, and so how they are written."""
-
-    TEXT = "text"
-    COUNT = "count"
-    SHARE = "a number between 0 and 1, or any measure"
-    DAILY = "a number a day"
-    DIFFERENCE = "a difference, with its sign"
-    DRAWING = "drawn in characters"
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table; ``optional`` ones are left out first where room is short.
-
-    Those that are a ``detail`` are never shown in a terminal, like sections of that kind.
-    """
-
-    name: str
-    kind: Kind = Kind.TEXT
-    optional: bool = False
-    detail: bool = False
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of cells; an estimate is written with its interval.
-
-    A page draws a lone column of estimates, unless ``as_rows`` says that all are to be read.
-    """
-
-    caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    notes: tuple[str, ...] = ()
-    as_rows: bool = False
-
-
-@dataclass(frozen=True)
-class Course(Table):
-    """A table over steps in their order, such as epochs; a page draws its shares as lines."""
-
-
-@dataclass(frozen=True)
-class Periods(Course):
-    """A course over days, weeks or months; a page draws each measure by itself, with intervals."""
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """A confusion matrix; rows are the truth."""
-
-    caption: str
-    labels: tuple[str, ...]
-    cells: tuple[tuple[float, ...], ...]
-
-
-@dataclass(frozen=True)
-class Dot:
-    """One value of a sliced column: its name, its estimate, and what is said of it."""
-
-    name: str
-    estimate: Estimate
-    remark: str = ""
-
-
-@dataclass(frozen=True)
-class Dots:
-    """Slices side by side, worst first; the estimate of all rows beside them."""
-
-    caption: str
-    column: str
-    measure: Measure
-    dots: tuple[Dot, ...]
-    whole: Estimate | None = None
-    notes: tuple[str, ...] = ()
-
-
-class Outcome(Enum):
-    """What a difference with its interval tells."""
-
-    BETTER = "better"
-    WORSE = "worse"
-    DIFFERENT = "different"
-    SAME = "equivalent"
-    OPEN = "undecided"
-    UNDEFINED = "undefined"
-
-
-@dataclass(frozen=True)
-class Change:
-    """A line of a forest plot: a difference, whether more is better, and what is said of it.
-
-    ``shown`` is False where the interval alone tells, but no longer among so many differences.
-    """
-
-    name: str
-    difference: Estimate
-    better: Better = Better.HIGHER
-    remark: str = ""
-    shown: bool = True
-
-    def outcome(self, margin: float | None = None) -> Outcome:
-        """What the interval tells: on one side of 0, else wholly within the margin, else open."""
-        low, high = self.difference.low, self.difference.high
-        if math.isnan(self.difference):
-            return Outcome.UNDEFINED
-        if self.better is Better.LOWER:
-            low, high = -high, -low
-        if (low > 0 or high < 0) and self.shown:
-            if self.better is Better.NEITHER:
-                return Outcome.DIFFERENT
-            return Outcome.BETTER if low > 0 else Outcome.WORSE
-        if low == high:
-            # No row tells a difference, which only many rows make sure of.
-            rows = self.difference.n or 0
-            high = 1 - (1 - self.difference.level) ** (1 / rows) if rows else math.inf
-        within = margin is not None and -margin < low and high < margin
-        return Outcome.SAME if within else Outcome.OPEN
-
-
-@dataclass(frozen=True)
-class Forest:
-    """Differences with their intervals around a line at 0, and the margin of what is the same."""
-
-    caption: str
-    changes: tuple[Change, ...]
-    margin: float | None = None
-    notes: tuple[str, ...] = ()
-    column: str = "measure"
-
-
-@dataclass(frozen=True)
-class Prose:
-    """Sentences."""
-
-    text: str
-
-
-Block: TypeAlias = Table | Matrix | Dots | Forest | Prose
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading and what stands under it.
-
-    ``tier`` is where a paper would have it; ``detail`` is what a short report leaves out or folds.
-    """
-
-    title: str
-    blocks: tuple[Block, ...]
-    tier: Tier | None = None
-    detail: bool = False
-
-
-@dataclass(frozen=True)
-class Panel:
-    """What the page needs to move a threshold: one table (threshold, tp, fp), decreasing.
-
-    ``threshold`` is where the report stands, None where decisions were given; without ``given``
-    nobody said one, and the page only begins there. ``measures`` are the count measures that follow
-    it. ``decided`` are the report's own (tp, fp, fn, tn), ``shown_at``
-    the estimates there, and ``deployed`` those at each base rate; the page starts at the first one.
-    """
-
-    negative: str
-    positive: str
-    negatives: float
-    positives: float
-    threshold: float | None
-    sweep: Mapping[str, tuple[float | None, ...]]
-    measures: tuple[Measure, ...]
-    level: float = 0.95
-    base_rates: tuple[float, ...] = ()
-    volume: float | None = None
-    weighted: bool = False
-    clustered: bool = False
-    reliability: Mapping[str, tuple[float, ...]] | None = None
-    shown_at: Mapping[str, Estimate] = field(default_factory=dict)
-    decided: tuple[float, float, float, float] = (0, 0, 0, 0)
-    given: bool = True
-    deployed: Mapping[float, Mapping[str, Estimate]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """How a report was made: version, command, and (name, bytes, SHA-256) of each input."""
-
-    version: str
-    command: str = ""
-    inputs: tuple[tuple[str, int, str], ...] = ()
-
-
-@dataclass(frozen=True)
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from assay.errors import InputError
+from assay.inference.fields import codec_of, restored
+from assay.inference.not_finite import settled, shortened, unsettled
+from assay.report.provenance import Provenance
+from assay.report.sections import Report
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# Where numbers stand that JSON does not know: by their place, inf, -inf or nan.
+_ODD = "not_finite"
+
+
+class Kind(NamedTuple):
+    """A kind of document: its schema, the module and name of its result, and what draws it."""
+
+    schema: str
+    home: str
+    result: str
+    drawn_by: str
+
+    @property
+    def type(self) -> Any:
+        """The class of the result."""
+        return getattr(import_module(self.home), self.result)
+
+
+KINDS = {
+    "evaluation": Kind("assay.evaluation/1", "assay.evaluation.snapshot", "Snapshot", "evaluation"),
+    "threshold": Kind(
+        "assay.threshold/1", "assay.decisions.threshold.result", "Choice", "threshold"
+    ),
+    "plan": Kind("assay.plan/1", "assay.decisions.plan.result", "Plan", "plan"),
+    "compare": Kind(
+        "assay.compare/1", "assay.decisions.compare.comparison", "Comparison", "compare"
+    ),
+    "audit": Kind("assay.audit/1", "assay.decisions.audit.result", "Audit", "audit"),
+    "check": Kind("assay.check/1", "assay.learn.checks.result", "Check", "check"),
+    "gate": Kind("assay.gate/1", "assay.decisions.gate.result", "Gate", "gate"),
+    "training": Kind("assay.evaluation/1", "assay.learn.record", "Training", "training"),
+}
+
+
+@dataclass(frozen=True, eq=False)
 class Document:
-    """A report: what it says in words, its parts, its findings, and its plain values.
+    """A result with its provenance, and so all that any face shows.
 
-    ``plain`` is the JSON document, ``records`` are the rows of the CSV table.
+    >>> from assay import plan
+    >>> text = Document(plan(max_fpr=1e-4)).to_json()
+    >>> again = Document.from_json(text)
+    >>> again.kind, again.result["max_fpr"].target, again.to_json() == text
+    ('plan', 0.0001, True)
     """
 
-    title: str
-    headline: tuple[str, ...]
-    sections: tuple[Section, ...]
-    findings: tuple[Finding, ...] = ()
-    notes: tuple[str, ...] = ()
-    plain: Mapping[str, Any] = field(default_factory=dict)
-    panel: Panel | None = None
-    made: Provenance | None = None
-    records: tuple[Mapping[str, Any], ...] = ()
+    result: Any
+    provenance: Provenance = field(default_factory=Provenance.here)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Document) and self.plain == other.plain
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @cached_property
+    def kind(self) -> str:
+        """What it is of: the schema's name without the version, or training."""
+        home, name = type(self.result).__module__, type(self.result).__name__
+        return next(k for k, v in KINDS.items() if (v.home, v.result) == (home, name))
+
+    @property
+    def schema(self) -> str:
+        """The name of its JSON Schema."""
+        return KINDS[self.kind].schema
+
+    @cached_property
+    def report(self) -> Report:
+        """What is said of it, section by section: derived when a face is drawn, never stored."""
+        drawn: Report = import_module(f"assay.report.{KINDS[self.kind].drawn_by}").report_of(
+            self.result
+        )
+        made = self.provenance
+        # Of a result that was made in Python there is nothing to tell but the version.
+        return replace(drawn, made=made if made.command or made.inputs else None)
+
+    @property
+    def headline(self) -> str:
+        """What it comes to, in one line."""
+        return " ".join(next(iter(self.report.headline), "").split())
+
+    @cached_property
+    def plain(self) -> dict[str, Any]:
+        """The plain values of the contract."""
+        values = codec_of(KINDS[self.kind].type).write(self.result)
+        odd: dict[str, str] = {}
+        found: dict[str, Any] = settled(values, odd)
+        return {
+            **found,
+            **self.report.plain,
+            "headline": list(self.report.headline),
+            **({_ODD: odd} if odd else {}),
+            "provenance": self.provenance.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """The document as JSON; half of a surrogate pair, which is no text, as its escape."""
+        return json_text(self.plain)
+
+    @classmethod
+    def from_json(cls, text: str) -> Document:
+        """The document that :meth:`to_json` wrote; an :class:`InputError` for anything else."""
+        return cls.from_plain(parsed(text))
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Document:
+        """The document of the plain values of the contract."""
+        kind = kind_of(plain)
+        values = _copied(plain)
+        odd = values.pop(_ODD, {})
+        if not isinstance(odd, dict):
+            raise InputError(f"/{_ODD} is {shortened(repr(odd))}; expected an object")
+        unsettled(values, odd)
+        given = values.pop("provenance", None)
+        made = Provenance("") if given is None else restored(Provenance, given, "/provenance")
+        return cls(restored(KINDS[kind].type, values), made)
+
+
+def kind_of(plain: Any) -> str:
+    """The kind of a document by its schema; refuses what is none, and what is newer."""
+    schema = plain.get("schema") if isinstance(plain, dict) else None
+    known = dict.fromkeys(kind.schema for kind in KINDS.values())
+    if not isinstance(schema, str):
+        raise InputError(
+            "it is no document of assay: it lacks the key 'schema', as 'assay.evaluation/1'. Give "
+            "what a command wrote with --format json"
+        )
+    if schema not in known:
+        raise InputError(f"{shortened(schema)!r} {_unknown(schema, known)}")
+    trained = schema == KINDS["training"].schema and plain.get("training") is not None
+    return "training" if trained else next(k for k, v in KINDS.items() if v.schema == schema)
+
+
+def _unknown(schema: str, known: Mapping[str, Any]) -> str:
+    name, _, version = schema.rpartition("/")
+    mine = next((each for each in known if each.rpartition("/")[0] == name), None)
+    if mine is not None and version.isdecimal():
+        from assay.errors import __version__
+
+        return f"is of another version than this one reads, {mine!r} (assay {__version__}): update"
+    return f"is no document that can be drawn; there are {', '.join(known)}"
+
+
+def parsed(text: str) -> Any:
+    """The plain values of a JSON text, refused where it is none."""
+
+    def constant(name: str) -> Any:
+        raise InputError(f"it holds {name}, which JSON does not have")
+
+    try:
+        return json.loads(text, parse_constant=constant)
+    except RecursionError:
+        raise InputError("it is nested too deep for a document") from None
+    except ValueError as wrong:
+        raise InputError(f"it is no JSON: {shortened(str(wrong))}") from None
+
+
+def json_text(plain: Any) -> str:
+    """Plain values as JSON; half of a surrogate pair, which is no text, as its escape."""
+    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=2)
+    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
+
+
+def _copied(found: Any) -> Any:
+    """The same values in new objects, since numbers are put back into them in place."""
+    if isinstance(found, dict):
+        return {key: _copied(part) for key, part in found.items()}
+    return [_copied(part) for part in found] if isinstance(found, list) else found
+
+
+def document_of(result: Any, provenance: Provenance | None = None) -> Document:
+    """The document of a result: what any command has to say, with how it came about."""
+    result = result.snapshot() if hasattr(result, "snapshot") else result
+    made = provenance or Provenance.here()
+    return Document(result, made if made.rows is not None else replace(made, rows=_rows(result)))
+
+
+def _rows(result: Any) -> int | None:
+    """How many rows a result rests on, where it says so."""
+    counted, parts = getattr(result, "rows", None), getattr(result, "parts", None)
+    found = (getattr(result, "source", None) or {}).get("rows_used")
+    if isinstance(counted, Mapping):
+        found = counted.get("rows")
+    elif isinstance(parts, Mapping):
+        found = sum(part["rows"] for part in parts.values())
+    return None if found is None else int(found)

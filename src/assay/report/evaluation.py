@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from assay.evaluation import Evaluation
 from assay.evaluation.deployment import reading
 from assay.evaluation.entries import per_label
 from assay.evaluation.kept import bound_text, bounds_note
 from assay.evaluation.labelled_alerts import NOT_LABELLED, alerts_only
+from assay.evaluation.snapshot import Snapshot
 from assay.evaluation.words import listed
 from assay.inference import Estimate, Significance
 from assay.measures import AVERAGES, RECALL, Needs, catalogue, find, parse
@@ -26,22 +26,21 @@ from assay.measures.shown import (
 )
 from assay.report import deployment, over_time, slices
 from assay.report.chance import own_tests
-from assay.report.document import (
-    Cell,
-    Column,
-    Document,
-    Kind,
-    Matrix,
-    Prose,
-    Provenance,
-    Section,
-    Table,
-    Tier,
-)
 from assay.report.headline import headline, largest_confusions
 from assay.report.names import name
 from assay.report.numbers import count, daily, p_value
 from assay.report.refused import refused_rows
+from assay.report.sections import (
+    Cell,
+    Column,
+    Kind,
+    Matrix,
+    Prose,
+    Report,
+    Section,
+    Table,
+    Tier,
+)
 from assay.report.words import matrix_caption, measure_name, plural, quoted
 
 _MEASURE_COLUMNS = (
@@ -58,31 +57,28 @@ _LOW = "At low false positive rates"
 _CONFUSIONS, _CLASSES = 10, 50
 
 
-def document_of(evaluation: Evaluation, *, made: Provenance | None = None) -> Document:
+def report_of(evaluation: Snapshot) -> Report:
     """What a report says of an evaluation."""
     from assay.report.panel import panel_of
 
     tests = own_tests(evaluation)
-    plain = evaluation.to_dict()
-    said = headline(evaluation)
-    return Document(
-        title=f"Evaluation of {name(plain['source']['name'])}",
-        headline=said,
+    return Report(
+        title=f"Evaluation of {name(evaluation.source['name'])}",
+        headline=headline(evaluation),
         sections=(
             *(_of_decisions(evaluation) if evaluation.decided else _of_ranks(evaluation)),
             *_tests(tests),
-            *refused_rows(plain["source"]),
+            *refused_rows(evaluation.source),
         ),
         findings=evaluation.findings,
-        notes=(*evaluation.notes, *bounds_note(evaluation)),
-        plain={**plain, "headline": list(said), "tests": [test.to_dict() for test in tests]},
+        notes=(*evaluation.notes, *bounds_note(evaluation, evaluation.bits)),
         panel=panel_of(evaluation),
-        made=made,
         records=tuple(evaluation.records()),
+        plain={"tests": [test.to_dict() for test in tests]},
     )
 
 
-def _of_decisions(evaluation: Evaluation) -> tuple[Section, ...]:
+def _of_decisions(evaluation: Snapshot) -> tuple[Section, ...]:
     return (
         _matrix(evaluation),
         *_measures(evaluation),
@@ -96,7 +92,7 @@ def _of_decisions(evaluation: Evaluation) -> tuple[Section, ...]:
     )
 
 
-def _of_ranks(evaluation: Evaluation) -> tuple[Section, ...]:
+def _of_ranks(evaluation: Snapshot) -> tuple[Section, ...]:
     """What scores without a threshold tell; why there is no more stands among the notes."""
     shown = tuple(key for key in of_scores() if not math.isnan(evaluation[key]))
     table = _table(evaluation, shown or of_scores()[:1])
@@ -111,7 +107,7 @@ def _of_ranks(evaluation: Evaluation) -> tuple[Section, ...]:
 # -- measures --------------------------------------------------------------------------------------
 
 
-def _matrix(evaluation: Evaluation) -> Section:
+def _matrix(evaluation: Snapshot) -> Section:
     confusion = evaluation.confusion
     caption = matrix_caption(weighted=confusion.weighted)
     if evaluation.unlabelled is not None:
@@ -134,14 +130,14 @@ def _matrix(evaluation: Evaluation) -> Section:
     return Section("Confusion matrix", (matrix, table), Tier.APPENDIX)
 
 
-def _measures(evaluation: Evaluation) -> tuple[Section, ...]:
+def _measures(evaluation: Snapshot) -> tuple[Section, ...]:
     if alerts_only(evaluation):
         return (_of_alerts(evaluation),)
     binary = evaluation.positive is not None
     main, advanced = MAIN.of(binary=binary), ADVANCED.of(binary=binary)
-    if evaluation.tally.scores is None:
+    if evaluation.ranked is None:
         advanced = tuple(key for key in advanced if parse(key)[0].of_scores is None)
-    if evaluation.tally.open_set is None:
+    if not evaluation.open_set:
         advanced = tuple(key for key in advanced if parse(key)[0].needs is not Needs.OPEN_SET)
     if evaluation.costs is not None:
         costs = (m.name for m in catalogue.CATALOGUE if m.of_costs is not None)
@@ -152,7 +148,7 @@ def _measures(evaluation: Evaluation) -> tuple[Section, ...]:
     )
 
 
-def _low_rates(evaluation: Evaluation) -> tuple[Section, ...]:
+def _low_rates(evaluation: Snapshot) -> tuple[Section, ...]:
     """The detection rate where false positives are as rare as they have to be."""
     if not evaluation.low_rates or alerts_only(evaluation):
         return ()
@@ -171,9 +167,8 @@ def _low_rates(evaluation: Evaluation) -> tuple[Section, ...]:
             continue
         threshold = "nothing flagged" if each.threshold is None else f"{each.threshold:.6g}"
         rows.append((f"{each.max_fpr:g}", found, threshold, each.allowed))
-    ranked = evaluation.tally.scores
-    assert ranked is not None  # noqa: S101 - low rates are of scores
-    negatives, positives = ranked[0].effective()
+    assert evaluation.ranked is not None  # noqa: S101 - low rates are of scores
+    negatives, positives = evaluation.ranked
     if not (negatives and positives):
         return ()
     said = f"{count(negatives)} negatives resolve false positive rates down to {1 / negatives:.2g}"
@@ -186,7 +181,7 @@ def _low_rates(evaluation: Evaluation) -> tuple[Section, ...]:
     return (Section(_LOW, (table,), Tier.ADVANCED),)
 
 
-def _of_alerts(evaluation: Evaluation) -> Section:
+def _of_alerts(evaluation: Snapshot) -> Section:
     """What labelled alerts tell by themselves, and why there is no more."""
     table = _table(evaluation, OF_ALERTS)
     said = [Prose(f"Everything else is undefined: {NOT_LABELLED}.")]
@@ -197,7 +192,7 @@ def _of_alerts(evaluation: Evaluation) -> Section:
     return Section("Main results", (table, *said), Tier.MAIN)
 
 
-def _table(evaluation: Evaluation, keys: tuple[str, ...]) -> Table:
+def _table(evaluation: Snapshot, keys: tuple[str, ...]) -> Table:
     caption = f"{100 * evaluation.level:.10g}% intervals"
     if evaluation.positive is not None:
         caption += f"; the positive is {quoted(evaluation.positive)}"
@@ -230,7 +225,7 @@ def _without_interval(shown: Mapping[str, Estimate]) -> tuple[str, ...]:
     return tuple(f"{listed(names)}: {why}." for why, names in reasons.items())
 
 
-def _row(evaluation: Evaluation, key: str, found: Estimate, shared: str | None) -> tuple[Cell, ...]:
+def _row(evaluation: Snapshot, key: str, found: Estimate, shared: str | None) -> tuple[Cell, ...]:
     """A measure with what its value means, or why it has none."""
     measure, average = parse(key)
     called = measure_name(measure.name, average)
@@ -243,7 +238,7 @@ def _row(evaluation: Evaluation, key: str, found: Estimate, shared: str | None) 
 # -- the appendix ----------------------------------------------------------------------------------
 
 
-def _classes(evaluation: Evaluation) -> tuple[Section, ...]:
+def _classes(evaluation: Snapshot) -> tuple[Section, ...]:
     measures = [find(measure) for measure in PER_CLASS]
     shown = [per_label(evaluation, measure) for measure in measures]
     columns = (
@@ -270,7 +265,7 @@ def _classes(evaluation: Evaluation) -> tuple[Section, ...]:
     return (_averages(evaluation), Section("Per class", tables, Tier.APPENDIX))
 
 
-def _rates_of_classes(evaluation: Evaluation, order: list[int]) -> Table:
+def _rates_of_classes(evaluation: Snapshot, order: list[int]) -> Table:
     """What else is told of each class against the rest, in the same order."""
     shown = {find(measure): per_label(evaluation, find(measure)) for measure in PER_CLASS_OF_MANY}
     # Without probabilities there is no ranking.
@@ -288,7 +283,7 @@ def _known(found: Mapping[str, Estimate]) -> bool:
     return any(not math.isnan(estimate) for estimate in found.values())
 
 
-def _averages(evaluation: Evaluation) -> Section:
+def _averages(evaluation: Snapshot) -> Section:
     """Each measure of a class in all of its averages, side by side."""
     columns = (Column("measure"), *(Column(average, Kind.SHARE) for average in AVERAGES))
     rows: list[tuple[Cell, ...]] = [
@@ -299,7 +294,7 @@ def _averages(evaluation: Evaluation) -> Section:
     return Section("Averages", (Table(caption, columns, tuple(rows), (note,)),), Tier.APPENDIX)
 
 
-def _rates(evaluation: Evaluation) -> tuple[Section, ...]:
+def _rates(evaluation: Snapshot) -> tuple[Section, ...]:
     """Every measure of decisions that is not among the results above."""
     if evaluation.positive is None:
         return ()
@@ -309,7 +304,7 @@ def _rates(evaluation: Evaluation) -> tuple[Section, ...]:
     others = [m for m in catalogue.CATALOGUE if m.of_scores is None and m.name not in said]
     # One-sided ones come first, as in the JSON document.
     others.sort(key=lambda measure: measure.symmetric)
-    scores = FURTHER if evaluation.tally.scores is not None else ()
+    scores = FURTHER if evaluation.ranked is not None else ()
     table = _table(evaluation, (*(measure.name for measure in others), *scores))
     return (Section("Further rates", (table,), Tier.APPENDIX, detail=True),)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from assay.errors import InputError
-from assay.report.document import Document
+from assay.report.document import Document, json_text
+from assay.report.sections import Report
 
 FORMATS = ("terminal", "json", "csv", "markdown", "latex", "html")
+# Faces that only some documents have.
+FURTHER = ("junit", "card")
 
 
-def render(
-    document: Document,
+def draw(
+    document: Document | Report,
     format: str,  # noqa: A002 - the word of the command line
     *,
     width: int | None = None,
@@ -17,24 +20,43 @@ def render(
     encoding: str = "utf-8",
 ) -> str:
     """The document as text; the last three arguments are those of a terminal."""
+    if format == "json":
+        return document.to_json() if isinstance(document, Document) else json_text(document.plain)
+    if format in FURTHER:
+        return _further(document, format)
+    report = document.report if isinstance(document, Document) else document
     if format == "terminal":
         from assay.report.terminal import render as in_terminal
 
-        return in_terminal(document, width=width, color=color, encoding=encoding)
-    if format in ("json", "csv"):
-        from assay.report.plain import to_csv, to_json
+        return in_terminal(report, width=width, color=color, encoding=encoding)
+    if format == "csv":
+        from assay.report.spreadsheet import to_csv
 
-        return to_json(document) if format == "json" else to_csv(document)
+        return to_csv(report)
     if format == "markdown":
         from assay.report.markdown import render as in_markdown
 
-        return in_markdown(document)
+        return in_markdown(report)
     if format == "latex":
         from assay.report.latex import render as in_latex
 
-        return in_latex(document)
+        return in_latex(report)
     if format == "html":
         from assay.report.html import render as in_html
 
-        return in_html(document)
-    raise InputError(f"a report is one of {', '.join(FORMATS)}; found {format!r}")
+        return in_html(report)
+    raise InputError(f"a report is one of {', '.join(FORMATS + FURTHER)}; found {format!r}")
+
+
+def _further(document: Document | Report, format: str) -> str:  # noqa: A002 - as above
+    kind = document.kind if isinstance(document, Document) else "report"
+    if isinstance(document, Document) and (kind, format) == ("gate", "junit"):
+        from assay.report.junit import junit
+
+        return junit(document.result, seconds=document.provenance.seconds or 0.0)
+    if isinstance(document, Document) and (kind, format) == ("training", "card"):
+        from assay.report.card import card_of
+
+        return card_of(document)
+    only = {"junit": "a gate", "card": "a training"}[format]
+    raise InputError(f"only {only} has the face {format}; this document is of kind {kind}")

@@ -8,19 +8,18 @@ from typing import Any
 
 from assay.decisions.gate import Gate, Judged, Outcome
 from assay.evaluation.words import listed
-from assay.report.document import (
+from assay.report.names import name
+from assay.report.numbers import count, daily_parts, difference_parts, measured_parts
+from assay.report.sections import (
     Cell,
     Column,
-    Document,
     Kind,
     Prose,
-    Provenance,
+    Report,
     Section,
     Table,
     Tier,
 )
-from assay.report.names import name
-from assay.report.numbers import count, daily_parts, difference_parts, measured_parts
 from assay.report.words import plural, quoted
 
 WORDS = {
@@ -29,20 +28,23 @@ WORDS = {
     Outcome.UNDECIDED: ("is undecided", "are undecided"),
 }
 CALLED = {Outcome.PASS: "pass", Outcome.FAIL: "FAIL", Outcome.UNDECIDED: "undecided"}
+_RECORD = (
+    *("rule", "outcome", "value", "low", "high", "reason", "name", "why", "subject", "measure"),
+    *("label", "average", "family", "base_rate", "volume", "at", "operator", "bound", "new", "old"),
+    *("level", "method", "n", "note"),
+)
 # What a reader wants to see first.
 _ORDER = (Outcome.FAIL, Outcome.UNDECIDED, Outcome.PASS)
 
 
-def gate_document(gate: Gate, *, made: Provenance | None = None) -> Document:
+def report_of(gate: Gate) -> Report:
     """What a report says of a gate."""
     said = tuple(_headline(gate))
-    return Document(
+    return Report(
         title=_title(gate),
         headline=said,
         sections=(_rules(gate), *_reasons(gate), _detail(gate), *_refused(gate)),
         notes=gate.notes,
-        plain={**gate.to_dict(), "headline": list(said)},
-        made=made,
         records=tuple(_records(gate)),
     )
 
@@ -51,7 +53,8 @@ def _title(gate: Gate) -> str:
     source = gate.source
     if "name" not in source:
         return "Gate"
-    against = f" against {name(source['baseline'])}" if source.get("baseline") else ""
+    old = source.get("baseline")
+    against = f" against {name(old)}" if old else ""
     return f"Gate of {name(source['name'])}{against}"
 
 
@@ -213,9 +216,9 @@ def _records(gate: Gate) -> Iterator[Mapping[str, Any]]:
     """One row a rule, for the CSV table."""
     for judged in gate.rules:
         plain = judged.to_dict()
-        thresholds = plain.pop("thresholds")
+        thresholds = plain["thresholds"]
         yield {
-            **plain,
+            **{key: plain[key] for key in _RECORD},
             "threshold_new": thresholds.get("new"),
             "threshold_old": thresholds.get("old"),
         }

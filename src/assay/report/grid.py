@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from assay.report.document import (
+from assay.report.names import LONGEST, name
+from assay.report.numbers import cell_parts, count, difference_parts, measured_parts
+from assay.report.sections import (
     Bare,
     Column,
     Dots,
@@ -17,8 +19,6 @@ from assay.report.document import (
     Outcome,
     Table,
 )
-from assay.report.names import LONGEST, name
-from assay.report.numbers import cell_parts, count, difference_parts, measured_parts
 from assay.report.strip import span_of, strips_of
 from assay.report.words import measure_name
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from assay.evaluation import Evaluation
 from assay.evaluation.entries import per_label
+from assay.evaluation.snapshot import Snapshot
 from assay.inference import Estimate
 from assay.measures import ACCURACY, ALERT_RATE, FALSE_DISCOVERY_RATE, PREVALENCE, RECALL, ROC_AUC
 from assay.report.numbers import about, count, exact_percent, percent
@@ -13,7 +13,7 @@ from assay.report.slices import too_wide
 from assay.report.words import plural, positives, quoted
 
 
-def headline(evaluation: Evaluation) -> tuple[str, ...]:
+def headline(evaluation: Snapshot) -> tuple[str, ...]:
     """The verdict, and what it rests on."""
     if evaluation.positive is None:
         return (*_of_many(evaluation), _rows_of_many(evaluation))
@@ -26,7 +26,7 @@ def headline(evaluation: Evaluation) -> tuple[str, ...]:
 # -- one positive label ----------------------------------------------------------------------------
 
 
-def _of_two(evaluation: Evaluation) -> str:
+def _of_two(evaluation: Snapshot) -> str:
     what = positives(evaluation.labels[1])
     detected, false = evaluation[RECALL], evaluation[FALSE_DISCOVERY_RATE]
     parts = [
@@ -49,7 +49,7 @@ def _of_two(evaluation: Evaluation) -> str:
     return "; ".join(parts) + "."
 
 
-def _of_ranks(evaluation: Evaluation) -> str:
+def _of_ranks(evaluation: Snapshot) -> str:
     """What scores without a threshold tell: how they rank."""
     what, auc = positives(evaluation.labels[1]), evaluation[ROC_AUC]
     if math.isnan(auc):
@@ -68,30 +68,30 @@ def _deployed(rate: float, false: Estimate) -> str:
     return f"{where} that becomes {percent(float(false))}"
 
 
-def _rows_of_two(evaluation: Evaluation) -> str:
+def _rows_of_two(evaluation: Snapshot) -> str:
     negative, positive = evaluation.labels
-    harmless, attacks = evaluation.tally.confusion.rows
+    harmless, attacks = evaluation.confusion.rows
     return (
         f"{_rows(evaluation)}: {count(attacks)} {quoted(positive)}, "
         f"{count(harmless)} {quoted(negative)}{_flagged(evaluation)}."
     )
 
 
-def _rows(evaluation: Evaluation) -> str:
-    total = evaluation.tally.confusion.total
-    weighted = "weighted " if evaluation.tally.confusion.weighted else ""
+def _rows(evaluation: Snapshot) -> str:
+    total = evaluation.confusion.total
+    weighted = "weighted " if evaluation.confusion.weighted else ""
     return f"{count(total)} {weighted}{plural(total, 'row', 'rows')}"
 
 
-def _flagged(evaluation: Evaluation) -> str:
-    threshold = evaluation.tally.threshold
+def _flagged(evaluation: Snapshot) -> str:
+    threshold = evaluation.threshold
     return "" if threshold is None else f"; flagged at a score of {threshold:.10g} and above"
 
 
 # -- only alerts were labelled ---------------------------------------------------------------------
 
 
-def _of_alerts(evaluation: Evaluation) -> str:
+def _of_alerts(evaluation: Snapshot) -> str:
     what = positives(evaluation.labels[1])
     detected, false = evaluation[RECALL], evaluation[FALSE_DISCOVERY_RATE]
     parts = []
@@ -112,7 +112,7 @@ def _of_alerts(evaluation: Evaluation) -> str:
     return text[0].upper() + text[1:]
 
 
-def _rows_of_alerts(evaluation: Evaluation) -> str:
+def _rows_of_alerts(evaluation: Snapshot) -> str:
     rest = evaluation.unlabelled
     assert rest is not None  # noqa: S101 - asked only where there are such rows
     return (
@@ -124,7 +124,7 @@ def _rows_of_alerts(evaluation: Evaluation) -> str:
 # -- more classes ----------------------------------------------------------------------------------
 
 
-def _of_many(evaluation: Evaluation) -> tuple[str, ...]:
+def _of_many(evaluation: Snapshot) -> tuple[str, ...]:
     accuracy, rows = evaluation[ACCURACY], evaluation.confusion.rows
     if math.isnan(accuracy):
         return (f"How many rows it decides right is undefined: {accuracy.undefined}.",)
@@ -138,7 +138,7 @@ def _of_many(evaluation: Evaluation) -> tuple[str, ...]:
     return (verdict, *_classes(evaluation))
 
 
-def _classes(evaluation: Evaluation) -> tuple[str, ...]:
+def _classes(evaluation: Snapshot) -> tuple[str, ...]:
     recalls = per_label(evaluation, RECALL)
     known = {label: recall for label, recall in recalls.items() if not math.isnan(recall)}
     if len(known) < 2:
@@ -166,7 +166,7 @@ def _classes(evaluation: Evaluation) -> tuple[str, ...]:
     return (said, confusion)
 
 
-def largest_confusions(evaluation: Evaluation) -> list[tuple[float, int, int]]:
+def largest_confusions(evaluation: Snapshot) -> list[tuple[float, int, int]]:
     """Errors as (rows, truth, decision), the most frequent first."""
     cells = evaluation.confusion.cells
     errors = [
@@ -175,5 +175,5 @@ def largest_confusions(evaluation: Evaluation) -> list[tuple[float, int, int]]:
     return sorted(errors, key=lambda error: (-error[0], error[1], error[2]))
 
 
-def _rows_of_many(evaluation: Evaluation) -> str:
+def _rows_of_many(evaluation: Snapshot) -> str:
     return f"{_rows(evaluation)} in {len(evaluation.labels)} classes."

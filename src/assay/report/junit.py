@@ -14,7 +14,7 @@ BROKEN_OFF = "the run broke off before it came to a verdict: see what it printed
 _LONGEST = 500
 
 
-def junit(gate: Gate, *, allow_undecided: bool = False, seconds: float = 0.0) -> str:
+def junit(gate: Gate, *, seconds: float = 0.0) -> str:
     """The rules as test cases: a broken one failed, and an undecided one too unless allowed.
 
     What can't stand in XML, such as a control character in the name of a family, is shown as an
@@ -22,8 +22,8 @@ def junit(gate: Gate, *, allow_undecided: bool = False, seconds: float = 0.0) ->
     """
     found = Counter(judged.outcome for judged in gate.rules)
     undecided = found[Outcome.UNDECIDED]
-    failures = found[Outcome.FAIL] + (0 if allow_undecided else undecided)
-    skipped = undecided if allow_undecided else 0
+    failures = found[Outcome.FAIL] + (0 if gate.allow_undecided else undecided)
+    skipped = undecided if gate.allow_undecided else 0
     root, suite = _suites(len(gate.rules), failures, 0, skipped, seconds)
     names: Counter[str] = Counter()
     for judged in gate.rules:
@@ -32,9 +32,8 @@ def junit(gate: Gate, *, allow_undecided: bool = False, seconds: float = 0.0) ->
         if judged.outcome is Outcome.FAIL:
             _told(case, "failure", said, "fail")
         elif judged.outcome is Outcome.UNDECIDED:
-            _told(
-                case, "skipped" if allow_undecided else "failure", f"undecided: {said}", "undecided"
-            )
+            tag = "skipped" if gate.allow_undecided else "failure"
+            _told(case, tag, f"undecided: {said}", "undecided")
         SubElement(case, "system-out").text = visible(f"{judged.rule.text}: {said}")
     return _written(root)
 

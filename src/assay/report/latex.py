@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.report.document import (
-    Block,
-    Document,
-    Kind,
-    Matrix,
-    Prose,
-    Section,
-    Tier,
-)
 from assay.report.grid import LONGEST_REMARK, Grid, Text, grid_of
 from assay.report.layout import NARROW, Layout, widths_of
 from assay.report.names import LONGEST, LONGEST_SENTENCE
+from assay.report.sections import (
+    Block,
+    Kind,
+    Matrix,
+    Prose,
+    Report,
+    Section,
+    Tier,
+)
 from assay.report.tex import escaped
 
 _PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
@@ -43,20 +43,20 @@ _ONE_PAGE, MOST_ROWS = 25, 200
 _WIDEST_MATRIX, _LONGEST_LABEL = 20, 16
 
 
-def render(document: Document) -> str:
+def render(report: Report) -> str:
     """The document as a LaTeX file."""
-    return "\n".join(_lines(document)) + "\n"
+    return "\n".join(_lines(report)) + "\n"
 
 
-def _lines(document: Document) -> Iterator[str]:
+def _lines(report: Report) -> Iterator[str]:
     yield _PREAMBLE
     yield r"\begin{document}"
-    yield rf"\section*{{{escaped(document.title, LONGEST_SENTENCE)}}}"
-    for said in document.headline:
+    yield rf"\section*{{{escaped(report.title, LONGEST_SENTENCE)}}}"
+    for said in report.headline:
         yield _paragraph(said)
     tables = Tables()
     for tier in (*Tier, None):
-        sections = [section for section in document.sections if section.tier is tier]
+        sections = [section for section in report.sections if section.tier is tier]
         if sections and tier is not None:
             yield rf"\section*{{{tier.value.capitalize()}}}"
         for section in sections:
@@ -64,9 +64,9 @@ def _lines(document: Document) -> Iterator[str]:
                 yield rf"\section*{{{escaped(section.title)}}}"
             yield from tables.of_section(section)
     yield from _listing(
-        "Findings", [f"{f.code} {f.severity}: {f.message}" for f in document.findings]
+        "Findings", [f"{f.code} {f.severity}: {f.message}" for f in report.findings]
     )
-    yield from _listing("Notes", list(document.notes))
+    yield from _listing("Notes", list(report.notes))
     yield r"\end{document}"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.report.document import Kind
 from assay.report.grid import Grid, Text
+from assay.report.sections import Kind
 
 GAP = 2
 # Before a cell that stands out, where nothing is set in bold.

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from assay.learn.importance import Importance, Word
-from assay.learn.record import settings_of
-from assay.learn.rules import ENTROPY, GINI, TreeRules
-from assay.learn.run import Fold, Run
-from assay.report.document import Cell, Column, Course, Kind, Section, Table, Tier
+from assay.learn.explained import ENTROPY, GINI, Importance, TreeRules, Word
+from assay.learn.record import FoldRecord, Training, TrainingRecord
 from assay.report.names import name
 from assay.report.numbers import count, plain_number
+from assay.report.sections import Cell, Column, Course, Kind, Section, Table, Tier
 from assay.report.validated import called
 from assay.report.words import plural
 
@@ -19,8 +17,9 @@ _COLUMNS, _RULES = 30, 20
 _IMPURITY = {GINI: "Gini impurity", ENTROPY: "entropy (bits)"}
 
 
-def sections(run: Run) -> Iterator[Section]:
+def sections(training: Training) -> Iterator[Section]:
     """All that this kind of model has to show."""
+    run = training.training
     if run.importance is not None and run.importance.rows:
         yield _importance(run.importance)
     if run.importance is not None and run.importance.words:
@@ -77,25 +76,24 @@ def _words(found: Importance) -> Section:
     return Section("What the model relies on", (table,), Tier.ADVANCED)
 
 
-def _chosen(run: Run) -> Iterator[Section]:
+def _chosen(run: TrainingRecord) -> Iterator[Section]:
     """The columns that chi-square chose."""
     found = run.chosen
     if not found:
         return
     columns = (Column("column"), Column("chi-square", Kind.SHARE))
-    all_columns = len(run.model.named_steps["select"].scores_)
-    caption = f"{count(len(found))} of {count(all_columns)} encoded columns, the largest first"
+    caption = f"{count(len(found))} of {count(run.encoded or 0)} encoded columns, the largest first"
     note = "Chi-square is of columns scaled to [0, 1], by the rows that were learned."
     table = Table(caption, columns, tuple(found), (note,))
     yield Section("Chosen columns", (table,), Tier.APPENDIX)
 
 
-def _rules(run: Run) -> Iterator[Section]:
+def _rules(run: TrainingRecord) -> Iterator[Section]:
     """A tree as sentences: its leaves, and what each split is worth."""
-    if run.rules is not None:
-        yield _leaves(run.rules)
-        if run.rules.splits:
-            yield _splits(run.rules)
+    if run.tree is not None:
+        yield _leaves(run.tree)
+        if run.tree.splits:
+            yield _splits(run.tree)
 
 
 def _leaves(rules: TreeRules) -> Section:
@@ -162,7 +160,7 @@ def _splits(rules: TreeRules) -> Section:
 # -- training --------------------------------------------------------------------------------------
 
 
-def _losses(folds: Sequence[Fold]) -> Section:
+def _losses(folds: Sequence[FoldRecord]) -> Section:
     losses = [fold.losses for fold in folds]
     epochs = max(map(len, losses))
     # The schedule is the same in all folds; the one that went on longest has all of it.
@@ -194,18 +192,16 @@ def _epoch(losses: Sequence[Sequence[float]], epoch: int) -> tuple[Cell, ...]:
     return (str(epoch + 1), mean, min(there), max(there), len(there))
 
 
-def _settings(run: Run) -> Section:
+def _settings(run: TrainingRecord) -> Section:
     columns = (Column("setting"), Column("value"), Column("what it is", optional=True))
-    known = run.recipe.settings
     rows: list[tuple[Cell, ...]] = [
-        (key, written(value), known[key].help if key in known else "")
-        for key, value in settings_of(run).items()
+        (key, written(value), run.help.get(key, "")) for key, value in run.settings.items()
     ]
     rows.append(("seed", str(run.seed), "of whatever is drawn at random"))
     if run.max_far is not None:
         says = "the false alarm rate that thresholds were chosen for"
         rows.append(("max-far", f"{run.max_far:g}", says))
-    caption = f"{name(run.recipe.name)}: {run.recipe.summary}"
+    caption = f"{name(run.recipe)}: {run.summary}"
     return Section("Recipe", (Table(caption, columns, tuple(rows)),), Tier.APPENDIX, detail=True)
 
 

@@ -11,21 +11,21 @@ import re
 from collections.abc import Iterable, Iterator
 
 from assay.evaluation.findings import Finding
-from assay.report.document import (
-    Document,
+from assay.report.grid import Grid, Text, grid_of
+from assay.report.names import name, sentence
+from assay.report.numbers import count
+from assay.report.provenance import Provenance
+from assay.report.sections import (
     Dots,
     Forest,
     Kind,
     Matrix,
     Prose,
-    Provenance,
+    Report,
     Section,
     Table,
     Tier,
 )
-from assay.report.grid import Grid, Text, grid_of
-from assay.report.names import name, sentence
-from assay.report.numbers import count
 
 _WIDEST_MATRIX = 12
 # What Markdown reads; links without brackets; what a forge makes a mention, a reference or math.
@@ -37,25 +37,25 @@ _APART = frozenset("$@#")
 _AT_START = re.compile(r"(\d{1,9}(?=[.)](?:\s|$))|)(?=[-+=\[.)])")
 
 
-def render(document: Document) -> str:
+def render(report: Report) -> str:
     """The document as Markdown."""
-    return "\n\n".join(_parts(document)) + "\n"
+    return "\n\n".join(_parts(report)) + "\n"
 
 
-def _parts(document: Document) -> Iterator[str]:
-    yield f"## {prose(name(document.title, 200))}"
-    for i, said in enumerate(document.headline):
+def _parts(report: Report) -> Iterator[str]:
+    yield f"## {prose(name(report.title, 200))}"
+    for i, said in enumerate(report.headline):
         yield f"**{prose(sentence(said))}**" if not i else prose(sentence(said))
-    if document.findings:
+    if report.findings:
         yield "### Findings"
-        yield "\n".join(_finding(finding) for finding in document.findings)
-    for section in document.sections:
+        yield "\n".join(_finding(finding) for finding in report.findings)
+    for section in report.sections:
         yield from _section(section)
-    if document.notes:
+    if report.notes:
         yield "### Notes"
-        yield "\n".join(f"- {prose(sentence(note))}" for note in document.notes)
-    if document.made is not None:
-        yield _made(document.made)
+        yield "\n".join(f"- {prose(sentence(note))}" for note in report.notes)
+    if report.made is not None:
+        yield _made(report.made)
 
 
 def _finding(finding: Finding) -> str:
@@ -70,7 +70,10 @@ def _made(made: Provenance) -> str:
     said += [
         f"{code(name(file))} ({count(size)} bytes, SHA-256 {code(digest)})"
         for file, size, digest in made.inputs
+        if size is not None and digest is not None
     ]
+    said += [f"commit {code(name(made.commit or ''))}"] * bool(made.commit)
+    said += [prose(name(made.made or ""))] * bool(made.made)
     return "Made by " + ", ".join(said) + "."
 
 

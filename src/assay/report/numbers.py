@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from assay.evaluation.words import count as count  # noqa: PLC0414 - one of these
 from assay.inference import Estimate
 from assay.inference.significance import p_text
-from assay.report.document import Cell, Formula, Kind, Marked
+from assay.report.sections import Cell, Formula, Kind, Marked
 
 UNDEFINED = "undefined"
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from assay.decisions.optimal import BestOf, Optimal
 from assay.evaluation.words import listed
-from assay.report.document import Column, Section, Table, Tier
 from assay.report.names import name
 from assay.report.numbers import percent
+from assay.report.sections import Column, Section, Table, Tier
 
 TITLE = "Which model is ever optimal"
 _CAPTION = "Where each model has the cheapest threshold, by the probability cost PC"

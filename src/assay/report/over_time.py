@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from assay.evaluation import Evaluation
 from assay.evaluation.labelled_alerts import alerts_only
-from assay.evaluation.over_time import INDEPENDENT, OverTime, Trend
+from assay.evaluation.over_time import INDEPENDENT, Trend
+from assay.evaluation.over_time import Periods as Course
+from assay.evaluation.snapshot import SliceCounts, Snapshot
 from assay.evaluation.words import listed, some
 from assay.inference.significance import p_text
 from assay.measures import LOWER, NEITHER
 from assay.measures.shown import OVER_TIME, SLICES_OF_ALERTS, of_scores
-from assay.report.document import (
+from assay.report.numbers import count, daily, difference_parts, p_value
+from assay.report.sections import (
     Block,
     Cell,
     Column,
@@ -23,9 +25,7 @@ from assay.report.document import (
     Table,
     Tier,
 )
-from assay.report.numbers import count, daily, difference_parts, p_value
 from assay.report.words import measure_name, plural
-from assay.tally import Confusion
 
 # The last so many periods are shown.
 MOST = 50
@@ -33,7 +33,7 @@ MOST = 50
 TOLD = 0.05
 
 
-def sections(evaluation: Evaluation) -> tuple[Section, ...]:
+def sections(evaluation: Snapshot) -> tuple[Section, ...]:
     """A section of measures over time, and one of the counts; none where no times were given."""
     found = evaluation.over_time
     if found is None:
@@ -56,7 +56,7 @@ def sections(evaluation: Evaluation) -> tuple[Section, ...]:
     return tuple(section for section in both if section.blocks)
 
 
-def shown_trends(evaluation: Evaluation) -> list[Trend]:
+def shown_trends(evaluation: Snapshot) -> list[Trend]:
     """The trends that a report shows: those that have a value in some period."""
     found = evaluation.over_time
     if found is None:
@@ -81,8 +81,8 @@ def called(trend: Trend) -> str:
 # -- each period -----------------------------------------------------------------------------------
 
 
-def _counts(evaluation: Evaluation, found: OverTime) -> Table:
-    tables = {value: t for (c, value), t in evaluation.slices.items() if c == evaluation.time}
+def _counts(evaluation: Snapshot, found: Course) -> Table:
+    tables = {each.value: each for each in evaluation.slices if each.column == found.column}
     counted = _counted(evaluation)
     caption = f"Rows by {found.period} (UTC)"
     if evaluation.positive is not None:
@@ -99,21 +99,22 @@ def _counts(evaluation: Evaluation, found: OverTime) -> Table:
     )
 
 
-def _counted(evaluation: Evaluation) -> dict[str, Callable[[Confusion], float]]:
+def _counted(evaluation: Snapshot) -> dict[str, Callable[[SliceCounts], float]]:
     """What is counted of each period, by the heading of its column."""
     if evaluation.positive is None:
-        return {"rows": lambda t: t.total, "right": lambda t: sum(t.hits)}
-    alerts: dict[str, Callable[[Confusion], float]] = {
-        "alerts": lambda t: t.columns[1],
-        "false alarms": lambda t: t.cells[0][1],
+        return {"rows": lambda t: t.rows, "right": lambda t: t.right}
+    labels = evaluation.labels
+    alerts: dict[str, Callable[[SliceCounts], float]] = {
+        "alerts": lambda t: t.table(labels).columns[1],
+        "false alarms": lambda t: t.table(labels).cells[0][1],
     }
     if alerts_only(evaluation):
         return alerts
-    both = {"rows": lambda t: t.total, "positives": lambda t: t.rows[1]}
-    return {**both, **alerts, "missed": lambda t: t.cells[1][0]}
+    both = {"rows": lambda t: t.rows, "positives": lambda t: t.table(labels).rows[1]}
+    return {**both, **alerts, "missed": lambda t: t.table(labels).cells[1][0]}
 
 
-def _left_out(found: OverTime) -> tuple[str, ...]:
+def _left_out(found: Course) -> tuple[str, ...]:
     left = len(found.names) - MOST
     if left <= 0:
         return ()
@@ -122,7 +123,7 @@ def _left_out(found: OverTime) -> tuple[str, ...]:
     return (f"{count(left)} {units} before them are not shown{longer.get(found.period, '')}.",)
 
 
-def _absent(found: OverTime) -> tuple[str, ...]:
+def _absent(found: Course) -> tuple[str, ...]:
     if not found.absent:
         return ()
     number = len(found.absent)
@@ -131,7 +132,7 @@ def _absent(found: OverTime) -> tuple[str, ...]:
     return (f"{count(number)} {units} between them {have} no rows: {some(found.absent)}.",)
 
 
-def _courses(found: OverTime, trends: Sequence[Trend]) -> Periods:
+def _courses(found: Course, trends: Sequence[Trend]) -> Periods:
     columns = [Column(found.period), *(Column(called(t), Kind.SHARE) for t in trends)]
     rows: list[tuple[Cell, ...]] = [
         (name, *(trend.estimates[i] for trend in trends)) for i, name in enumerate(found.names)
@@ -144,7 +145,7 @@ def _courses(found: OverTime, trends: Sequence[Trend]) -> Periods:
 # -- all of them -----------------------------------------------------------------------------------
 
 
-def _trends(found: OverTime, trends: Sequence[Trend]) -> Table:
+def _trends(found: Course, trends: Sequence[Trend]) -> Table:
     columns = (
         Column("measure"),
         Column("area under time", Kind.SHARE),
@@ -181,7 +182,7 @@ def _reasons(trends: Sequence[Trend]) -> Iterator[str]:
         yield f"{listed(names)}: {why}."
 
 
-def _told(found: OverTime, trends: Sequence[Trend]) -> Iterator[str]:
+def _told(found: Course, trends: Sequence[Trend]) -> Iterator[str]:
     """Courses that are not level, in words: the worse ones, the better ones, and others."""
     told: dict[str, list[str]] = {}
     for each in trends:
@@ -200,7 +201,7 @@ def _told(found: OverTime, trends: Sequence[Trend]) -> Iterator[str]:
             yield f"{which} with each {found.period}: {listed(told[which])}."
 
 
-def alerts_a_day(evaluation: Evaluation) -> str:
+def alerts_a_day(evaluation: Snapshot) -> str:
     """How many alerts the days brought, and whether they come in bursts."""
     found = evaluation.alerts_per_day
     assert found is not None  # noqa: S101 - checked by the caller

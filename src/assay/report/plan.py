@@ -7,35 +7,32 @@ from collections.abc import Callable, Iterator
 from assay.decisions.plan import Goal, Need, Plan
 from assay.decisions.plan.planning import WORST
 from assay.evaluation.words import listed
-from assay.report.document import (
+from assay.report.numbers import count, exact_percent, percent
+from assay.report.sections import (
     Block,
     Cell,
     Column,
-    Document,
     Kind,
     Prose,
-    Provenance,
+    Report,
     Section,
     Table,
     Tier,
 )
-from assay.report.numbers import count, exact_percent, percent
 from assay.report.words import quoted
 
 _UNLIKELY = 1e-4
 _METHODS = {"wilson": "Wilson", "clopper-pearson": "Clopper-Pearson", "connor": "Connor's formula"}
 
 
-def plan_document(plan: Plan, *, made: Provenance | None = None) -> Document:
+def report_of(plan: Plan) -> Report:
     """What a report says of a plan."""
     said = tuple(_headline(plan))
-    return Document(
+    return Report(
         title="How many labelled rows are needed",
         headline=said,
         sections=tuple(_section(plan, goal) for goal in plan.goals),
         notes=(*plan.notes, *_notes(plan)),
-        plain={**plan.to_dict(), "headline": list(said)},
-        made=made,
         records=tuple(plan.records()),
     )
 

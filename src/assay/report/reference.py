@@ -13,21 +13,21 @@ from assay.evaluation import MeasureFunction
 from assay.evaluation.words import listed
 from assay.inference import Estimate
 from assay.inference.estimation import DEFAULT_LEVEL
-from assay.inference.significance import finite
+from assay.inference.not_finite import finite
 from assay.measures import Band, Counts, Interval, Measure, Needs, Ranked, catalogue
 from assay.report.definitions import classes_formula_of, formula_of, symbols_of
-from assay.report.document import (
+from assay.report.numbers import measured
+from assay.report.sections import (
     Block,
     Cell,
     Column,
-    Document,
     Formula,
     Kind,
     Prose,
+    Report,
     Section,
     Table,
 )
-from assay.report.numbers import measured
 from assay.report.words import measure_name
 
 SCHEMA = "assay.measures/1"
@@ -52,7 +52,7 @@ _UNKNOWN_SCORES = {"dos": (0.5, 0.2), "normal": (0.3, 0.6), "probe": (0.2, 0.2)}
 _SPELLED = {"cost_fp": "C_FP", "cost_fn": "C_FN"}
 
 
-def measures_document(group: str | None = None, *, level: float = DEFAULT_LEVEL) -> Document:
+def measures_document(group: str | None = None, *, level: float = DEFAULT_LEVEL) -> Report:
     """All measures, or those of one group: name, formula, range, direction, reading.
 
     ``level`` is that of the intervals of the examples.
@@ -68,7 +68,7 @@ def measures_document(group: str | None = None, *, level: float = DEFAULT_LEVEL)
             table = _quick_reference(each, rows, outline=group is None)
             sections.append(Section(each.capitalize(), (table,)))
     entries = [_entry(measure, level) for measure in shown]
-    return Document(
+    return Report(
         title="Measures",
         headline=(_count(len(shown), len(sections)),),
         sections=tuple(sections),
@@ -77,7 +77,7 @@ def measures_document(group: str | None = None, *, level: float = DEFAULT_LEVEL)
     )
 
 
-def measure_document(measure: Measure, *, level: float = DEFAULT_LEVEL) -> Document:
+def measure_document(measure: Measure, *, level: float = DEFAULT_LEVEL) -> Report:
     """One measure: formula, range, reading, when it misleads, bands, interval, an example."""
     entry = _entry(measure, level)
     formulas = [("scores" if measure.of_scores else "two classes", formula_of(measure))]
@@ -112,7 +112,7 @@ def measure_document(measure: Measure, *, level: float = DEFAULT_LEVEL) -> Docum
         columns = (Column("value"), Column("reading"))
         sections.append(Section("Bands", (Table("A convention, no law", columns, bands),)))
     sections.append(Section("Example", _worked(measure, level)))
-    return Document(
+    return Report(
         title=measure_name(measure),
         headline=(measure.reads,),
         sections=tuple(sections),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.report.document import Column, Kind, Section, Table
 from assay.report.numbers import count
+from assay.report.sections import Column, Kind, Section, Table
 
 
 def refused_rows(source: Mapping[str, Any]) -> tuple[Section, ...]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from assay.evaluation import Evaluation
 from assay.evaluation.labelled_alerts import alerts_only
+from assay.evaluation.snapshot import SliceCounts, Snapshot
 from assay.inference import Estimate
 from assay.measures import ACCURACY, FALSE_POSITIVE_RATE, LOWER, PRECISION, RECALL, Measure
-from assay.report.document import Block, Dot, Dots, Section, Tier
 from assay.report.numbers import count, percent
+from assay.report.sections import Block, Dot, Dots, Section, Tier
 from assay.report.words import measure_name, positives, quoted
 from assay.tally import Confusion
 
@@ -23,31 +23,33 @@ TOO_FEW = "too few to say"
 _Estimates = Mapping[tuple[str, str], Mapping[str, Estimate]]
 
 
-def sections(evaluation: Evaluation) -> tuple[Section, ...]:
+def sections(evaluation: Snapshot) -> tuple[Section, ...]:
     """A section for families, and one for each sliced column."""
     by_slice: dict[tuple[str, str], dict[str, Estimate]] = {}
     for entry in evaluation.entries:
         if entry.slice is not None:
             by_slice.setdefault(entry.slice, {})[entry.measure] = entry.estimate
-    columns = list(dict.fromkeys(column for column, _ in evaluation.tally.slices))
+    periods = evaluation.periods and evaluation.periods.column
+    columns = list(dict.fromkeys(each.column for each in evaluation.slices))
     family = evaluation.family
     first = [family] if family is not None else []
-    others = [column for column in columns if column != family]
+    others = [column for column in columns if column not in (family, periods)]
     return tuple(_section(evaluation, column, by_slice) for column in [*first, *others])
 
 
-def _section(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
-    slices = {key: table for key, table in evaluation.tally.slices.items() if key[0] == column}
+def _section(evaluation: Snapshot, column: str, found: _Estimates) -> Section:
+    counts = {(column, c.value): c for c in evaluation.slices if c.column == column}
     is_family = column == evaluation.family
     title = f"Slices by {column}"
     if is_family:
         title = "Families" if column == "family" else f"Families ({column})"
     if evaluation.positive is None:
-        right = {key: found[key][ACCURACY.name] for key in slices}
-        dots = [Dot(key[1], right[key], _right(slices[key], right[key])) for key in slices]
+        right = {key: found[key][ACCURACY.name] for key in counts}
+        dots = [Dot(key[1], right[key], _right(counts[key], right[key])) for key in counts]
         return Section(title, (_worst(evaluation, column, ACCURACY, dots),), Tier.APPENDIX)
+    slices = {key: each.table(evaluation.labels) for key, each in counts.items()}
     if alerts_only(evaluation):
-        return Section(title, (_alerts(evaluation, column, found),), Tier.APPENDIX)
+        return Section(title, (_alerts(evaluation, column, slices, found),), Tier.APPENDIX)
     blocks: list[Block] = []
     detected = [
         Dot(key[1], found[key][RECALL.name], _detected(table, found[key], beside=not is_family))
@@ -68,18 +70,23 @@ def _section(evaluation: Evaluation, column: str, found: _Estimates) -> Section:
     return Section(title, tuple(blocks), Tier.APPENDIX)
 
 
-def _alerts(evaluation: Evaluation, column: str, found: _Estimates) -> Dots:
+def _alerts(
+    evaluation: Snapshot,
+    column: str,
+    slices: Mapping[tuple[str, str], Confusion],
+    found: _Estimates,
+) -> Dots:
     """Where only alerts were labelled: the precision of the alerts of each slice."""
     dots = [
         Dot(key[1], right, of_all(table.cells[1][1], alerts, right, "are real"))
-        for key, table in evaluation.tally.slices.items()
+        for key, table in slices.items()
         for right, alerts in [(found[key][PRECISION.name], table.columns[1])]
-        if key[0] == column and alerts
+        if alerts
     ]
     return _worst(evaluation, column, PRECISION, dots)
 
 
-def _worst(evaluation: Evaluation, column: str, measure: Measure, dots: list[Dot]) -> Dots:
+def _worst(evaluation: Snapshot, column: str, measure: Measure, dots: list[Dot]) -> Dots:
     sign = -1 if measure.better is LOWER else 1
 
     def order(dot: Dot) -> tuple[bool, float, float, str]:
@@ -120,8 +127,8 @@ def _flagged(table: Confusion, found: Estimate) -> str:
     return of_all(table.cells[0][1], table.rows[0], found, "flagged")
 
 
-def _right(table: Confusion, found: Estimate) -> str:
-    return of_all(sum(table.hits), table.total, found, "right")
+def _right(counts: SliceCounts, found: Estimate) -> str:
+    return of_all(counts.right, counts.rows, found, "right")
 
 
 def of_all(k: float, n: float, found: Estimate, verb: str) -> str:

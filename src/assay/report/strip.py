@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from assay.report.document import Forest, Outcome
+from assay.report.sections import Forest, Outcome
 
 WIDTH = 19
 ZERO, BAND, RANGE, CROSSED, TOLD, OPEN = "│", "·", "─", "┼", "●", "○"

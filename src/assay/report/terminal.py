@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from assay.evaluation.words import listed
-from assay.report.document import (
-    Document,
+from assay.report.grid import Grid, grid_of
+from assay.report.grid import Text as Cell
+from assay.report.layout import GAP, Layout, cell_text, fitted
+from assay.report.names import name, sentence
+from assay.report.sections import (
     Dots,
     Forest,
     Kind,
     Matrix,
     Prose,
+    Report,
     Section,
     Table,
 )
-from assay.report.grid import Grid, grid_of
-from assay.report.grid import Text as Cell
-from assay.report.layout import GAP, Layout, cell_text, fitted
-from assay.report.names import name, sentence
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -37,7 +37,7 @@ _INSTEAD = {"…": "~", "─": "-", "│": "|", "┼": "+", "·": ".", "●": "#
 
 
 def render(
-    document: Document, *, width: int | None = None, color: bool = False, encoding: str = "utf-8"
+    report: Report, *, width: int | None = None, color: bool = False, encoding: str = "utf-8"
 ) -> str:
     """The document as lines of text, with escape codes only where ``color`` asks for them.
 
@@ -61,7 +61,7 @@ def render(
         # What is drawn depends on the arguments alone.
         _environ={},
     )
-    _draw(console, document)
+    _draw(console, report)
     lines = stream.getvalue().splitlines()
     return _written("\n".join(line.rstrip() for line in lines) + "\n", encoding)
 
@@ -74,25 +74,25 @@ def _written(text: str, encoding: str) -> str:
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
-def _draw(console: Console, document: Document) -> None:
-    _say(console, name(document.title), "bold underline")
+def _draw(console: Console, report: Report) -> None:
+    _say(console, name(report.title), "bold underline")
     console.print()
-    for i, said in enumerate(document.headline):
+    for i, said in enumerate(report.headline):
         _say(console, sentence(said), "" if i else "bold")
-    for section in document.sections:
+    for section in report.sections:
         if not section.detail:
             _section(console, section)
-    _listing(console, document)
-    details = [name(title) for title in _details(document)]
+    _listing(console, report)
+    details = [name(title) for title in _details(report)]
     if details:
         console.print()
         _say(console, f"In the other formats: {listed(details)}.", "dim")
 
 
-def _details(document: Document) -> Iterator[str]:
+def _details(report: Report) -> Iterator[str]:
     """The sections that a terminal does not show, and the columns of those that it does."""
     columns: dict[str, None] = {}
-    for section in document.sections:
+    for section in report.sections:
         if section.detail:
             yield section.title
             continue
@@ -197,16 +197,16 @@ def _stacked(grid: Grid, room: int) -> RenderableType:
     return Group(*lines)
 
 
-def _listing(console: Console, document: Document) -> None:
-    if document.findings:
+def _listing(console: Console, report: Report) -> None:
+    if report.findings:
         console.print()
         _say(console, "Findings", "bold")
-    for finding in document.findings:
+    for finding in report.findings:
         style = "yellow" if finding.severity == "warning" else ""
         said = f"{finding.code} {finding.severity}: {finding.message}"
         _say(console, sentence(said), style, indent=_INDENT)
-    if document.notes:
+    if report.notes:
         console.print()
         _say(console, "Notes", "bold")
-    for note in document.notes:
+    for note in report.notes:
         _say(console, sentence(note), indent=_INDENT)

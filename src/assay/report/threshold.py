@@ -25,21 +25,20 @@ from assay.report.chosen import (
     threshold_text,
     where,
 )
-from assay.report.document import (
+from assay.report.names import name
+from assay.report.numbers import about, count, daily, exact_percent, percent, plain_number
+from assay.report.refused import refused_rows
+from assay.report.sections import (
     Block,
     Cell,
     Column,
-    Document,
     Kind,
     Prose,
-    Provenance,
+    Report,
     Section,
     Table,
     Tier,
 )
-from assay.report.names import name
-from assay.report.numbers import about, count, daily, exact_percent, percent, plain_number
-from assay.report.refused import refused_rows
 from assay.report.words import measure_name, positives
 
 # What stands side by side, in this order, as far as it was computed.
@@ -59,10 +58,10 @@ _HELD = {
 _FAMILIES = 50
 
 
-def threshold_document(choice: Choice, *, made: Provenance | None = None) -> Document:
+def report_of(choice: Choice) -> Report:
     """What a report says of a choice of threshold."""
     said = tuple(headline(choice))
-    return Document(
+    return Report(
         title=f"Threshold for {name(choice.source.get('name', 'scores'))}",
         headline=said,
         sections=(
@@ -76,8 +75,6 @@ def threshold_document(choice: Choice, *, made: Provenance | None = None) -> Doc
         findings=choice.findings,
         # How the confidence is shared stands with the constraints.
         notes=tuple(note for note in choice.notes if "(Bonferroni)" not in note),
-        plain={**choice.to_dict(), "headline": list(said)},
-        made=made,
         records=tuple(_records(choice)),
     )
 
@@ -301,20 +298,20 @@ def _points(points: list[Point], measures: list[str], caption: str, kind: Kind) 
 def _records(choice: Choice) -> Iterator[dict[str, Any]]:
     """Why nothing can be promised, then one row an estimate: of points and of the holdout."""
     if choice.infeasible is not None:
-        yield _record("infeasible", Point(None, choice.infeasible, None, ()), None, choice.family)
+        yield _record("infeasible", Point(None, choice.infeasible, None, ()), None)
     points = [point for point in (choice.guaranteed, choice.empirical) if point is not None]
     for point in (*points, *choice.candidates):
         for shown in point.estimates:
-            yield _record(point.name, point, shown, choice.family)
+            yield _record(point.name, point, shown)
     if choice.holdout is not None:
         judged = Point(choice.holdout["threshold"], f"The {choice.holdout['of']} one.", None, ())
         for shown in choice.holdout["estimates"]:
-            yield _record("holdout", judged, shown, choice.family)
+            yield _record("holdout", judged, shown)
 
 
-def _record(name: str, point: Point, shown: Shown | None, column: str | None) -> dict[str, Any]:
+def _record(name: str, point: Point, shown: Shown | None) -> dict[str, Any]:
     kept = ("measure", "label", "base_rate", "value", "low", "high", "method", "n", "undefined")
-    plain = {} if shown is None else shown.to_dict(column)
+    plain = {} if shown is None else shown.to_dict()
     return {
         "point": name,
         "threshold": point.threshold,

@@ -8,34 +8,33 @@ from pathlib import PurePath
 from typing import Any
 
 from assay.evaluation.findings import Finding
-from assay.learn.findings import RUN_CHECKS
-from assay.learn.judging import SD
-from assay.learn.record import number, record_of, source_of
-from assay.learn.run import Run
+from assay.inference.not_finite import finite
+from assay.learn.record import Training
 from assay.measures import ACCURACY, ROC_AUC, parse
 from assay.report import learned, validated
-from assay.report.document import Cell, Column, Document, Provenance, Section, Table, Tier
-from assay.report.evaluation import document_of
+from assay.report.evaluation import report_of as of_evaluation
 from assay.report.names import name
 from assay.report.numbers import count, measured
 from assay.report.refused import refused_rows
+from assay.report.sections import Cell, Column, Report, Section, Table, Tier
 
-_BY_CODE = {check.code: check for check in RUN_CHECKS}
 # What is known of the training goes after these sections of the evaluation.
 _FIRST = ("Confusion matrix", "Main results", "Advanced results")
+# Both tables of a training tell their own.
+_LEFT_OUT = "Refused rows"
 
 
-def training_document(run: Run, *, made: Provenance | None = None) -> Document:
+def report_of(run: Training) -> Report:
     """What a report says of a training."""
-    base = document_of(run.evaluation, made=made)
-    first = [section for section in base.sections if section.title in _FIRST]
-    rest = [section for section in base.sections if section.title not in _FIRST]
-    headline = (*base.headline, *_headline(run))
-    findings = (*run.findings, *base.findings)
+    base = of_evaluation(run.evaluation)
+    sections = [section for section in base.sections if section.title != _LEFT_OUT]
+    first = [section for section in sections if section.title in _FIRST]
+    rest = [section for section in sections if section.title not in _FIRST]
+    table = name(PurePath(run.training.data["name"]).name)
     return replace(
         base,
-        title=f"{name(run.recipe.name)} trained on {name(PurePath(run.data.name).name)}",
-        headline=headline,
+        title=f"{name(run.training.recipe)} trained on {table}",
+        headline=(*base.headline, *_headline(run)),
         sections=(
             *first,
             *validated.sections(run),
@@ -44,40 +43,22 @@ def training_document(run: Run, *, made: Provenance | None = None) -> Document:
             *_reasons(run.findings),
             *_refused(run),
         ),
-        findings=findings,
-        notes=_notes(run, base),
-        plain={
-            **base.plain,
-            "source": _source(run, base.plain["source"]),
-            "headline": list(headline),
-            "findings": [_finding(found) for found in findings],
-            "notes": list(_notes(run, base)),
-            "training": record_of(run),
-        },
         records=(*base.records, *_records(run, base)),
     )
 
 
-def _headline(run: Run) -> Iterator[str]:
-    judged = f"{count(len(run.judged))} rows were judged, each by a model that did not learn it"
-    yield f"Validated by {name(run.scheme)}: {judged}."
+def _headline(run: Training) -> Iterator[str]:
+    rows = count(run.training.rows_judged)
+    judged = f"{rows} rows were judged, each by a model that did not learn it"
+    yield f"Validated by {name(run.training.validation)}: {judged}."
     main = (ROC_AUC if run.binary else ACCURACY).name
-    if len(run.folds) > 1 and main in run.over_folds:
-        mean = run.over_folds[main]
-        sd = mean.parts.get(SD)
-        spread = "" if sd is None else f", standard deviation {sd:.2g}"
-        folds = f"Over {count(len(run.folds))} folds"
-        yield f"{folds} the {validated.called(main)} is {measured(mean)} in the mean{spread}."
-
-
-def _notes(run: Run, base: Document) -> tuple[str, ...]:
-    """What was guessed about the data, what is to be known of the training and the evaluation."""
-    of_test = () if run.test is None else run.test.notes
-    return tuple(dict.fromkeys((*run.data.notes, *of_test, *run.notes, *base.notes)))
-
-
-def _finding(found: Finding) -> dict[str, str]:
-    return {"code": found.code, "severity": found.severity, "message": found.message}
+    folds, over = run.training.folds, run.training.measures.get(main)
+    if len(folds) > 1 and over is not None and over.mean is not None:
+        spread = "" if over.sd is None else f", standard deviation {over.sd:.2g}"
+        yield (
+            f"Over {count(len(folds))} folds the {validated.called(main)} is "
+            f"{measured(over.mean)} in the mean{spread}."
+        )
 
 
 def _reasons(findings: tuple[Finding, ...]) -> Iterator[Section]:
@@ -86,58 +67,53 @@ def _reasons(findings: tuple[Finding, ...]) -> Iterator[Section]:
         return
     columns = (Column("finding"), Column("why it matters"), Column("what to do"))
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (found.code, _BY_CODE[found.code].why, _BY_CODE[found.code].remedy) for found in findings
+        (found.code, found.why, found.remedy) for found in findings
     )
     table = Table("What was found in the training", columns, rows)
     yield Section("About the findings", (table,), Tier.APPENDIX, detail=True)
 
 
-def _source(run: Run, judged: Mapping[str, Any]) -> dict[str, Any]:
-    """The rows that were judged, and those of the same table that could not be."""
-    table = source_of(run.judged_data)
-    refused = {key: table[key] for key in ("rows_refused", "refused")}
-    return {**judged, "rows_read": judged["rows_used"] + table["rows_refused"], **refused}
+def _refused(run: Training) -> Iterator[Section]:
+    for source in (run.training.data, run.training.test):
+        if source is not None:
+            yield from refused_rows(source)
 
 
-def _refused(run: Run) -> Iterator[Section]:
-    for data in (run.data, run.test):
-        if data is not None:
-            yield from refused_rows(source_of(data))
-
-
-def _records(run: Run, base: Document) -> Iterator[Mapping[str, Any]]:
+def _records(run: Training, base: Report) -> Iterator[Mapping[str, Any]]:
     """The folds as slices of the CSV table, and the means over them."""
-    if len(run.folds) < 2 or not base.records:
+    folds = run.training.folds
+    if len(folds) < 2 or not base.records:
         return
     heads = tuple(base.records[0])
     for key in validated.headings(run):
         measure, average = parse(key)
-        label = None if average or measure.symmetric else run.data.positive
+        label = None if average or measure.symmetric else run.evaluation.positive
         common = {
             **dict.fromkeys(heads),
             "measure": measure.name,
             "label": label,
             "average": average,
         }
-        for fold, value in zip(run.folds, run.per_fold[key], strict=True):
+        over = run.training.measures[key]
+        for fold, value in zip(folds, over.values, strict=True):
             yield {
                 **common,
                 "slice_column": "fold",
                 "slice_value": fold.name,
-                "value": number(value),
-                "n": len(fold.test),
+                "value": finite(value),
+                "n": fold.rows_judged,
             }
-        mean = run.over_folds[key]
-        sd = mean.parts.get(SD)
+        if over.mean is None:
+            continue
         yield {
             **common,
             "slice_column": "folds",
             "slice_value": "mean",
-            "value": number(mean),
-            "low": number(mean.low),
-            "high": number(mean.high),
-            "method": mean.method or None,
-            "n": len(run.folds),
-            "undefined": mean.undefined,
-            "note": mean.note if sd is None else f"standard deviation {sd!r}",
+            "value": finite(over.mean.value),
+            "low": finite(over.mean.low),
+            "high": finite(over.mean.high),
+            "method": over.mean.method or None,
+            "n": len(folds),
+            "undefined": over.mean.undefined,
+            "note": over.mean.note if over.sd is None else f"standard deviation {over.sd!r}",
         }

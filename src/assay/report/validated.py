@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from assay.inference import Estimate
-from assay.learn.judging import SD
-from assay.learn.run import Fold, Run
+from assay.learn.record import FoldRecord, OverFolds, Training
 from assay.measures.catalogue import parse
 from assay.measures.shown import FOLDS
-from assay.report.document import Block, Cell, Column, Kind, Prose, Section, Table, Tier
 from assay.report.names import name
 from assay.report.numbers import count
+from assay.report.sections import Block, Cell, Column, Kind, Prose, Section, Table, Tier
 from assay.report.words import measure_name, quoted
 
 # So many folds are listed, and so many stand side by side.
@@ -47,10 +45,10 @@ _INTERVALS = (
 )
 
 
-def headings(run: Run) -> tuple[str, ...]:
+def headings(run: Training) -> tuple[str, ...]:
     """The measures that stand for a run, as far as it has them."""
     wanted = FOLDS.of(binary=run.binary)
-    return tuple(key for key in wanted if key in run.per_fold)
+    return tuple(key for key in wanted if key in run.training.measures)
 
 
 def called(key: str) -> str:
@@ -59,24 +57,24 @@ def called(key: str) -> str:
     return measure_name(measure.name, average)
 
 
-def rule_of(run: Run) -> str:
+def rule_of(run: Training) -> str:
     """The validation scheme in words."""
-    kind = run.scheme.partition(":")[0].strip()
+    kind = run.training.validation.partition(":")[0].strip()
     column = f"column {quoted(_column(run))}"
-    return _RULES[kind].format(seed=run.seed, column=column)
+    return _RULES[kind].format(seed=run.training.seed, column=column)
 
 
-def _column(run: Run) -> str:
+def _column(run: Training) -> str:
     from assay.learn.validation import parse_scheme
 
-    columns = parse_scheme(run.scheme).columns
+    columns = parse_scheme(run.training.validation).columns
     return columns[0] if columns else ""
 
 
-def sections(run: Run) -> Iterator[Section]:
+def sections(run: Training) -> Iterator[Section]:
     """How rows were divided, what that gave fold by fold, and the part that was held back."""
     yield _validation(run)
-    if len(run.folds) > 1:
+    if len(run.training.folds) > 1:
         yield _over_folds(run)
         yield _fold_by_fold(run)
     if run.held_back is not None:
@@ -86,14 +84,16 @@ def sections(run: Run) -> Iterator[Section]:
 # -- rows ------------------------------------------------------------------------------------------
 
 
-def _validation(run: Run) -> Section:
-    blocks: list[Block] = [Prose(f"{name(run.scheme)}. {rule_of(run)}")]
-    blocks.append(_counts(run.folds[0]) if len(run.folds) == 1 else _judged_classes(run))
-    blocks.append(Prose(f"The model to keep learned from {run.learned_from}."))
+def _validation(run: Training) -> Section:
+    blocks: list[Block] = [Prose(f"{name(run.training.validation)}. {rule_of(run)}")]
+    blocks.append(
+        _counts(run.training.folds[0]) if len(run.training.folds) == 1 else _judged_classes(run)
+    )
+    blocks.append(Prose(f"The model to keep learned from {run.training.learned_from}."))
     return Section("How it was validated", tuple(blocks), Tier.MAIN)
 
 
-def _counts(fold: Fold) -> Table:
+def _counts(fold: FoldRecord) -> Table:
     """One split: a row a class, a column a part, and totals that add up."""
     counts = fold.counts
     columns = (
@@ -107,10 +107,10 @@ def _counts(fold: Fold) -> Table:
     return Table("Rows of each class in each part", columns, tuple(rows), _left(len(counts.labels)))
 
 
-def _judged_classes(run: Run) -> Table:
+def _judged_classes(run: Training) -> Table:
     """Several folds: how many rows of each class are learned and judged in each."""
-    first = [fold for fold in run.folds if fold.repeat == 1]
-    labels = run.data.labels
+    first = [fold for fold in run.training.folds if fold.repeat == 1]
+    labels = run.evaluation.labels
     by_fold = len(labels) <= _SHORT
     shown = first[: _LISTED if by_fold else _BESIDE]
     codes = [*range(min(len(labels), _CLASSES)), None]
@@ -129,13 +129,13 @@ def _judged_classes(run: Run) -> Table:
     notes = list(_left(len(labels)))
     if len(first) > len(shown):
         notes.append(f"{count(len(first) - len(shown))} more folds are not shown.")
-    if run.folds[-1].repeat > 1:
-        notes.append(f"The first of {run.folds[-1].repeat} repeats.")
+    if run.training.folds[-1].repeat > 1:
+        notes.append(f"The first of {run.training.folds[-1].repeat} repeats.")
     caption = "Rows of each class, learned + judged in each fold"
     return Table(caption, columns, tuple(rows), tuple(notes))
 
 
-def _pair(fold: Fold, code: int | None) -> str:
+def _pair(fold: FoldRecord, code: int | None) -> str:
     counts = fold.counts
     numbers = counts.by_part if code is None else counts.counts[code]
     learned, judged = (numbers[counts.parts.index(part)] for part in ("train", "test"))
@@ -150,7 +150,7 @@ def _left(classes: int) -> tuple[str, ...]:
 # -- values ----------------------------------------------------------------------------------------
 
 
-def _over_folds(run: Run) -> Section:
+def _over_folds(run: Training) -> Section:
     columns = (
         Column("measure"),
         Column("mean over folds", Kind.SHARE),
@@ -160,53 +160,51 @@ def _over_folds(run: Run) -> Section:
         Column("all judged rows", Kind.SHARE),
     )
     rows: list[tuple[Cell, ...]] = []
+    reasons: dict[str, None] = {}
     for key in headings(run):
-        mean, values = run.over_folds[key], run.per_fold[key]
-        known = [value for value in values if not math.isnan(value)]
+        over = run.training.measures[key]
+        known = [value for value in over.values if not math.isnan(value)]
         rows.append(
             (
                 called(key),
-                mean,
-                _sd(mean),
+                over.mean,
+                over.sd,
                 min(known, default=None),
                 max(known, default=None),
                 run.evaluation[key],
             )
         )
-    reasons = dict.fromkeys(
-        f"{called(key)}: {_without(run.over_folds[key])}."
-        for key in headings(run)
-        if _without(run.over_folds[key])
-    )
-    folds = count(len(run.folds))
+        if _without(over):
+            reasons[f"{called(key)}: {_without(over)}."] = None
+    folds = count(len(run.training.folds))
     caption = f"{100 * run.evaluation.level:.10g}% intervals over {folds} folds"
     table = Table(caption, columns, tuple(rows), (_INTERVALS, *reasons))
     return Section("Over the folds", (table,), Tier.MAIN)
 
 
-def _sd(mean: Estimate) -> float | None:
-    return mean.parts.get(SD)
+def _without(over: OverFolds) -> str:
+    return "" if over.mean is None else over.mean.undefined or over.mean.note or ""
 
 
-def _without(mean: Estimate) -> str:
-    return mean.undefined or mean.note or ""
-
-
-def _fold_by_fold(run: Run) -> Section:
+def _fold_by_fold(run: Training) -> Section:
     keys = headings(run)
     columns = (
         Column("fold"),
         Column("learned", Kind.COUNT),
         Column("judged", Kind.COUNT),
         *(Column(_brief(key), Kind.SHARE) for key in keys),
-        *([Column("threshold", Kind.SHARE, optional=True)] if _thresholds(run.folds) else []),
+        *(
+            [Column("threshold", Kind.SHARE, optional=True)]
+            if _thresholds(run.training.folds)
+            else []
+        ),
     )
     rows: list[tuple[Cell, ...]] = []
-    for i, fold in enumerate(run.folds[:_LISTED]):
-        values = [run.per_fold[key][i] for key in keys]
-        chosen = [fold.said.threshold] if _thresholds(run.folds) else []
-        rows.append((fold.name, len(fold.train), len(fold.test), *values, *chosen))
-    left = len(run.folds) - _LISTED
+    for i, fold in enumerate(run.training.folds[:_LISTED]):
+        values = [run.training.measures[key].values[i] for key in keys]
+        chosen = [fold.threshold] if _thresholds(run.training.folds) else []
+        rows.append((fold.name, fold.rows_learned, fold.rows_judged, *values, *chosen))
+    left = len(run.training.folds) - _LISTED
     notes = (f"{count(left)} more folds are not shown.",) if left > 0 else ()
     table = Table("Each fold by itself", columns, tuple(rows), notes)
     return Section("Fold by fold", (table,), Tier.APPENDIX, detail=True)
@@ -218,12 +216,12 @@ def _brief(key: str) -> str:
     return measure.short if average is None else called(key)
 
 
-def _thresholds(folds: Sequence[Fold]) -> bool:
+def _thresholds(folds: Sequence[FoldRecord]) -> bool:
     """Whether folds chose thresholds of their own."""
-    return len({fold.said.threshold for fold in folds}) > 1
+    return len({fold.threshold for fold in folds}) > 1
 
 
-def _held_back(run: Run) -> Section:
+def _held_back(run: Training) -> Section:
     columns = (Column("measure"), Column("validation part", Kind.SHARE), Column("test", Kind.SHARE))
     assert run.held_back is not None  # noqa: S101 - asked only where there is one
     rows = tuple((called(key), run.held_back[key], run.evaluation[key]) for key in headings(run))

@@ -8,16 +8,16 @@ from html.parser import HTMLParser
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.measures import find
-from assay.report.document import (
+from assay.report.provenance import Provenance
+from assay.report.sections import (
     Column,
-    Document,
     Dot,
     Dots,
     Kind,
     Matrix,
     Panel,
     Prose,
-    Provenance,
+    Report,
     Section,
     Table,
     Tier,
@@ -48,7 +48,7 @@ PANEL = Panel(
 )
 
 
-def small(panel: Panel | None = PANEL) -> Document:
+def small(panel: Panel | None = PANEL) -> Report:
     """A document with one of everything."""
     share = Estimate(0.75, 0.5, 0.9, method="wilson", n=20)
     none = Estimate(math.nan, undefined="nothing was flagged (TP + FP = 0)")
@@ -85,7 +85,7 @@ def small(panel: Panel | None = PANEL) -> Document:
         Estimate(0.7, 0.6, 0.8),
     )
     matrix = Matrix("Rows are the truth", ("a", "b", "c"), ((5, 0, 1), (2, 9, 0), (0, 0, 0)))
-    return Document(
+    return Report(
         title="Evaluation of flows.csv",
         headline=("Catches 75.0% [30.1, 95.4] of attacks.", "10 rows."),
         sections=(

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from assay.inference import Estimate
 from assay.measures import find
-from assay.report.document import Column, Dot, Dots, Formula, Kind, Matrix, Prose, Table
 from assay.report.html.blocks import Lines, Rows, Sentences, Value, behind, block_of
 from assay.report.html.heat import Heat, brief, heat_of, shade
 from assay.report.html.limits import Limits
 from assay.report.html.reliability import FRAME, reliability_of
 from assay.report.html.scales import Scale, Strip, around
 from assay.report.html.text import Name, named, pieces
+from assay.report.sections import Column, Dot, Dots, Formula, Kind, Matrix, Prose, Table
 
 from .pages import PANEL
 

@@ -43,7 +43,7 @@ def digest(text: str) -> str:
 
 @pytest.mark.parametrize("name", CASES)
 def test_policy_names_this_script_and_style_and_nothing_else(name: str) -> None:
-    parts = Parts(render(document(name)))
+    parts = Parts(render(document(name).report))
     assert policy(parts) == {
         "default-src": "'none'",
         "script-src": digest(parts.code["script"]),
@@ -57,7 +57,7 @@ def test_policy_names_this_script_and_style_and_nothing_else(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_page_refers_to_nothing_outside_of_itself(name: str) -> None:
-    page = render(document(name))
+    page = render(document(name).report)
     parts = Parts(page)
     tags = {tag for tag, _ in parts.tags}
     assert not tags & {"link", "img", "iframe", "object", "embed", "base", "form", "video", "audio"}
@@ -129,7 +129,7 @@ def test_parts_come_in_the_order_of_reading() -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_page_says_headline_findings_and_notes(name: str) -> None:
-    shown = document(name)
+    shown = document(name).report
     text = Parts(render(shown)).text
     squeezed = text.replace(" ", "")
     for said in (*shown.headline, *shown.notes, *(f.message for f in shown.findings)):
@@ -144,7 +144,7 @@ def test_page_says_how_it_was_made() -> None:
 
 
 def test_formulas_of_every_count_measure_are_code_of_the_page() -> None:
-    script = Parts(render(document("binary"))).code["script"]
+    script = Parts(render(document("binary").report)).code["script"]
     for measure in CATALOGUE:
         if measure.formula is not None:
             line = f'"{measure.name}": (tp, fp, fn, tn) => {javascript(measure.formula)},'
@@ -159,18 +159,18 @@ def test_formulas_that_the_plots_need_are_there_whatever_the_panel_shows() -> No
 
 
 def test_data_of_the_script_is_the_sweep_of_the_evaluation() -> None:
-    panel = panel_of(evaluation("binary"))
+    panel = panel_of(evaluation("binary").snapshot())
     assert panel is not None
-    data = json.loads(Parts(render(document("binary"))).code["data"])
+    data = json.loads(Parts(render(document("binary").report)).code["data"])
     assert data["sweep"] == {name: list(column) for name, column in panel.sweep.items()}
     assert data["threshold"] == 0.5
     assert data["counted"] is True
-    assert json.loads(Parts(render(document("weighted"))).code["data"])["counted"] is False
-    assert json.loads(Parts(render(document("clustered"))).code["data"])["counted"] is False
+    assert json.loads(Parts(render(document("weighted").report)).code["data"])["counted"] is False
+    assert json.loads(Parts(render(document("clustered").report)).code["data"])["counted"] is False
 
 
 def test_page_without_a_panel_has_no_data_and_little_script() -> None:
-    parts = Parts(render(document("classes")))
+    parts = Parts(render(document("classes").report))
     assert "data" not in parts.code
     assert "FORMULAS" not in parts.code["script"]
 

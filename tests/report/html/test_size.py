@@ -8,16 +8,16 @@ import pytest
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.measures import find
-from assay.report.document import Column, Document, Dot, Dots, Kind, Matrix, Prose, Section, Table
 from assay.report.html import LARGEST, render
 from assay.report.html.limits import Limits
+from assay.report.sections import Column, Dot, Dots, Kind, Matrix, Prose, Report, Section, Table
 
 from .pages import PANEL, Parts, small
 
 SHARE = Estimate(0.123456789012345, 0.1, 0.2, method="wilson", n=123456)
 
 
-def size(document: Document) -> int:
+def size(document: Report) -> int:
     return len(render(document).encode("utf-8"))
 
 
@@ -36,7 +36,7 @@ def dots(lines: int, name: str = "slice") -> Dots:
     return Dots("caption", "column", find("recall"), found, SHARE)
 
 
-def of_blocks(*blocks) -> Document:
+def of_blocks(*blocks) -> Report:
     return replace(small(), sections=(Section("title", blocks),))
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import assay
 from assay.errors import InputError
-from assay.sources.files import Request, inputs_of, read
+from assay.sources.files import Hashing, Request, read
 from assay.sources.files.hive import keys_of
 
 FRAME = pl.DataFrame({"label": ["attack", "normal"], "score": [0.9, 0.1]})
@@ -152,7 +152,7 @@ def test_folders_inside_are_read_and_what_others_keep_for_themselves_is_not(
     put(tmp_path / ".spark-staging" / "t.parquet")
     (tmp_path / "_SUCCESS").touch()
     assert read([str(tmp_path)], Request()).rows_read == 4
-    assert len(inputs_of([str(tmp_path)], Request())) == 2
+    assert len(Hashing([str(tmp_path)], Request()).inputs()) == 2
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 import assay.learn
 from assay.errors import EmptyInput, InputError
-from assay.sources.files import Request, inputs_of, read
+from assay.sources.files import Hashing, Request, read
 
 from .writing import TABLE, WRITERS, csv_bytes, write_arrow, write_gzip, write_npz, write_parquet
 
@@ -152,7 +152,7 @@ def test_what_the_system_refuses_is_refused_with_its_reason(
         with pytest.raises(InputError, match=rf"f\.csv can't be opened: {error.strerror}"):
             read([str(path)], Request())
         with pytest.raises(InputError, match=rf"f\.csv can't be read: {error.strerror}"):
-            inputs_of([str(path)], Request())
+            Hashing([str(path)], Request()).inputs()
     with monkeypatch.context() as patched:
         patched.setattr(Path, "iterdir", refuse)
         with pytest.raises(InputError, match=f"can't be opened: {error.strerror}"):
@@ -217,7 +217,8 @@ def test_the_format_may_be_named(tmp_path: Path) -> None:
 def test_inputs_are_hashed_when_asked(tmp_path: Path) -> None:
     path = tmp_path / "f.csv"
     path.write_bytes(GOOD)
-    (found,) = inputs_of([str(path), "-"], Request())
+    found, stdin = Hashing([str(path), "-"], Request()).inputs()
+    assert (stdin.name, stdin.size, stdin.sha256) == ("standard input", None, None)
     assert (found.name, found.size) == (str(path), len(GOOD))
     assert found.sha256 == hashlib.sha256(GOOD).hexdigest()
 

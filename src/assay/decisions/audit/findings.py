@@ -27,12 +27,28 @@ from assay.decisions.audit.test_sets import (
     role_in,
 )
 from assay.evaluation.findings import Finding
+from assay.evaluation.findings.finding import Code
 from assay.measures import HIGHER
 from assay.sources.labelling import NEGATIVE_WORDS
 
 # One in a thousand: a model that is only bad must not be called inverted.
 _BELOW_CHANCE = -3.0902
 _SPLITS = (10, 15, 20, 25, 30, 33, 40, 50, 60, 67, 70, 75, 80, 85, 90)
+
+INVERTED = Code(
+    "A001",
+    "warning",
+    "the decisions look inverted",
+    "A model that is wrong far more often than right knows the answer the other way round.",
+    "Check which label is positive, and whether higher scores are more suspicious.",
+)
+OTHER_TEST_SET = Code(
+    "A002",
+    "warning",
+    "another test set than the one that is named",
+    "Results on other rows can't be held against those of the named test set.",
+    "Name the part that was used, or judge the model on all rows of the one that is named.",
+)
 
 
 def findings_of(claim: Claim) -> tuple[Finding, ...]:
@@ -75,9 +91,7 @@ def _inverted(claim: Claim) -> Finding | None:
         return None
     cells = found[len(found) // 2]
     right = (cells.tp + cells.tn) / cells.n
-    return Finding(
-        "A001",
-        "warning",
+    return INVERTED.found(
         f"The model looks inverted: it is right on {right:.1%} of {cells.n:,} rows and flags "
         f"harmless rows more often than attacks. Flipping the decisions gives {1 - right:.1%}: "
         f"check which label is positive and the direction of the score.",
@@ -148,7 +162,7 @@ def _not_that_set(claim: Claim) -> Finding | None:
             f"The claim speaks of a {role} part of {known.name}, but {rows.said} are those of "
             f"{elsewhere.name}: this is not that test set."
         )
-        return Finding("A002", "warning", message)
+        return OTHER_TEST_SET.found(message)
     usual = _usual(known, role)
     hints = "; ".join(_hints(known, rows))
     share = not known.split and rows.total < max(part.total for part in known.parts)
@@ -157,7 +171,7 @@ def _not_that_set(claim: Claim) -> Finding | None:
         f"this is not that test set{', but may be a part of it' if share else ''}."
     )
     message += f" {hints[0].upper()}{hints[1:]}." if hints else ""
-    return Finding("A002", "info" if share else "warning", message)
+    return OTHER_TEST_SET.found(message, "info" if share else "warning")
 
 
 def _counted(part: Part) -> str:

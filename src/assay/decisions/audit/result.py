@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 from assay.evaluation.findings import Finding
+from assay.inference.fields import Recorded
 
 if TYPE_CHECKING:
     from assay.decisions.plotting import AuditPlots
-
-SCHEMA = "assay.audit/1"
 
 
 class Verdict(StrEnum):
@@ -78,8 +76,10 @@ class Conflict:
 
 
 @dataclass(frozen=True)
-class AuditedClaim:
+class AuditedClaim(Recorded):
     """A claim, the verdict on each of its numbers, and those that contradict each other."""
+
+    DERIVED: ClassVar[tuple[str, ...]] = ("verdict",)
 
     name: str
     source: str
@@ -101,8 +101,10 @@ class AuditedClaim:
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Recorded):
     """Claims and what was found of each."""
+
+    SCHEMA: ClassVar[str] = "assay.audit/1"
 
     claims: tuple[AuditedClaim, ...]
 
@@ -117,52 +119,3 @@ class Audit:
         from assay.decisions.plotting import AuditPlots
 
         return AuditPlots(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The audit as the plain values of the contract, ready for JSON."""
-        return {"schema": SCHEMA, "claims": [_claim(claim) for claim in self.claims]}
-
-
-def _claim(claim: AuditedClaim) -> dict[str, Any]:
-    return {
-        "name": claim.name,
-        "source": claim.source,
-        "file": claim.file,
-        "verdict": str(claim.verdict),
-        "numbers": [_number(number) for number in claim.numbers],
-        "conflicts": [{"keys": list(c.keys), "text": c.text} for c in claim.conflicts],
-        "findings": [
-            {"code": f.code, "severity": f.severity, "message": f.message} for f in claim.findings
-        ],
-        "notes": list(claim.notes),
-    }
-
-
-def _finite(value: float | None) -> float | None:
-    """A number as JSON can hold it: nothing where it is beyond all floats."""
-    return value if value is not None and math.isfinite(value) else None
-
-
-def _number(number: Judged) -> dict[str, Any]:
-    paired = isinstance(number.reported, tuple)
-    return {
-        "key": number.key,
-        "measure": number.measure,
-        "reported": list(number.reported) if paired else number.reported,
-        "recomputed": list(map(_finite, number.recomputed))
-        if isinstance(number.recomputed, tuple)
-        else _finite(number.recomputed),
-        "verdict": str(number.verdict),
-        "said": number.said,
-        "explanations": [
-            {
-                "mistake": found.mistake,
-                "value": _finite(found.value),
-                "text": found.text,
-                "explains": found.explains,
-                "chance": found.chance,
-                "also": list(found.also),
-            }
-            for found in number.explanations
-        ],
-    }

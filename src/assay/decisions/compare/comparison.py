@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from assay.decisions.compare.flips import DecidedRows, Flip, FlippedRow, flipped
 from assay.decisions.optimal import Optimal
 from assay.errors import InputError, UnknownMeasure
 from assay.inference import Estimate, Significance
 from assay.inference.estimate import decimal
-from assay.inference.operating import Rule
-from assay.inference.significance import finite
+from assay.inference.fields import Recorded, codec_of, odd, stored
+from assay.inference.operating import Rule, parse_rule
 from assay.measures import Better, Measure, parse
+from assay.sources.files.request import RowSource
 
 if TYPE_CHECKING:
     from assay.decisions.plotting import ComparisonPlots
-
-SCHEMA = "assay.compare/1"
 
 BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Recorded):
     """A measure of two models, and B less A with its paired interval."""
 
     measure: str
@@ -32,30 +31,13 @@ class Difference:
     b: str
     value_a: float
     value_b: float
-    difference: Estimate
+    difference: Estimate = field(metadata=stored(inline=True, renamed={"value": "difference"}))
     p: float
     p_adjusted: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The difference as the plain values of the contract."""
-        return {
-            "measure": self.measure,
-            "a": self.a,
-            "b": self.b,
-            "value_a": finite(self.value_a),
-            "value_b": finite(self.value_b),
-            "difference": finite(float(self.difference)),
-            "low": finite(self.difference.low),
-            "high": finite(self.difference.high),
-            "p": finite(self.p),
-            "p_adjusted": self.p_adjusted,
-            "method": self.difference.method,
-            "bound": _ends(self.difference.bound),
-        }
-
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Recorded):
     """What is said of a pair, in a sentence and in a word: is B better than A?
 
     ``outcome`` is better, worse, equivalent or undecided, by ``measure``. Where it is undecided,
@@ -76,20 +58,58 @@ class Verdict:
     def __getitem__(self, i: int) -> str:
         return (self.a, self.b, self.text)[i]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The verdict as the plain values of the contract."""
-        return {
-            "a": self.a,
-            "b": self.b,
-            "text": self.text,
-            "outcome": self.outcome,
-            "measure": self.measure,
-            "enough": self.enough,
-        }
+
+@dataclass(frozen=True)
+class _OfModel:
+    """An estimate of a model, perhaps of one class of it, as it is written."""
+
+    model: str
+    measure: str
+    label: str | None
+    estimate: Estimate = field(metadata=stored(inline=True))
+
+
+_OF_MODELS = codec_of(tuple[_OfModel, ...])
+
+
+def _listed(found: Mapping[str, Mapping[str, Estimate]]) -> Any:
+    return _OF_MODELS.write(
+        _OfModel(model, measure, None, estimate)
+        for model, measures in found.items()
+        for measure, estimate in measures.items()
+    )
+
+
+def _by_model(given: Any, at: str) -> dict[str, dict[str, Estimate]]:
+    found: dict[str, dict[str, Estimate]] = {}
+    for each in _OF_MODELS.read(given, at):
+        found.setdefault(each.model, {})[each.measure] = each.estimate
+    return found
+
+
+def _listed_classes(found: Mapping[str, Mapping[tuple[str, str], Estimate]]) -> Any:
+    return _OF_MODELS.write(
+        _OfModel(model, measure, label, estimate)
+        for model, measures in found.items()
+        for (label, measure), estimate in measures.items()
+    )
+
+
+def _by_class(given: Any, at: str) -> dict[str, dict[tuple[str, str], Estimate]]:
+    found: dict[str, dict[tuple[str, str], Estimate]] = {}
+    for each in _OF_MODELS.read(given, at):
+        found.setdefault(each.model, {})[each.label, each.measure] = each.estimate
+    return found
+
+
+def _read_rule(given: Any, at: str) -> Rule | None:
+    if given is not None and not isinstance(given, str):
+        raise odd(at, given, "a rule, as max-fpr=0.01")
+    return None if given is None else parse_rule(given)
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Recorded):
     """Differences, tests, and a sentence of verdict for each pair of models.
 
     ``at`` is the rule that chose the thresholds, ``thresholds`` where each model flags from (None:
@@ -97,24 +117,36 @@ class Comparison:
     classes has of its own, by model, then label and measure, ``flips`` how many rows two models
     decide differently, ``optimal`` for which costs each model is the best, if there are two
     classes. ``mode`` is how scores are kept: ``exact``, or of many rows as a ``grid``, and then
-    differences of scores have bounds.
+    differences of scores have bounds. ``source`` tells what was read, where files were.
     """
+
+    SCHEMA: ClassVar[str] = "assay.compare/1"
 
     models: tuple[str, ...]
     differences: tuple[Difference, ...]
     tests: tuple[Significance, ...]
     verdicts: tuple[Verdict, ...]
     notes: tuple[str, ...] = ()
-    at: Rule | None = None
+    at: Rule | None = field(
+        default=None,
+        metadata=stored(write=lambda at: None if at is None else str(at), read=_read_rule),
+    )
     level: float = 0.95
     margin: float = 0.01
     thresholds: Mapping[str, float | None] = field(default_factory=dict)
-    estimates: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
-    per_class: Mapping[str, Mapping[tuple[str, str], Estimate]] = field(default_factory=dict)
+    estimates: Mapping[str, Mapping[str, Estimate]] = field(
+        default_factory=dict, metadata=stored(write=_listed, read=_by_model)
+    )
+    per_class: Mapping[str, Mapping[tuple[str, str], Estimate]] = field(
+        default_factory=dict, metadata=stored(write=_listed_classes, read=_by_class)
+    )
     flips: tuple[Flip, ...] = ()
-    decided: DecidedRows | None = field(default=None, repr=False, compare=False)
+    decided: DecidedRows | None = field(
+        default=None, repr=False, compare=False, metadata=stored(left_out=True)
+    )
     optimal: Optimal | None = None
     mode: str = "exact"
+    source: RowSource | None = None
 
     def difference(self, measure: str, a: str | None = None, b: str | None = None) -> Difference:
         """The difference of one measure between two models, by default the first two."""
@@ -169,35 +201,22 @@ class Comparison:
 
         return ComparisonPlots(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as the plain values of the contract, ready for JSON."""
-        return {
-            "schema": SCHEMA,
-            "models": list(self.models),
-            "at": None if self.at is None else str(self.at),
-            "level": self.level,
-            "margin": self.margin,
-            "mode": self.mode,
-            "thresholds": dict(self.thresholds),
-            "estimates": [
-                *(
-                    _estimate(model, measure, None, found)
-                    for model, measures in self.estimates.items()
-                    for measure, found in measures.items()
-                ),
-                *(
-                    _estimate(model, measure, label, found)
-                    for model, measures in self.per_class.items()
-                    for (label, measure), found in measures.items()
-                ),
-            ],
-            "differences": [found.to_dict() for found in self.differences],
-            "tests": [found.to_dict() for found in self.tests],
-            "verdicts": [found.to_dict() for found in self.verdicts],
-            "flips": [flip.to_dict() for flip in self.flips],
-            "optimal": None if self.optimal is None else self.optimal.to_dict(),
-            "notes": list(self.notes),
-        }
+    def shaped(self, plain: dict[str, Any]) -> dict[str, Any]:
+        """Estimates of whole models and of their classes are one list; without files no source."""
+        of_classes = plain.pop("per_class")
+        if plain["source"] is None:
+            del plain["source"]
+        return {**plain, "estimates": [*plain["estimates"], *of_classes]}
+
+    @classmethod
+    def unshaped(cls, plain: dict[str, Any]) -> dict[str, Any]:
+        """The estimates of whole models, which have no label, apart from the others."""
+        found = plain.get("estimates")
+        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+            raise odd("/estimates", found, "a list of objects")
+        whole = [each for each in found if each.get("label") is None]
+        of_classes = [each for each in found if each.get("label") is not None]
+        return {**plain, "estimates": whole, "per_class": of_classes}
 
     def __repr__(self) -> str:
         width = max((len(found.measure) for found in self.differences), default=0)
@@ -211,25 +230,6 @@ class Comparison:
         at = "" if self.at is None else f" at {self.at}"
         title = f"Comparison of {', '.join(self.models)}{at}"
         return "\n".join([title, "", *rows, "", *tests, "", *verdicts])
-
-
-def _estimate(model: str, measure: str, label: str | None, found: Estimate) -> dict[str, Any]:
-    return {
-        "model": model,
-        "measure": measure,
-        "label": label,
-        "value": finite(float(found)),
-        "low": finite(found.low),
-        "high": finite(found.high),
-        "method": found.method,
-        "n": found.n,
-        "undefined": found.undefined,
-        "bound": _ends(found.bound),
-    }
-
-
-def _ends(bound: tuple[float, float] | None) -> list[float] | None:
-    return None if bound is None else [float(end) for end in bound]
 
 
 # -- measures by whatever name they are called, also ones outside of the catalogue -----------------

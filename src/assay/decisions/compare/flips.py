@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from assay.engines.models import ModelRows
 from assay.errors import InputError
+from assay.inference.fields import Recorded
 from assay.tally import PairTally
 from assay.tally.blocks import bounds
 
@@ -21,7 +22,7 @@ _PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Flip:
+class Flip(Recorded):
     """How many rows flipped from A to B, of all, of one label, or of one family.
 
     ``fixed`` went from wrong to right, ``broken`` from right to wrong, ``moved`` (of more than two
@@ -36,10 +37,6 @@ class Flip:
     fixed: int
     broken: int
     moved: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """The counts as plain values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

@@ -5,70 +5,93 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
+from assay.decisions.gate.grammar import parse_rule
 from assay.decisions.gate.rule import Outcome, Rule
 from assay.decisions.plotting import GatePlots
 from assay.inference import Estimate
-from assay.inference.significance import finite
+from assay.inference.fields import Recorded, odd, stored
+from assay.sources.files.request import RowSource
 
-SCHEMA = "assay.gate/1"
+
+def _rule_written(rule: Rule) -> dict[str, Any]:
+    """A rule as text, and what it says in parts."""
+    return {
+        "rule": rule.text,
+        "name": rule.name,
+        "why": rule.why,
+        "subject": rule.subject,
+        "measure": rule.written if rule.measure is None else rule.measure.name,
+        "label": rule.label,
+        "average": rule.average,
+        "family": rule.family,
+        "base_rate": rule.base_rate,
+        "volume": rule.volume,
+        "at": None if rule.at is None else str(rule.at),
+        "operator": rule.operator,
+        "bound": rule.bound,
+    }
+
+
+def _rule_read(given: dict[str, Any], at: str) -> Rule:
+    """The rule that its text tells, with its name and what it is for."""
+    text, name, why = (given.get(key) for key in ("rule", "name", "why"))
+    if not isinstance(text, str) or not all(isinstance(t, str | None) for t in (name, why)):
+        raise odd(at, [text, name, why], "the text of a rule, its name and why")
+    return parse_rule(text, name=name, why=why)
+
+
+_FIRST = ("rule", "outcome", "value", "low", "high", "reason")
 
 
 @dataclass(frozen=True)
-class Judged:
+class Judged(Recorded):
     """A rule and how it came out.
 
     ``values`` are those of each model that it looked at, ``thresholds`` where those decided (None
     where nothing could be flagged).
     """
 
-    rule: Rule
+    DERIVED: ClassVar[tuple[str, ...]] = ("new", "old")
+
+    rule: Rule = field(metadata=stored(inline=True, write=_rule_written, read=_rule_read))
     outcome: Outcome
-    estimate: Estimate
+    estimate: Estimate = field(metadata=stored(inline=True, renamed={"bound": "bounds"}))
     reason: str
     values: Mapping[str, float] = field(default_factory=dict)
     thresholds: Mapping[str, float | None] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The rule as the plain values of the contract."""
-        rule, found = self.rule, self.estimate
-        return {
-            "rule": rule.text,
-            "outcome": self.outcome.value,
-            "value": finite(float(found)),
-            "low": finite(found.low),
-            "high": finite(found.high),
-            "reason": self.reason,
-            "name": rule.name,
-            "why": rule.why,
-            "subject": rule.subject,
-            "measure": rule.written if rule.measure is None else rule.measure.name,
-            "label": rule.label,
-            "average": rule.average,
-            "family": rule.family,
-            "base_rate": rule.base_rate,
-            "volume": rule.volume,
-            "at": None if rule.at is None else str(rule.at),
-            "operator": rule.operator,
-            "bound": rule.bound,
-            "new": finite(self.values.get("new")),
-            "old": finite(self.values.get("old")),
-            "thresholds": {model: finite(at) for model, at in self.thresholds.items()},
-            "level": found.level,
-            "method": found.method or None,
-            "n": found.n,
-            "note": found.note,
-        }
+    def shaped(self, plain: dict[str, Any]) -> dict[str, Any]:
+        """What the contract names stands first."""
+        return {key: plain[key] for key in (*_FIRST, *plain)}
+
+    @property
+    def new(self) -> float | None:
+        """The value of the new model by itself."""
+        return _known(self.values.get("new"))
+
+    @property
+    def old(self) -> float | None:
+        """The value of the old model by itself."""
+        return _known(self.values.get("old"))
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else value
 
 
 @dataclass(frozen=True)
-class Gate:
+class Gate(Recorded):
     """The outcome of all rules together, and of each.
 
     ``level`` is what was asked for; each rule is judged at ``rule_level``, which is higher where
     the rules were to hold jointly. ``rows`` counts the rows, positives and negatives.
+    ``allow_undecided`` says that rows which can't decide fail no build.
     """
+
+    SCHEMA: ClassVar[str] = "assay.gate/1"
+    DERIVED: ClassVar[tuple[str, ...]] = ("outcome",)
 
     rules: tuple[Judged, ...]
     level: float
@@ -80,7 +103,8 @@ class Gate:
     positive: str
     rows: Mapping[str, int]
     notes: tuple[str, ...] = ()
-    source: Mapping[str, Any] = field(default_factory=dict)
+    source: RowSource = field(default_factory=RowSource)
+    allow_undecided: bool = False
 
     @property
     def outcome(self) -> Outcome:
@@ -100,24 +124,6 @@ class Gate:
     def plot(self) -> GatePlots:
         """Figures by matplotlib: ``gate.plot.rules()``; needs the extra ``plot``."""
         return GatePlots(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The gate as the plain values of the contract, ready for JSON."""
-        return {
-            "schema": SCHEMA,
-            "outcome": self.outcome.value,
-            "rules": [judged.to_dict() for judged in self.rules],
-            "level": self.level,
-            "rule_level": self.rule_level,
-            "joint": self.joint,
-            "resamples": self.resamples,
-            "seed": self.seed,
-            "labels": list(self.labels),
-            "positive": self.positive,
-            "rows": dict(self.rows),
-            "source": dict(self.source),
-            "notes": list(self.notes),
-        }
 
     def __repr__(self) -> str:
         width = max(len(judged.outcome.value) for judged in self.rules)

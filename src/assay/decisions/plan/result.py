@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
 
-SCHEMA = "assay.plan/1"
+from assay.inference.fields import Recorded, stored
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Need:
 
 
 @dataclass(frozen=True)
-class Goal:
+class Goal(Recorded):
     """One thing to know: what was asked, how sure, and what it takes.
 
     ``confidence`` is this goal's own, after the error was shared: that of a bound, or the level of
@@ -54,13 +54,9 @@ class Goal:
     family: str | None = None
     discordant: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The goal as plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Recorded):
     """How many labelled rows are needed, for each goal.
 
     >>> from assay import plan
@@ -68,13 +64,15 @@ class Plan:
     23025
     """
 
+    SCHEMA: ClassVar[str] = "assay.plan/1"
+
     goals: tuple[Goal, ...]
     confidence: float
     level: float
     power: float
     base_rate: float | None = None
-    expected_fpr: float | None = None
-    expected_dr: float | None = None
+    expected_fpr: float | None = field(default=None, metadata=stored(key="expected/fpr"))
+    expected_dr: float | None = field(default=None, metadata=stored(key="expected/dr"))
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Goal:
@@ -88,19 +86,6 @@ class Plan:
     def certified(self) -> tuple[Goal, ...]:
         """The goals that share the confidence."""
         return tuple(goal for goal in self.goals if goal.name in CERTIFIED)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The plan as plain values, ready for JSON."""
-        return {
-            "schema": SCHEMA,
-            "confidence": self.confidence,
-            "level": self.level,
-            "power": self.power,
-            "base_rate": self.base_rate,
-            "expected": {"fpr": self.expected_fpr, "dr": self.expected_dr},
-            "goals": [goal.to_dict() for goal in self.goals],
-            "notes": list(self.notes),
-        }
 
     def records(self) -> list[dict[str, Any]]:
         """Every need as a row of a table."""

@@ -27,6 +27,7 @@ from assay.inference.chosen import Chooser, Progress
 from assay.inference.operating import NOTHING
 from assay.sources import FAMILY, Coded, code_arrays, must_share_index
 from assay.sources.arrays import good_rows
+from assay.sources.files.request import RowSource
 from assay.sources.validation import OnBadRow, skips
 from assay.tally import Tally
 from assay.tally.keeping import Cuts, Exact, Grid
@@ -304,7 +305,7 @@ def _notes(tallies: ScoredTallies, want: Wanted) -> list[str]:
     return found
 
 
-def _counted(source: Mapping[str, Any], swept: Swept) -> dict[str, Any]:
+def _counted(source: Mapping[str, Any], swept: Swept) -> RowSource:
     read, refused = source.get("rows_read", 0), source.get("rows_refused", 0)
     return {
         "name": source.get("name", ""),
@@ -314,7 +315,8 @@ def _counted(source: Mapping[str, Any], swept: Swept) -> dict[str, Any]:
         "refused": list(source.get("refused", ())),
         "positives": swept.positives,
         "negatives": swept.negatives,
-        **({"chosen": source["chosen"]} if "chosen" in source else {}),
+        "chosen": source.get("chosen", {}),
+        **({"labels_sha256": source["labels_sha256"]} if source.get("labels_sha256") else {}),
     }
 
 

@@ -12,6 +12,7 @@ from assay.decisions.threshold.sweep import Swept
 from assay.decisions.threshold.wanted import Wanted
 from assay.decisions.threshold.words import rate
 from assay.evaluation.findings import Finding
+from assay.evaluation.findings.finding import Code
 from assay.evaluation.words import count, listed, name, percent, some
 from assay.measures import EXPECTED_COST
 
@@ -19,6 +20,64 @@ from assay.measures import EXPECTED_COST
 FEWEST = 30
 # Where most scores differ, rows of two data sets with equal scores are the same rows.
 _MOST_DIFFER = 0.9
+
+
+SAME_ROWS = Code(
+    "T001",
+    "info",
+    "no unseen rows judge the threshold",
+    "On the rows that it was chosen by, a threshold looks better than it is.",
+    "Keep rows aside, and judge it on them: a holdout.",
+)
+SEEN_HOLDOUT = Code(
+    "T002",
+    "warning",
+    "the holdout was seen before",
+    "Rows that chose the threshold can't tell how it does on others.",
+    "Give a holdout whose rows were kept aside from the start.",
+)
+FEW_ROWS = Code(
+    "T003",
+    "warning",
+    "too few rows of a kind",
+    "A single row moves such a share by points, and so the threshold.",
+    "Label more rows of that kind; assay plan says how many.",
+)
+NO_BASE_RATE = Code(
+    "T004",
+    "warning",
+    "no base rate",
+    "The share of attacks in a test set is seldom that of deployment, and alarms depend on it.",
+    "Say the base rate of deployment.",
+)
+NOTHING_DETECTED = Code(
+    "T005",
+    "warning",
+    "nothing is detected",
+    "A threshold above every attack keeps any limit on alarms, and is of no use.",
+    "Allow more false alarms, or use a detector that ranks attacks higher.",
+)
+EVERYTHING_FLAGGED = Code(
+    "T006",
+    "warning",
+    "every row is flagged",
+    "A threshold below every row tells nothing apart.",
+    "Ask for fewer alarms, or less detection.",
+)
+DOES_NOT_PAY = Code(
+    "T007",
+    "warning",
+    "the detector does not pay",
+    "At these costs it is cheaper to raise no alert at all.",
+    "Check the costs and the base rate, or leave the detector switched off.",
+)
+BROKEN_ON_HOLDOUT = Code(
+    "T008",
+    "warning",
+    "the holdout breaks a constraint",
+    "What held where the threshold was chosen does not hold on rows that it has not seen.",
+    "Choose it anew with rows of both times, or ask for less.",
+)
 
 
 def findings_of(
@@ -42,9 +101,7 @@ def findings_of(
 
 def _same_rows(swept: Swept, holdout: Swept | None) -> Iterator[Finding]:
     if holdout is None:
-        yield Finding(
-            "T001",
-            "info",
+        yield SAME_ROWS.found(
             "The threshold was chosen and judged on the same rows. Intervals carry the choice, but "
             "not a change of the data: judge it on rows that it has not seen (a holdout).",
         )
@@ -52,9 +109,7 @@ def _same_rows(swept: Swept, holdout: Swept | None) -> Iterator[Finding]:
     shared = _shared(swept, holdout)
     if shared:
         all_ = "All" if shared == holdout.rows else count(shared)
-        yield Finding(
-            "T002",
-            "warning",
+        yield SEEN_HOLDOUT.found(
             f"{all_} of the {count(holdout.rows)} rows of the holdout are in the rows that "
             f"the threshold was chosen on, so it judges nothing new. Give rows that were kept "
             f"aside.",
@@ -86,9 +141,7 @@ def _few(swept: Swept, wanted: Wanted) -> Iterator[Finding]:
         if family.name in wanted.families and family.size < FEWEST
     ]
     if few:
-        yield Finding(
-            "T003",
-            "warning",
+        yield FEW_ROWS.found(
             f"There are only {some(few)}: a single row moves such a share by more than three "
             f"points, so the threshold is a matter of chance.",
         )
@@ -102,9 +155,7 @@ def _base_rate(swept: Swept, wanted: Wanted) -> Iterator[Finding]:
     asked += ["the cost"] if wanted.cost_fp is not None else []
     if asked:
         verb = "are" if len(asked) > 1 else "is"
-        yield Finding(
-            "T004",
-            "warning",
+        yield NO_BASE_RATE.found(
             f"No base rate was given, so {listed(asked)} {verb} at the share of attacks in these "
             f"rows, {percent(swept.share)}. Where attacks are rarer the same threshold does far "
             f"worse: say the base rate of deployment.",
@@ -116,16 +167,12 @@ def _extreme(swept: Swept, chosen: Point | None) -> Iterator[Finding]:
         return
     position = int(swept.positions(chosen.threshold))
     if not swept.counts_at(position).tp:
-        yield Finding(
-            "T005",
-            "warning",
+        yield NOTHING_DETECTED.found(
             f"The threshold {chosen.threshold:.6g} keeps what was asked by detecting nothing: "
             f"negatives have the highest scores.",
         )
     elif position == swept.last:
-        yield Finding(
-            "T006",
-            "warning",
+        yield EVERYTHING_FLAGGED.found(
             f"The threshold {chosen.threshold:.6g} is the lowest score: it flags every row.",
         )
 
@@ -136,9 +183,7 @@ def _nothing_is_cheaper(swept: Swept, wanted: Wanted, chosen: Point | None) -> I
     share = float(wanted.base_rate or swept.share)
     without = share * float(wanted.cost_fn)
     if chosen[EXPECTED_COST.name] > without:
-        yield Finding(
-            "T007",
-            "warning",
+        yield DOES_NOT_PAY.found(
             f"Without any alert a row would cost {rate(without)}, less than the "
             f"{rate(chosen[EXPECTED_COST.name])} of this threshold: at these costs the detector "
             f"does not pay.",
@@ -156,11 +201,10 @@ def _broken(judged: Mapping[str, Any] | None) -> Iterator[Finding]:
             ]
         )
         if any(each["sure"] for each in broken):
-            yield Finding("T008", "warning", f"On the holdout the threshold breaks {said}.")
+            yield BROKEN_ON_HOLDOUT.found(f"On the holdout the threshold breaks {said}.")
         else:
-            yield Finding(
-                "T008",
-                "info",
+            yield BROKEN_ON_HOLDOUT.found(
                 f"On the holdout the threshold does not keep {said}, by no more than chance "
                 f"allows.",
+                "info",
             )

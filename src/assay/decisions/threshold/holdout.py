@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.decisions.threshold.estimates import estimates_at
-from assay.decisions.threshold.result import Point, Shown
+from assay.decisions.threshold.result import HeldConstraint, Holdout, Point, Shown
 from assay.decisions.threshold.rules import empirical_rule
 from assay.decisions.threshold.sweep import Swept
 from assay.decisions.threshold.wanted import MAX_ALERTS, MAX_FAR, MAX_FPR, MIN_DR, Wanted
@@ -18,6 +18,7 @@ from assay.measures import FALSE_DISCOVERY_RATE, FALSE_POSITIVE_RATE, RECALL
 from assay.sources import label_text
 from assay.sources.coded import Labels
 from assay.sources.columns import native
+from assay.sources.files.request import RowSource
 from assay.tally.by_name import Names
 
 
@@ -50,15 +51,15 @@ def judge(
     promised: bool,
     wanted: Wanted,
     level: float,
-    source: Mapping[str, Any],
-) -> dict[str, Any]:
+    source: RowSource,
+) -> Holdout:
     """The point on unseen rows; there its threshold is given in advance."""
     assert point.threshold is not None  # noqa: S101 - a chosen point has one
     estimates = estimates_at(swept, point.threshold, wanted, level)
     return {
         "of": "guaranteed" if promised else "empirical",
         "threshold": point.threshold,
-        "source": dict(source),
+        "source": source,
         "estimates": estimates,
         "constraints": tuple(limits_at(swept, point.threshold, wanted, estimates)),
     }
@@ -66,7 +67,7 @@ def judge(
 
 def limits_at(
     swept: Swept, threshold: float, wanted: Wanted, estimates: tuple[Shown, ...]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[HeldConstraint]:
     """Each constraint, and whether it held to the last row."""
     rate = None if wanted.base_rate is None else float(wanted.base_rate)
     plain = {(e.measure, e.base_rate): e.estimate for e in estimates if e.family is None}

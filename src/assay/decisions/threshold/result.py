@@ -3,57 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypedDict
 
 from assay.curves import Sweep
 from assay.decisions.threshold.plotting import ChoicePlots
 from assay.errors import UnknownMeasure
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
-from assay.inference.significance import finite
+from assay.inference.fields import Recorded, codec_of, odd, stored
 from assay.measures import parse
-
-SCHEMA = "assay.threshold/1"
+from assay.sources.files.request import RowSource
 
 # The share of days with more alerts than the budget, rows being independent.
 DAYS_OVER_BUDGET = "days_over_budget"
 
 
+_FAMILY = "family"
+
+
+def _slice_written(family: str | None) -> dict[str, str] | None:
+    return None if family is None else {"column": _FAMILY, "value": family}
+
+
+def _slice_read(given: Any, at: str) -> str | None:
+    if given is None:
+        return None
+    if not isinstance(given, dict) or not isinstance(given.get("value"), str):
+        raise odd(at, given, "a slice, with its column and value")
+    return str(given["value"])
+
+
 @dataclass(frozen=True)
-class Shown:
+class Shown(Recorded):
     """An estimate and what it is of: a measure, perhaps of a family, perhaps at a base rate."""
 
+    DERIVED: ClassVar[tuple[str, ...]] = ("average",)
+
     measure: str
-    estimate: Estimate
+    estimate: Estimate = field(metadata=stored(inline=True))
     label: str | None = None
-    family: str | None = None
+    family: str | None = field(
+        default=None, metadata=stored(key="slice", write=_slice_written, read=_slice_read)
+    )
     base_rate: float | None = None
 
-    def to_dict(self, column: str | None) -> dict[str, Any]:
-        """The estimate as the plain values of the contract; ``column`` holds the families."""
-        found = self.estimate
-        where = None
-        if self.family is not None:
-            where = {"column": column or "family", "value": self.family}
-        return {
-            "measure": self.measure,
-            "label": self.label,
-            "average": None,
-            "slice": where,
-            "base_rate": self.base_rate,
-            "value": finite(float(found)),
-            "low": finite(found.low),
-            "high": finite(found.high),
-            "method": found.method or None,
-            "n": found.n,
-            "undefined": found.undefined,
-            "note": found.note,
-        }
+    @property
+    def average(self) -> str | None:
+        """None: a point has no averages."""
+        return None
+
+
+def _name_read(given: Any, at: str) -> str:
+    found: str | None = codec_of(str | None).read(given, at)
+    return found or ""
 
 
 @dataclass(frozen=True)
-class Point:
+class Point(Recorded):
     """A threshold and what it would mean.
 
     ``rule`` says in words how it was found, and ends with its ``worth`` on new data where nothing
@@ -65,7 +72,7 @@ class Point:
     rule: str
     confidence: float | None
     estimates: tuple[Shown, ...]
-    name: str = ""
+    name: str = field(default="", metadata=stored(write=lambda name: name or None, read=_name_read))
     worth: str = ""
 
     def __getitem__(self, measure: str) -> Estimate:
@@ -86,19 +93,31 @@ class Point:
             raise UnknownMeasure(f"there is no family {family!r}; there are {list(known)}")
         return known[family]
 
-    def to_dict(self, column: str | None = None) -> dict[str, Any]:
-        """The point as the plain values of the contract; ``column`` holds the families."""
-        return {
-            "name": self.name or None,
-            "threshold": None if self.threshold is None else finite(self.threshold),
-            "rule": self.rule,
-            "confidence": self.confidence,
-            "estimates": [shown.to_dict(column) for shown in self.estimates],
-        }
+
+class HeldConstraint(TypedDict):
+    """A constraint on the holdout: its value there, whether it held, and whether that is sure."""
+
+    constraint: str
+    limit: float
+    value: float
+    low: float
+    high: float
+    held: bool | None
+    sure: bool
+
+
+class Holdout(TypedDict):
+    """The chosen point judged on unseen rows."""
+
+    of: str
+    threshold: float
+    source: RowSource
+    estimates: tuple[Shown, ...]
+    constraints: tuple[HeldConstraint, ...]
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Recorded):
     """Where to set the alarm: the empirical optimum, the guaranteed one, or why there is none.
 
     ``constraints`` maps max_far, max_fpr, min_dr, max_alerts, cost_fp and cost_fn to what was
@@ -114,13 +133,15 @@ class Choice:
     ``negatives``. ``sweep`` is the curve that figures show.
     """
 
+    SCHEMA: ClassVar[str] = "assay.threshold/1"
+
     constraints: Mapping[str, float]
     objective: str
     empirical: Point | None
     guaranteed: Point | None
     infeasible: str | None
     candidates: tuple[Point, ...] = ()
-    holdout: Mapping[str, Any] | None = None
+    holdout: Holdout | None = None
     positive: str = ""
     labels: tuple[str, ...] = ()
     confidence: float = 0.9
@@ -130,8 +151,10 @@ class Choice:
     family: str | None = None
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
-    source: Mapping[str, Any] = field(default_factory=dict)
-    sweep: Sweep | None = field(default=None, compare=False, repr=False)
+    source: RowSource = field(default_factory=RowSource)
+    sweep: Sweep | None = field(
+        default=None, compare=False, repr=False, metadata=stored(left_out=True)
+    )
 
     @property
     def plot(self) -> ChoicePlots:
@@ -143,45 +166,12 @@ class Choice:
         """The guaranteed point where there is one, else the empirical one."""
         return self.guaranteed or self.empirical
 
-    def to_dict(self) -> dict[str, Any]:
-        """The choice as the plain values of the contract, ready for JSON."""
-
-        def point(found: Point | None) -> dict[str, Any] | None:
-            return None if found is None else found.to_dict(self.family)
-
-        return {
-            "schema": SCHEMA,
-            "source": _plain_source(self.source),
-            "positive": self.positive,
-            "labels": list(self.labels),
-            "constraints": dict(self.constraints),
-            "objective": self.objective,
-            "confidence": self.confidence,
-            "level": self.level,
-            "base_rate": self.base_rate,
-            "volume": self.volume,
-            "infeasible": self.infeasible,
-            "empirical": point(self.empirical),
-            "guaranteed": point(self.guaranteed),
-            "candidates": [found.to_dict(self.family) for found in self.candidates],
-            "holdout": self._judged(),
-            "notes": list(self.notes),
-            "findings": [asdict(finding) for finding in self.findings],
-        }
-
-    def _judged(self) -> dict[str, Any] | None:
-        if self.holdout is None:
-            return None
-        estimates = [shown.to_dict(self.family) for shown in self.holdout["estimates"]]
-        constraints = [
-            {name: finite(v) if isinstance(v, float) else v for name, v in each.items()}
-            for each in self.holdout["constraints"]
-        ]
-        source = _plain_source(self.holdout["source"])
-        judged = {"source": source, "estimates": estimates, "constraints": constraints}
-        return {**self.holdout, **judged}
-
-
-def _plain_source(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Where rows are from, without the columns that were read."""
-    return {name: part for name, part in source.items() if name != "chosen"}
+    def shaped(self, plain: dict[str, Any]) -> dict[str, Any]:
+        """Slices have the name of the column of families; columns that were read are left out."""
+        parts = [plain["empirical"], plain["guaranteed"], *plain["candidates"], plain["holdout"]]
+        for shown in (shown for part in parts if part for shown in part["estimates"]):
+            if shown["slice"] is not None:
+                shown["slice"]["column"] = self.family or _FAMILY
+        for source in (part["source"] for part in (plain, plain["holdout"]) if part):
+            source.pop("chosen", None)
+        return plain

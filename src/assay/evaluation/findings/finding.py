@@ -6,37 +6,56 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from assay.inference.fields import Recorded
+
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
 
-Severity: TypeAlias = Literal["info", "warning"]
+Severity: TypeAlias = Literal["info", "warning", "leak"]
 
 
 @dataclass(frozen=True)
-class Finding:
-    """Something about an evaluation that its reader should know before believing it."""
+class Finding(Recorded):
+    """Something that the reader of a result should know before believing it.
+
+    The one frame of all codes: E of evaluations, T of thresholds, A of audits, L of leaks, R of
+    trainings. ``title`` names what was found, ``why`` tells why it matters, ``remedy`` what to do.
+    """
 
     code: str
     severity: Severity
     message: str
+    title: str = ""
+    why: str = ""
+    remedy: str = ""
 
 
 @dataclass(frozen=True)
-class Check:
-    """One coded check: ``look`` gives the message where the finding applies, else None.
-
-    ``title`` names what is found, ``why`` tells why it matters, ``remedy`` what to do about it. The
-    docstring of ``look`` says what is looked for, with an example. ``unless`` are the codes of
-    findings that tell the same story better: beside one of them this one is left out.
-    ``on_alerts`` is whether it also holds where only alerts were labelled, ``of_decisions`` whether
-    it is silent where scores without a threshold decide on no row.
-    """
+class Code:
+    """What the findings of a code have in common; ``severity`` is the usual one, or the worst."""
 
     code: str
     severity: Severity
     title: str
     why: str
     remedy: str
+
+    def found(self, message: str, severity: Severity | None = None) -> Finding:
+        """The finding of this code that a message tells."""
+        told = severity or self.severity
+        return Finding(self.code, told, message, self.title, self.why, self.remedy)
+
+
+@dataclass(frozen=True)
+class Check(Code):
+    """One coded check: ``look`` gives the message where the finding applies, else None.
+
+    The docstring of ``look`` says what is looked for, with an example. ``unless`` are the codes of
+    findings that tell the same story better: beside one of them this one is left out.
+    ``on_alerts`` is whether it also holds where only alerts were labelled, ``of_decisions`` whether
+    it is silent where scores without a threshold decide on no row.
+    """
+
     look: Callable[[Evaluation], str | None]
     unless: tuple[str, ...] = ()
     on_alerts: bool = False
@@ -45,4 +64,4 @@ class Check:
     def __call__(self, evaluation: Evaluation) -> Finding | None:
         """The finding, where it applies."""
         message = self.look(evaluation)
-        return None if message is None else Finding(self.code, self.severity, message)
+        return None if message is None else self.found(message)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.errors import install_line
 from assay.inference import Estimate, Quantity, estimate
+from assay.inference.fields import Recorded, stored
 from assay.learn.checks.signals import BINS, auc_of, rates_of
 from assay.measures import ACCURACY, ROC_AUC, find
 from assay.measures.shown import CHECKED
@@ -31,39 +32,13 @@ _LARGEST = 1e30
 
 
 @dataclass(frozen=True, eq=False)
-class Baseline:
+class Baseline(Recorded):
     """A trivial model: its name, what it goes by, and its measures on the judged rows."""
 
-    name: str
+    name: str = field(metadata=stored(key="baseline"))
     says: str
-    estimates: Mapping[str, Estimate]
+    estimates: Mapping[str, Estimate] = field(metadata=stored(listed="measure"))
     columns: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The baseline as the JSON document has it."""
-        return {
-            "baseline": self.name,
-            "says": self.says,
-            "columns": list(self.columns),
-            "estimates": [plain(measure, found) for measure, found in self.estimates.items()],
-        }
-
-
-def plain(measure: str, found: Estimate) -> dict[str, Any]:
-    """An estimate as documents have it; what is no number is null."""
-
-    def number(value: float) -> float | None:
-        return None if not math.isfinite(value) else float(value)
-
-    return {
-        "measure": measure,
-        "value": number(found),
-        "low": number(found.low),
-        "high": number(found.high),
-        "method": found.method or None,
-        "n": found.n,
-        "undefined": found.undefined,
-    }
 
 
 def headline_measure(case: Case) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from assay.learn.checks.case import Case, Part, case_of
 from assay.learn.checks.checks import findings_of
 from assay.learn.checks.finding import silent
 from assay.learn.checks.pitfalls import pitfalls_of
-from assay.learn.checks.result import Check
+from assay.learn.checks.result import Check, PartRows
 from assay.learn.data import Data
+from assay.sources.files.request import refused_row
 
 if TYPE_CHECKING:
     from assay.learn.recipes.recipe import Recipe
@@ -87,7 +88,7 @@ def check(
     )
 
 
-def _about(case: Case, part: Part) -> dict[str, Any]:
+def _about(case: Case, part: Part) -> PartRows:
     """How many rows of each class a part has, and how many were refused."""
     often = np.bincount(part.truth, minlength=len(case.labels))
     return {
@@ -96,9 +97,6 @@ def _about(case: Case, part: Part) -> dict[str, Any]:
         "features": part.frame.width,
         "rows_read": part.data.rows_read,
         "rows_refused": part.data.rows_refused,
-        "refused": [
-            {"row": each.row, "reason": each.reason, "file": each.file, "line": each.line}
-            for each in part.data.refused
-        ],
+        "refused": [refused_row(each) for each in part.data.refused],
         "classes": {label: int(n) for label, n in zip(case.labels, often, strict=True)},
     }

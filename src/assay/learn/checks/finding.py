@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
+
+from assay.evaluation.findings import Finding as Frame
+from assay.evaluation.findings.finding import Code, Severity
 
 if TYPE_CHECKING:
     from assay.learn.checks.case import Case
-
-Severity: TypeAlias = Literal["info", "warning", "leak"]
 
 
 def silent(done: int, total: int) -> None:
@@ -17,40 +18,23 @@ def silent(done: int, total: int) -> None:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Frame):
     """Something that makes an evaluation on these rows less honest than it looks.
 
     ``pitfall`` is one of the ten of Arp et al., such as P3. ``columns`` are those it is about, and
     ``rows`` the numbers of the first hundred rows, of the test part where there is one, else of the
-    training part. ``evidence`` are the numbers behind the message. ``title`` names what was found,
-    ``why`` tells what it changes, ``remedy`` what to do about it.
+    training part. ``evidence`` are the numbers behind the message.
     """
 
-    code: str
-    severity: Severity
-    message: str
     pitfall: str | None = None
     columns: tuple[str, ...] = ()
     rows: tuple[int, ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)
-    title: str = ""
-    why: str = ""
-    remedy: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The finding as the JSON document has it."""
-        return {
-            "code": self.code,
-            "severity": self.severity,
-            "message": self.message,
-            "pitfall": self.pitfall,
-            "columns": list(self.columns),
-            "rows": list(self.rows),
-            "evidence": dict(self.evidence),
-            "title": self.title,
-            "why": self.why,
-            "remedy": self.remedy,
-        }
+    def shaped(self, plain: dict[str, Any]) -> dict[str, Any]:
+        """What the contract names stands first."""
+        last = ("title", "why", "remedy")
+        return {key: plain[key] for key in (*(k for k in plain if k not in last), *last)}
 
 
 @dataclass(frozen=True)
@@ -65,19 +49,13 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class CodedCheck:
+class CodedCheck(Code):
     """One coded check: ``look`` gives what it saw where there is something to say, else None.
 
-    ``severity`` is the worst that it can be. ``title`` names what is found, ``why`` tells what it
-    changes, ``remedy`` what to do about it, ``pitfall`` to which of the ten pitfalls it belongs.
-    The docstring of ``look`` says what is looked for, with an example.
+    ``pitfall`` is to which of the ten it belongs. The docstring of ``look`` says what is looked
+    for, with an example.
     """
 
-    code: str
-    severity: Severity
-    title: str
-    why: str
-    remedy: str
     pitfall: str | None
     look: Callable[[Case], Seen | None]
 
@@ -90,11 +68,11 @@ class CodedCheck:
             self.code,
             seen.severity,
             seen.message,
+            self.title,
+            self.why,
+            self.remedy,
             self.pitfall,
             seen.columns,
             seen.rows,
             seen.evidence,
-            self.title,
-            self.why,
-            self.remedy,
         )

@@ -7,9 +7,10 @@ Don'ts of Machine Learning in Computer Security", USENIX Security 2022.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
+from assay.inference.fields import Recorded, stored
 from assay.learn.checks.case import Case
 from assay.learn.checks.finding import Finding
 from assay.learn.checks.prevalence import FAR_ODDS
@@ -23,24 +24,14 @@ Said: TypeAlias = tuple[Status, str]
 
 
 @dataclass(frozen=True)
-class Pitfall:
+class Pitfall(Recorded):
     """One of the ten, whether it was found, by which findings, and why or why not."""
 
-    code: str
+    code: str = field(metadata=stored(key="pitfall"))
     name: str
     status: Status
     why: str
     findings: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """It as the JSON document has it."""
-        return {
-            "pitfall": self.code,
-            "name": self.name,
-            "status": self.status,
-            "why": self.why,
-            "findings": list(self.findings),
-        }
 
 
 def _snooping(case: Case) -> Said:

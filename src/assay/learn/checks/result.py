@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
+from assay.inference.fields import Recorded
 from assay.learn.checks.baselines import Baseline
 from assay.learn.checks.finding import Finding
 from assay.learn.checks.pitfalls import Pitfall
 from assay.learn.checks.retest import Retest
+from assay.sources.files.request import RowSource
 
-SCHEMA = "assay.check/1"
+
+class PartRows(RowSource, total=False):
+    """The rows of a part, and how many there are of each class."""
+
+    rows: int
+    features: int
+    classes: Mapping[str, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Check:
+class Check(Recorded):
     """Whether an evaluation on these rows is honest.
 
     ``findings`` are leaks first, then warnings, then what is to be known. ``baselines`` are the
@@ -23,13 +31,15 @@ class Check:
     ten of Arp et al. ``parts`` tells the rows that were looked at.
     """
 
+    SCHEMA: ClassVar[str] = "assay.check/1"
+
     findings: tuple[Finding, ...]
     baselines: tuple[Baseline, ...]
     retest: Retest | None
     pitfalls: tuple[Pitfall, ...]
     labels: tuple[str, ...]
     positive: str | None
-    parts: Mapping[str, Mapping[str, Any]]
+    parts: Mapping[str, PartRows]
     groups: tuple[str, ...] = ()
     time: str | None = None
     base_rate: float | None = None
@@ -59,22 +69,3 @@ class Check:
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON document."""
-        return {
-            "schema": SCHEMA,
-            "findings": [finding.to_dict() for finding in self.findings],
-            "baselines": [baseline.to_dict() for baseline in self.baselines],
-            "retest": None if self.retest is None else self.retest.to_dict(),
-            "pitfalls": [pitfall.to_dict() for pitfall in self.pitfalls],
-            "parts": {name: dict(part) for name, part in self.parts.items()},
-            "labels": list(self.labels),
-            "positive": self.positive,
-            "groups": list(self.groups),
-            "time": self.time,
-            "base_rate": self.base_rate,
-            "level": self.level,
-            "seed": self.seed,
-            "notes": list(self.notes),
-        }

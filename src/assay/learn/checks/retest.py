@@ -12,7 +12,8 @@ import numpy.typing as npt
 from assay.errors import InputError
 from assay.evaluation.words import count, listed
 from assay.inference import Estimate
-from assay.learn.checks.baselines import plain
+from assay.inference.fields import Recorded, stored
+from assay.inference.not_finite import finite
 from assay.learn.checks.case import TEST, TRAIN, Case
 from assay.learn.checks.drop import Judging, drops
 from assay.learn.checks.groups_across import values_of
@@ -31,26 +32,17 @@ NO_LEAK = "nothing: no leak was found"
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class Trained(Recorded):
     """A recipe once trained: how rows were split, how many there were, and its measures."""
 
     split: str
     learned: int
     judged: int
-    estimates: Mapping[str, Estimate]
-
-    def to_dict(self) -> dict[str, Any]:
-        """It as the JSON document has it."""
-        return {
-            "split": self.split,
-            "learned": self.learned,
-            "judged": self.judged,
-            "estimates": [plain(measure, found) for measure, found in self.estimates.items()],
-        }
+    estimates: Mapping[str, Estimate] = field(metadata=stored(listed="measure"))
 
 
 @dataclass(frozen=True, eq=False)
-class Retest:
+class Retest(Recorded):
     """A recipe before and after what leaks was removed, and by how much each measure drops.
 
     ``drops`` are before less after. ``note`` says what the two judgings have in common.
@@ -60,29 +52,17 @@ class Retest:
     before: Trained
     after: Trained | None
     removed: str
-    drops: Mapping[str, Estimate] = field(default_factory=dict)
+    drops: Mapping[str, Estimate] = field(default_factory=dict, metadata=stored(listed="measure"))
     note: str = ""
     columns: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """It as the JSON document has it."""
-        after = self.after
-        return {
-            "recipe": self.recipe,
-            "before": self.before.to_dict(),
-            "after": None if after is None else after.to_dict(),
-            "removed": self.removed,
-            "columns": list(self.columns),
-            "drops": [
-                {
-                    **plain(measure, found),
-                    "before": plain(measure, self.before.estimates[measure])["value"],
-                    "after": plain(measure, after.estimates[measure])["value"] if after else None,
-                }
-                for measure, found in self.drops.items()
-            ],
-            "note": self.note,
-        }
+    def shaped(self, plain: dict[str, Any]) -> dict[str, Any]:
+        """Each drop beside the values that it is between."""
+        for drop in plain["drops"]:
+            measure = drop["measure"]
+            drop["before"] = finite(self.before.estimates[measure].value)
+            drop["after"] = self.after and finite(self.after.estimates[measure].value)
+        return plain
 
 
 def retest(case: Case, recipe: Recipe) -> Retest:

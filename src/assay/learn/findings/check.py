@@ -6,27 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.evaluation.findings.finding import Finding, Severity
+from assay.evaluation.findings.finding import Code, Finding
 
 if TYPE_CHECKING:
     from assay.learn.run import Run
 
 
 @dataclass(frozen=True)
-class RunCheck:
-    """One coded check of a run: ``look`` gives the message where the finding applies, else None.
+class RunCheck(Code):
+    """One coded check of a run: ``look`` gives the message where the finding applies, else None."""
 
-    ``title`` names what is found, ``why`` tells why it matters, ``remedy`` what to do about it.
-    """
-
-    code: str
-    severity: Severity
-    title: str
-    why: str
-    remedy: str
     look: Callable[[Run], str | None]
 
     def __call__(self, run: Run) -> Finding | None:
         """The finding, where it applies."""
         message = self.look(run)
-        return None if message is None else Finding(self.code, self.severity, message)
+        return None if message is None else self.found(message)

@@ -11,8 +11,9 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from assay.learn.encoding import ChiSquare, Columns
+from assay.learn.explained import GINI
 from assay.learn.recipes.recipe import Recipe, Setting, Task
-from assay.learn.rules import CRITERIA, GINI
+from assay.learn.rules import CRITERIA
 
 
 def _build(settings: Mapping[str, Any], task: Task) -> Pipeline:

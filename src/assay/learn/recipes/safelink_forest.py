@@ -8,9 +8,10 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from assay.learn.encoding import Columns, Standard
+from assay.learn.explained import GINI
 from assay.learn.forest import Forest
 from assay.learn.recipes.recipe import Recipe, Setting, Task
-from assay.learn.rules import CRITERIA, GINI
+from assay.learn.rules import CRITERIA
 
 
 def _build(settings: Mapping[str, Any], task: Task) -> Pipeline:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.report.document import Document
 from assay.report.html.limits import Limits
 from assay.report.html.page import page
+from assay.report.sections import Report
 
 # A page is mailed around; 400 kB is little enough for any mailbox.
 LARGEST = 400_000
@@ -12,14 +12,14 @@ LARGEST = 400_000
 __all__ = ["LARGEST", "render"]
 
 
-def render(document: Document) -> str:
+def render(report: Report) -> str:
     """The document as HTML, in less than 400 kB.
 
     Where it would be larger, the longest tables are cut, and the page says so.
     """
     limits = Limits()
-    text = page(document, limits)
+    text = page(report, limits)
     while len(text.encode("utf-8")) >= LARGEST and limits != limits.tighter():
         limits = limits.tighter()
-        text = page(document, limits)
+        text = page(report, limits)
     return text

@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from assay.inference import Estimate
-from assay.report.document import (
+from assay.report.html.course import Drawn, drawn_of, drawn_periods
+from assay.report.html.heat import Heat, heat_of
+from assay.report.html.limits import Limits
+from assay.report.html.scales import Scale, Strip, around
+from assay.report.html.text import Name, named, sentence
+from assay.report.numbers import cell_parts, count, difference_parts, measured_parts
+from assay.report.sections import (
     Bare,
     Block,
     Cell,
@@ -23,12 +29,6 @@ from assay.report.document import (
     Prose,
     Table,
 )
-from assay.report.html.course import Drawn, drawn_of, drawn_periods
-from assay.report.html.heat import Heat, heat_of
-from assay.report.html.limits import Limits
-from assay.report.html.scales import Scale, Strip, around
-from assay.report.html.text import Name, named, sentence
-from assay.report.numbers import cell_parts, count, difference_parts, measured_parts
 from assay.report.strip import span_of
 
 UNDEFINED = "\u2013"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.inference import Estimate
-from assay.report.document import Course, Kind, Periods
 from assay.report.html.scales import Frame, Scale, around
+from assay.report.sections import Course, Kind, Periods
 
 FRAME = Frame(width=640, height=260, left=52, right=628, top=12, bottom=214)
 # Several of these stand side by side.

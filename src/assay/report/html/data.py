@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from assay.inference import Estimate
+from assay.inference.not_finite import finite
 from assay.inference.quantiles import normal
-from assay.inference.significance import finite
-from assay.report.document import Panel
 from assay.report.html.blocks import behind
 from assay.report.html.limits import Limits
 from assay.report.html.text import named
+from assay.report.sections import Panel
 
 # A plot has room for so many letters.
 _LEGEND = 28

@@ -18,10 +18,10 @@ from assay.measures import (
     find,
 )
 from assay.measures.shown import DEPLOYED
-from assay.report.document import Panel
 from assay.report.html.blocks import UNDEFINED, Value, behind, value_of
 from assay.report.html.limits import Limits
 from assay.report.numbers import count, daily_parts, exact_percent, percent
+from assay.report.sections import Panel
 from assay.report.words import measure_name
 
 USUAL_VOLUME = 1_000_000

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from assay.report.document import Matrix
 from assay.report.html.limits import Limits
 from assay.report.html.text import Name, named, sentence
 from assay.report.numbers import about, count
+from assay.report.sections import Matrix
 
 _SHADES = 9
 _UNITS = ("", "k", "M", "G", "T", "P", "E")

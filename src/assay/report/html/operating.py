@@ -11,7 +11,6 @@ from assay.formula import plain, reason, value
 from assay.inference import Estimate
 from assay.measures import FALSE_DISCOVERY_RATE, RECALL, Measure, find
 from assay.measures.shown import MOVING
-from assay.report.document import Panel
 from assay.report.html.blocks import UNDEFINED, Value, value_of
 from assay.report.html.data import data_of
 from assay.report.html.deployed import Deployed, deployed_of
@@ -20,6 +19,7 @@ from assay.report.html.limits import Limits
 from assay.report.html.scales import Scale
 from assay.report.html.text import Name, named
 from assay.report.numbers import count, percent
+from assay.report.sections import Panel
 from assay.report.words import matrix_caption, measure_name, positives
 
 

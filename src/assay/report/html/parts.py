@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from assay.report.document import Block, Course, Document, Dots, Matrix, Section, Tier
 from assay.report.html.blocks import Sentences, View, block_of
 from assay.report.html.limits import Limits
 from assay.report.html.reliability import Reliability, reliability_of
 from assay.report.html.text import left_out, named, sentence
+from assay.report.sections import Block, Course, Dots, Matrix, Report, Section, Tier
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,16 @@ class Rank(Enum):
     DETAILS = 6
 
 
-def parts_of(document: Document, limits: Limits) -> tuple[tuple[Part, ...], int]:
+def parts_of(report: Report, limits: Limits) -> tuple[tuple[Part, ...], int]:
     """The sections that there is room for, and how many are left out."""
     found: list[Part] = []
     room, left = limits.blocks, 0
     for rank in Rank:
-        if rank is Rank.CALIBRATION and document.panel and document.panel.reliability:
-            drawn = reliability_of(document.panel.reliability)
+        if rank is Rank.CALIBRATION and report.panel and report.panel.reliability:
+            drawn = reliability_of(report.panel.reliability)
             found.append(Part(_anchor(found), "Calibration", "Calibration", (drawn,)))
-        for section in (section for section in document.sections if _rank(section) is rank):
-            blocks = [block for block in section.blocks if not _in_panel(block, document)]
+        for section in (section for section in report.sections if _rank(section) is rank):
+            blocks = [block for block in section.blocks if not _in_panel(block, report)]
             if not blocks:
                 continue
             if not room:
@@ -80,6 +80,6 @@ def _rank(section: Section) -> Rank:
     return Rank.OTHERS
 
 
-def _in_panel(block: Block, document: Document) -> bool:
+def _in_panel(block: Block, report: Report) -> bool:
     """Whether the panel already shows a confusion matrix."""
-    return isinstance(block, Matrix) and len(block.labels) == 2 and document.panel is not None
+    return isinstance(block, Matrix) and len(block.labels) == 2 and report.panel is not None

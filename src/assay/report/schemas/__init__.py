@@ -12,11 +12,14 @@ SCHEMAS = (
     "assay.audit/1",
     "assay.check/1",
     "assay.compare/1",
+    "assay.diff/1",
     "assay.evaluation/1",
     "assay.gate/1",
     "assay.measures/1",
     "assay.plan/1",
+    "assay.runs/1",
     "assay.threshold/1",
+    "assay.trend/1",
 )
 
 

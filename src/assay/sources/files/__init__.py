@@ -1,6 +1,6 @@
 """Rows from files: text, Parquet, Arrow, NumPy, and queries on database files."""
 
-from assay.sources.files.inputs import Name, given_names, inputs_of, name_of, paths_of, sources
+from assay.sources.files.inputs import Hashing, Name, given_names, name_of, paths_of, sources
 from assay.sources.files.labelled import ranked, typed
 from assay.sources.files.matched import Matched, Model, NeedsId, read_models
 from assay.sources.files.memory import default_limit, memory_limit
@@ -8,6 +8,7 @@ from assay.sources.files.read import Reading, read
 from assay.sources.files.request import Input, Progress, Refused, Request, Rows, silent
 
 __all__ = [
+    "Hashing",
     "Input",
     "Matched",
     "Model",
@@ -20,7 +21,6 @@ __all__ = [
     "Rows",
     "default_limit",
     "given_names",
-    "inputs_of",
     "memory_limit",
     "name_of",
     "paths_of",

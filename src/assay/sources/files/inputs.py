@@ -6,7 +6,8 @@ import difflib
 import glob
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TypeAlias
@@ -179,19 +180,57 @@ def paths_of(inputs: Sequence[str], request: Request) -> tuple[Path, ...]:
     return tuple(source.path for source in _meant(inputs, request) if source.path is not None)
 
 
-def inputs_of(inputs: Sequence[str], request: Request) -> tuple[Input, ...]:
-    """The files that are meant, each once, with size and SHA-256; standard input has none."""
-    files = {
-        source.path.resolve(): (source.name, source.path)
-        for source in reversed(_meant(inputs, request))
-        if source.path is not None and source.path.is_file()
+class Hashing:
+    """Size and SHA-256 of inputs, taken beside the reading of them and not in a pass of its own.
+
+    A thread begins at once, and reads what lies in the page cache for whoever counts the rows.
+    Standard input and servers have a name alone; ``maybe`` are names that may prove to be inputs.
+    """
+
+    def __init__(self, inputs: Sequence[str], request: Request, maybe: Sequence[str] = ()) -> None:
+        self._request = request
+        self._found: dict[Path | str, Input] = {}
+        self._odd: InputError | None = None
+        try:
+            places = _places(inputs, request)
+        except InputError:
+            places = {}  # whoever reads them says so
+        self._places = places
+        there = {Path(name).resolve(): name for name in maybe if Path(name).is_file()}
+        self._thread = threading.Thread(target=self._hash, args=({**there, **places},), daemon=True)
+        self._thread.start()
+
+    def _hash(self, places: Mapping[Path | str, str]) -> None:
+        for place, name in places.items():
+            try:
+                self._found[place] = _hashed(name, place)
+            except OSError as odd:
+                self._odd = InputError(f"{name} can't be read: {odd.strerror}")
+                return
+
+    def inputs(self, others: Sequence[str] = ()) -> tuple[Input, ...]:
+        """What was read, each once; ``others`` are inputs that came to light later."""
+        self._thread.join()
+        if others:
+            later = _places(others, self._request)
+            self._hash({place: name for place, name in later.items() if place not in self._found})
+            self._places = {**later, **self._places}
+        if self._odd is not None:
+            raise self._odd
+        return tuple(self._found[place] for place in self._places)
+
+
+def _places(inputs: Sequence[str], request: Request) -> dict[Path | str, str]:
+    """The inputs that are meant, each once: where a file is, else its name."""
+    return {
+        source.path.resolve() if source.path is not None else source.name: source.name
+        for source in _meant(inputs, request)
     }
-    return tuple(_hashed(name, path) for name, path in reversed(files.values()))
 
 
-def _hashed(name: str, path: Path) -> Input:
-    try:
-        with path.open("rb") as file:
-            return Input(name, path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
-    except OSError as odd:
-        raise InputError(f"{name} can't be read: {odd.strerror}") from odd
+def _hashed(name: str, place: Path | str) -> Input:
+    if isinstance(place, str) or not place.is_file():
+        return Input(name, None, None)
+    with place.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return Input(name, file.tell(), digest)

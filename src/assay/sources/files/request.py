@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 # How many bytes were read, and how many there are (None where nobody knows).
 Progress: TypeAlias = Callable[[int, int | None], None]
@@ -65,13 +65,54 @@ class Refused:
     line: int | None = None
 
 
-@dataclass(frozen=True)
-class Input:
-    """A file that was read, and the SHA-256 of its bytes."""
+class RefusedRow(TypedDict, total=False):
+    """The same as a result tells it."""
+
+    row: int
+    reason: str
+    file: str | None
+    line: int | None
+
+
+def refused_row(refused: Refused) -> RefusedRow:
+    """A refused row as a result tells it."""
+    return {
+        "row": refused.row,
+        "reason": refused.reason,
+        "file": refused.file,
+        "line": refused.line,
+    }
+
+
+class RowSource(TypedDict, total=False):
+    """Where the rows of a result came from, how many were used, and which were refused.
+
+    ``reasons`` counts the refused rows of a database, ``chosen`` are the columns that were read,
+    ``files`` those of other models, ``baseline`` that of the old one. ``labels_sha256`` is the
+    digest of the labels in their order.
+    """
 
     name: str
-    size: int
-    sha256: str
+    rows_read: int
+    rows_used: int
+    rows_refused: int
+    refused: list[RefusedRow]
+    reasons: Mapping[str, int]
+    chosen: Mapping[str, str]
+    positives: float
+    negatives: float
+    files: list[str]
+    labels_sha256: str | None
+    baseline: str | None
+
+
+@dataclass(frozen=True)
+class Input:
+    """What was read: of a file its size and the SHA-256 of its bytes."""
+
+    name: str
+    size: int | None
+    sha256: str | None
 
 
 @dataclass(frozen=True)
@@ -85,6 +126,7 @@ class Rows:
     moments, of which the days are kept as ``times``. Where several models were asked for,
     ``columns`` also has ``models``, the ``rows`` (counted from 1, over all files) and the ``ids``;
     ``doubtful`` lists, for each model's column, the first rows whose value is no finite number.
+    ``labels_sha256`` is the digest of the labels in their order.
     """
 
     name: str
@@ -98,6 +140,7 @@ class Rows:
     family: str | None = None
     time: str | None = None
     doubtful: Mapping[str, tuple[Refused, ...]] = field(default_factory=dict)
+    labels_sha256: str | None = None
 
     @property
     def source(self) -> dict[str, Any]:
@@ -108,4 +151,5 @@ class Rows:
             "rows_refused": self.rows_refused,
             "refused": [asdict(refused) for refused in self.refused],
             "chosen": dict(self.chosen),
+            "labels_sha256": self.labels_sha256,
         }

@@ -1,13 +1,12 @@
-"""The faces that programs read: JSON and CSV."""
+"""The face that spreadsheets read: CSV."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.report.document import Document
+from assay.report.sections import Report
 
 _QUOTE = "'"
 # What a spreadsheet takes for the start of a formula, full-width forms too, blanks before it or
@@ -19,20 +18,14 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _TO_QUOTE = re.compile('[",;|\t\r\n\0]|^\\s|\\s$')
 
 
-def to_json(document: Document) -> str:
-    """One JSON document; half of a surrogate pair, which is no text, as its escape."""
-    text = json.dumps(document.plain, ensure_ascii=False, allow_nan=False, indent=2)
-    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
-
-
-def to_csv(document: Document) -> str:
+def to_csv(report: Report) -> str:
     """One row a record, as RFC 4180 has it: CRLF, numbers with all their digits, null as nothing.
 
     Text that a spreadsheet would run is made harmless by :func:`neutralised`.
     """
-    if not document.records:
+    if not report.records:
         return ""
-    return csv_text(tuple(document.records[0]), document.records)
+    return csv_text(tuple(report.records[0]), report.records)
 
 
 def csv_text(heads: Sequence[str], records: Sequence[Mapping[str, Any]]) -> str:

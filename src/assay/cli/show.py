@@ -1,0 +1,153 @@
+"""``assay show``: draw a stored document again, or say what differs between two."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli import values
+from assay.cli.command import TYPED, Command, Option
+from assay.cli.reporting import (
+    DEFAULT_LEVEL,
+    FORMATS,
+    OUT,
+    QUIET,
+    STDOUT,
+    UNUSED_LEVEL,
+    UNUSED_SEED,
+    Reporting,
+    face_of,
+)
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.report import Document
+
+# Faces that only some documents have.
+FURTHER = ("junit", "card")
+# What is more is no document: the largest are a few megabytes.
+_LARGEST = 256 << 20
+
+EXAMPLES = (
+    ("what a command wrote with --format json", "assay show report.json"),
+    ("the same as a page", "assay show report.json --out report.html"),
+    ("what changed since last week", "assay show --diff last-week.json report.json"),
+    ("the same for other programs", "assay show --diff a.json b.json --format json"),
+    ("a gate for a build server", "assay show gate.json --format junit --out gate.xml"),
+)
+
+
+@click.command(
+    cls=Command,
+    name="show",
+    examples=EXAMPLES,
+    short_help="Draw a stored document again, or compare two.",
+)
+@click.argument("file", metavar="DOCUMENT", type=values.InputPath())
+@click.option(
+    "--diff",
+    cls=Option,
+    section="What",
+    type=values.InputPath(),
+    metavar="OTHER",
+    help="Say what differs in provenance and numbers between it and this one.",
+)
+@click.option(
+    "--format",
+    "face",
+    cls=Option,
+    section="Report",
+    type=click.Choice((*FORMATS, *FURTHER)),
+    help="How it is written.  [default: by the suffix of --out, else terminal]",
+)
+@OUT
+@UNUSED_LEVEL
+@UNUSED_SEED
+@QUIET
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    *,
+    file: Path,
+    diff: Path | None,
+    face: str | None,
+    out: Path | None,
+    quiet: bool,
+) -> None:
+    """Draw a document again that a command wrote with --format json.
+
+    Every face is the same, to the byte, as it was when the document was made; nothing is read or
+    computed anew. DOCUMENT is a file, or - for standard input.
+    """
+    out = None if out == STDOUT else out
+    reporting = Reporting(face_of(face, out), out, DEFAULT_LEVEL, 0, quiet)
+    reporting.check()
+    for path in (file, diff):
+        if out and path and out.exists() and path.exists() and out.samefile(path):
+            raise click.UsageError(f"--out {out} is the document, which it would replace")
+    found = read_document(file)
+    if diff is None:
+        with _sound(file):
+            reporting.deliver(found)
+        return
+    if reporting.face in FURTHER:
+        raise click.UsageError(f"a difference has no face {reporting.face}")
+    from assay.report.difference import difference_report
+
+    typed = context.meta.get(TYPED, "")
+    pair = [(file, found), (diff, read_document(diff))]
+    if typed.find("--diff") < typed.rfind(str(file)):
+        pair.reverse()  # the one that was typed first stands first
+    (first, one), (second, other) = pair
+    with _sound(file):
+        reporting.deliver(difference_report(one, other, (str(first), str(second))))
+
+
+def read_document(path: Path) -> Document:
+    """The document in a file, refused with what is wrong with it."""
+    from assay.report import Document
+
+    try:
+        if path == STDOUT:
+            content = sys.stdin.buffer.read(_LARGEST + 1)
+        else:
+            with path.open("rb") as stream:
+                content = stream.read(_LARGEST + 1)
+    except OSError as odd:
+        raise InputError(f"{path} can't be read: {odd.strerror}") from odd
+    if len(content) > _LARGEST:
+        raise InputError(f"{path} has more than {_LARGEST >> 20} MiB, and so is no document")
+    with _sound(path):
+        try:
+            return Document.from_json(content.decode("utf-8-sig"))
+        except UnicodeDecodeError:
+            raise InputError("it is no text in UTF-8") from None
+
+
+class _sound:  # noqa: N801 - a context that reads as a word
+    """Whatever a document that does not hold together breaks is an error of the document."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, wrong: BaseException | None, trace: object) -> None:
+        if isinstance(wrong, InputError):
+            raise InputError(f"{self.path}: {wrong}") from wrong
+        if isinstance(wrong, _BROKEN):
+            raise InputError(
+                f"{self.path} does not hold together: its values contradict each other or are "
+                f"none that assay writes ({type(wrong).__name__}: {str(wrong)[:80]})"
+            ) from wrong
+
+
+_BROKEN = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError),
+    *(TypeError, ValueError),
+)

@@ -1,0 +1,62 @@
+"""Numbers that JSON does not have: null in a document, and told apart by their place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from assay.errors import InputError
+
+_SPELLED = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+_LONGEST = 60
+
+
+def finite(found: Any) -> Any:
+    """Plain values with null for what is not finite."""
+    return settled(found, {})
+
+
+def settled(found: Any, odd: dict[str, str], at: str = "") -> Any:
+    """Plain values with null for what is not finite, which ``odd`` gets by its place.
+
+    >>> odd = {}
+    >>> settled({"df": (3, math.inf)}, odd), odd
+    ({'df': [3, None]}, {'/df/1': 'inf'})
+    """
+    if isinstance(found, float):
+        if math.isfinite(found):
+            return found
+        odd[at] = "nan" if math.isnan(found) else "inf" if found > 0 else "-inf"
+        return None
+    if isinstance(found, dict):
+        return {key: settled(part, odd, f"{at}/{_escaped(key)}") for key, part in found.items()}
+    if isinstance(found, list | tuple):
+        return [settled(part, odd, f"{at}/{i}") for i, part in enumerate(found)]
+    return found
+
+
+def unsettled(found: Any, odd: Mapping[str, str]) -> None:
+    """Put back, in place, what :func:`settled` took out."""
+    for place, spelled in odd.items():
+        *way, last = (part.replace("~1", "/").replace("~0", "~") for part in place.split("/")[1:])
+        held = found
+        try:
+            for part in way:
+                held = held[int(part) if isinstance(held, list) else part]
+            key = int(last) if isinstance(held, list) else last
+            if held[key] is not None:
+                raise InputError(f"{place} is a number and said to be {spelled!r} as well")
+            held[key] = _SPELLED[spelled]
+        except (KeyError, IndexError, ValueError, TypeError, AttributeError) as wrong:
+            raise InputError(f"there is no place {shortened(place)} for {spelled!r}") from wrong
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1") if "/" in key or "~" in key else key
+
+
+def shortened(text: str) -> str:
+    """A text as it goes into a message: printable and not too long."""
+    text = text if text.isprintable() else ascii(text)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

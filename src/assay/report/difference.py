@@ -1,0 +1,200 @@
+"""What differs between two documents: how they came about, their numbers, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from assay.report.document import Document
+from assay.report.names import name
+from assay.report.numbers import count, plain_number
+from assay.report.sections import Block, Cell, Column, Report, Section, Table, Tier
+from assay.report.words import plural
+
+SCHEMA = "assay.diff/1"
+PROVENANCE = "provenance"
+# What names an entry of a list, so that like is held against like.
+_NAMING = (
+    *("model", "measure", "label", "average", "slice", "base_rate", "a", "b", "test", "on"),
+    *("rule", "code", "pitfall", "baseline", "key", "name", "column", "value", "family", "goal"),
+)
+# Told by the numbers beside them.
+_DERIVED = frozenset({"headline", "reading", "sentence", "schema", "not_finite", "why", "remedy"})
+# In a table a value stands for its interval and its rows, and curves for themselves.
+_BESIDE = ("low", "high", "n", "level", "support")
+_CURVES = ("per_class", "sweep", "reliability", "slices", "starting", "periods", "tests")
+_MOST = 50
+
+Scalar: TypeAlias = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Change:
+    """A place of both documents, and what stands there; None where there is nothing."""
+
+    key: str
+    first: Scalar
+    second: Scalar
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is about numbers."""
+        ends = (self.first, self.second)
+        numbers = [isinstance(end, int | float) and not isinstance(end, bool) for end in ends]
+        return any(numbers) and all(n or end is None for n, end in zip(numbers, ends, strict=True))
+
+    def plain(self) -> dict[str, Any]:
+        """It as the JSON document has it."""
+        ends = {"key": self.key, "first": self.first, "second": self.second}
+        return {**ends, "difference": self.difference} if self.numeric else ends
+
+    @property
+    def difference(self) -> float | None:
+        """The second less the first, where both are numbers."""
+        if not self.numeric or self.first is None or self.second is None:
+            return None
+        return float(self.second) - float(self.first)
+
+
+def changes(first: Document, second: Document) -> list[Change]:
+    """Every place at which two documents differ, in the order of the first."""
+    one, other = (dict(_flat(found.plain)) for found in (first, second))
+    keys = dict.fromkeys((*one, *other))
+    return [Change(key, one.get(key), other.get(key)) for key in keys if _differ(one, other, key)]
+
+
+def _differ(one: Mapping[str, Scalar], other: Mapping[str, Scalar], key: str) -> bool:
+    return (key in one, one.get(key)) != (key in other, other.get(key))
+
+
+def _flat(found: Any, at: str = "") -> Iterator[tuple[str, Scalar]]:
+    """The scalars of plain values, each by a key that says what it is of."""
+    if isinstance(found, dict):
+        for key, part in found.items():
+            if key not in _DERIVED:
+                yield from _flat(part, f"{at} {key}".strip())
+    elif isinstance(found, list):
+        taken: set[str] = set()
+        for i, part in enumerate(found):
+            called = _called(part)
+            called = called if called and called not in taken else str(i + 1)
+            taken.add(called)
+            yield from _flat(part, f"{at} [{called}]")
+    else:
+        yield at, found
+
+
+def _called(part: Any) -> str:
+    """What an entry of a list is called: the values that name it."""
+    if not isinstance(part, dict):
+        return ""
+    words = []
+    for key in _NAMING:
+        held = part.get(key)
+        if isinstance(held, dict):
+            words.append(" ".join(map(str, held.values())))
+        elif isinstance(held, str) or (key == "base_rate" and held is not None):
+            words.append(f"base rate {held}" if key == "base_rate" else str(held))
+    return ", ".join(word for word in words if word)
+
+
+# -- as a report -----------------------------------------------------------------------------------
+
+
+def difference_report(first: Document, second: Document, names: tuple[str, str]) -> Report:
+    """What differs between two documents, called by their names."""
+    found = changes(first, second)
+    made = [each for each in found if each.key.startswith(PROVENANCE)]
+    numbers = [each for each in found if each.numeric and each not in made]
+    words = [each for each in found if each not in made and each not in numbers]
+    return Report(
+        title=f"{name(names[0])} and {name(names[1])}",
+        headline=tuple(_headline(first, second, numbers, words, made)),
+        sections=(
+            *_section("Numbers", "What they come to", numbers, names, Tier.MAIN),
+            *_section("Words", "What they say", words, names, Tier.ADVANCED),
+            *_section("Provenance", "How they came about", made, names, Tier.APPENDIX),
+        ),
+        plain={
+            "schema": SCHEMA,
+            "first": {"name": names[0], "kind": first.kind},
+            "second": {"name": names[1], "kind": second.kind},
+            "numbers": [each.plain() for each in numbers],
+            "words": [each.plain() for each in words],
+            PROVENANCE: [each.plain() for each in made],
+        },
+        records=tuple(
+            {"key": e.key, "first": e.first, "second": e.second, "difference": e.difference}
+            for e in found
+        ),
+    )
+
+
+def _headline(
+    first: Document,
+    second: Document,
+    numbers: list[Change],
+    words: list[Change],
+    made: list[Change],
+) -> Iterator[str]:
+    if first.kind != second.kind:
+        yield f"They are of two kinds: {first.kind} and {second.kind}."
+    if not numbers and not words:
+        yield "They say the same, to the last digit."
+    else:
+        yield (
+            f"{_so_many(len(numbers), 'number')} and {_so_many(len(words), 'other value')} differ."
+        )
+    hashes = [each for each in made if each.key.endswith("sha256")]
+    if hashes:
+        yield f"{_so_many(len(hashes), 'input')} {plural(len(hashes), 'is', 'are')} not the same."
+    elif not any(each.key.startswith(f"{PROVENANCE} inputs") for each in made):
+        yield "The inputs are the same." if first.provenance.inputs else "No inputs are told."
+
+
+def _so_many(number: int, what: str) -> str:
+    return f"{count(number)} {plural(number, what, f'{what}s')}"
+
+
+def _section(
+    title: str, caption: str, found: list[Change], names: tuple[str, str], tier: Tier
+) -> Iterator[Section]:
+    if not found:
+        return
+    numeric = any(each.difference is not None for each in found)
+    columns = (
+        Column("value"),
+        Column(names[0]),
+        Column(names[1]),
+        *((Column("difference"),) if numeric else ()),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for each in [each for each in found if _told(each)][:_MOST]:
+        ends = (_shown(each.first), _shown(each.second))
+        last = "" if each.difference is None else plain_number(each.difference)
+        rows.append((_name_of(each), *ends, *((last,) if numeric else ())))
+    left = len(found) - len(rows)
+    notes = (f"{count(left)} more differ with them; JSON and CSV have all.",) if left > 0 else ()
+    blocks: tuple[Block, ...] = (Table(caption, columns, tuple(rows), notes),)
+    yield Section(title, blocks, tier)
+
+
+def _name_of(change: Change) -> str:
+    """What differs, the value of an estimate by what it is of."""
+    estimate = change.key.startswith("estimates [") and change.key.endswith("] value")
+    return change.key[len("estimates [") : -len("] value")] if estimate else change.key
+
+
+def _told(change: Change) -> bool:
+    """Whether a table has it, or another line stands for it."""
+    words = change.key.split()
+    return words[0] not in _CURVES and words[-1] not in _BESIDE
+
+
+def _shown(value: Scalar) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return plain_number(value)
+    return str(value) if isinstance(value, bool | str) else count(value)

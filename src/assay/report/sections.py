@@ -1,0 +1,250 @@
+"""What a report says, before anybody decides how it looks.
+
+A :class:`Report` is derived from a document when a face (terminal, CSV, Markdown, LaTeX, HTML) is
+drawn, and is never stored; each face is a function of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, TypeAlias
+
+from assay.evaluation.findings import Finding
+from assay.inference import Estimate
+from assay.measures import Better, Measure
+from assay.report.provenance import Provenance
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula on one line, and as a paper sets it in math mode."""
+
+    plain: str
+    latex: str
+
+
+Bare: TypeAlias = str | int | float | Estimate | Formula | None
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A cell that stands out, such as the best of its row; a note of the table says why."""
+
+    cell: Bare
+
+
+Cell: TypeAlias = Bare | Marked
+
+
+class Tier(Enum):
+    """Where in a paper a part belongs."""
+
+    MAIN = "main results"
+    ADVANCED = "advanced results"
+    APPENDIX = "appendix"
+
+
+class Kind(Enum):
+    """What the cells of a column are, and so how they are written."""
+
+    TEXT = "text"
+    COUNT = "count"
+    SHARE = "a number between 0 and 1, or any measure"
+    DAILY = "a number a day"
+    DIFFERENCE = "a difference, with its sign"
+    DRAWING = "drawn in characters"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table; ``optional`` ones are left out first where room is short.
+
+    Those that are a ``detail`` are never shown in a terminal, like sections of that kind.
+    """
+
+    name: str
+    kind: Kind = Kind.TEXT
+    optional: bool = False
+    detail: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells; an estimate is written with its interval.
+
+    A page draws a lone column of estimates, unless ``as_rows`` says that all are to be read.
+    """
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    as_rows: bool = False
+
+
+@dataclass(frozen=True)
+class Course(Table):
+    """A table over steps in their order, such as epochs; a page draws its shares as lines."""
+
+
+@dataclass(frozen=True)
+class Periods(Course):
+    """A course over days, weeks or months; a page draws each measure by itself, with intervals."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A confusion matrix; rows are the truth."""
+
+    caption: str
+    labels: tuple[str, ...]
+    cells: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One value of a sliced column: its name, its estimate, and what is said of it."""
+
+    name: str
+    estimate: Estimate
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Slices side by side, worst first; the estimate of all rows beside them."""
+
+    caption: str
+    column: str
+    measure: Measure
+    dots: tuple[Dot, ...]
+    whole: Estimate | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Outcome(Enum):
+    """What a difference with its interval tells."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    DIFFERENT = "different"
+    SAME = "equivalent"
+    OPEN = "undecided"
+    UNDEFINED = "undefined"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A line of a forest plot: a difference, whether more is better, and what is said of it.
+
+    ``shown`` is False where the interval alone tells, but no longer among so many differences.
+    """
+
+    name: str
+    difference: Estimate
+    better: Better = Better.HIGHER
+    remark: str = ""
+    shown: bool = True
+
+    def outcome(self, margin: float | None = None) -> Outcome:
+        """What the interval tells: on one side of 0, else wholly within the margin, else open."""
+        low, high = self.difference.low, self.difference.high
+        if math.isnan(self.difference):
+            return Outcome.UNDEFINED
+        if self.better is Better.LOWER:
+            low, high = -high, -low
+        if (low > 0 or high < 0) and self.shown:
+            if self.better is Better.NEITHER:
+                return Outcome.DIFFERENT
+            return Outcome.BETTER if low > 0 else Outcome.WORSE
+        if low == high:
+            # No row tells a difference, which only many rows make sure of.
+            rows = self.difference.n or 0
+            high = 1 - (1 - self.difference.level) ** (1 / rows) if rows else math.inf
+        within = margin is not None and -margin < low and high < margin
+        return Outcome.SAME if within else Outcome.OPEN
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Differences with their intervals around a line at 0, and the margin of what is the same."""
+
+    caption: str
+    changes: tuple[Change, ...]
+    margin: float | None = None
+    notes: tuple[str, ...] = ()
+    column: str = "measure"
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Sentences."""
+
+    text: str
+
+
+Block: TypeAlias = Table | Matrix | Dots | Forest | Prose
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands under it.
+
+    ``tier`` is where a paper would have it; ``detail`` is what a short report leaves out or folds.
+    """
+
+    title: str
+    blocks: tuple[Block, ...]
+    tier: Tier | None = None
+    detail: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What the page needs to move a threshold: one table (threshold, tp, fp), decreasing.
+
+    ``threshold`` is where the report stands, None where decisions were given; without ``given``
+    nobody said one, and the page only begins there. ``measures`` are the count measures that follow
+    it. ``decided`` are the report's own (tp, fp, fn, tn), ``shown_at``
+    the estimates there, and ``deployed`` those at each base rate; the page starts at the first one.
+    """
+
+    negative: str
+    positive: str
+    negatives: float
+    positives: float
+    threshold: float | None
+    sweep: Mapping[str, tuple[float | None, ...]]
+    measures: tuple[Measure, ...]
+    level: float = 0.95
+    base_rates: tuple[float, ...] = ()
+    volume: float | None = None
+    weighted: bool = False
+    clustered: bool = False
+    reliability: Mapping[str, tuple[float, ...]] | None = None
+    shown_at: Mapping[str, Estimate] = field(default_factory=dict)
+    decided: tuple[float, float, float, float] = (0, 0, 0, 0)
+    given: bool = True
+    deployed: Mapping[float, Mapping[str, Estimate]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What it says in words, its parts and its findings.
+
+    ``records`` are the rows of the CSV table. ``plain`` are further keys of the JSON document, or
+    all of it for pages that no result stands behind, as those of measures.
+    """
+
+    title: str
+    headline: tuple[str, ...]
+    sections: tuple[Section, ...]
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    plain: Mapping[str, Any] = field(default_factory=dict)
+    panel: Panel | None = None
+    made: Provenance | None = None
+    records: tuple[Mapping[str, Any], ...] = ()

@@ -1,0 +1,174 @@
+"""``assay show``: stored documents are drawn again, compared, and refused where they are none."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay import evaluate
+from assay.cli.app import run
+from assay.report import document_of
+from assay.report.schemas import schema_of
+
+Cli = Callable[..., Any]
+FACES = ("terminal", "json", "csv", "markdown", "latex", "html")
+
+
+def made(folder: Path, name: str = "a", **given: Any) -> Path:
+    scores = [0.9, 0.8, 0.4, 0.3, 0.2, 0.1, 0.7, 0.6]
+    found = evaluate([1, 1, 1, 0, 0, 0, 0, 1], y_score=scores, **given)
+    path = folder / f"{name}.json"
+    path.write_text(document_of(found).to_json())
+    return path
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_a_stored_report_is_drawn_as_it_was(cli: Cli, tmp_path: Path, face: str) -> None:
+    table = tmp_path / "rows.csv"
+    table.write_text("label,score\n" + "1,0.9\n0,0.2\n1,0.7\n0,0.4\n" * 5)
+    stored = tmp_path / "report.json"
+    asked = ["evaluate", str(table)]
+    assert cli(*asked, "--format", "json", "--out", str(stored), "--quiet").code == 0
+    first = cli(*asked, "--format", face, "--quiet").out
+    again = cli("show", str(stored), "--format", face).out
+    if face in ("markdown", "html", "json"):
+        # Only the command that was typed differs.
+        first = first.replace(f" --format {face}", f" --format json --out {stored}")
+        typed = json.loads(stored.read_text())["provenance"]["arguments"]
+        assert typed["face"] == "json"
+    if face != "json":
+        assert again == first
+    else:
+        assert again == stored.read_text()
+
+
+def test_provenance_is_in_the_json(cli: Cli, tmp_path: Path) -> None:
+    table = tmp_path / "rows.csv"
+    table.write_bytes(b"label,score\n1,0.9\n0,0.2\n")
+    found = json.loads(cli("evaluate", str(table), "--format", "json").out)["provenance"]
+    digest = hashlib.sha256(table.read_bytes()).hexdigest()
+    assert found["inputs"] == [{"name": str(table), "bytes": 24, "sha256": digest}]
+    assert found["rows"] == 2
+    assert found["seed"] == 42
+    assert found["made"] == "2025-06-15T15:06:40Z"
+    assert found["command"].startswith("assay evaluate ")
+    assert found["arguments"] == {"files": [str(table)], "face": "json"}
+    assert found["platform"]
+
+
+def test_differences_are_told_in_the_order_that_was_typed(cli: Cli, tmp_path: Path) -> None:
+    one, other = made(tmp_path, "a"), made(tmp_path, "b", threshold=0.35)
+    for asked in (["--diff", str(one), str(other)], [str(one), "--diff", str(other)]):
+        found = json.loads(cli("show", *asked, "--format", "json").out)
+        jsonschema.Draft202012Validator(schema_of(found["schema"])).validate(found)
+        assert (found["first"]["name"], found["second"]["name"]) == (str(one), str(other))
+        (threshold,) = (each for each in found["numbers"] if each["key"] == "threshold")
+        assert (threshold["first"], threshold["second"]) == (0.5, 0.35)
+        assert threshold["difference"] == pytest.approx(-0.15)
+    assert "recall" in cli("show", "--diff", str(one), str(other)).out
+
+
+def test_the_same_document_differs_in_nothing(cli: Cli, tmp_path: Path) -> None:
+    path = made(tmp_path)
+    assert "They say the same" in cli("show", str(path), "--diff", str(path)).out
+
+
+BAD = {
+    "nothing": "",
+    "no JSON": "{'schema': 1}",
+    "a list": "[]",
+    "no schema": "{}",
+    "newer": '{"schema": "assay.evaluation/2"}',
+    "another": '{"schema": "other.thing/1"}',
+    "measures": '{"schema": "assay.measures/1"}',
+    "no keys": '{"schema": "assay.gate/1"}',
+    "deep": '{"schema": "assay.plan/1", "goals": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    "a huge number": '{"schema": "assay.plan/1", "level": ' + "9" * 10_000 + "}",
+    "infinite": '{"schema": "assay.plan/1", "level": 1e999}',
+    "not a number": '{"schema": "assay.plan/1", "level": NaN}',
+    "no text": "\udcff",
+}
+
+
+@pytest.mark.parametrize("text", BAD.values(), ids=BAD)
+def test_what_is_no_document_is_refused(cli: Cli, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    found = cli("show", str(path))
+    assert found.code == 3
+    assert "bad.json" in found.err
+    assert "Traceback" not in found.err
+
+
+def test_a_newer_schema_is_refused_by_name(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "new.json"
+    path.write_text('{"schema": "assay.evaluation/2"}')
+    assert "'assay.evaluation/2' is of another version" in cli("show", str(path)).err
+
+
+def test_a_face_that_a_document_has_not_is_refused(cli: Cli, tmp_path: Path) -> None:
+    found = cli("show", str(made(tmp_path)), "--format", "junit")
+    assert (found.code, "only a gate" in found.err) == (3, True)
+
+
+def places(tree: Any, at: tuple = ()) -> list[tuple]:
+    found = [at]
+    if isinstance(tree, dict | list):
+        for key, part in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            found += places(part, (*at, key))
+    return found
+
+
+PLAIN = document_of(
+    evaluate(
+        ["no", "yes"] * 8,
+        y_score=[0.1, 0.9, 0.6, 0.7] * 4,
+        base_rate=0.01,
+        volume=1000,
+        slices={"os": ["a", "b"] * 8},
+        times=["2024-01-01", "2024-01-02"] * 8,
+        top=2,
+    )
+).plain
+PLACES = places(PLAIN)[1:]
+ODD = st.one_of(
+    st.sampled_from([None, True, -1, 0, 2**70, 1e300, "", "<script>alert(1)</script>", [], {}]),
+    st.lists(st.integers(), max_size=3),
+    st.text(max_size=5),
+)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(PLACES), ODD, st.sampled_from(["terminal", "html", "csv"]))
+def test_a_changed_document_is_drawn_or_refused(
+    capfd: pytest.CaptureFixture, tmp_path: Path, place: tuple, odd: Any, face: str
+) -> None:
+    tree = json.loads(json.dumps(PLAIN))
+    held = tree
+    for key in place[:-1]:
+        held = held[key]
+    held[place[-1]] = odd
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps(tree))
+    code = run(["show", str(path), "--format", face, "--out", str(tmp_path / "out")])
+    err = capfd.readouterr().err
+    assert code in (0, 3), err
+    assert "Traceback" not in err
+    if code == 0 and face == "html":
+        assert "<script>alert" not in (tmp_path / "out").read_text()
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>"])
+def test_markup_in_a_stored_document_is_shown_as_it_is(cli: Cli, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps(PLAIN).replace('"no"', json.dumps(name)).replace("E0", name))
+    found = cli("show", str(path), "--format", "html")
+    assert found.code == 0
+    assert name not in found.out
+    assert "&lt;" in found.out
