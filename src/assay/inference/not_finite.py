@@ -36,7 +36,7 @@ def settled(found: Any, odd: dict[str, str], at: str = "") -> Any:
     return found
 
 
-def unsettled(found: Any, odd: Mapping[str, str]) -> None:
+def unsettled(found: Any, odd: Mapping[str, Any]) -> None:
     """Put back, in place, what :func:`settled` took out."""
     for place, spelled in odd.items():
         way = [part.replace("~1", "/").replace("~0", "~") for part in place.split("/")[1:]]
