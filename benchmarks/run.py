@@ -27,6 +27,7 @@ from speed import (
     network,
     peers,
     small,
+    store,
     threshold,
 )
 from speed.rows import Rows, rows
@@ -175,6 +176,7 @@ def main() -> None:
         compare.findings(),
         check.findings(),
         network.findings(asked.repeats),
+        store.findings(count // 100),
         files.findings(10 * count),
         threshold.findings(20 * count),
         billion.findings(100 * count),

@@ -22,7 +22,10 @@ def page() -> str:
         for name in COMMANDS:
             command = app.get_command(context, name)
             assert isinstance(command, Command)  # noqa: S101 - every command here is one
-            parts += _command(command, click.Context(command, context, info_name=name))
+            inside = click.Context(command, context, info_name=name)
+            parts += _command(command, inside)
+            for part, subcommand in command.subcommands(inside):
+                parts += _command(subcommand, click.Context(subcommand, inside, info_name=part))
     return "\n\n".join(parts) + "\n"
 
 

@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from assay.errors import __version__ as __version__
+
 if TYPE_CHECKING:
     from assay.decisions import Comparison, Gate
     from assay.decisions.audit import Audit, audit_files, read_claims
@@ -68,9 +70,10 @@ if TYPE_CHECKING:
     )
     from assay.measures import Measure
     from assay.sources.files.request import Request
+    from assay.store import KeptRows, Store
     from assay.tally import Confusion, Resolved, Tally, from_bytes
+    from assay.web.client import Client
 
-__version__ = "0.1.0"
 
 __all__ = [
     "AgrestiCoull",
@@ -80,6 +83,7 @@ __all__ = [
     "BCa",
     "Bootstrap",
     "Choice",
+    "Client",
     "ClopperPearson",
     "Comparison",
     "Confusion",
@@ -89,6 +93,7 @@ __all__ = [
     "Evaluation",
     "Gate",
     "Jeffreys",
+    "KeptRows",
     "MaxFar",
     "MaxFpr",
     "Measure",
@@ -99,6 +104,7 @@ __all__ = [
     "Resolved",
     "RunningTally",
     "Significance",
+    "Store",
     "Tally",
     "Unlabelled",
     "Wald",
@@ -190,12 +196,14 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     ),
     "assay.measures": ("Measure",),
     "assay.sources.files.request": ("Request",),
+    "assay.store": ("KeptRows", "Store"),
     "assay.tally": (
         "Confusion",
         "Resolved",
         "Tally",
         "from_bytes",
     ),
+    "assay.web.client": ("Client",),
 }
 _MODULES = frozenset(
     {
@@ -212,7 +220,9 @@ _MODULES = frozenset(
         "plots",
         "report",
         "sources",
+        "store",
         "tally",
+        "web",
     }
 )
 

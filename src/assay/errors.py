@@ -11,7 +11,8 @@
     │   ├── CountError            frequency counts or sampling weights
     │   └── MethodError           an interval or test that does not apply here
     ├── UnknownMeasure            no measure has that name (also a KeyError)
-    └── TallyError                tallies that can't be added, or bytes that are no tally
+    ├── TallyError                tallies that can't be added, or bytes that are no tally
+    └── StoreError                a store of runs that can't be opened, read or written
 
 Each message says what was found, what was expected, and what to do.
 """
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 # The name in the public index; `assay` there is another project.
 DISTRIBUTION = "assay-detectors"
+__version__ = "0.1.0"
 
 
 def install_line(extra: str) -> str:
@@ -72,3 +74,7 @@ class UnknownMeasure(AssayError, KeyError):
 
 class TallyError(AssayError):
     """Tallies that can't be added to each other, or bytes that hold no tally."""
+
+
+class StoreError(AssayError):
+    """A store of runs that can't be opened, read or written."""

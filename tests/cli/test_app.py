@@ -24,6 +24,12 @@ def command_of(name: str) -> Command:
     return found
 
 
+def commands_of(name: str) -> list[Command]:
+    """A command, or those inside it."""
+    command = command_of(name)
+    return [inside for _, inside in command.subcommands(click.Context(command))] or [command]
+
+
 def test_help_comes_at_once() -> None:
     # Seconds of work, which is what it takes where no other process is in the way.
     seconds = []
@@ -78,17 +84,29 @@ def test_every_command_has_help_and_examples(cli: Callable[..., Any], name: str)
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_says_what_it_does_under_a_heading(name: str) -> None:
-    for option in command_of(name).params:
+    for option in (option for command in commands_of(name) for option in command.params):
         if isinstance(option, click.Option):
             assert isinstance(option, Option), option.name
             assert option.help, option.name
             assert option.help[0].isupper(), option.name
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+# It gives no report of its own.
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "serve"])
 def test_every_command_has_the_options_that_all_share(name: str) -> None:
-    found = {flag for option in command_of(name).params for flag in option.opts}
+    found = {flag for option in commands_of(name)[0].params for flag in option.opts}
     assert {"--format", "--out", "--level", "--seed", "--quiet"} <= found
+
+
+def test_every_command_inside_another_has_help_and_examples(cli: Callable[..., Any]) -> None:
+    for name in COMMANDS:
+        for inside, command in command_of(name).subcommands(click.Context(command_of(name))):
+            found = cli(name, inside, "--help")
+            assert found.code == 0
+            assert command.examples
+            for says, line in command.examples:
+                assert f"  # {says}\n  {line}\n" in found.out
+                assert f"assay {name} {inside}" in line
 
 
 @pytest.mark.parametrize(
@@ -98,7 +116,7 @@ def test_every_command_has_the_options_that_all_share(name: str) -> None:
         (["xyz"], f"there is no command 'xyz'; there are {', '.join(COMMANDS)}."),
         (["--colour"], "No such option"),
         (["evaluate"], "missing FILE; or give counts with --cells or --matrix"),
-        (["evaluate", "x", "--treshold", "1"], "Did you mean '--threshold'?"),
+        (["evaluate", "x", "--treshold", "1"], "'--threshold'?"),
     ],
 )
 def test_what_is_mistyped_is_told_what_is_near(

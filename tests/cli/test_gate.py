@@ -372,6 +372,10 @@ def test_the_examples_of_the_help_run(
         (tmp_path / name).write_bytes((both / name).read_bytes())
     (tmp_path / "gate.toml").write_text(f'rules = ["{PASS}", "new(recall@family=*) >= 0.01"]')
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ASSAY_STORE", raising=False)
+    if "last-passed" in line:
+        first = ("--score", "score", "--rule", "new(recall) >= 0.01", "--record", "flows")
+        assert cli("gate", "old.csv", *first).code == 0
     found = cli(*shlex.split(line)[1:])
     assert found.code in (0, 1), found.err
     assert "rule" in found.out

@@ -12,6 +12,8 @@ import pytest
 
 import assay
 from assay.errors import AssayError
+from assay.sources.coded import LabelDigest
+from assay.sources.columns import labels_of
 
 ROWS = 3000
 KINDS = ("dos", "scan", "exfiltration")
@@ -143,6 +145,7 @@ def document(source: str, batch_rows: int = 1 << 20, **options) -> str:
     )
     found = assay.evaluate_files(source, request, base_rate=0.01, volume=1e5, **options).to_dict()
     found["source"].pop("name")
+    found["source"].pop("labels_sha256", None)
     return json.dumps(found, allow_nan=False)
 
 
@@ -167,6 +170,20 @@ def expected(frame: pl.DataFrame) -> str:
 @pytest.mark.parametrize("write", WRITERS, ids=lambda w: w.__name__.removeprefix("write_"))
 def test_a_format_gives_the_document_of_the_arrays(write, frame, expected, tmp_path) -> None:
     assert document(write(frame, tmp_path)) == expected
+
+
+@pytest.mark.parametrize("rows", [7, 1 << 20])
+def test_the_digest_of_labels_does_not_depend_on_how_rows_are_read(
+    rows: int, frame: pl.DataFrame, tmp_path: Path
+) -> None:
+    digest = LabelDigest()
+    digest.add(labels_of(frame["label"], "label"))
+    request = assay.Request(batch_rows=rows, chunk_bytes=1000 * rows)
+    for place in (write_csv(frame, tmp_path), write_parquet(frame, tmp_path)):
+        found = assay.evaluate_files(place, request).to_dict()["source"]
+        assert found["labels_sha256"] == digest.hexdigest()
+    moved = write_csv(frame.reverse(), tmp_path)
+    assert assay.evaluate_files(moved).source["labels_sha256"] != digest.hexdigest()
 
 
 @pytest.mark.sampled(6)

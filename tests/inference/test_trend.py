@@ -8,7 +8,9 @@ import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import linregress
+from statsmodels.stats.proportion import confint_proportions_2indep
 
+from assay.errors import MethodError
 from assay.inference import Estimate, Wilson
 from assay.inference.trend import (
     MOVER,
@@ -19,6 +21,7 @@ from assay.inference.trend import (
     combined,
     over_defined,
     slope,
+    unpaired_difference,
 )
 
 shares = st.tuples(st.integers(0, 60), st.integers(0, 60)).filter(lambda cell: sum(cell) > 0)
@@ -134,3 +137,56 @@ def test_an_infinite_end_is_kept_only_where_it_counts() -> None:
 
 def test_no_slope_at_all_has_p_1() -> None:
     assert slope(range(3), [share(50, 50)] * 3).p == 1
+
+
+# -- two estimates of rows of their own ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "table", [(56, 70, 48, 80), (9, 10, 3, 10), (10, 10, 0, 20), (5, 56, 0, 29)]
+)
+def test_of_wilson_intervals_it_is_newcombes_method(table: tuple[int, int, int, int]) -> None:
+    x, n, y, m = table
+    difference, _ = unpaired_difference(share(y, m - y), share(x, n - x))
+    low, high = confint_proportions_2indep(x, n, y, m, compare="diff", method="newcomb")
+    assert (difference.low, difference.high) == pytest.approx((low, high), abs=1e-9)
+    assert (difference.value, difference.n) == (pytest.approx(x / n - y / m), n + m)
+
+
+@given(shares, shares, st.sampled_from([0.8, 0.95, 0.99]))
+def test_laws_of_an_unpaired_difference(
+    a: tuple[int, int], b: tuple[int, int], level: float
+) -> None:
+    old, new = share(*a, level), share(*b, level)
+    difference, p = unpaired_difference(old, new)
+    assert difference.low <= difference.value <= difference.high
+    # p is below the error exactly where the interval leaves out 0.
+    outside = difference.low > 0 or difference.high < 0
+    ends = (abs(difference.low), abs(difference.high))
+    if min(ends) > 1e-9:
+        assert outside == (p < 1 - level)
+    swapped, same_p = unpaired_difference(new, old)
+    assert (swapped.low, swapped.high) == pytest.approx((-difference.high, -difference.low))
+    assert same_p == pytest.approx(p)
+
+
+def test_two_equal_estimates_do_not_differ() -> None:
+    difference, p = unpaired_difference(share(5, 4), share(5, 4))
+    assert (difference.value, p) == (0, 1)
+
+
+def test_what_is_missing_is_said() -> None:
+    nothing = Estimate(math.nan, undefined="there are no rows")
+    difference, p = unpaired_difference(nothing, share(5, 4))
+    assert difference.undefined == "there are no rows"
+    assert math.isnan(p)
+    difference, p = unpaired_difference(Estimate(0.5), share(5, 5))
+    assert difference.value == 0
+    assert "no interval: one of the two" in str(difference.note)
+    assert math.isnan(p)
+    with pytest.raises(MethodError, match=r"intervals of 0.9 and 0.95 .* one level="):
+        unpaired_difference(share(5, 4, 0.9), share(5, 4))
+
+
+def test_estimates_without_spread_differ_for_sure() -> None:
+    assert unpaired_difference(Estimate(0.5, 0.5, 0.5), Estimate(0.6, 0.6, 0.6))[1] == 0

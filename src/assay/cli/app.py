@@ -31,7 +31,9 @@ COMMANDS = (
     "predict",
     "check",
     "show",
+    "runs",
     "measures",
+    "serve",
     "demo",
 )
 

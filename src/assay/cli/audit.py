@@ -10,6 +10,7 @@ from assay.cli.command import Command, Option
 from assay.cli.errors import NO
 from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.provenance import Making, must_not_replace
+from assay.cli.recording import recording
 from assay.cli.reporting import Reporting, reporting
 
 FORMATS = ("toml", "json")
@@ -37,6 +38,7 @@ EXAMPLES = (
     help="The format of the claims, where name and content don't tell.",
 )
 @FIGURES
+@recording()
 @reporting
 @click.pass_context
 def command(

@@ -15,6 +15,7 @@ from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import named, read_part, reading_of, reading_only, within_memory
 from assay.cli.recipes import heard
+from assay.cli.recording import recording
 from assay.cli.reporting import TERMINAL, Reporting, reporting
 from assay.errors import LabelError, install_line
 
@@ -73,6 +74,7 @@ _column = partial(click.option, cls=Option, section="Columns", metavar="COL")
     metavar="RECIPE",
     help="Train it, and again without what leaks: a recipe, or your own as package.module:factory.",
 )
+@recording()
 @reporting
 @click.pass_context
 def command(

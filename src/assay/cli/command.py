@@ -47,6 +47,10 @@ class Command(click.Command):
             with formatter.section(heading):
                 formatter.write_dl([record for record in records if record is not None])
 
+    def subcommands(self, ctx: click.Context) -> list[tuple[str, Command]]:  # noqa: ARG002
+        """The commands inside this one; most have none."""
+        return []
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples."""
         with formatter.section("Examples"):
@@ -54,3 +58,32 @@ class Command(click.Command):
                 formatter.write(f"{'':>{formatter.current_indent}}# {says}\n")
                 formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
         super().format_epilog(ctx, formatter)
+
+
+class CommandGroup(Command, click.Group):
+    """A command that holds others; what is not the name of one belongs to the ``usual`` one."""
+
+    def __init__(self, *args: Any, usual: str, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.usual = usual
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse a command line; the usual command need not be named."""
+        helps = ctx.help_option_names
+        if not args or (args[0] not in self.commands and args[0] not in helps):
+            args = [self.usual, *args]
+        return super().parse_args(ctx, args)
+
+    def subcommands(self, ctx: click.Context) -> list[tuple[str, Command]]:
+        """The commands inside this one, in the order in which they were added."""
+        found = [(name, self.get_command(ctx, name)) for name in self.commands]
+        return [(name, command) for name, command in found if isinstance(command, Command)]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the form is click's
+        """The names of the commands in their order."""
+        return list(self.commands)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, and the commands."""
+        super().format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)

@@ -18,6 +18,7 @@ from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, judging, one_of_them
 from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import files_or_none, named, reading_only, within_memory
+from assay.cli.recording import must_keep_rows, recording, rows_of_models
 from assay.cli.reporting import TERMINAL, Reporting, reporting
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ _column = partial(click.option, cls=Option, section="Columns")
     help="Write the rows that flipped, as .csv, .jsonl or .parquet.",
 )
 @FIGURES
+@recording(rows=True)
 @reporting
 @click.pass_context
 def command(
@@ -166,6 +168,9 @@ def command(
     one_of_them(positive, negative)
     _must_make_sense(files, models, folds, at, thresholds)
     reporting.check()
+    if folds is not None and reporting.recording.keep_rows:
+        raise click.UsageError("--keep-rows says nothing of --folds; leave it out")
+    must_keep_rows(reporting.recording, files, request)
     inputs = [*files, *([folds] if folds else [])]
     check_figures(figures)
     elsewhere = [column.rpartition(":")[0] for _, column in models if ":" in column]
@@ -190,7 +195,7 @@ def command(
                 models,
                 request,
                 id_column=id_column,
-                keep_rows=flips is not None,
+                keep_rows=flips is not None or reporting.recording.keep_rows,
                 reading=progress,
                 positive=positive,
                 negative=negative,
@@ -222,7 +227,12 @@ def command(
         written = write_flips(flips, comparison, compared.matched)
         reporting.say(f"wrote {written:,} rows that flipped to {flips}")
     draw(comparison.plot, figures, reporting)
-    reporting.deliver(document)
+    matched = None if compared is None else compared.matched
+    if comparison.decided is not None:
+        positive = comparison.decided.rows.labelling.positive
+    reporting.deliver(
+        document, rows=lambda: None if matched is None else rows_of_models(matched, positive)
+    )
 
 
 def _must_make_sense(
@@ -306,6 +316,7 @@ def _source(compared: Compared) -> RowSource:
         "rows_used": compared.rows_used,
         "rows_refused": rows.rows_refused,
         "refused": [refused_row(refused) for refused in rows.refused],
+        "labels_sha256": rows.labels_sha256,
     }
 
 

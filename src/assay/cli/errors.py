@@ -38,7 +38,7 @@ NO_MEMORY = (
 _OPTIONS = {
     **{name: name for name in ("positive", "negative", "labels", "threshold", "volume", "level")},
     **{name: name for name in ("unknown", "label", "score", "decision", "probabilities")},
-    **{name: name for name in ("id", "glob", "matrix", "delimiter")},
+    **{name: name for name in ("id", "glob", "matrix", "delimiter", "store")},
     "base_rate": "base-rate",
     "cost_fp": "cost-fp",
     "cost_fn": "cost-fn",
@@ -59,6 +59,9 @@ _OPTIONS = {
     "new": "score",
     "old": "baseline",
     "old_threshold": "baseline-threshold",
+    "port": "port",
+    "token_file": "token-file",
+    "public_url": "public-url",
 }
 _ARGUMENT = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_OPTIONS)})=(?=(['\"\w.+-])?)")
 # Arguments whose values are written without quotes.

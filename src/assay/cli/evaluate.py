@@ -35,6 +35,7 @@ from assay.cli.judging import (
 from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import files_or_none, named, reading, within_memory
+from assay.cli.recording import ID, kept_rows, must_keep_rows, recording
 from assay.cli.reporting import TERMINAL, Reporting, reporting
 
 if TYPE_CHECKING:
@@ -72,6 +73,10 @@ EXAMPLES = (
     (
         "how it decays month by month, and what the 50 highest scores of each day bring",
         "assay evaluate predictions.csv --time time --period month --top 50",
+    ),
+    (
+        "kept, with its rows, so that the next one can be compared with it",
+        "assay evaluate predictions.csv --record flows --keep-rows",
     ),
     (
         "a page to open in a browser or to send on",
@@ -152,6 +157,8 @@ EXAMPLES = (
 )
 @MODE
 @FIGURES
+@ID
+@recording(rows=True)
 @reporting
 @click.pass_context
 def command(
@@ -159,6 +166,7 @@ def command(
     /,
     *,
     files: tuple[str, ...],
+    id_column: str | None,
     cells: str | None,
     matrix: str | None,
     orientation: str | None,
@@ -202,6 +210,7 @@ def command(
         )
     method = _method(interval, resamples, reporting)
     reporting.check()
+    must_keep_rows(reporting.recording, files, request, id_column)
     inputs = files if counts is None else counts.files
     must_not_replace(reporting.out, inputs, request)
     check_figures(figures)
@@ -241,7 +250,11 @@ def command(
     for line in _said(evaluation, request, reporting):
         reporting.say(line)
     draw(evaluation.plot, figures, reporting)
-    reporting.deliver(document)
+    reporting.deliver(
+        document,
+        tally=evaluation.tally,
+        rows=lambda: kept_rows(files, request, id_column, evaluation.positive),
+    )
 
 
 def _of_counts(counts: GivenCounts, arguments: dict[str, Any]) -> Evaluation:

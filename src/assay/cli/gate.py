@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,14 +18,17 @@ from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, judging, one_of_them
 from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import named, reading_only, within_memory
+from assay.cli.recording import Recording, must_keep_rows, recording, rows_of_models
 from assay.cli.reporting import Reporting, check_place, reporting, write
 from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.decisions import Gate, Rule
-    from assay.sources.files import Request
+    from assay.sources.files import Matched, Request
+    from assay.store import KeptRows, Run
 
 _WITH_BASELINE = "assay gate new.csv --baseline old.csv --id flow --score score"
+_WITH_LAST = "assay gate new.csv --score score --id flow --baseline last-passed --record flows"
 EXAMPLES = (
     (
         "at most one point of detection may be lost, both models at 10% false alarms",
@@ -38,6 +41,10 @@ EXAMPLES = (
     (
         "rules from a file, each family by itself, a report for the build server",
         f"{_WITH_BASELINE} --family family --rules gate.toml --junit gate.xml",
+    ),
+    (
+        "against the last gate that passed, and kept for the next one",
+        f"{_WITH_LAST} --rule 'new-old(recall) >= -0.01'",
     ),
     (
         "a comment for the pull request",
@@ -85,8 +92,9 @@ _rule = partial(click.option, cls=Option, section="Rules")
     "--baseline",
     cls=Option,
     section="Files and rows",
-    metavar="FILE",
-    help="The old model's predictions of the same rows; needed where a rule names old.",
+    metavar="FILE|RUN",
+    help="The old model's predictions of the same rows; run:ID for a run that was kept, "
+    "last-passed for the last gate that passed.",
 )
 @reading_only(
     *("label", "family", "count", "cluster"),
@@ -114,6 +122,7 @@ _rule = partial(click.option, cls=Option, section="Rules")
     help="How often a bootstrap draws.  [default: 1000, more where the level asks for it]",
 )
 @FIGURES
+@recording(rows=True)
 @reporting
 @click.pass_context
 def command(
@@ -146,8 +155,17 @@ def command(
     its whole interval keeps the bound, fails when none of it does, and is undecided otherwise. Ends
     with 0 if all rules pass, and with 1 if any fails or is undecided.
     """
-    inputs = [file] if baseline is None else [file, baseline]
+    judging_rows = _Rows()
+    if baseline is not None and _is_run(baseline):
+        judging_rows.old = _old_run(baseline, reporting.recording)
+        if reporting.recording.name is None:
+            # The store was named for the baseline.
+            reporting = replace(reporting, recording=replace(reporting.recording, store=None))
+    old_run = judging_rows.old
+    needs_rows = old_run is not None or reporting.recording.name is not None
+    inputs = [file] if baseline is None or old_run is not None else [file, baseline]
     reporting.check()
+    must_keep_rows(reporting.recording, inputs, request)
     must_not_replace(reporting.out, inputs, request)
     if junit is not None:
         _check_junit(junit, reporting.out, [*inputs, *([] if rule_file is None else [rule_file])])
@@ -162,7 +180,7 @@ def command(
     _check_needs(
         asked, has_old=has_old, has_family=request.family is not None or negative is not None
     )
-    if baseline is not None and id_column is None:
+    if len(inputs) > 1 and id_column is None:
         raise click.UsageError(
             "--baseline needs --id, the column that names a row in both files: rows are matched "
             "by it, never by their order"
@@ -177,7 +195,7 @@ def command(
             request,
             rules=asked,
             score=score,
-            baseline=baseline,
+            baseline=None if old_run is not None else baseline,
             baseline_score=baseline_score,
             id_column=id_column,
             positive=positive,
@@ -191,7 +209,10 @@ def command(
             seed=reporting.seed,
             progress=progress,
             resampling=_resampling(progress),
+            judge=judging_rows.judge if needs_rows else None,
         )
+        if old_run is not None:
+            found = replace(found, source={**found.source, "baseline": f"run:{old_run.id}"})
         found = replace(found, allow_undecided=allow_undecided)
         document = document_of(found, making.provenance())
     for line in _said(found, request.label):
@@ -202,9 +223,54 @@ def command(
         write(junit, drawn(document, "junit"))
         reporting.say(f"wrote {junit} (JUnit)")
     draw(found.plot, figures, reporting)
-    reporting.deliver(document)
+    tally = judging_rows.tally() if reporting.recording.name is not None else None
+    reporting.deliver(document, tally=tally, rows=lambda: judging_rows.kept(found.positive))
     if found.outcome == "fail" or (found.outcome == "undecided" and not allow_undecided):
         context.exit(NO)
+
+
+def _is_run(baseline: str) -> bool:
+    return baseline.startswith("run:") or baseline.partition("~")[0] in ("last", "last-passed")
+
+
+def _old_run(baseline: str, recording: Recording) -> Run:
+    """The run that is the baseline; of the same name, where the gate is recorded under one."""
+    from assay.store import Store
+
+    with Store(recording.store, read_only=True) as store:
+        return store.find(baseline, name=recording.name).loaded()
+
+
+@dataclass
+class _Rows:
+    """The rows of the new model, for a baseline that is a run, and to be kept."""
+
+    old: Run | None = None
+    matched: Matched | None = None
+    given: dict[str, Any] = field(default_factory=dict)
+
+    def judge(self, matched: Matched, given: dict[str, Any]) -> Gate:
+        """Judge the rules, against the run where there is one."""
+        from assay import gate
+        from assay.store.baseline import gate_against_run
+
+        self.matched, self.given = matched, given
+        if self.old is None:
+            return gate(**given)
+        return gate_against_run(self.old, self.kept(None), **given)
+
+    def kept(self, positive: str | None) -> KeptRows:
+        """The rows with what both models said of them."""
+        assert self.matched is not None  # noqa: S101 - judged before
+        return rows_of_models(self.matched, positive)
+
+    def tally(self) -> Any:
+        """What was counted of the new model."""
+        from assay import count
+
+        named = ("positive", "negative", "labels", "threshold", "counts")
+        said = {"y_score": self.given["new"], "y_pred": self.given["new_decision"]}
+        return count(self.given["y_true"], **said, **{key: self.given[key] for key in named})
 
 
 def _rules(written: tuple[str, ...], path: Path | None) -> tuple[Rule, ...]:

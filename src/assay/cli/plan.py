@@ -17,6 +17,7 @@ from assay.cli.judging import (
     judging,
 )
 from assay.cli.provenance import Making
+from assay.cli.recording import recording
 from assay.cli.reporting import Reporting, reporting
 
 EXAMPLES = (
@@ -95,6 +96,7 @@ EXAMPLES = (
     metavar="X",
     help="The share that the interval of --width will be about.  [default: 0.5, the widest]",
 )
+@recording()
 @reporting
 @click.pass_context
 def command(

@@ -44,7 +44,7 @@ class Making:
 
         self._context, self._reporting = context, reporting
         self._started = time.monotonic()
-        told = always or reporting.face in TELL_HOW
+        told = always or reporting.face in TELL_HOW or reporting.recording.name is not None
         # Counts that were typed have no file behind them.
         self._hashing = Hashing(files, request, maybe) if told and files and request else None
 

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,10 +17,12 @@ import click
 from assay.cli import aside
 from assay.cli.command import Option
 from assay.cli.errors import OutputError, say
+from assay.cli.recording import Recording
 from assay.cli.values import FilePath, share
 
 if TYPE_CHECKING:
     from assay.report import Document, Report
+    from assay.store import KeptRows
 
 Function: TypeAlias = Callable[..., Any]
 
@@ -53,9 +55,11 @@ class Reporting:
     level: float
     seed: int
     quiet: bool
+    recording: Recording = field(default_factory=Recording)
 
     def check(self) -> None:
         """Refuse now what could not be written after a long wait."""
+        self.recording.check()
         if self.out is not None:
             check_place(self.out)
         elif self.face == "html" and sys.stdout is not None and sys.stdout.isatty():
@@ -64,10 +68,19 @@ class Reporting:
                 "with > or |"
             )
 
-    def deliver(self, document: Document | Report) -> None:
-        """Write a document to where it was asked for."""
+    def deliver(
+        self,
+        document: Document | Report,
+        *,
+        tally: Any = None,
+        rows: Callable[[], KeptRows | None] | None = None,
+    ) -> None:
+        """Keep a document where that was asked for, and write it to where it goes."""
         from assay.report import draw
 
+        if self.recording.name is not None:
+            run = self.recording.keep(document, tally, rows)
+            self.say(f"recorded run {run.id} of {run.name!r}")
         if self.out is not None:
             write(self.out, draw(document, self.face, width=WIDTH))
             self.say(f"wrote {self.out} ({self.face})")
@@ -140,10 +153,18 @@ def reporting(command: Function) -> Function:
 
     @wraps(command)
     def with_reporting(
-        *, face: str | None, out: Path | None, level: float, seed: int, quiet: bool, **others: Any
+        *,
+        face: str | None,
+        out: Path | None,
+        level: float,
+        seed: int,
+        quiet: bool,
+        recording: Recording | None = None,
+        **others: Any,
     ) -> Any:
         out = None if out == STDOUT else out
-        return command(reporting=Reporting(face_of(face, out), out, level, seed, quiet), **others)
+        found = Reporting(face_of(face, out), out, level, seed, quiet, recording or Recording())
+        return command(reporting=found, **others)
 
     found: Function = with_reporting
     for option in (QUIET, SEED, LEVEL, OUT, _FACE):

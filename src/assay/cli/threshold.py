@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ from assay.cli.judging import (
 from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import files, named, reading_only, within_memory
+from assay.cli.recording import ID, kept_rows, must_keep_rows, recording
 from assay.cli.reporting import TERMINAL, Reporting, reporting
 
 if TYPE_CHECKING:
@@ -127,6 +129,8 @@ EXAMPLES = (
     help="How often the threshold is chosen anew for the intervals.",
 )
 @FIGURES
+@ID
+@recording(rows=True)
 @reporting
 @click.pass_context
 def command(
@@ -134,6 +138,7 @@ def command(
     /,
     *,
     files: tuple[str, ...],
+    id_column: str | None,
     request: Request,
     max_far: float | None,
     max_fpr: float | None,
@@ -172,6 +177,7 @@ def command(
     if "-" in files and "-" in holdout:
         raise click.UsageError("standard input can't be both FILE and --holdout")
     reporting.check()
+    must_keep_rows(reporting.recording, files, request, id_column)
     must_not_replace(reporting.out, [*files, *holdout], request)
     check_figures(figures)
     naming = named(files, holdout)
@@ -208,7 +214,8 @@ def command(
     for line in _said(choice, request, reporting):
         reporting.say(line)
     draw(choice.plot, figures, reporting)
-    reporting.deliver(document)
+    scored = replace(request, by_threshold=True)
+    reporting.deliver(document, rows=lambda: kept_rows(files, scored, id_column, choice.positive))
 
 
 def _families(

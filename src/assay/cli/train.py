@@ -20,6 +20,7 @@ from assay.cli.progress import Progress
 from assay.cli.provenance import Making
 from assay.cli.reading import named, read_part, reading_of, reading_only, within_memory
 from assay.cli.recipes import WithRecipes, heard, list_recipes, must_be_installed, setting
+from assay.cli.recording import Recording, recording, rows_of_training
 from assay.cli.reporting import FORMATS, LEVEL, QUIET, SEED, TERMINAL, Reporting
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ _report = partial(click.option, cls=Option, section="Report")
     metavar="DIR",
     help="Keep the run in this folder: model, predictions, report, importance, card.",
 )
+@recording(rows=True)
 @LEVEL
 @SEED
 @QUIET
@@ -162,6 +164,7 @@ def command(
     level: float,
     seed: int,
     quiet: bool,
+    recording: Recording,
 ) -> None:
     """Train a detector on DATA and judge it on rows that it did not learn from.
 
@@ -172,7 +175,7 @@ def command(
     started = time.time()
     must_be_installed("train")
     one_of_them(positive, negative)
-    reporting = Reporting(face, None, level, seed, quiet)
+    reporting = Reporting(face, None, level, seed, quiet, recording)
     reporting.check()
     chosen = _recipe(recipe, dict(settings), text)
     scheme = _scheme(validation, seed)
@@ -234,7 +237,7 @@ def command(
         run_folder.write_folder(out, kept)
         for line in run_folder.told(out, kept):
             reporting.say(line)
-    reporting.deliver(document)
+    reporting.deliver(document, tally=run.evaluation.tally, rows=lambda: rows_of_training(run, id_))
 
 
 # -- what was asked --------------------------------------------------------------------------------

@@ -341,6 +341,7 @@ def _source_counts(evaluation: Evaluation) -> RowSource:
     refused = list(evaluation.source.get("refused", ()))
     rows_refused = evaluation.source.get("rows_refused", len(refused))
     reasons = evaluation.source.get("reasons")
+    digest = evaluation.source.get("labels_sha256")
     return {
         "name": evaluation.source["name"],
         "rows_read": evaluation.source["rows_read"],
@@ -348,6 +349,7 @@ def _source_counts(evaluation: Evaluation) -> RowSource:
         "rows_refused": rows_refused,
         "refused": refused,
         **({"reasons": dict(reasons)} if reasons else {}),
+        **({"labels_sha256": digest} if digest else {}),
     }
 
 

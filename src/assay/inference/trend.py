@@ -20,11 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from assay.errors import MethodError
 from assay.inference.estimate import Estimate
 from assay.inference.quantiles import chi_square_p, normal, normal_p, student, student_p
 
 MOVER = "mover"
 RESIDUAL_T = "residual t"
+# Levels of one number, though one was read back from text.
+_SAME_LEVEL = 1e-9
 # Below this p of no scatter but sampling error, the slope has its interval from the scatter.
 SCATTER = 0.2
 ONE_PERIOD = "there is one period; a course over time needs two"
@@ -132,6 +135,35 @@ def _scatter_p(x: npt.NDArray[np.float64], estimates: Sequence[Estimate]) -> flo
 def change(estimates: Sequence[Estimate]) -> Estimate:
     """The last value less the first."""
     return combined([-1, 1], [estimates[0], estimates[-1]])
+
+
+def unpaired_difference(old: Estimate, new: Estimate) -> tuple[Estimate, float]:
+    """New less old, of rows of their own, with its interval by MOVER, and the p of no difference.
+
+    Of two Wilson intervals that is Newcombe's method 10 (Newcombe 1998). It misleads where both
+    estimates are of the same rows: it is too wide then, as a rule, and a paired comparison tells
+    more.
+
+    >>> old = Estimate(56 / 70, 0.6918, 0.8773, n=70)
+    >>> new = Estimate(48 / 80, 0.4905, 0.7004, n=80)
+    >>> difference, p = unpaired_difference(old, new)
+    >>> difference, round(p, 3)
+    (-0.200 [-0.334, -0.052], 0.008)
+    """
+    if not math.isclose(old.level, new.level, abs_tol=_SAME_LEVEL):
+        raise MethodError(
+            f"intervals of {old.level:g} and {new.level:g} can't be taken together: make both "
+            f"estimates with one level="
+        )
+    undefined = next((each for each in (old, new) if math.isnan(each)), None)
+    if undefined is not None:
+        reason = undefined.undefined or "one of the two values is undefined"
+        return Estimate(math.nan, level=old.level, undefined=reason), math.nan
+    difference = combined([-1, 1], [old, new])
+    if math.isnan(difference.low):
+        note = "no interval: one of the two estimates has none"
+        return difference.changed(note=note), math.nan
+    return difference, _p(difference)
 
 
 def over_defined(

@@ -176,7 +176,7 @@ def _unknown(schema: str, known: Mapping[str, Any]) -> str:
     name, _, version = schema.rpartition("/")
     mine = next((each for each in known if each.rpartition("/")[0] == name), None)
     if mine is not None and version.isdecimal():
-        from assay import __version__
+        from assay.errors import __version__
 
         return f"is of another version than this one reads, {mine!r} (assay {__version__}): update"
     return f"is no document that can be drawn; there are {', '.join(known)}"

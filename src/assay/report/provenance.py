@@ -59,7 +59,7 @@ class Provenance(Recorded):
         seconds: float | None = None,
     ) -> Provenance:
         """The provenance of a document that is made now, by this version, in this directory."""
-        from assay import __version__
+        from assay.errors import __version__
 
         return cls(
             __version__,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -58,6 +60,44 @@ class Labels:
         renumber = np.empty(len(ordered), self.codes.dtype)
         renumber[[self.names.index(name) for name in ordered]] = np.arange(len(ordered))
         return Labels(renumber[self.codes], ordered, self.kind)
+
+
+class LabelDigest:
+    """Tells whether the labels of rows, in their order, are the same as those of other rows.
+
+    Rows may come in pieces of any size, and each piece may number its labels in its own way.
+
+    >>> digests = [LabelDigest(), LabelDigest()]
+    >>> digests[0].add(Labels(np.array([0, 1]), ("normal", "attack"), "text"))
+    >>> digests[1].add(Labels(np.array([0]), ("normal",), "text"))
+    >>> digests[1].add(Labels(np.array([0]), ("attack",), "text"))
+    >>> digests[0].hexdigest() == digests[1].hexdigest()
+    True
+    """
+
+    # Labels are numbered as they are first seen; this byte stands for those that do not fit.
+    _MORE = 255
+
+    def __init__(self) -> None:
+        self._position: dict[str, int] = {}
+        self._codes, self._more = hashlib.sha256(), hashlib.sha256()
+
+    def add(self, labels: Labels) -> None:
+        """Further rows."""
+        unseen = [i for i, name in enumerate(labels.names) if name not in self._position]
+        first = {i: np.flatnonzero(labels.codes == i)[:1].tolist() for i in unseen}
+        for i in sorted((i for i in unseen if first[i]), key=first.__getitem__):
+            self._position[labels.names[i]] = len(self._position)
+        numbers = np.array([self._position.get(name, 0) for name in labels.names] or [0], np.uint32)
+        self._codes.update(np.minimum(numbers, self._MORE).astype(np.uint8)[labels.codes].data)
+        if len(self._position) > self._MORE:
+            codes = numbers[labels.codes]
+            self._more.update(codes[codes >= self._MORE].astype("<u4").data)
+
+    def hexdigest(self) -> str:
+        """The digest of all rows so far, by the names of their labels."""
+        parts = [list(self._position), self._codes.hexdigest(), self._more.hexdigest()]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -115,12 +115,14 @@ def compare(
     rule = question.rule
     _must_be_scores(rule, decisions, threshold)
     reasons: dict[str, int] = {}
+    positions = None
     if skips(on_bad_row):
+        y_true = y_true if hasattr(y_true, "__len__") else list(y_true)
         every = {"y_true": y_true, "counts": counts, "clusters": clusters}
-        every |= {"families": families, "ids": ids}
+        every |= {"families": families, "ids": ids, "positions": np.arange(len(y_true))}
         models = [{kind: column} for column in columns.values()]
         reasons, (every, *models) = good_rows(every, *models)
-        y_true, counts, clusters, families, ids = every.values()
+        y_true, counts, clusters, families, ids, positions = every.values()
         columns = {name: model[kind] for name, model in zip(columns, models, strict=True)}
     if decisions is not None and labels is None:
         labels = common_labels(y_true, columns)
@@ -152,7 +154,10 @@ def compare(
     decided = None
     if counted.decisions is not None:
         at_each = {name: tally.threshold for name, tally in counted.tallies.items()}
-        decided = DecidedRows(replace(rows, thresholds=at_each), *_kept(rows.first, counts, ids))
+        kept, names = _kept(rows.first, counts, ids)
+        if positions is not None:
+            kept = positions if kept is None else positions[kept]
+        decided = DecidedRows(replace(rows, thresholds=at_each), kept, names)
     comparison = question.answer(counted, together)
     notes = (*refusal_notes(reasons), *comparison.notes)
     return replace(comparison, notes=notes, decided=decided)

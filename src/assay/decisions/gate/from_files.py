@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from assay.decisions.gate.counting import counted_gate
 from assay.decisions.gate.gate import gate, judged_rules, must_have_models, parsed_rules
@@ -19,6 +19,9 @@ from assay.sources.files import Matched, Model, Progress, Request, Rows, read_mo
 from assay.sources.files.inputs import STDIN
 from assay.sources.files.model_lots import ModelReading
 from assay.sources.files.request import RowSource, refused_row
+
+# Judges the rows that were read, given the arguments of a gate.
+Judge: TypeAlias = Callable[[Matched, dict[str, Any]], Gate]
 
 
 def gate_files(
@@ -41,11 +44,14 @@ def gate_files(
     seed: int = SEED,
     progress: Progress = silent,
     resampling: Callable[[int, int], None] | None = None,
+    judge: Judge | None = None,
 ) -> Gate:
     r"""Judge the predictions of a file by rules, beside those of a baseline on the same rows.
 
     The baseline is another file, matched by ``id_column``, or another column of the same file.
-    A column whose values are all labels holds decisions instead of scores.
+    A column whose values are all labels holds decisions instead of scores. ``judge`` takes the
+    place of :func:`assay.gate`, for rules about a model whose rows are elsewhere; the rows are kept
+    in memory then.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -71,7 +77,7 @@ def gate_files(
     }
     rows: Rows | None = None
     here = all(model.file == file for model in models) and file != STDIN
-    if here and id_column is None and request.cluster is None:
+    if here and id_column is None and request.cluster is None and judge is None:
         asked = replace(request, score=None, decision=None, probabilities={})
         reading = ModelReading(
             [file],
@@ -106,8 +112,8 @@ def gate_files(
     columns = dict(found.columns)
     sliced = columns.get("slices", {})
     family = found.family or FAMILY
-    judged = gate(
-        columns["y_true"],
+    given: dict[str, Any] = dict(
+        y_true=columns["y_true"],
         rules=rules,
         new=found.scores.get(NEW),
         old=found.scores.get(OLD),
@@ -122,6 +128,7 @@ def gate_files(
         level=level,
         **options,
     )
+    judged = gate(**given) if judge is None else judge(found, given)
     source = _source(found, found.files[0] if found.files else None)
     return replace(judged, source=source, notes=(*found.notes, *judged.notes))
 
@@ -156,4 +163,5 @@ def _source(found: Rows | Matched, baseline: str | None) -> RowSource:
         "rows_refused": found.rows_refused,
         "refused": [refused_row(refused) for refused in found.refused],
         "chosen": dict(found.chosen),
+        "labels_sha256": found.labels_sha256,
     }

@@ -316,6 +316,7 @@ def _counted(source: Mapping[str, Any], swept: Swept) -> RowSource:
         "positives": swept.positives,
         "negatives": swept.negatives,
         "chosen": source.get("chosen", {}),
+        **({"labels_sha256": source["labels_sha256"]} if source.get("labels_sha256") else {}),
     }
 
 

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from assay import __version__
-from assay.errors import InputError
+from assay.errors import InputError, __version__
 
 if TYPE_CHECKING:
     import polars as pl

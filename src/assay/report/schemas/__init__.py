@@ -17,7 +17,9 @@ SCHEMAS = (
     "assay.gate/1",
     "assay.measures/1",
     "assay.plan/1",
+    "assay.runs/1",
     "assay.threshold/1",
+    "assay.trend/1",
 )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError
+from assay.sources.coded import LabelDigest
 from assay.sources.columns import TEXT, native
 from assay.sources.files.bad_rows import LISTED, BadRows, must_be_a_number, place_in, where
 from assay.sources.files.builders import LabelCodes, NameCodes, Numbers, Texts
@@ -154,6 +155,7 @@ class Collector:
         self.rows_read = 0
         self.rows_labelled = 0
         self.doubtful: dict[str, list[Refused]] = {column: [] for column in roles.models or ()}
+        self.digest = LabelDigest()
         self._before = 0
 
     def begin(self, table: Table, *, whole: bool = True) -> None:
@@ -256,6 +258,8 @@ class Collector:
         taken, rest = self.labelled, self.unlabelled
         self.labelled = Store(self._roles, labelled=True)
         columns = taken.done()
+        if "y_true" in columns:
+            self.digest.add(columns["y_true"])
         if rest is None or not rest.rows:
             return columns, None
         self.unlabelled = Store(self._roles, labelled=False)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, LabelError
-from assay.sources.coded import Labels
+from assay.sources.coded import LabelDigest, Labels
 from assay.sources.files.bad_rows import LISTED, where
 from assay.sources.files.formats import TEXTS, by_name
 from assay.sources.files.inputs import STDIN, is_named, shown
@@ -66,6 +66,13 @@ class Matched:
     family: str | None = None
     files: tuple[str, ...] = ()
     probabilities: Mapping[str, Mapping[Any, Array]] = field(default_factory=dict)
+
+    @property
+    def labels_sha256(self) -> str:
+        """The digest of the labels in their order."""
+        digest = LabelDigest()
+        digest.add(self.columns["y_true"])
+        return digest.hexdigest()
 
 
 def read_models(

@@ -105,6 +105,7 @@ class Reading:
             family=self.roles.family,
             time=self.roles.time,
             doubtful={column: tuple(rows) for column, rows in collector.doubtful.items()},
+            labels_sha256=collector.digest.hexdigest(),
         )
 
 

@@ -88,7 +88,8 @@ class RowSource(TypedDict, total=False):
     """Where the rows of a result came from, how many were used, and which were refused.
 
     ``reasons`` counts the refused rows of a database, ``chosen`` are the columns that were read,
-    ``files`` those of other models, ``baseline`` that of the old one.
+    ``files`` those of other models, ``baseline`` that of the old one. ``labels_sha256`` is the
+    digest of the labels in their order.
     """
 
     name: str
@@ -101,6 +102,7 @@ class RowSource(TypedDict, total=False):
     positives: float
     negatives: float
     files: list[str]
+    labels_sha256: str | None
     baseline: str | None
 
 
@@ -124,6 +126,7 @@ class Rows:
     moments, of which the days are kept as ``times``. Where several models were asked for,
     ``columns`` also has ``models``, the ``rows`` (counted from 1, over all files) and the ``ids``;
     ``doubtful`` lists, for each model's column, the first rows whose value is no finite number.
+    ``labels_sha256`` is the digest of the labels in their order.
     """
 
     name: str
@@ -137,6 +140,7 @@ class Rows:
     family: str | None = None
     time: str | None = None
     doubtful: Mapping[str, tuple[Refused, ...]] = field(default_factory=dict)
+    labels_sha256: str | None = None
 
     @property
     def source(self) -> dict[str, Any]:
@@ -147,4 +151,5 @@ class Rows:
             "rows_refused": self.rows_refused,
             "refused": [asdict(refused) for refused in self.refused],
             "chosen": dict(self.chosen),
+            "labels_sha256": self.labels_sha256,
         }

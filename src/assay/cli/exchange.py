@@ -1,0 +1,215 @@
+"""``assay runs export`` and ``import``: runs to other programs, and from them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli.command import Command, Option
+from assay.cli.errors import say
+from assay.cli.recording import STORE, opened_store
+from assay.cli.reporting import QUIET, UNUSED_LEVEL, UNUSED_SEED, check_place, print_out, write
+from assay.cli.values import FilePath
+from assay.errors import StoreError
+
+if TYPE_CHECKING:
+    from assay.store import Run, Store
+
+TARGETS = ("json", "openmetrics", "mlflow", "junit", "card")
+# Of these there is one a run.
+_SINGLE = ("junit", "card")
+_PAGE = 500
+
+
+@click.command(
+    cls=Command,
+    name="export",
+    examples=(
+        (
+            "everything, for another store or a backup",
+            "assay runs export --to json --out runs.jsonl",
+        ),
+        (
+            "the last run of each name, for Prometheus",
+            "assay runs export --to openmetrics --out assay.prom",
+        ),
+        ("a gate, for a build server", "assay runs export last-passed --to junit --out gate.xml"),
+        (
+            "runs with a tag into MLflow",
+            "assay runs export --tag release --to mlflow --uri http://localhost:5000",
+        ),
+    ),
+    short_help="Write runs for other programs.",
+)
+@click.argument("runs", nargs=-1, metavar="[RUN...]")
+@click.option(
+    "--to",
+    "target",
+    cls=Option,
+    section="Export",
+    type=click.Choice(TARGETS),
+    required=True,
+    help="JSON lines, which import reads back to the byte; metrics for Prometheus; MLflow; JUnit "
+    "of a gate; the card of a trained model.",
+)
+@click.option("--name", cls=Option, section="Which runs", metavar="NAME", help="Of this name.")
+@click.option("--tag", cls=Option, section="Which runs", metavar="TAG", help="With this tag.")
+@click.option(
+    "--uri",
+    cls=Option,
+    section="Export",
+    metavar="URI",
+    help="Where MLflow keeps its runs.  [default: MLFLOW_TRACKING_URI]",
+)
+@click.option(
+    "--out",
+    cls=Option,
+    section="Export",
+    type=FilePath(),
+    help="Write to this file, whole or not at all, instead of standard output.",
+)
+@STORE
+@UNUSED_LEVEL
+@UNUSED_SEED
+@QUIET
+def export_runs(
+    *,
+    runs: tuple[str, ...],
+    target: str,
+    name: str | None,
+    tag: str | None,
+    uri: str | None,
+    out: Path | None,
+    store: str | None,
+    quiet: bool,
+) -> None:
+    """Write runs for other programs: all of them, those that filters leave, or those named.
+
+    For Prometheus it is the last run of each name. Estimates go with the ends of their intervals.
+    """
+    if uri is not None and target != "mlflow":
+        raise click.UsageError("--uri is where MLflow keeps runs; it goes with --to mlflow")
+    if runs and (name is not None or tag is not None):
+        raise click.UsageError("name runs, or filter them with --name and --tag, not both")
+    if target in _SINGLE and len(runs) != 1:
+        raise click.UsageError(f"--to {target} is of one run: name it, as last")
+    if target == "mlflow" and out is not None:
+        raise click.UsageError("--to mlflow writes into MLflow; leave out --out")
+    if out is not None:
+        check_place(out)
+    with opened_store(store, read_only=True) as kept:
+        if target == "mlflow":
+            from assay.store.exchange import to_mlflow
+
+            number = to_mlflow(tuple(_chosen(kept, runs, name, tag)), uri)
+            say_unless(f"wrote {number:,} runs to MLflow", quiet=quiet)
+            return
+        text, number = _text(kept, target, runs, name, tag)
+    if out is None:
+        print_out(text.encode())
+        return
+    write(out, text)
+    say_unless(
+        f"wrote {number:,} {'run' if number == 1 else 'runs'} to {out} ({target})", quiet=quiet
+    )
+
+
+def _text(
+    store: Store, target: str, runs: Sequence[str], name: str | None, tag: str | None
+) -> tuple[str, int]:
+    """What is written, and of how many runs."""
+    if target == "openmetrics":
+        from assay.store.openmetrics import openmetrics
+
+        last: dict[tuple[str, str], Run] = {}
+        for run in _chosen(store, runs, name, tag):
+            # The newest come first.
+            last.setdefault((run.name, run.kind), run)
+        return openmetrics(last.values()), len(last)
+    if target in _SINGLE:
+        from assay.report import draw
+        from assay.store.reports import drawn_again
+
+        return draw(drawn_again(store.find(runs[0])), target), 1
+    from assay.store.exchange import exported
+
+    found = list(_chosen(store, runs, name, tag))
+    return "".join(exported(reversed(found))), len(found)
+
+
+def _chosen(store: Store, runs: Sequence[str], name: str | None, tag: str | None) -> Iterator[Run]:
+    if runs:
+        yield from (store.find(run) for run in runs)
+        return
+    before = None
+    while True:
+        page = store.runs(name=name, tag=tag, limit=_PAGE, before=before)
+        yield from page.runs
+        if not page.more:
+            return
+        before = page.runs[-1].id
+
+
+@click.command(
+    cls=Command,
+    name="import",
+    examples=(
+        (
+            "what export --to json wrote; runs that are there already stay",
+            "assay runs import runs.jsonl",
+        ),
+        ("the metrics of MLflow's runs", "assay runs import mlruns"),
+        ("the same from its database, under one name", "assay runs import mlflow.db --name flows"),
+    ),
+    short_help="Read runs from an export or from MLflow.",
+)
+@click.argument("place", metavar="FILE|FOLDER")
+@click.option(
+    "--name",
+    cls=Option,
+    section="Which runs",
+    metavar="NAME",
+    help="Of MLflow's runs: record them under this name.  [default: their experiment]",
+)
+@STORE
+@UNUSED_LEVEL
+@UNUSED_SEED
+@QUIET
+def import_runs(*, place: str, name: str | None, store: str | None, quiet: bool) -> None:
+    """Read runs into the store: an export of assay (- for standard input), or MLflow's metrics.
+
+    Runs keep their ids, so that one which is there already is left as it is.
+    """
+    from assay.store.exchange import from_mlflow, imported
+
+    path = Path(place)
+    if place != "-" and not path.exists():
+        raise StoreError(f"there is no file or folder {place}")
+    mlflow = place != "-" and (path.is_dir() or _is_database(path))
+    if name is not None and not mlflow:
+        raise click.UsageError("--name is of MLflow's runs; an export tells its own names")
+    with opened_store(store, read_only=False) as kept:
+        if mlflow:
+            added, known = from_mlflow(kept, path, name=name)
+        elif place == "-":
+            added, known = imported(kept, sys.stdin, "standard input")
+        else:
+            with path.open(encoding="utf-8") as lines:
+                added, known = imported(kept, lines, place)
+    there = f"; {known:,} were there already" if known else ""
+    say_unless(f"read {added:,} {'run' if added == 1 else 'runs'} from {place}{there}", quiet=quiet)
+
+
+def _is_database(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\0"
+
+
+def say_unless(text: str, *, quiet: bool) -> None:
+    """A line on standard error, unless quiet was asked for."""
+    if not quiet:
+        say(text)

@@ -1,0 +1,362 @@
+"""``assay runs``: what was kept with --record, listed, drawn again, followed and compared."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.cli import values
+from assay.cli.command import Command, CommandGroup, Option
+from assay.cli.exchange import export_runs, import_runs, say_unless
+from assay.cli.figures import FIGURES, check_figures, draw
+from assay.cli.recording import STORE, opened_store
+from assay.cli.reporting import (
+    DEFAULT_LEVEL,
+    FORMATS,
+    OUT,
+    QUIET,
+    STDOUT,
+    UNUSED_LEVEL,
+    UNUSED_SEED,
+    Reporting,
+    face_of,
+    print_out,
+    reporting,
+    write,
+)
+from assay.cli.show import FURTHER
+
+if TYPE_CHECKING:
+    from assay.store import Store
+
+KINDS = (
+    *("evaluation", "training", "threshold", "plan", "compare", "audit", "check", "gate"),
+    *("incidents", "monitor", "imported"),
+)
+GATES = ("pass", "fail", "undecided")
+
+EXAMPLES = (
+    ("everything that was kept, newest first", "assay runs"),
+    ("gates that failed", "assay runs list --gate fail"),
+    ("how the detection rate went", "assay runs trend flows --measure recall"),
+    (
+        "the last two runs of one name, beside each other",
+        "assay runs compare last~1 last --name flows",
+    ),
+)
+_filter = partial(click.option, cls=Option, section="Which runs")
+_NAME = _filter("--name", metavar="NAME", help="Of this name.")
+
+
+@click.group(
+    cls=CommandGroup,
+    name="runs",
+    usual="list",
+    examples=EXAMPLES,
+    short_help="List, follow and compare the results that were kept.",
+)
+def command() -> None:
+    """Look at results that were kept with --record, newest first.
+
+    RUN is the id of a run, or its beginning; last, last~1 and so on count back from the newest;
+    last-passed is the last gate that passed. Without a command the runs are listed.
+    """
+
+
+# -- read ------------------------------------------------------------------------------------------
+
+
+@command.command(
+    cls=Command,
+    name="list",
+    examples=(
+        ("the last 50", "assay runs list"),
+        ("gates of one name", "assay runs list --name flows --kind gate"),
+        (
+            "words in names, headlines and notes, as JSON",
+            "assay runs list --search 'flows 96%' --format json",
+        ),
+    ),
+    short_help="List runs, newest first.",
+)
+@_NAME
+@_filter("--kind", type=click.Choice(KINDS), help="Of this kind.")
+@_filter("--gate", type=click.Choice(GATES), help="Gates that came out so.")
+@_filter("--tag", metavar="TAG", help="With this tag.")
+@_filter("--search", metavar="WORDS", help="With these words in name, headline, note or id.")
+@_filter("--before", metavar="RUN", help="Older than this run.")
+@_filter(
+    "--limit",
+    type=click.IntRange(1, 10000),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="So many at most.",
+)
+@STORE
+@reporting
+def list_runs(
+    *,
+    name: str | None,
+    kind: str | None,
+    gate: str | None,
+    tag: str | None,
+    search: str | None,
+    before: str | None,
+    limit: int,
+    store: str | None,
+    reporting: Reporting,
+) -> None:
+    """List runs, newest first, with what each came to."""
+    reporting.check()
+    with opened_store(store, read_only=True) as kept:
+        from assay.store.reports import runs_report
+
+        page = kept.runs(
+            name=name, kind=kind, gate=gate, tag=tag, search=search, before=before, limit=limit
+        )
+        report = runs_report(page, kept.place)
+    reporting.deliver(report)
+
+
+@command.command(
+    cls=Command,
+    name="show",
+    examples=(
+        ("the report of the last run, as when it was made", "assay runs show last"),
+        ("its JSON, byte by byte as it was recorded", "assay runs show 3f9a12 --format json"),
+        ("a page; a gate for a build server", "assay runs show last-passed --out gate.html"),
+    ),
+    short_help="Draw the report of a run again.",
+)
+@click.argument("run", metavar="RUN")
+@_NAME
+@STORE
+@click.option(
+    "--format",
+    "face",
+    cls=Option,
+    section="Report",
+    type=click.Choice((*FORMATS, *FURTHER)),
+    help="How it is written.  [default: by the suffix of --out, else terminal]",
+)
+@OUT
+@UNUSED_LEVEL
+@UNUSED_SEED
+@QUIET
+def show(
+    *,
+    run: str,
+    name: str | None,
+    store: str | None,
+    face: str | None,
+    out: Path | None,
+    quiet: bool,
+) -> None:
+    """Draw the report of a run again, in any format; nothing is computed anew."""
+    out = None if out == STDOUT else out
+    reporting = Reporting(face_of(face, out), out, DEFAULT_LEVEL, 0, quiet)
+    reporting.check()
+    with opened_store(store, read_only=True) as kept:
+        from assay.store.reports import drawn_again
+
+        found = kept.find(run, name=name)
+        if reporting.face != "json":
+            reporting.deliver(drawn_again(found))
+            return
+        text = found.document
+    if out is None:
+        print_out(text.encode("utf-8", "surrogatepass"))
+    else:
+        write(out, text)
+        reporting.say(f"wrote {out} (json)")
+
+
+@command.command(
+    cls=Command,
+    name="trend",
+    examples=(
+        ("the detection rate from run to run", "assay runs trend flows --measure recall"),
+        (
+            "precision where 1 row in 1,000 is an attack, as a page",
+            "assay runs trend flows --measure precision@base-rate=0.001 --out trend.html",
+        ),
+        ("what there is to follow", "assay runs trend flows --list"),
+    ),
+    short_help="Follow a measure from run to run.",
+)
+@click.argument("name", metavar="NAME")
+@_filter("--measure", metavar="MEASURE", help="What to follow, as recall or f1.macro.")
+@_filter("--list", "listed", is_flag=True, help="Show what can be followed, and end.")
+@_filter(
+    "--limit",
+    type=click.IntRange(1, 100_000),
+    default=2000,
+    show_default=True,
+    metavar="N",
+    help="So many of the newest runs.",
+)
+@FIGURES
+@STORE
+@reporting
+def trend(
+    *,
+    name: str,
+    measure: str | None,
+    listed: bool,
+    limit: int,
+    figures: Path | None,
+    store: str | None,
+    reporting: Reporting,
+) -> None:
+    """Follow a measure over the runs of a name, with intervals and a test of change.
+
+    Where the test set changed, points before and after are not joined: the rows may have moved the
+    number, and not the detector.
+    """
+    check_figures(figures)
+    if (measure is None) != listed:
+        raise click.UsageError("say what to follow, --measure MEASURE, or --list")
+    reporting.check()
+    with opened_store(store, read_only=True) as kept:
+        from assay.store.reports import TrendPlots, trend_report
+
+        if measure is None:
+            print_out("".join(f"{each}\n" for each in kept.measures(name)).encode())
+            return
+        followed = kept.trend(name, measure, limit=limit)
+        report = trend_report(followed)
+    draw(TrendPlots(followed), figures, reporting)
+    reporting.deliver(report)
+
+
+@command.command(
+    cls=Command,
+    name="compare",
+    examples=(
+        ("the last two runs of a name", "assay runs compare last~1 last --name flows"),
+        (
+            "models of runs that hold several",
+            "assay runs compare 3f9a12:forest 77b0c1:forest --margin 0.005",
+        ),
+    ),
+    short_help="Tell whether one run is really better than another.",
+)
+@click.argument("old", metavar="RUN[:MODEL]")
+@click.argument("new", metavar="RUN[:MODEL]")
+@_NAME
+@click.option(
+    "--margin",
+    cls=Option,
+    section="Judging",
+    type=values.share,
+    default="0.01",
+    show_default=True,
+    metavar="SHARE",
+    help="Differences up to this are the same.",
+)
+@STORE
+@reporting
+def compare(
+    *, old: str, new: str, name: str | None, margin: float, store: str | None, reporting: Reporting
+) -> None:
+    """Compare two runs: paired by row where the rows of both were kept, else unpaired.
+
+    Which of the two it is stands in the report.
+    """
+    reporting.check()
+    with opened_store(store, read_only=True) as kept:
+        from assay.report import document_of
+        from assay.store.comparing import Unpaired, compare_runs
+        from assay.store.reports import unpaired_report
+
+        runs, models = zip(*(_run_and_model(kept, text, name) for text in (old, new)), strict=True)
+        found = compare_runs(
+            *runs, models=models, level=reporting.level, seed=reporting.seed, margin=margin
+        )
+        document = unpaired_report(found) if isinstance(found, Unpaired) else document_of(found)
+    reporting.deliver(document)
+
+
+def _run_and_model(store: Store, text: str, name: str | None) -> tuple[Any, str | None]:
+    run, _, model = text.removeprefix("run:").partition(":")
+    return store.find(run, name=name), model or None
+
+
+# -- change ----------------------------------------------------------------------------------------
+
+
+@command.command(
+    cls=Command,
+    name="tag",
+    examples=(
+        ("a tag, and a note", "assay runs tag last baseline --note 'before the new features'"),
+        ("take one away", "assay runs tag 3f9a12 --remove baseline"),
+    ),
+    short_help="Give a run tags and a note.",
+)
+@click.argument("run", metavar="RUN")
+@click.argument("tags", nargs=-1, metavar="[TAG...]")
+@_NAME
+@click.option(
+    "--remove",
+    cls=Option,
+    section="Tags",
+    multiple=True,
+    metavar="TAG",
+    help="Take this tag away; may be repeated.",
+)
+@click.option(
+    "--note", cls=Option, section="Tags", metavar="TEXT", help="A note, in place of the one it has."
+)
+@STORE
+@UNUSED_LEVEL
+@UNUSED_SEED
+@QUIET
+def tag(
+    *,
+    run: str,
+    tags: tuple[str, ...],
+    name: str | None,
+    remove: tuple[str, ...],
+    note: str | None,
+    store: str | None,
+    quiet: bool,
+) -> None:
+    """Give a run tags and a note; --remove takes tags away."""
+    if not tags and not remove and note is None:
+        raise click.UsageError("say what to change: TAG, --remove TAG or --note TEXT")
+    with opened_store(store, read_only=False) as kept:
+        found = kept.find(run, name=name)
+        found = kept.tag(found.id, add=tags, remove=remove)
+        if note is not None:
+            found = kept.note(found.id, note)
+    said = f"tags of run {found.id}: {' '.join(found.tags) or 'none'}"
+    say_unless(said, quiet=quiet)
+
+
+command.add_command(export_runs)
+command.add_command(import_runs)
+
+
+@command.command(
+    cls=Command,
+    name="delete",
+    examples=(("a run, and what only it has", "assay runs delete 3f9a12"),),
+    short_help="Delete runs.",
+)
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@STORE
+@UNUSED_LEVEL
+@UNUSED_SEED
+@QUIET
+def delete(*, runs: tuple[str, ...], store: str | None, quiet: bool) -> None:
+    """Delete runs for good, with documents, tallies and rows that no other run has."""
+    with opened_store(store, read_only=False) as kept:
+        for run in runs:
+            gone = kept.delete(kept.find(run).id)
+            said = f"deleted run {gone.id} of {gone.name!r} ({gone.made})"
+            say_unless(said, quiet=quiet)

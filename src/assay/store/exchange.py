@@ -1,0 +1,295 @@
+"""Runs out of a store and into another: as JSON lines, to the byte; and metrics of MLflow.
+
+An export is one JSON value a line: a head, then content and runs. Content is text where it is
+UTF-8, else base64; a run names its content by SHA-256, which is checked when it is read.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from assay.errors import StoreError
+from assay.report.names import visible
+from assay.store.content import Content, packed
+from assay.store.insertion import Prepared, checked_name, checked_tags
+from assay.store.run import Run
+from assay.store.store import Store
+from assay.store.summary import summary_of, written
+
+SCHEMA = "assay.export/1"
+IMPORTED = "assay.imported/1"
+_ID = re.compile("[0-9a-z]{1,64}")
+_FIELDS = ("id", "name", "made", "note", "tags")
+# So many runs are added at once; if the process ends, those that were are kept.
+_AT_ONCE = 200
+
+
+# -- our own -------------------------------------------------------------------------------------
+
+
+def exported(runs: Iterable[Run]) -> Iterator[str]:
+    """The lines of an export; content that several runs have stands once."""
+    yield _line({"schema": SCHEMA})
+    told: set[str] = set()
+    for run in runs:
+        for role, sha256 in run.contents.items():
+            if sha256 not in told:
+                told.add(sha256)
+                yield _line({"content": sha256, **_coded(run.content(role))})
+        fields = {name: getattr(run, name) for name in _FIELDS}
+        yield _line({"run": {**fields, "tags": list(run.tags), **run.contents}})
+
+
+def imported(store: Store, lines: Iterable[str], name: str) -> tuple[int, int]:
+    """Read an export into a store; tells how many runs were added, and how many it had."""
+    contents: dict[str, bytes] = {}
+    waiting: list[Prepared] = []
+    total = added = 0
+    for number, line in enumerate(lines, start=1):
+        where = f"{name}, line {number}"
+        found = _parsed(line, where)
+        if number == 1:
+            if found.get("schema") != SCHEMA:
+                raise StoreError(f"{where}: found the schema {found.get('schema')!r}, not {SCHEMA}")
+        elif "content" in found:
+            contents[str(found["content"])] = _decoded(found, where)
+        else:
+            waiting.append(_prepared(found.get("run"), contents, where))
+            total += 1
+        if len(waiting) == _AT_ONCE:
+            added += len(store.add(waiting))
+            waiting = []
+    added += len(store.add(waiting)) if waiting else 0
+    return added, total - added
+
+
+def _line(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")) + "\n"
+
+
+def _coded(content: bytes) -> dict[str, str]:
+    try:
+        return {"text": content.decode()}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(content).decode()}
+
+
+def _parsed(line: str, where: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as odd:
+        raise StoreError(f"{where}: no JSON: {odd}") from odd
+    if not isinstance(found, dict):
+        raise StoreError(f"{where}: found {type(found).__name__}, expected an object")
+    return found
+
+
+def _decoded(found: Mapping[str, Any], where: str) -> bytes:
+    try:
+        if "text" in found:
+            return str(found["text"]).encode()
+        return base64.b64decode(str(found["base64"]), validate=True)
+    except (KeyError, binascii.Error, UnicodeEncodeError) as odd:
+        raise StoreError(f"{where}: the content can't be read: {odd}") from odd
+
+
+def _prepared(found: Any, contents: Mapping[str, bytes], where: str) -> Prepared:
+    if not isinstance(found, dict) or not isinstance(found.get("id"), str):
+        raise StoreError(f"{where}: found neither content nor a run with its id")
+    kept: dict[str, Content] = {}
+    for role in ("document", "tally", "rows"):
+        sha256 = found.get(role)
+        if sha256 is None:
+            continue
+        if sha256 not in contents:
+            raise StoreError(f"{where}: the {role} of run {found['id']} comes after it, or never")
+        kept[role] = packed(contents[sha256])
+        if kept[role].sha256 != sha256:
+            raise StoreError(f"{where}: the {role} of run {found['id']} is not what was exported")
+    if "document" not in kept:
+        raise StoreError(f"{where}: run {found['id']} has no document")
+    return _run(found, contents[found["document"]].decode("utf-8", "surrogatepass"), kept)
+
+
+def _run(found: Mapping[str, Any], document: str, contents: Mapping[str, Content]) -> Prepared:
+    summary = summary_of(document)
+    if not _ID.fullmatch(str(found["id"])):
+        raise StoreError(f"the id of a run is letters and digits; found {str(found['id'])[:60]!r}")
+    run = Run(
+        seq=0,
+        id=str(found["id"]),
+        name=checked_name(str(found.get("name", ""))),
+        kind=summary.kind,
+        made=written(found.get("made")),
+        headline=summary.headline,
+        gate=summary.gate,
+        tags=checked_tags(found.get("tags", ())),
+        note=visible(str(found.get("note", ""))),
+        test_set=summary.test_set,
+        level=summary.level,
+    )
+    return run, summary, contents
+
+
+# -- MLflow ----------------------------------------------------------------------------------------
+
+
+def from_mlflow(store: Store, place: Path, *, name: str | None = None) -> tuple[int, int]:
+    """Read the metrics of MLflow's runs: a folder ``mlruns``, or its database of SQLite.
+
+    Metrics ``recall``, ``recall_low`` and ``recall_high`` become one estimate. Nothing of MLflow
+    has to be installed. Tells how many runs were added, and how many the store had.
+    """
+    found = list(_of_folder(place) if place.is_dir() else _of_database(place))
+    if not found:
+        raise StoreError(f"{place} holds no runs of MLflow; name the folder mlruns, or mlflow.db")
+    prepared = [_of_mlflow(run, name) for run in found]
+    added = 0
+    for start in range(0, len(prepared), _AT_ONCE):
+        added += len(store.add(prepared[start : start + _AT_ONCE]))
+    return added, len(prepared) - added
+
+
+def _of_mlflow(run: Mapping[str, Any], name: str | None) -> Prepared:
+    metrics: Mapping[str, float] = run["metrics"]
+    estimates = [
+        {
+            "measure": key,
+            "value": value,
+            "low": metrics.get(f"{key}_low"),
+            "high": metrics.get(f"{key}_high"),
+        }
+        for key, value in sorted(metrics.items())
+        if not key.endswith(("_low", "_high")) or key.rpartition("_")[0] not in metrics
+    ]
+    made = datetime.fromtimestamp(run["start"] / 1000, UTC).isoformat()
+    document = {
+        "schema": IMPORTED,
+        "source": {"name": f"MLflow run {run['id']}"},
+        "provenance": {"made": made, "inputs": []},
+        "headline": [f"{len(estimates)} metrics of MLflow run {run['name'] or run['id']}"],
+        "estimates": estimates,
+    }
+    text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    fields = {
+        "id": run["id"][:12],
+        "name": name or run["experiment"],
+        "made": made,
+        "tags": ["mlflow"],
+    }
+    return _run(fields, text, {"document": packed(text.encode())})
+
+
+def _of_folder(place: Path) -> Iterator[dict[str, Any]]:
+    for meta in sorted(place.glob("*/*/meta.yaml")):
+        told = _keys(meta)
+        experiment = _keys(meta.parents[1] / "meta.yaml")
+        if "run_id" not in told or told.get("lifecycle_stage") == "deleted":
+            continue
+        metrics = {}
+        for file in sorted((meta.parent / "metrics").rglob("*")):
+            if file.is_file():
+                # One line a value: milliseconds, value, step; the last one counts.
+                lines = file.read_text("utf-8").split("\n")
+                values = [line.split(" ")[1] for line in lines if line.count(" ") >= 1]
+                if values:
+                    key = file.relative_to(meta.parent / "metrics").as_posix()
+                    metrics[key] = float(values[-1])
+        yield {
+            "id": told["run_id"],
+            "name": told.get("run_name", ""),
+            "experiment": experiment.get("name", "mlflow"),
+            "start": int(told.get("start_time", 0)),
+            "metrics": metrics,
+        }
+
+
+def _keys(path: Path) -> dict[str, str]:
+    """The keys of a flat YAML file, as MLflow writes it."""
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except OSError:
+        return {}
+    pairs = (line.partition(":") for line in lines if not line.startswith((" ", "#", "-")))
+    return {key.strip(): value.strip().strip("'\"") for key, _, value in pairs}
+
+
+def _of_database(place: Path) -> Iterator[dict[str, Any]]:
+    import sqlite3
+    from contextlib import closing
+
+    if not place.is_file():
+        raise StoreError(f"there is no folder or database {place}")
+    try:
+        with closing(
+            sqlite3.connect(f"{place.absolute().as_uri()}?mode=ro", uri=True)
+        ) as connection:
+            runs = connection.execute(
+                "SELECT run_uuid, runs.name, experiments.name, start_time FROM runs "
+                "JOIN experiments USING (experiment_id) WHERE runs.lifecycle_stage = 'active' "
+                "ORDER BY start_time, run_uuid"
+            ).fetchall()
+            for id_, name, experiment, start in runs:
+                rows = connection.execute(
+                    "SELECT key, value FROM latest_metrics WHERE run_uuid = ? AND NOT is_nan",
+                    (id_,),
+                )
+                yield {
+                    "id": id_,
+                    "name": name,
+                    "experiment": experiment,
+                    "start": start,
+                    "metrics": dict(rows.fetchall()),
+                }
+    except sqlite3.Error as odd:
+        raise StoreError(f"{place} is no database of MLflow: {odd}") from odd
+
+
+def to_mlflow(runs: Sequence[Run], uri: str | None = None) -> int:
+    """Write runs to MLflow: estimates as metrics, with ``_low`` and ``_high``; tells how many."""
+    try:
+        from mlflow import MlflowClient
+        from mlflow.entities import Metric, RunTag
+    except ImportError as odd:
+        raise StoreError(
+            "an export to MLflow needs its package, mlflow, which is not installed; install it, or "
+            "export as json or openmetrics"
+        ) from odd
+    client = MlflowClient(tracking_uri=uri)
+    for run in runs:
+        moment = int(datetime.fromisoformat(run.made).timestamp() * 1000)
+        experiment = client.get_experiment_by_name(run.name)
+        place = (
+            client.create_experiment(run.name) if experiment is None else experiment.experiment_id
+        )
+        there = client.create_run(place, start_time=moment, run_name=run.id)
+        metrics = [
+            Metric(key, value, moment, 0)
+            for each in summary_of(run.document).values
+            for key, value in (
+                (_metric(each.measure), each.value),
+                (f"{_metric(each.measure)}_low", each.low),
+                (f"{_metric(each.measure)}_high", each.high),
+            )
+            if value is not None
+        ]
+        tags = [RunTag("assay.run", run.id), RunTag("assay.kind", run.kind)]
+        tags += [RunTag(f"assay.tag.{tag}", "true") for tag in run.tags]
+        tags += [RunTag("assay.gate", run.gate)] if run.gate else []
+        for start in range(0, len(metrics), 1000):
+            client.log_batch(there.info.run_id, metrics[start : start + 1000], tags=tags)
+        client.log_text(there.info.run_id, run.document, "assay.json")
+        client.set_terminated(there.info.run_id, end_time=moment)
+    return len(runs)
+
+
+def _metric(measure: str) -> str:
+    """A name that MLflow allows."""
+    return "".join(sign if sign.isalnum() or sign in "_-. /" else "_" for sign in measure)

@@ -1,0 +1,209 @@
+"""What a store says of its runs: a list, a trend and an unpaired comparison, to be drawn."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay import plots
+from assay.inference import Estimate
+from assay.inference.significance import p_text
+from assay.measures.shown import DIFFERENCES
+from assay.report import Document
+from assay.report.sections import Cell, Column, Kind, Periods, Prose, Report, Section, Table
+from assay.store.comparing import Unpaired
+from assay.store.exchange import IMPORTED
+from assay.store.run import Page, Point, Run
+from assay.store.summary import Value, kind_of, summary_of
+from assay.store.trend import CHANGED, Step, Trend, estimate_of
+
+if TYPE_CHECKING:
+    from assay.plots.canvas import Axes
+
+# A page draws so many test sets one beside the other, those with most runs.
+_MOST_DRAWN = 6
+NO_RUNS = (
+    "There are no runs here yet. A command that judges keeps its result with --record NAME, as in: "
+    "assay evaluate predictions.csv --record flows"
+)
+
+
+def drawn_again(run: Run) -> Document | Report:
+    """The document of a run, of which every face can be drawn again."""
+    plain = json.loads(run.document)
+    if kind_of(plain) != IMPORTED.partition(".")[2].partition("/")[0]:
+        return Document.from_plain(plain)
+    columns = (Column("metric"), Column("value", Kind.SHARE))
+    rows = tuple((value.measure, _estimate(value)) for value in summary_of(run.document).values)
+    told = (Section("Metrics", (Table("As they were imported", columns, rows, as_rows=True),)),)
+    return Report(run.name, tuple(plain["headline"]), told, plain=plain)
+
+
+def _estimate(value: Value) -> Estimate:
+    ends = (math.nan if end is None else end for end in (value.low, value.high))
+    return Estimate(value.value, *ends)
+
+
+def runs_report(page: Page, place: str) -> Report:
+    """A list of runs."""
+    columns = (
+        Column("run"),
+        Column("made, UTC"),
+        Column("name"),
+        Column("kind"),
+        Column("gate"),
+        Column("tags", optional=True),
+        Column("headline", optional=True),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *(run.id, _moment(run.made), run.name, run.kind, run.gate or ""),
+            *(" ".join(run.tags), run.headline),
+        )
+        for run in page.runs
+    ]
+    caption = f"Runs in {place}, newest first"
+    notes = ["There are older ones: --before RUN shows them, --limit N more of them."] * page.more
+    if page.damaged:
+        notes.append(f"{page.damaged} runs are damaged and can't be shown; all others are here.")
+    blocks = (Table(caption, columns, tuple(rows), tuple(notes)),) if rows else (Prose(NO_RUNS),)
+    return Report(
+        title=f"Runs in {place}",
+        headline=(),
+        sections=(Section("Runs", blocks),),
+        plain=page.to_dict(),
+        records=tuple({**run.to_dict(), "tags": " ".join(run.tags)} for run in page.runs),
+    )
+
+
+def _moment(made: str) -> str:
+    """A moment of UTC as a table writes it."""
+    return made[:16].replace("T", " ")
+
+
+# -- trends ----------------------------------------------------------------------------------------
+
+
+def trend_report(trend: Trend) -> Report:
+    """How a measure went, with a mark where the test set changed."""
+    return Report(
+        title=f"{trend.measure} of {trend.name}",
+        headline=trend.sentences,
+        sections=(_points(trend), *_drawn(trend)),
+        plain=trend.to_dict(),
+        records=tuple(point.to_dict() for point in trend.points),
+    )
+
+
+def _points(trend: Trend) -> Section:
+    columns = (
+        Column("run"),
+        Column("made, UTC"),
+        Column(trend.measure, Kind.SHARE),
+        Column("rows", Kind.COUNT, optional=True),
+        Column("test set"),
+        Column("change", Kind.DIFFERENCE),
+        Column("p, adjusted", optional=True),
+    )
+    before: list[Step | None] = [None, *trend.steps]
+    rows = [_row(point, step) for point, step in zip(trend.points, before, strict=True)]
+    level = trend.points[-1].level
+    caption = "Oldest first" + (f", {100 * level:.10g}% intervals" if level else "")
+    return Section("Runs", (Table(caption, columns, tuple(rows), as_rows=True),))
+
+
+def _row(point: Point, step: Step | None) -> tuple[Cell, ...]:
+    where = f"{point.segment + 1}" if step is None or step.joined else f"{point.segment + 1} (new)"
+    change: Cell = None if step is None else step.difference
+    p = "" if step is None or step.p_adjusted is None else p_text(step.p_adjusted)
+    return (point.run, _moment(point.made), estimate_of(point), point.n, where, change, p)
+
+
+def _drawn(trend: Trend) -> tuple[Section, ...]:
+    """A picture of each test set that has several runs: no line joins one with another."""
+    longest = sorted((s for s in trend.segments if len(s) > 1), key=len, reverse=True)
+    blocks = [
+        Periods(
+            f"Test set {points[0].segment + 1}, {len(points)} runs",
+            (Column("made, UTC"), Column(trend.measure, Kind.SHARE)),
+            tuple((_moment(point.made)[5:], estimate_of(point)) for point in points),
+        )
+        for points in sorted(longest[:_MOST_DRAWN], key=lambda points: points[0].segment)
+    ]
+    if not blocks:
+        return ()
+    return (Section("Over time", tuple(blocks), detail=True),)
+
+
+@dataclass(frozen=True)
+class TrendPlots:
+    """The figure of a trend; a line joins runs on the same test set alone."""
+
+    trend: Trend
+
+    def course(self, ax: Axes | None = None) -> Axes:
+        """The measure of each run with its interval, the newest test sets each in a colour."""
+        newest = self.trend.segments[-_MOST_DRAWN:]
+        points = [point for segment in newest for point in segment]
+        nothing = Estimate(math.nan)
+        courses = [
+            (
+                f"{self.trend.measure}, test set {segment[0].segment + 1}",
+                [estimate_of(p) if p.segment == segment[0].segment else nothing for p in points],
+            )
+            for segment in newest
+        ]
+        names = [_moment(point.made)[5:] for point in points]
+        return plots.over_time(names, range(len(points)), courses, period="run", ax=ax)
+
+    def save(
+        self, folder: str | os.PathLike[str], formats: Sequence[str] = ("pdf", "svg")
+    ) -> tuple[Path, ...]:
+        """Write the figure and give its paths."""
+        return plots.save({"trend": self.course}, folder, formats)
+
+
+# -- comparisons -----------------------------------------------------------------------------------
+
+
+def unpaired_report(found: Unpaired) -> Report:
+    """Differences of two runs, each with an interval of its own rows."""
+    columns = (
+        Column("measure"),
+        Column(found.names[0], Kind.SHARE),
+        Column(found.names[1], Kind.SHARE),
+        Column("difference", Kind.DIFFERENCE),
+        Column("p"),
+        Column("p, adjusted"),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *(each.measure, each.old, each.new, each.difference),
+            *_ps(each.p, each.p_adjusted),
+        )
+        for each in found.differences
+    ]
+    first = [row for row in rows if row[0] in DIFFERENCES] or rows
+    caption = f"{found.names[1]} less {found.names[0]}, unpaired"
+    notes = () if found.same_test_set else (f"These runs are of {CHANGED}.",)
+    sections = [Section("Differences", (Table(caption, columns, tuple(first), notes),))]
+    if len(first) < len(rows):
+        every = Table(caption, columns, tuple(rows), notes)
+        sections.append(Section("Every measure", (every,), detail=True))
+    plain = found.to_dict()
+    return Report(
+        title=f"{found.names[1]} against {found.names[0]}",
+        headline=found.sentences,
+        sections=tuple(sections),
+        plain=plain,
+        records=tuple(plain["differences"]),
+    )
+
+
+def _ps(p: float, adjusted: float | None) -> tuple[str, str]:
+    return "" if math.isnan(p) else p_text(p), "" if adjusted is None else p_text(adjusted)

@@ -1,0 +1,138 @@
+"""What a store gives back: runs, pages of them, and points of a trend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from assay.errors import StoreError
+from assay.store.rows import KeptRows
+from assay.tally import from_bytes
+
+SCHEMA = "assay.runs/1"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One judgement that was kept: what a list shows of it, and where the rest is.
+
+    ``kind`` is what the document is about (``evaluation``, ``gate``, ...), ``gate`` the outcome of
+    a gate. Runs of equal ``test_set`` judged the same rows; None where that is not known. The
+    document, the tally and the rows are read when they are asked for.
+    """
+
+    seq: int
+    id: str
+    name: str
+    kind: str
+    made: str
+    headline: str
+    gate: str | None = None
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    test_set: str | None = None
+    level: float | None = None
+    contents: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    read: Callable[[str], bytes] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def document(self) -> str:
+        """The JSON text, as it was recorded."""
+        return self.content("document").decode("utf-8", "surrogatepass")
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether its rows were kept, so that it can be compared row by row."""
+        return "rows" in self.contents
+
+    @property
+    def has_tally(self) -> bool:
+        """Whether its tally was kept."""
+        return "tally" in self.contents
+
+    def rows(self) -> KeptRows | None:
+        """The rows that were kept."""
+        return KeptRows.from_bytes(self.content("rows")) if self.has_rows else None
+
+    def tally(self) -> Any:
+        """The tally that was kept, None where none was."""
+        return from_bytes(self.content("tally")) if self.has_tally else None
+
+    def loaded(self) -> Run:
+        """The same run with its content in memory, for when the store is closed."""
+        held = {sha: self.content(role) for role, sha in self.contents.items()}
+        return replace(self, read=held.__getitem__)
+
+    def content(self, role: str) -> bytes:
+        """The bytes of ``document``, ``tally`` or ``rows``."""
+        if self.read is None or role not in self.contents:
+            raise StoreError(f"run {self.id} has no {role}")
+        try:
+            return self.read(self.contents[role])
+        except StoreError as odd:
+            raise StoreError(f"run {self.id}: its {role} can't be read: {odd}") from odd
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run as the plain values of the contract."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "kind": self.kind,
+            "made": self.made,
+            "headline": self.headline,
+            "gate": self.gate,
+            "tags": list(self.tags),
+            "note": self.note,
+            "test_set": self.test_set,
+            "rows_kept": self.has_rows,
+            "tally_kept": self.has_tally,
+        }
+
+
+@dataclass(frozen=True)
+class Page:
+    """Runs, newest first; ``more`` where older ones follow, ``damaged`` how many can't be read."""
+
+    runs: tuple[Run, ...]
+    more: bool = False
+    damaged: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The page as the plain values of the contract."""
+        return {
+            "schema": SCHEMA,
+            "runs": [run.to_dict() for run in self.runs],
+            "more": self.more,
+            "damaged": self.damaged,
+        }
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name under which runs were recorded: how many, and when the last one was made."""
+
+    name: str
+    runs: int
+    last: str
+
+
+@dataclass(frozen=True)
+class Point:
+    """The estimate of one run; ``segment`` counts how often the test set changed before it."""
+
+    run: str
+    made: str
+    value: float
+    low: float | None
+    high: float | None
+    n: float | None
+    level: float | None
+    test_set: str | None
+    gate: str | None = None
+    segment: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The point as plain values."""
+        keys = ("run", "made", "value", "low", "high", "n", "level", "test_set", "segment", "gate")
+        return {key: getattr(self, key) for key in keys}

@@ -1,0 +1,394 @@
+"""The store: runs that were recorded, by name and time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import StoreError
+from assay.report.names import visible
+from assay.store.connections import Connection, connect
+from assay.store.content import packed, read_content
+from assay.store.insertion import (
+    COLUMNS,
+    Prepared,
+    checked_name,
+    checked_tags,
+    hashes_of,
+    insert,
+    numbered,
+    pieces,
+)
+from assay.store.rows import KeptRows
+from assay.store.run import Name, Page, Point, Run
+from assay.store.summary import spellings, summary_of
+from assay.store.trend import Trend, trend_of
+
+if TYPE_CHECKING:
+    from assay.decisions import Comparison
+    from assay.store.comparing import Unpaired
+
+DEFAULT = "assay.db"
+ENVIRONMENT = "ASSAY_STORE"
+PAGE = 50
+MOST_POINTS = 2000
+# A tally of so many bytes, packed, is kept; a larger one (millions of distinct scores) is not,
+# since a store would outgrow the rows that it came from.
+LARGEST_TALLY = 4 << 20
+LAST, LAST_PASSED = "last", "last-passed"
+_ID = 6  # bytes, twice as many digits
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM runs"  # noqa: S608 - names of ours
+_ORDER = "ORDER BY made DESC, seq DESC"
+
+
+def default_place() -> str:
+    """Where runs are kept if nobody says: ASSAY_STORE, else assay.db in the working directory."""
+    return os.environ.get(ENVIRONMENT) or DEFAULT
+
+
+class Store:
+    """Runs that were recorded, in a file of SQLite or in PostgreSQL.
+
+    ``place`` is a path or ``postgresql://HOST/DATABASE``; by default the variable ASSAY_STORE, else
+    ``assay.db``. A run that :meth:`record` gave back is kept: it outlasts whatever happens to the
+    process. Any number of threads and processes may use a store at once.
+
+    >>> import assay, json, tempfile
+    >>> text = json.dumps(assay.evaluate_counts(tp=90, fp=5, fn=10, tn=95).to_dict())
+    >>> with tempfile.TemporaryDirectory() as folder, assay.Store(f"{folder}/runs.db") as store:
+    ...     run = store.record(text, name="flows", tags=["nightly"])
+    ...     point = store.trend("flows", "recall").points[0]
+    >>> run.kind, point.value, point.run == run.id
+    ('evaluation', 0.9, True)
+    """
+
+    def __init__(
+        self, place: str | os.PathLike[str] | None = None, *, read_only: bool = False
+    ) -> None:
+        self.place = default_place() if place is None else os.fspath(place)
+        self.read_only = read_only
+        self._local = threading.local()
+        self._opened: list[Connection] = []
+        self._lock = threading.Lock()
+        self._measures: Mapping[str, int] = {}
+        self._connection()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Store({self.place!r})"
+
+    def close(self) -> None:
+        """Let all connections go."""
+        with self._lock:
+            while self._opened:
+                self._opened.pop().close()
+            self._local = threading.local()
+
+    def _connection(self) -> Connection:
+        """The connection of this thread."""
+        found: Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            found = connect(self.place, read_only=self.read_only)
+            with self._lock:
+                self._opened.append(found)
+            self._local.connection = found
+        return found
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        if self.read_only:
+            raise StoreError(f"the store {self.place} was opened to be read only")
+        connection = self._connection()
+        with connection.writing():
+            yield connection
+
+    # -- record ------------------------------------------------------------------------------------
+
+    def record(
+        self,
+        document: str,
+        *,
+        name: str,
+        tags: Iterable[str] = (),
+        note: str = "",
+        tally: Any = None,
+        rows: KeptRows | bytes | None = None,
+    ) -> Run:
+        """Keep a document, the JSON text of a result, under a name.
+
+        ``tally`` is that of the run, or its bytes, and is left out where it is larger than 4 MiB;
+        with ``rows`` later comparisons are paired.
+        """
+        summary = summary_of(document)
+        contents = {"document": packed(document.encode("utf-8", "surrogatepass"))}
+        if tally is not None:
+            kept = packed(tally if isinstance(tally, bytes) else tally.to_bytes())
+            if len(kept.data) <= LARGEST_TALLY:
+                contents["tally"] = kept
+        if rows is not None:
+            contents["rows"] = packed(rows if isinstance(rows, bytes) else rows.to_bytes())
+        run = Run(
+            seq=0,
+            id=secrets.token_hex(_ID),
+            name=checked_name(name),
+            kind=summary.kind,
+            made=summary.made,
+            headline=summary.headline,
+            gate=summary.gate,
+            tags=checked_tags(tags),
+            note=visible(note),
+            test_set=summary.test_set,
+            level=summary.level,
+        )
+        return self.add([(run, summary, contents)])[0]
+
+    def add(self, runs: Sequence[Prepared]) -> list[Run]:
+        """Keep runs that are put together already, all of them or none.
+
+        One whose id the store has is left as it is.
+        """
+        with self._writing() as connection:
+            numbers = numbered(connection, runs, self._measures)
+            added = [
+                replace(run, seq=seq, contents=hashes_of(contents), read=self._content)
+                for run, summary, contents in runs
+                if (seq := insert(connection, run, summary, contents, numbers)) is not None
+            ]
+        # Only what was committed has a number that stays.
+        self._measures = numbers
+        return added
+
+    # -- read --------------------------------------------------------------------------------------
+
+    def runs(
+        self,
+        *,
+        name: str | None = None,
+        kind: str | None = None,
+        tag: str | None = None,
+        search: str | None = None,
+        gate: str | None = None,
+        limit: int = PAGE,
+        before: str | None = None,
+    ) -> Page:
+        """Runs that match all filters, newest first; ``before`` is the id that the page follows.
+
+        ``search`` finds words in names, headlines, notes and ids.
+        """
+        terms: list[str] = []
+        values: list[Any] = []
+        for column, wanted in (("name", name), ("kind", kind), ("gate", gate)):
+            if wanted is not None:
+                terms.append(f"{column} = ?")
+                values.append(wanted)
+        if tag is not None:
+            terms.append("seq IN (SELECT run FROM tags WHERE tag = ?)")
+            values.append(tag)
+        for word in (search or "").split():
+            columns = ("name", "headline", "note", "id")
+            terms.append("(" + " OR ".join(f"lower({c}) LIKE ? ESCAPE '!'" for c in columns) + ")")
+            values += [f"%{_escaped(word.lower())}%"] * len(columns)
+        if before is not None:
+            terms.append("(made, seq) < (?, ?)")
+            after = self.run(before)
+            values += [after.made, after.seq]
+        where = f" WHERE {' AND '.join(terms)}" if terms else ""
+        rows, damaged = self._readable(f"{where} {_ORDER} LIMIT ?", [*values, limit + 1])
+        return Page(tuple(self._made(rows[:limit])), len(rows) > limit, damaged)
+
+    def _readable(self, rest: str, values: list[Any]) -> tuple[list[tuple[Any, ...]], int]:
+        """Runs by a condition, and how many of them can't be read."""
+        connection = self._connection()
+        try:
+            return connection.all(f"{_SELECT}{rest}", values), 0
+        except StoreError:
+            # Something is damaged: each run by itself, so that it hides no other.
+            found: list[tuple[Any, ...]] = []
+            damaged = 0
+            for (seq,) in connection.all(f"SELECT seq FROM runs{rest}", values):  # noqa: S608
+                try:
+                    found += connection.all(f"{_SELECT} WHERE seq = ?", (seq,))
+                except StoreError:
+                    damaged += 1
+            return found, damaged
+
+    def run(self, id: str) -> Run:  # noqa: A002 - the word of the contract
+        """The run of this id, or of the only one that begins so."""
+        wanted = id.removeprefix("run:").strip().lower()
+        if not wanted:
+            raise StoreError("the id of a run is empty; `assay runs` lists them")
+        rows = self._connection().all(
+            f"{_SELECT} WHERE id >= ? AND id < ? ORDER BY id LIMIT 3",
+            (wanted, wanted + "\U0010ffff"),
+        )
+        exact = [row for row in rows if row[1] == wanted]
+        if len(rows) > 1 and not exact:
+            raise StoreError(
+                f"several runs begin with {wanted!r}, such as {rows[0][1]} and {rows[1][1]}; give "
+                f"more of the id"
+            )
+        if not rows:
+            raise StoreError(
+                f"the store {self.place} has no run {wanted!r}; `assay runs` lists them"
+            )
+        return next(iter(self._made(exact or rows)))
+
+    def find(self, text: str, *, name: str | None = None) -> Run:
+        """The run that a text names: an id, ``last``, or ``last-passed``, the last passed gate.
+
+        ``last~2`` is the one two before the last.
+        """
+        word, _, back = text.removeprefix("run:").partition("~")
+        if word not in (LAST, LAST_PASSED) or (back and not back.isdecimal()):
+            return self.run(text)
+        gate = "pass" if word == LAST_PASSED else None
+        steps = int(back or 0)
+        page = self.runs(name=name, gate=gate, limit=steps + 1)
+        if len(page.runs) <= steps:
+            of = "" if name is None else f" named {name!r}"
+            what = "gate that passed" if gate else "run"
+            raise StoreError(f"the store {self.place} has no {what}{of}; `assay runs` lists them")
+        return page.runs[steps]
+
+    def _made(self, rows: Sequence[tuple[Any, ...]]) -> Iterator[Run]:
+        tags: dict[int, list[str]] = {row[0]: [] for row in rows}
+        for some in pieces(list(tags)):
+            marks = ", ".join("?" * len(some))
+            statement = f"SELECT run, tag FROM tags WHERE run IN ({marks})"  # noqa: S608
+            for seq, tag in self._connection().all(statement, some):
+                tags[seq].append(tag)
+        for row in rows:
+            fields = dict(zip(COLUMNS, row, strict=True))
+            held = {"document": "document", "tally": "tally", "rows": "kept_rows"}
+            contents = {role: fields[column] for role, column in held.items()}
+            for column in held.values():
+                fields.pop(column)
+            yield Run(
+                **fields,
+                tags=tuple(sorted(tags[row[0]])),
+                contents={role: sha for role, sha in contents.items() if sha is not None},
+                read=self._content,
+            )
+
+    def _content(self, sha256: str) -> bytes:
+        return read_content(self._connection(), sha256)
+
+    def names(self) -> tuple[Name, ...]:
+        """The names that runs have, the one that was recorded last first."""
+        rows = self._connection().all("SELECT name, count(*), max(made) FROM runs GROUP BY name")
+        found = sorted((Name(*row) for row in rows), key=lambda each: each.name)
+        return tuple(sorted(found, key=lambda each: each.last, reverse=True))
+
+    def tags(self) -> tuple[str, ...]:
+        """Every tag that a run has."""
+        return tuple(
+            sorted(tag for (tag,) in self._connection().all("SELECT DISTINCT tag FROM tags"))
+        )
+
+    def measures(self, name: str) -> tuple[str, ...]:
+        """What can be followed over the runs of a name, by its last 20 runs."""
+        rows = self._connection().all(
+            f"SELECT DISTINCT measure FROM measures WHERE id IN (SELECT measure FROM points "  # noqa: S608
+            f"WHERE run IN (SELECT seq FROM runs WHERE name = ? {_ORDER} LIMIT 20))",
+            (name,),
+        )
+        return tuple(sorted(measure for (measure,) in rows))
+
+    def trend(self, name: str, measure: str, *, limit: int = MOST_POINTS) -> Trend:
+        """How a measure went over the runs of a name, oldest first: the last ``limit`` of them."""
+        connection = self._connection()
+        for key in spellings(measure):
+            rows = connection.all(
+                f"SELECT runs.id, made, value, low, high, n, level, test_set, gate FROM runs "  # noqa: S608
+                f"JOIN points ON points.run = runs.seq AND points.measure = "
+                f"(SELECT id FROM measures WHERE measures.measure = ?) "
+                f"WHERE name = ? {_ORDER} LIMIT ?",
+                (key, name, limit),
+            )
+            if rows:
+                points = [Point(*row) for row in reversed(rows)]
+                return trend_of(name, key, points)
+        raise self._no_trend(name, measure)
+
+    def _no_trend(self, name: str, measure: str) -> StoreError:
+        known = self.measures(name)
+        if not known:
+            names = ", ".join(repr(each.name) for each in self.names()[:10]) or "none"
+            return StoreError(f"no run named {name!r} has numbers to follow; the names are {names}")
+        return StoreError(
+            f"no run named {name!r} has {measure!r}; there are {', '.join(known[:30])}"
+            f"{' and more' if len(known) > 30 else ''}"
+        )
+
+    def size(self) -> dict[str, int]:
+        """How many runs the store has, and how many bytes its content takes."""
+        connection = self._connection()
+        ((runs,),) = connection.all("SELECT count(*) FROM runs")
+        ((content,),) = connection.all("SELECT coalesce(sum(length(data)), 0) FROM content")
+        return {"runs": int(runs), "content_bytes": int(content)}
+
+    def compare(self, old: str, new: str, **options: Any) -> Comparison | Unpaired:
+        """Whether the new run is really better: see :func:`assay.store.comparing.compare_runs`."""
+        from assay.store.comparing import compare_runs
+
+        return compare_runs(self.find(old), self.find(new), **options)
+
+    # -- change ------------------------------------------------------------------------------------
+
+    def tag(self, id: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> Run:  # noqa: A002
+        """Give a run tags, and take some away."""
+        added, removed = checked_tags(add), tuple(remove)
+        with self._writing() as connection:
+            seq = self.run(id).seq
+            connection.many(
+                "INSERT INTO tags (run, tag) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                [(seq, tag) for tag in added],
+            )
+            connection.many(
+                "DELETE FROM tags WHERE run = ? AND tag = ?", [(seq, tag) for tag in removed]
+            )
+        return self.run(id)
+
+    def note(self, id: str, text: str) -> Run:  # noqa: A002
+        """Write a note to a run, in place of the one it has."""
+        with self._writing() as connection:
+            connection.all(
+                "UPDATE runs SET note = ? WHERE seq = ?", (visible(text), self.run(id).seq)
+            )
+        return self.run(id)
+
+    def delete(self, id: str) -> Run:  # noqa: A002
+        """Delete a run, and content that no other run has."""
+        with self._writing() as connection:
+            run = self.run(id)
+            connection.all("DELETE FROM runs WHERE seq = ?", (run.seq,))
+            for sha256 in run.contents.values():
+                connection.all(
+                    "DELETE FROM content WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM runs "
+                    "WHERE document = ? OR tally = ? OR kept_rows = ?)",
+                    (sha256,) * 4,
+                )
+        return run
+
+
+# -- what is given ---------------------------------------------------------------------------------
+
+
+def _escaped(word: str) -> str:
+    return word.replace("!", "!!").replace("%", "!%").replace("_", "!_")

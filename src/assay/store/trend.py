@@ -1,0 +1,194 @@
+"""How a measure went from run to run: where the test set changed, and whether it really moved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from assay.errors import MethodError
+from assay.inference import Estimate, holm
+from assay.inference.estimate import decimal
+from assay.inference.not_finite import finite
+from assay.inference.significance import p_text
+from assay.inference.trend import MOVER, unpaired_difference
+from assay.store.run import Point
+
+SCHEMA = "assay.trend/1"
+DEFAULT_LEVEL = 0.95
+UNPAIRED = (
+    "Differences are unpaired: each run's interval is taken as of rows of its own. Between runs on "
+    "the same rows that is cautious; `assay runs compare A B` pairs runs whose rows were kept."
+)
+CHANGED = "another test set: the rows may have changed, and not the detector"
+
+
+@dataclass(frozen=True)
+class Step:
+    """The difference between a run and an earlier one.
+
+    ``p_adjusted`` is Holm's over all steps of the trend; None for the one from the first to the
+    last run, which is a single test. ``joined`` tells whether both judged the same test set.
+    """
+
+    since: str
+    run: str
+    difference: Estimate
+    p: float
+    joined: bool
+    p_adjusted: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The step as plain values."""
+        plain: dict[str, Any] = finite(
+            {
+                "since": self.since,
+                "run": self.run,
+                "difference": float(self.difference),
+                "low": self.difference.low,
+                "high": self.difference.high,
+                "p": self.p,
+                "p_adjusted": self.p_adjusted,
+                "same_test_set": self.joined,
+                "method": MOVER,
+            }
+        )
+        return plain
+
+
+@dataclass(frozen=True)
+class Trend:
+    """The points of a measure, oldest first, and what changed between them.
+
+    ``steps`` are between neighbours; ``whole`` is from the first to the last run of the newest test
+    set, None where that has one run.
+    """
+
+    name: str
+    measure: str
+    points: tuple[Point, ...]
+    steps: tuple[Step, ...] = ()
+    whole: Step | None = None
+
+    @property
+    def segments(self) -> tuple[tuple[Point, ...], ...]:
+        """The points by test set: those of one segment may be joined by a line."""
+        found: dict[int, list[Point]] = {}
+        for point in self.points:
+            found.setdefault(point.segment, []).append(point)
+        return tuple(map(tuple, found.values()))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What the trend says."""
+        return tuple(_said(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trend as plain values, ready for JSON."""
+        return {
+            "schema": SCHEMA,
+            "name": self.name,
+            "measure": self.measure,
+            "points": [point.to_dict() for point in self.points],
+            "steps": [step.to_dict() for step in self.steps],
+            "whole": None if self.whole is None else self.whole.to_dict(),
+            "test_sets": len(self.segments),
+            "headline": list(self.sentences),
+        }
+
+
+def trend_of(name: str, measure: str, points: Sequence[Point]) -> Trend:
+    """The trend of points in their order; it breaks where the test set may be another."""
+    placed: list[Point] = []
+    for point in points:
+        segment = 0
+        if placed:
+            last = placed[-1]
+            same = point.test_set is not None and point.test_set == last.test_set
+            segment = last.segment if same else last.segment + 1
+        placed.append(replace(point, segment=segment))
+    judged = [(point, estimate_of(point)) for point in placed]
+    steps = _adjusted([_step(old, new) for old, new in pairwise(judged)])
+    newest = [each for each in judged if each[0].segment == placed[-1].segment]
+    whole = _step(newest[0], newest[-1]) if len(newest) > 1 else None
+    return Trend(name, measure, tuple(placed), steps, whole)
+
+
+def _step(old: tuple[Point, Estimate], new: tuple[Point, Estimate]) -> Step:
+    (before, of_old), (now, of_new) = old, new
+    try:
+        difference, p = unpaired_difference(of_old, of_new)
+    except MethodError as odd:
+        difference, p = Estimate(of_new - of_old, note=str(odd)), math.nan
+    return Step(before.run, now.run, difference, p, before.segment == now.segment)
+
+
+def estimate_of(point: Point) -> Estimate:
+    """The value of a point with its interval."""
+    return Estimate(
+        point.value,
+        math.nan if point.low is None else point.low,
+        math.nan if point.high is None else point.high,
+        n=point.n or 0,
+        level=point.level or DEFAULT_LEVEL,
+    )
+
+
+def _adjusted(steps: Sequence[Step]) -> tuple[Step, ...]:
+    known = [step.p for step in steps if not math.isnan(step.p)]
+    adjusted = iter(holm(known))
+    return tuple(
+        step if math.isnan(step.p) else replace(step, p_adjusted=next(adjusted)) for step in steps
+    )
+
+
+def _said(trend: Trend) -> Iterator[str]:
+    points = trend.points
+    last = points[-1]
+    yield (
+        f"{trend.measure} of {trend.name}: {estimate_of(last)} in the last of {len(points)} "
+        f"{'run' if len(points) == 1 else 'runs'} ({last.made})."
+    )
+    if trend.whole is not None:
+        step = trend.whole
+        sure = not math.isnan(step.p) and step.p < 1 - step.difference.level
+        moved = "It changed by" if sure else "No change can be told from chance:"
+        ends = "" if math.isnan(step.p) else f", {p_text(step.p)}"
+        on = f"the same test set, {len(trend.segments[-1])} runs"
+        yield f"{moved} {_signed(step.difference)}{ends}, since run {step.since} ({on})."
+    unknown = sum(point.test_set is None for point in points)
+    breaks = len(trend.segments) - 1
+    if breaks and unknown:
+        yield (
+            f"Which rows {unknown} of the runs judged is not known, so that their points are not "
+            f"joined; a run of files by the command line tells it."
+        )
+    elif breaks:
+        times = "once" if breaks == 1 else f"{breaks} times"
+        yield f"The test set changed {times}; points before and after are not joined."
+    sudden = [
+        step
+        for step in trend.steps
+        if step.p_adjusted is not None and step.p_adjusted < 1 - step.difference.level
+    ]
+    if sudden:
+        listed = ", ".join(
+            f"{step.run} ({_signed(step.difference)}{'' if step.joined else '; ' + CHANGED})"
+            for step in sudden[:5]
+        )
+        more = f" and {len(sudden) - 5} more" if len(sudden) > 5 else ""
+        yield (
+            f"Steps beyond chance among {len(trend.steps)}, p-values adjusted by Holm: "
+            f"{listed}{more}."
+        )
+    if trend.steps:
+        yield UNPAIRED
+
+
+def _signed(difference: Estimate) -> str:
+    ends = [decimal(end, sign="+") for end in (float(difference), difference.low, difference.high)]
+    if math.isnan(difference.low):
+        return ends[0]
+    return f"{ends[0]} [{ends[1]}, {ends[2]}]"

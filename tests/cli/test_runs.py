@@ -1,0 +1,353 @@
+"""``--record`` keeps results, and ``assay runs`` gives them back."""
+
+import json
+import shlex
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import jsonschema
+import numpy as np
+import pytest
+
+from assay.cli.app import run
+from assay.cli.runs import command
+from assay.report.schemas import schema_of
+from assay.store import Store
+
+Cli = Callable[..., Any]
+
+COUNTS = ("evaluate", "--cells", "tp=1,fp=1,fn=1,tn=1")
+GATE = ("gate", "old.csv", "--score", "score")
+
+
+def predictions(path: Path, gap: float, seed: int = 1, rows: int = 600, labels: int = 5) -> Path:
+    """Predictions of the same rows for the same ``labels``; a wider gap is a better model."""
+    attack = np.random.default_rng(labels).random(rows) < 0.4
+    score = np.random.default_rng(seed).normal(np.where(attack, 0.4 + gap, 0.4), 0.15).clip(0, 1)
+    lines = [
+        f"f{i},{'attack' if a else 'normal'},{s:.6f}"
+        for i, (a, s) in enumerate(zip(attack, score, strict=True))
+    ]
+    path.write_text("flow,label,score\n" + "\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ASSAY_STORE", raising=False)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two files, and a store with a run of each."""
+    folder = tmp_path_factory.mktemp("recorded")
+    for name, gap in (("old", 0.15), ("new", 0.3)):
+        file = predictions(folder / f"{name}.csv", gap, seed=len(name))
+        told = ["--record", "flows", "--keep-rows", "--id", "flow", "--tag", name, "--quiet"]
+        out = ["--out", str(folder / f"{name}.json"), "--store", str(folder / "assay.db")]
+        assert run(["evaluate", str(file), *told, *out]) == 0
+    return folder
+
+
+@pytest.fixture
+def two(recorded: Path, tmp_path: Path) -> list[str]:
+    """Two runs with their rows, the later one better."""
+    shutil.copytree(recorded, tmp_path, dirs_exist_ok=True)
+    with Store(read_only=True) as store:
+        return [store.runs(tag=name).runs[0].id for name in ("old", "new")]
+
+
+def test_what_is_recorded_is_the_document_that_was_written(cli: Cli, two: list[str]) -> None:
+    for id_, name in zip(two, ("old", "new"), strict=True):
+        shown = cli("runs", "show", id_, "--format", "json")
+        assert shown.out == Path(f"{name}.json").read_text("utf-8")
+    assert cli("runs", "show", "last", "--out", "last.json").err == "wrote last.json (json)\n"
+    assert Path("last.json").read_bytes() == Path("new.json").read_bytes()
+    assert cli("runs", "show", "last").out.startswith("Evaluation of ")
+    for face in ("csv", "markdown", "latex", "html"):
+        again = cli("show", "new.json", "--format", face)
+        assert cli("runs", "show", "last", "--format", face).out == again.out
+
+
+def test_runs_are_listed_in_every_format(cli: Cli, two: list[str]) -> None:
+    plain = json.loads(cli("runs", "--format", "json").out)
+    jsonschema.validate(plain, schema_of("assay.runs/1"))
+    assert [each["id"] for each in plain["runs"]] == two[::-1]
+    assert plain["runs"][0]["headline"].startswith("Catches ")
+    for face in ("terminal", "csv", "markdown", "latex", "html"):
+        found = cli("runs", "list", "--tag", "old", "--format", face)
+        assert two[0] in found.out
+        assert two[1] not in found.out
+    assert "There are no runs here yet" in cli("runs", "--name", "other").out
+
+
+def test_a_trend_joins_runs_on_the_same_rows_and_breaks_where_they_change(
+    cli: Cli, two: list[str], tmp_path: Path
+) -> None:
+    found = cli("runs", "trend", "flows", "--measure", "detection_rate", "--format", "json")
+    plain = json.loads(found.out)
+    jsonschema.validate(plain, schema_of("assay.trend/1"))
+    assert [point["run"] for point in plain["points"]] == two
+    assert plain["test_sets"] == 1
+    assert plain["whole"]["p"] < 0.01
+    other = predictions(tmp_path / "other.csv", 0.3, labels=6)
+    assert cli("evaluate", other, "--record", "flows", "--quiet").code == 0
+    plain = json.loads(cli("runs", "trend", "flows", "--measure", "recall", "--format", "json").out)
+    assert [point["segment"] for point in plain["points"]] == [0, 0, 1]
+    assert plain["whole"] is None
+    for face in ("terminal", "csv", "markdown", "latex", "html"):
+        assert two[0] in cli("runs", "trend", "flows", "--measure", "recall", "--format", face).out
+    assert "recall\n" in cli("runs", "trend", "flows", "--list").out
+    assert "<svg" in cli("runs", "trend", "flows", "--measure", "recall", "--format", "html").out
+
+
+def test_a_trend_is_drawn(cli: Cli, two: list[str]) -> None:
+    pytest.importorskip("matplotlib")
+    found = cli("runs", "trend", "flows", "--measure", "recall", "--figures", "figures")
+    assert found.err == "wrote 2 figures into figures\n"
+    assert Path("figures/trend.svg").stat().st_size > 1000
+
+
+def test_runs_with_rows_are_compared_in_pairs(cli: Cli, two: list[str]) -> None:
+    plain = json.loads(cli("runs", "compare", *two, "--format", "json").out)
+    jsonschema.validate(plain, schema_of("assay.compare/1"))
+    assert "is better than" in plain["verdicts"][0]["text"]
+    assert plain["notes"][0] == "Paired: 600 rows of both runs were kept, and matched by id."
+    assert {test["test"] for test in plain["tests"]} >= {"mcnemar", "delong"}
+
+
+def test_runs_without_rows_are_compared_unpaired_and_say_so(
+    cli: Cli, two: list[str], tmp_path: Path
+) -> None:
+    assert cli("evaluate", "new.csv", "--record", "bare", "--quiet").code == 0
+    plain = json.loads(cli("runs", "compare", two[0], "last", "--format", "json").out)
+    jsonschema.validate(plain, schema_of("assay.compare/1"))
+    assert plain["paired"] is False
+    assert "the rows of bare were not kept (--keep-rows keeps them)" in plain["notes"][0]
+    pairs = json.loads(cli("runs", "compare", *two, "--format", "json").out)
+    wide, narrow = (
+        next(each for each in found["differences"] if each["measure"] == "roc_auc")
+        for found in (plain, pairs)
+    )
+    assert wide["difference"] == pytest.approx(narrow["difference"])
+    assert wide["high"] - wide["low"] > 0.9 * (narrow["high"] - narrow["low"])
+    assert "Unpaired" in cli("runs", "compare", two[0], "last").out
+
+
+def test_rows_without_ids_are_paired_by_their_order(cli: Cli, tmp_path: Path) -> None:
+    for name, gap in (("a", 0.15), ("b", 0.3)):
+        file = predictions(tmp_path / f"{name}.csv", gap)
+        assert cli("evaluate", file, "--record", name, "--keep-rows", "--quiet").code == 0
+    plain = json.loads(cli("runs", "compare", "last~1", "last", "--format", "json").out)
+    assert plain["models"] == ["a", "b"]
+    assert plain["notes"][0].endswith("matched by their order.")
+
+
+def test_a_gate_is_judged_against_a_run(cli: Cli, two: list[str]) -> None:
+    rule = ["--rule", "new-old(recall) >= -0.01", "--score", "score", "--format", "json"]
+    paired = cli("gate", "new.csv", "--baseline", f"run:{two[0]}", "--id", "flow", *rule)
+    assert paired.code == 0
+    told = json.loads(paired.out)
+    assert told["source"]["baseline"] == f"run:{two[0]}"
+    assert told["notes"][0] == f"The baseline is run {two[0]}, row by row."
+    files = cli("gate", "new.csv", "--baseline", "old.csv", "--id", "flow", *rule)
+    assert json.loads(files.out)["rules"] == told["rules"]
+    assert cli("evaluate", "old.csv", "--record", "bare", "--quiet").code == 0
+    apart = json.loads(cli("gate", "new.csv", "--baseline", "last", *rule).out)
+    assert apart["notes"][0].startswith("Unpaired, by both intervals alone: the rows of run ")
+    (one,), (other,) = apart["rules"], told["rules"]
+    assert one["value"] == pytest.approx(other["value"])
+    assert one["method"] == "mover"
+    assert one["high"] - one["low"] > 0.9 * (other["high"] - other["low"])
+
+
+def test_a_gate_without_rows_is_a_baseline_by_its_tally(cli: Cli, two: list[str]) -> None:
+    first = cli(*GATE, "--rule", "new(recall) >= 0.1", "--record", "nightly", "--threshold", "0.6")
+    assert first.code == 0
+    rules = ["--rule", "new-old(recall@max-fpr=0.1) >= -0.01", "--rule", "new(recall) >= 0.1"]
+    rules += ["--rule", "new-old(roc_auc) >= 0", "--rule", "old(roc_auc) >= 0.5"]
+    told = ["--score", "score", "--baseline", "last-passed", "--record", "nightly"]
+    apart = json.loads(cli("gate", "new.csv", *told, *rules, "--format", "json").out)
+    files = ["--score", "score", "--baseline", "old.csv", "--id", "flow"]
+    paired = json.loads(cli("gate", "new.csv", *files, *rules, "--format", "json").out)
+    for one, other in zip(apart["rules"], paired["rules"], strict=True):
+        assert one["rule"] == other["rule"]
+        assert one["value"] == pytest.approx(other["value"])
+        assert (one["new"], one["old"]) == pytest.approx((other["new"], other["old"]))
+
+
+def test_a_gate_is_judged_against_the_last_one_that_passed(cli: Cli, two: list[str]) -> None:
+    told = ["--score", "score", "--id", "flow", "--record", "gates", "--keep-rows"]
+    missing = cli(
+        "gate", "old.csv", "--baseline", "last-passed", *told, "--rule", "new-old(f1) >= 0"
+    )
+    assert missing.code == 3
+    assert "no gate that passed named 'gates'" in missing.err
+    assert cli("gate", "old.csv", *told, "--rule", "new(recall) >= 0.1").code == 0
+    assert cli("gate", "old.csv", *told, "--rule", "new(recall) >= 0.999").code == 1
+    found = cli("gate", "new.csv", "--baseline", "last-passed", *told, "--rule", "new-old(f1) >= 0")
+    assert found.code == 0
+    xml = cli("runs", "export", "last-passed", "--to", "junit").out
+    assert 'failures="0"' in xml
+    assert "new-old(f1)" in xml
+    gates = json.loads(cli("runs", "--kind", "gate", "--format", "json").out)["runs"]
+    assert [each["gate"] for each in gates] == ["pass", "fail", "pass"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["threshold", "old.csv", "--max-fpr", "0.1", "--resamples", "20", "--keep-rows"],
+        ["plan", "--max-fpr", "0.01"],
+        [
+            "compare",
+            "old.csv",
+            "--model",
+            "a=score",
+            "--model",
+            "b=new.csv:score",
+            "--id",
+            "flow",
+            "--keep-rows",
+        ],
+        ["check", "old.csv", "--label", "label", "--drop", "flow"],
+        ["audit", "claims.toml"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_every_command_that_judges_records(cli: Cli, two: list[str], command: list[str]) -> None:
+    Path("claims.toml").write_text(
+        '[[claim]]\nname = "a"\nconfusion = { tn = 5, fp = 1, fn = 2, tp = 4 }\n'
+        'reported = { accuracy = "75.0%" }\n'
+    )
+    found = cli(*command, "--record", "other", "--store", "runs.db", "--format", "json")
+    assert found.code in (0, 1), found.err
+    with Store("runs.db", read_only=True) as store:
+        (kept,) = store.runs().runs
+        assert kept.document == found.out
+        assert kept.kind == command[0]
+        assert kept.has_rows == ("--keep-rows" in command)
+
+
+def test_training_records_its_run_with_its_rows(cli: Cli, two: list[str]) -> None:
+    pytest.importorskip("sklearn")
+    model = ["sklearn.tree:DecisionTreeClassifier", "old.csv", "--label", "label", "--drop", "flow"]
+    found = cli("train", *model, "--record", "trees", "--keep-rows", "--format", "json")
+    assert found.code == 0, found.err
+    with Store(read_only=True) as store:
+        kept = store.find("last")
+        rows = kept.rows()
+        assert rows is not None
+        assert len(rows) == 180
+        assert kept.kind == "training"
+        assert kept.document == found.out
+    assert cli("runs", "export", "last", "--to", "card").out.startswith("---\n")
+
+
+# -- change, and go elsewhere ----------------------------------------------------------------------
+
+
+def test_tags_notes_and_deletion(cli: Cli, two: list[str]) -> None:
+    said = cli("runs", "tag", "last", "release", "--remove", "new", "--note", "the one").err
+    assert said == f"tags of run {two[1]}: release\n"
+    assert (
+        json.loads(cli("runs", "--search", "the one", "--format", "json").out)["runs"][0]["id"]
+        == two[1]
+    )
+    assert cli("runs", "delete", two[0]).err.startswith(f"deleted run {two[0]} of 'flows'")
+    assert cli("runs", "show", two[0]).code == 3
+
+
+def test_runs_go_to_another_store_and_to_prometheus(cli: Cli, two: list[str]) -> None:
+    assert (
+        cli("runs", "export", "--to", "json", "--out", "runs.jsonl").err
+        == "wrote 2 runs to runs.jsonl (json)\n"
+    )
+    assert (
+        cli("runs", "import", "runs.jsonl", "--store", "b.db").err
+        == "read 2 runs from runs.jsonl\n"
+    )
+    again = cli("runs", "import", "runs.jsonl", "--store", "b.db").err
+    assert again == "read 0 runs from runs.jsonl; 2 were there already\n"
+    assert (
+        cli("runs", "--store", "b.db", "--format", "json").out
+        == cli("runs", "--format", "json").out
+    )
+    assert cli("runs", "export", "--to", "openmetrics").out.endswith("# EOF\n")
+
+
+# -- mistakes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        (["evaluate", "old.csv", "--keep-rows"], 2, "is of a run that is kept: say --record NAME"),
+        (["evaluate", "old.csv", "--store", "x.db"], 2, "--store is of a run that is kept"),
+        (["evaluate", "old.csv", "--id", "flow"], 2, "--id names rows that are kept"),
+        (["evaluate", "old.csv", "--record", "a\nb"], 2, "the name of a run is a line"),
+        (["evaluate", "-", "--record", "a", "--keep-rows"], 2, "which standard input can't be"),
+        ([*COUNTS, "--record", "a", "--keep-rows"], 2, "counts have none"),
+        (["evaluate", "old.csv", "--record", "a", "--store", "old.csv"], 4, "is no store"),
+        (["evaluate", "old.csv", "--record", "a", "--store", "none/x.db"], 4, "there is no folder"),
+        (["runs", "--store", "none.db"], 3, "there is no store none.db: --record NAME keeps"),
+        (["runs", "show", "zzz"], 3, "has no run 'zzz'; `assay runs` lists them"),
+        (["runs", "trend", "flows"], 2, "say what to follow"),
+        (["runs", "trend", "flows", "--measure", "no"], 3, "has 'no'; there are"),
+        (["runs", "compare", "last", "last"], 3, "can't be compared with itself"),
+        (["runs", "tag", "last"], 2, "say what to change"),
+        (["runs", "import", "none"], 3, "there is no file or folder none"),
+        (["runs", "export", "last", "--to", "junit"], 3, "only a gate has the face junit"),
+        (["runs", "export", "--to", "junit"], 2, "--to junit is of one run"),
+        (["runs", "export", "--to", "json", "--uri", "x"], 2, "--uri is where MLflow keeps runs"),
+        ([*GATE, "--baseline", "run:zz", "--rule", "new(f1) > 0"], 3, "no run 'zz'"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told(
+    cli: Cli, two: list[str], command: list[str], code: int, said: str
+) -> None:
+    found = cli(*command)
+    assert (found.code, said in found.err) == (code, True), found.err
+    assert not Path("x.db").exists()
+
+
+def test_the_environment_names_the_store(
+    cli: Cli, two: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("assay.db").rename("elsewhere.db")
+    monkeypatch.setenv("ASSAY_STORE", "elsewhere.db")
+    assert two[0] in cli("runs").out
+    assert not Path("assay.db").exists()
+
+
+# -- the examples of the help ----------------------------------------------------------------------
+
+
+def examples() -> list[str]:
+    context = click.Context(command)
+    inside = [line for _, each in command.subcommands(context) for _, line in each.examples]
+    return [line for _, line in command.examples] + inside
+
+
+@pytest.mark.parametrize("line", examples())
+def test_the_examples_of_the_help_run(cli: Cli, two: list[str], line: str, tmp_path: Path) -> None:
+    if "--to mlflow" in line:
+        pytest.skip("it would write to a server of MLflow")
+    if "last-passed" in line:
+        rule = ("--rule", "new(recall) >= 0.1", "--record", "flows", "--quiet")
+        assert cli(*GATE, *rule).code == 0
+    runs = tmp_path / "mlruns" / "1" / "77"
+    (runs / "metrics").mkdir(parents=True)
+    (runs / "meta.yaml").write_text("run_id: 77\nstart_time: 0\n")
+    (runs / "metrics" / "loss").write_text("0 0.5 0\n")
+    if "runs.jsonl" in line and "import" in line:
+        assert cli("runs", "export", "--to", "json", "--out", "runs.jsonl").code == 0
+    if "mlflow.db" in line:
+        pytest.skip("its own tests read a database of MLflow")
+    typed = line.replace("3f9a12:forest", two[0]).replace("77b0c1:forest", two[1])
+    found = cli(*shlex.split(typed.replace("3f9a12", two[0]))[1:])
+    assert found.code == 0, found.err

@@ -1,0 +1,149 @@
+"""A store that many processes use, and that some of them leave in the middle."""
+
+import contextlib
+import random
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+
+from assay.store import Store
+from assay.store.schema import NEWEST, STEPS
+from assay.store.sqlite import APPLICATION, WORDS
+
+from . import documents
+
+WRITER = """
+import sys
+from assay.store import Store
+from assay.store.rows import KeptRows
+
+place, first, number = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+rows = KeptRows.of(["attack", "normal"] * 50, scores={"m": [0.9, 0.2] * 50})
+with Store(place) as store:
+    for i in range(first, first + number):
+        document = (
+            '{"schema": "assay.evaluation/1", "number": %d, "level": 0.95, "estimates": '
+            '[{"measure": "recall", "value": 0.9, "low": 0.8, "high": 0.95, "n": 100}]}' % i
+        )
+        run = store.record(document, name="flows", tags=["a", "b"], rows=rows)
+        # Acknowledged: whoever reads this line may rely on the run.
+        print(run.id, i, flush=True)
+"""
+OPENER = "import sys; from assay.store import Store; sys.stdin.read(1); Store(sys.argv[1]).close()"
+
+
+def acknowledged(output: bytes) -> dict[str, int]:
+    lines = [line.split() for line in output.decode().split("\n")[:-1]]
+    return {id_: int(number) for id_, number in lines}
+
+
+def check_whole(path: Path, promised: dict[str, int]) -> None:
+    """Everything that was acknowledged is there, nothing is half, and the file is sound."""
+    with Store(path, read_only=True) as store:
+        runs = store.runs(limit=10_000).runs
+        by_id = {run.id: run for run in runs}
+        assert promised.keys() <= by_id.keys()
+        for run in runs:
+            assert (
+                f'"number": {promised[run.id]},' in run.document
+                if run.id in promised
+                else run.document
+            )
+            assert run.tags == ("a", "b")
+            assert run.rows() is not None
+        assert len(store.trend("flows", "recall", limit=10_000).points) == len(runs)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+def written_by_two(path: Path, number: int) -> None:
+    children = [documents.child(WRITER, path, first, number) for first in (0, number)]
+    outputs = [child.communicate(timeout=600) for child in children]
+    assert [child.returncode for child in children] == [0, 0], outputs
+    promised = acknowledged(outputs[0][0]) | acknowledged(outputs[1][0])
+    assert sorted(promised.values()) == list(range(2 * number))
+    check_whole(path, promised)
+
+
+def test_two_writers_lose_nothing(tmp_path: Path) -> None:
+    written_by_two(tmp_path / "runs.db", 30)
+
+
+@pytest.mark.slow
+def test_two_writers_of_a_thousand_runs_each(tmp_path: Path) -> None:
+    written_by_two(tmp_path / "runs.db", 1000)
+
+
+def killed(path: Path, times: int) -> int:
+    """End a writer again and again; tells how many runs were acknowledged."""
+    chance = random.Random(times)
+    promised: dict[str, int] = {}
+    for turn in range(times):
+        child = documents.child(WRITER, path, 100_000 * turn, 100_000)
+        assert child.stdout is not None
+        assert child.stderr is not None
+        # It has begun; from now on the end may come at any moment.
+        first = child.stdout.readline()
+        time.sleep(chance.uniform(0, 0.05))
+        child.kill()
+        rest = child.stdout.read()
+        assert child.stderr.read() == b""
+        child.wait()
+        child.stdout.close()
+        child.stderr.close()
+        # What was cut in the middle of a line was not acknowledged.
+        promised |= acknowledged((first + rest).rpartition(b"\n")[0] + b"\n")
+    check_whole(path, promised)
+    return len(promised)
+
+
+def test_writers_that_are_killed_leave_nothing_half(tmp_path: Path) -> None:
+    assert killed(tmp_path / "runs.db", 3) >= 3
+
+
+@pytest.mark.slow
+def test_two_hundred_writers_that_are_killed(tmp_path: Path) -> None:
+    assert killed(tmp_path / "runs.db", 200) >= 200
+
+
+def test_processes_that_open_an_empty_store_at_once_make_its_tables_once(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    path = tmp_path / "runs.db"
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", OPENER, str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(4)
+    ]
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write(b"x")
+        child.stdin.flush()
+    outcomes = [(child.communicate(timeout=120)[1], child.returncode) for child in children]
+    assert outcomes == [(b"", 0)] * 4
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (NEWEST,)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+@pytest.mark.parametrize("version", range(NEWEST + 1))
+def test_a_store_of_every_earlier_version_opens(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "runs.db"
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        for step in STEPS[:version]:
+            for statement in step:
+                connection.execute(statement.format(**WORDS))
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.commit()
+    with Store(path) as store:
+        run = store.record(documents.small(0), name="flows")
+        assert store.run(run.id).document == documents.small(0)

@@ -1,0 +1,69 @@
+"""Trends: where the test set changed, and whether a measure really moved."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.store import Point, Store
+from assay.store.trend import UNPAIRED, trend_of
+
+from . import documents
+
+
+def points(*given: tuple[float, str | None]) -> list[Point]:
+    return [
+        Point(f"{i:02}", "2026-11-16T00:00:00Z", value, value - 0.02, value + 0.02, 500, 0.95, rows)
+        for i, (value, rows) in enumerate(given)
+    ]
+
+
+def test_points_on_another_test_set_begin_another_segment() -> None:
+    found = trend_of("flows", "recall", points((0.8, "a"), (0.8, "a"), (0.7, "b"), (0.7, "a")))
+    assert [point.segment for point in found.points] == [0, 0, 1, 2]
+    assert [step.joined for step in found.steps] == [True, False, False]
+    assert found.whole is None  # of the newest test set there is one run
+    assert (
+        "The test set changed 2 times; points before and after are not joined." in found.sentences
+    )
+
+
+def test_a_test_set_that_is_not_known_joins_nothing() -> None:
+    found = trend_of("flows", "recall", points((0.8, None), (0.8, None), (0.8, "a"), (0.8, "a")))
+    assert [point.segment for point in found.points] == [0, 1, 2, 2]
+    assert any("Which rows 2 of the runs judged is not known" in said for said in found.sentences)
+
+
+def test_a_change_is_told_from_chance() -> None:
+    moved = trend_of("flows", "recall", points((0.8, "a"), (0.81, "a"), (0.9, "a")))
+    assert moved.whole is not None
+    assert moved.whole.p < 0.001
+    assert any(said.startswith("It changed by +0.100 [+0.072, +0.128]") for said in moved.sentences)
+    assert UNPAIRED in moved.sentences
+    still = trend_of("flows", "recall", points((0.8, "a"), (0.81, "a")))
+    assert any(said.startswith("No change can be told from chance") for said in still.sentences)
+
+
+def test_steps_are_adjusted_for_how_many_there_are() -> None:
+    found = trend_of("flows", "recall", points(*((0.8, "a"),) * 20, (0.835, "a")))
+    last = found.steps[-1]
+    assert last.p < 0.05
+    assert last.p_adjusted == pytest.approx(20 * last.p)
+
+
+def test_levels_that_differ_are_not_mixed() -> None:
+    a, b = points((0.8, "a"), (0.9, "a"))
+    other = Point(b.run, b.made, b.value, b.low, b.high, b.n, 0.9, b.test_set)
+    (step,) = trend_of("flows", "recall", [a, other]).steps
+    assert step.difference.value == pytest.approx(0.1)
+    assert step.p_adjusted is None
+
+
+def test_a_store_gives_the_newest_points_oldest_first(tmp_path: Path) -> None:
+    with Store(tmp_path / "runs.db") as store:
+        for day, tp in ((3, 93), (1, 91), (2, 92)):
+            made = f"2026-11-0{day}T00:00:00Z"
+            store.record(documents.evaluation(tp, made=made, rows="a"), name="flows")
+        assert [p.value for p in store.trend("flows", "recall").points] == [0.91, 0.92, 0.93]
+        assert [p.value for p in store.trend("flows", "tpr", limit=2).points] == [0.92, 0.93]
+        with pytest.raises(Exception, match="no run named 'x' has numbers to follow"):
+            store.trend("x", "recall")
