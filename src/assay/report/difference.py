@@ -21,6 +21,9 @@ _NAMING = (
 )
 # Told by the numbers beside them.
 _DERIVED = frozenset({"headline", "reading", "sentence", "schema", "not_finite", "why", "remedy"})
+# In a table a value stands for its interval and its rows, and curves for themselves.
+_BESIDE = ("low", "high", "n", "level", "support")
+_CURVES = ("per_class", "sweep", "reliability", "slices", "starting", "periods", "tests")
 _MOST = 50
 
 Scalar: TypeAlias = str | int | float | bool | None
@@ -49,9 +52,9 @@ class Change:
     @property
     def difference(self) -> float | None:
         """The second less the first, where both are numbers."""
-        if isinstance(self.first, int | float) and isinstance(self.second, int | float):
-            return self.second - self.first
-        return None
+        if not self.numeric or self.first is None or self.second is None:
+            return None
+        return float(self.second) - float(self.first)
 
 
 def changes(first: Document, second: Document) -> list[Change]:
@@ -86,9 +89,14 @@ def _called(part: Any) -> str:
     """What an entry of a list is called: the values that name it."""
     if not isinstance(part, dict):
         return ""
-    held = (part.get(key) for key in _NAMING)
-    words = (" ".join(map(str, h.values())) if isinstance(h, dict) else h for h in held)
-    return ", ".join(str(word) for word in words if isinstance(word, str | float) and word != "")
+    words = []
+    for key in _NAMING:
+        held = part.get(key)
+        if isinstance(held, dict):
+            words.append(" ".join(map(str, held.values())))
+        elif isinstance(held, str) or (key == "base_rate" and held is not None):
+            words.append(f"base rate {held}" if key == "base_rate" else str(held))
+    return ", ".join(word for word in words if word)
 
 
 # -- as a report -----------------------------------------------------------------------------------
@@ -162,14 +170,26 @@ def _section(
         *((Column("difference"),) if numeric else ()),
     )
     rows: list[tuple[Cell, ...]] = []
-    for each in found[:_MOST]:
+    for each in [each for each in found if _told(each)][:_MOST]:
         ends = (_shown(each.first), _shown(each.second))
         last = "" if each.difference is None else plain_number(each.difference)
-        rows.append((each.key, *ends, *((last,) if numeric else ())))
-    left = len(found) - _MOST
-    notes = (f"{count(left)} more are in the JSON and the CSV.",) if left > 0 else ()
+        rows.append((_name_of(each), *ends, *((last,) if numeric else ())))
+    left = len(found) - len(rows)
+    notes = (f"{count(left)} more differ with them; JSON and CSV have all.",) if left > 0 else ()
     blocks: tuple[Block, ...] = (Table(caption, columns, tuple(rows), notes),)
     yield Section(title, blocks, tier)
+
+
+def _name_of(change: Change) -> str:
+    """What differs, the value of an estimate by what it is of."""
+    estimate = change.key.startswith("estimates [") and change.key.endswith("] value")
+    return change.key[len("estimates [") : -len("] value")] if estimate else change.key
+
+
+def _told(change: Change) -> bool:
+    """Whether a table has it, or another line stands for it."""
+    words = change.key.split()
+    return words[0] not in _CURVES and words[-1] not in _BESIDE
 
 
 def _shown(value: Scalar) -> str:

@@ -217,7 +217,8 @@ def test_the_format_may_be_named(tmp_path: Path) -> None:
 def test_inputs_are_hashed_when_asked(tmp_path: Path) -> None:
     path = tmp_path / "f.csv"
     path.write_bytes(GOOD)
-    (found,) = Hashing([str(path), "-"], Request()).inputs()
+    found, stdin = Hashing([str(path), "-"], Request()).inputs()
+    assert (stdin.name, stdin.size, stdin.sha256) == ("standard input", None, None)
     assert (found.name, found.size) == (str(path), len(GOOD))
     assert found.sha256 == hashlib.sha256(GOOD).hexdigest()
 

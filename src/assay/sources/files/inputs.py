@@ -190,7 +190,7 @@ class Hashing:
     def __init__(self, inputs: Sequence[str], request: Request, maybe: Sequence[str] = ()) -> None:
         self._request = request
         self._found: dict[Path | str, Input] = {}
-        self._odd: OSError | None = None
+        self._odd: InputError | None = None
         try:
             places = _places(inputs, request)
         except InputError:
@@ -201,11 +201,12 @@ class Hashing:
         self._thread.start()
 
     def _hash(self, places: Mapping[Path | str, str]) -> None:
-        try:
-            for place, name in places.items():
+        for place, name in places.items():
+            try:
                 self._found[place] = _hashed(name, place)
-        except OSError as odd:
-            self._odd = odd
+            except OSError as odd:
+                self._odd = InputError(f"{name} can't be read: {odd.strerror}")
+                return
 
     def inputs(self, others: Sequence[str] = ()) -> tuple[Input, ...]:
         """What was read, each once; ``others`` are inputs that came to light later."""
@@ -215,7 +216,7 @@ class Hashing:
             self._hash({place: name for place, name in later.items() if place not in self._found})
             self._places = {**later, **self._places}
         if self._odd is not None:
-            raise InputError(f"{self._odd.filename} can't be read: {self._odd.strerror}")
+            raise self._odd
         return tuple(self._found[place] for place in self._places)
 
 
