@@ -19,6 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MADE := $(VENV)/.made
 CORE := $(VENV)/.installed-core
 LEARN := $(VENV)/.installed-learn
+WEB := $(VENV)/.installed-web
 TEST := $(VENV)/.installed-test
 DEV := $(VENV)/.installed-dev
 ENGINES := $(VENV)/.installed-engines
@@ -37,13 +38,24 @@ COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo quick test slow documents check lint types imports doctest docs coverage bench intervals resampling guarantees mistakes audits fuzz realdata clean
+.PHONY: help demo serve screens quick test slow documents check lint types imports doctest docs coverage bench intervals resampling guarantees mistakes audits fuzz realdata clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 demo: $(LEARN) ## Judge a synthetic detector, train two more: reports, and what to open
 	$(VENV)/bin/assay demo --out build/demo
+
+serve: $(WEB) build/serve.db ## Open the web app, with the runs of the demo in it
+	$(VENV)/bin/assay serve --store build/serve.db
+
+# Made anew by `rm build/serve.db`; what was kept there since goes with it.
+build/serve.db: | $(WEB)
+	@mkdir -p build
+	$(VENV)/bin/assay demo --out build/demo --store $@ > /dev/null
+
+screens: $(TEST) ## Take the screenshots of the documentation anew, with Chromium
+	$(PY) docs/generate_screens.py docs/screens
 
 quick: $(TEST) ## Run a choice of the tests in under a minute
 	$(PYTEST) -m 'not slow' $(QUICK)
@@ -134,16 +146,21 @@ $(LEARN): pyproject.toml $(MADE)
 	@$(INSTALL) -e '.[learn]' && $(COMPILE)
 	@touch $(CORE) $@
 
+$(WEB): pyproject.toml $(MADE)
+	@echo "Installing assay, scikit-learn and the web app into $(VENV)"
+	@$(INSTALL) -e '.[learn,web]' && $(COMPILE)
+	@touch $(CORE) $(LEARN) $@
+
 # A larger set contains the smaller ones, so it renews their stamps too.
 $(TEST): pyproject.toml $(MADE)
 	@echo "Installing assay and its test needs into $(VENV) (a minute or two, once)"
 	@$(INSTALL) -e '.[test]' && $(COMPILE)
-	@touch $(CORE) $(LEARN) $@
+	@touch $(CORE) $(LEARN) $(WEB) $@
 
 $(ENGINES): pyproject.toml $(MADE)
 	@echo "Installing the engines of the slow tests into $(VENV) (a gigabyte, once)"
 	@$(INSTALL) -e '.[engines]' && $(COMPILE)
-	@touch $(CORE) $(LEARN) $(TEST) $@
+	@touch $(CORE) $(LEARN) $(WEB) $(TEST) $@
 
 # No change of src/ can fail this, so it runs only when the catalogue has changed.
 $(DOCUMENTS): $(TEST) $(wildcard tests/seeds/*.py)
@@ -153,4 +170,4 @@ $(DOCUMENTS): $(TEST) $(wildcard tests/seeds/*.py)
 $(DEV): pyproject.toml $(MADE)
 	@echo "Installing assay and its development tools into $(VENV) (a minute or two, once)"
 	@$(INSTALL) -e '.[dev]' && $(COMPILE)
-	@touch $(CORE) $(LEARN) $(TEST) $@
+	@touch $(CORE) $(LEARN) $(WEB) $(TEST) $@

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from assay.sources.files.request import Request
     from assay.store import KeptRows, Store
     from assay.tally import Confusion, Resolved, Tally, from_bytes
+    from assay.web.client import Client
 
 
 __all__ = [
@@ -82,6 +83,7 @@ __all__ = [
     "BCa",
     "Bootstrap",
     "Choice",
+    "Client",
     "ClopperPearson",
     "Comparison",
     "Confusion",
@@ -201,6 +203,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "Tally",
         "from_bytes",
     ),
+    "assay.web.client": ("Client",),
 }
 _MODULES = frozenset(
     {
@@ -219,6 +222,7 @@ _MODULES = frozenset(
         "sources",
         "store",
         "tally",
+        "web",
     }
 )
 

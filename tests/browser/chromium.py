@@ -7,6 +7,7 @@ that end with a zero byte. One browser holds many pages, each with a session of 
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import select
@@ -159,6 +160,7 @@ class Page:
     requests: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
     loaded: bool = False
+    loader: str = ""
 
     def send(self, method: str, **params: Any) -> dict[str, Any]:
         """Call a method in the session of this page."""
@@ -181,19 +183,41 @@ class Page:
                 self.dialogs.append(params["message"])
                 # Not waiting: the page stands still until its dialog is gone.
                 self.browser.post("Page.handleJavaScriptDialog", self.session, accept=False)
+            case "Page.frameNavigated" if "parentId" not in params["frame"]:
+                self.loader, self.loaded = params["frame"]["loaderId"], False
             case "Page.loadEventFired":
                 self.loaded = True
 
-    def open(self, path: Path) -> Page:
-        """Open a file, and wait until it is loaded."""
+    def open(self, path: Path | str) -> Page:
+        """Open a file or an address, and wait until it is loaded."""
         self.errors.clear()
         self.requests.clear()
         self.loaded = False
-        self.send("Page.navigate", url=path.as_uri())
+        address = path if isinstance(path, str) else path.as_uri()
+        # The page before may still tell that it was loaded.
+        loader = self.send("Page.navigate", url=address).get("loaderId", self.loader)
         deadline = time.monotonic() + _PATIENCE
-        while not self.loaded:
-            self.browser.read(deadline - time.monotonic(), f"{path.name} to load")
+        while self.loader != loader or not self.loaded:
+            self.browser.read(deadline - time.monotonic(), f"{address} to load")
         return self
+
+    def until(self, condition: str) -> None:
+        """Wait until a JavaScript expression is true, over changes of the page too."""
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            # While the page changes there is nothing to ask.
+            with contextlib.suppress(BrowserError):
+                if self.evaluate(f"document.readyState == 'complete' && !!({condition})"):
+                    return
+            if time.monotonic() > deadline:
+                raise BrowserError(f"waiting for {condition}: {self.evaluate('location.href')}")
+            time.sleep(0.02)
+
+    def choose_file(self, selector: str, path: Path) -> None:
+        """Give a file to a field."""
+        node = self.send("Runtime.evaluate", expression=f"document.querySelector('{selector}')")
+        object_ = node["result"]["objectId"]
+        self.send("DOM.setFileInputFiles", files=[str(path)], objectId=object_)
 
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression, as plain data."""
@@ -274,9 +298,9 @@ class Page:
         wanted = [{"name": k.replace("_", "-"), "value": v} for k, v in features.items()]
         self.send("Emulation.setEmulatedMedia", media=kind, features=wanted)
 
-    def screenshot(self, path: Path) -> None:
-        """The whole page as a PNG."""
-        answer = self.send("Page.captureScreenshot", captureBeyondViewport=True)
+    def screenshot(self, path: Path, *, beyond: bool = False) -> None:
+        """What is seen of the page as a PNG."""
+        answer = self.send("Page.captureScreenshot", captureBeyondViewport=beyond)
         path.write_bytes(base64.b64decode(answer["data"]))
 
     def pdf(self, path: Path) -> None:

@@ -13,6 +13,7 @@ from assay.cli import demo
 from assay.cli.demo import (
     DECISIONS,
     EXAMPLES,
+    KEPT,
     MARK,
     PACKETS,
     PREDICTIONS,
@@ -23,6 +24,7 @@ from assay.cli.demo import (
 )
 from assay.learn.run_folder import FILES
 from assay.learn.scenarios import make_flows
+from assay.store import Store
 
 Cli = Callable[..., Any]
 
@@ -181,3 +183,20 @@ def test_the_examples_of_the_help_run(
         here / "assay-demo" / PREDICTIONS
     ).read_bytes()
     assert len(seen) == 2 * (1 + len(REPORTS) + len(DECISIONS))
+
+
+def test_what_the_demo_keeps_is_shown_by_the_app(here: Path) -> None:
+    flows = make_flows(1)
+    (here / PREDICTIONS).write_bytes(table(flows.where(slice(None, None, 5))))
+    demo._keep(here / PREDICTIONS, "runs.db")
+    with Store("runs.db") as store:
+        runs = store.runs(name=KEPT).runs
+    assert [run.kind for run in runs] == [
+        "gate",
+        "compare",
+        "threshold",
+        "evaluation",
+        "evaluation",
+    ]
+    assert [run.tags for run in runs[3:]] == [("new",), ("old",)]
+    assert all(run.has_rows for run in runs[3:])

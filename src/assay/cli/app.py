@@ -33,6 +33,7 @@ COMMANDS = (
     "show",
     "runs",
     "measures",
+    "serve",
     "demo",
 )
 

@@ -47,6 +47,14 @@ DECISIONS = {
         *("--at", "max-far=0.1", "--family", "family"),
     ),
 }
+# What is kept where a store is named: the model that is replaced, then the new one.
+KEPT = "flow-detector"
+VERSIONS = {"old": "old_score", "new": "score"}
+JUDGED = ("--family", "family", "--base-rate", "0.1%", "--volume", "1000000")
+RULES = (
+    *("--rule", "new-old(detection_rate@max-far=0.1) >= -0.01"),
+    *("--rule", "new(precision@base-rate=0.001) >= 0.5"),
+)
 # Detectors that are trained on a scenario, by the folder of their run.
 PACKETS, PACKET_ROWS = "arp.csv", 5000
 RECIPES = {"forest": "safelink-forest", "network": "safelink-ann"}
@@ -92,10 +100,19 @@ EXAMPLES = (
     show_default=True,
     help="How the report on standard output is written.",
 )
+@click.option(
+    "--store",
+    cls=Option,
+    section="Report",
+    metavar="PATH|URL",
+    help="Keep the judgements there too, for assay runs and assay serve.",
+)
 @LEVEL
 @SEED
 @QUIET
-def command(*, out: Path, face: str, level: float, seed: int, quiet: bool) -> None:
+def command(
+    *, out: Path, face: str, store: str | None, level: float, seed: int, quiet: bool
+) -> None:
     """Try everything on made-up data: 20,000 network flows, five families of attack.
 
     Writes the predictions of a detector as CSV, judges them, shows the report, and leaves it as
@@ -127,10 +144,32 @@ def command(*, out: Path, face: str, level: float, seed: int, quiet: bool) -> No
         _run([*asked, "--out", str(out / name), "--quiet"])
     for name, (_, which, *options) in DECISIONS.items():
         _run([which, str(predictions), *options, "--out", str(out / name), "--quiet"])
+    if store is not None:
+        _keep(predictions, store)
+        tell(f"Kept the judgements in {store}: assay serve --store {shlex.quote(store)}")
     runs = _trained(out, seed, tell) if _can_train() else {}
     tell()
     for line in _guide(out, asked, runs):
         tell(line)
+
+
+def _keep(predictions: Path, store: str) -> None:
+    """Keep both models with their rows, a threshold, their comparison, and a gate."""
+    from assay.store import Store
+
+    file = str(predictions)
+    there = ("--record", KEPT, "--store", store, "--quiet", "--format", "json")
+    for tag, column in VERSIONS.items():
+        version = ("--score", column, "--tag", tag, "--keep-rows")
+        _printed(["evaluate", file, *JUDGED, *version, *there])
+    for _, which, *options in DECISIONS.values():
+        _printed([which, file, *options, *there])
+    with Store(store, read_only=True) as kept:
+        (old,) = kept.runs(name=KEPT, tag="old", limit=1).runs
+    # That a rule does not hold is worth seeing, and no failure of the demo.
+    with contextlib.suppress(click.exceptions.Exit):
+        beside = ("--label", "label", "--score", "score", "--baseline", f"run:{old.id}")
+        _printed(["gate", file, *beside, *RULES, *there])
 
 
 def _can_train() -> bool:

@@ -59,6 +59,9 @@ _OPTIONS = {
     "new": "score",
     "old": "baseline",
     "old_threshold": "baseline-threshold",
+    "port": "port",
+    "token_file": "token-file",
+    "public_url": "public-url",
 }
 _ARGUMENT = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_OPTIONS)})=(?=(['\"\w.+-])?)")
 # Arguments whose values are written without quotes.

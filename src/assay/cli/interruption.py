@@ -50,6 +50,14 @@ def finish() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
+def release() -> None:
+    """From now on signals are Python's own again: a server ends what it has begun first."""
+    signal.set_wakeup_fd(-1)
+    for number in _heeded():
+        default = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+        signal.signal(number, default)
+
+
 def _heeded() -> list[int]:
     """The signals to act on; what was ignored on purpose, as by nohup, stays ignored."""
     known = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]

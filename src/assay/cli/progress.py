@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 
 PATIENCE = 2.0  # seconds before anything is shown
@@ -14,6 +15,9 @@ _EVERY = 0.2
 _WIDTH = 30
 READING = "reading"
 _ERASE = "\r\x1b[K"
+
+# Who else is told the stage, what is done, and all there is: whoever runs commands for others.
+LISTENERS: list[Callable[[str, int, int | None], None]] = []
 
 
 class Progress:
@@ -37,6 +41,8 @@ class Progress:
     def __call__(self, done: int, total: int | None) -> None:
         """Note how far the reading is."""
         self._done, self._total = done, total
+        for listener in LISTENERS:
+            listener(self._what, done, total)
 
     def stage(self, what: str) -> Progress:
         """Begin to count other work, such as resampling."""

@@ -26,7 +26,6 @@ NETWORKS = frozenset(
 _FUSED = frozenset(
     {"sshfs", "s3fs", "gcsfuse", "rclone", "glusterfs", "davfs2", "ceph", "smbnetfs"}
 )
-_HEADER = b"SQLite format 3\0"
 # What the steps leave open.
 WORDS = {
     "text": "TEXT",
@@ -155,7 +154,11 @@ class SQLiteConnection:
 
 def _advised(said: str) -> str:
     """What SQLite says, with what to do."""
-    if "malformed" in said or "not a database" in said:
+    if "not a database" in said:
+        # Nobody but SQLite looks into the file: to close it would let go of the locks that other
+        # connections of this process hold on it.
+        return "it is no store, since it is not a file of SQLite. Name another with store="
+    if "malformed" in said:
         return (
             f"the file is damaged ({said}). Copy what can be read, `assay runs export --to json`, "
             f"and import it into a new store"
@@ -178,12 +181,6 @@ def _must_be_place(path: Path, *, read_only: bool) -> bool:
         )
     if not path.absolute().parent.is_dir():
         raise StoreError(f"there is no folder {path.absolute().parent} for the store {path.name}")
-    if exists:
-        with path.open("rb") as file:
-            if file.read(len(_HEADER)) != _HEADER:
-                raise StoreError(
-                    f"{path} is no store: it is not a file of SQLite. Name another with store="
-                )
     network = network_of(path)
     if network is not None:
         raise StoreError(

@@ -60,9 +60,20 @@ def style() -> str:
 def script(measures: tuple[Measure, ...] | None) -> str:
     """The script of a page, with the formulas of the measures that follow its threshold."""
     parts = [_read("script", name) for name in _PAGE]
-    if measures is not None:
-        parts += [JAVASCRIPT_PRELUDE, formulas(measures)]
-        parts += [_read("script", name) for name in _PANEL]
+    return _closed(parts if measures is None else [*parts, *_panel(measures)])
+
+
+def panel_script(measures: tuple[Measure, ...]) -> str:
+    """What only a page with a panel needs, for pages that share the rest."""
+    return _closed(_panel(measures))
+
+
+def _panel(measures: tuple[Measure, ...]) -> list[str]:
+    return [JAVASCRIPT_PRELUDE, formulas(measures), *(_read("script", name) for name in _PANEL)]
+
+
+def _closed(parts: list[str]) -> str:
+    """Scripts whose names nobody else sees."""
     return '(() => {\n"use strict";\n' + "\n".join(parts) + "})();\n"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.evaluation.findings import Finding
 from assay.report.html import assets
@@ -17,7 +17,7 @@ from assay.report.provenance import Provenance
 from assay.report.sections import Report
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
 
 @dataclass(frozen=True)
@@ -35,44 +35,57 @@ def page(report: Report, limits: Limits) -> str:
     """The page with no more of each thing than the limits allow."""
     from markupsafe import Markup
 
-    panel = report.panel
     style = assets.style()
-    script = assets.script(None if panel is None else panel.measures)
-    findings = tuple(_told(finding, limits) for finding in report.findings)
-    parts, sections = parts_of(report, limits)
+    script = assets.script(None if report.panel is None else report.panel.measures)
     return _template().render(
         # These two are files of this package and formulas of the catalogue: no data is in them.
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704
         policy=assets.policy(style, script),
-        title=sentence(report.title, limits),
-        headline=[pieces(text, limits) for text in report.headline[: limits.lines]],
-        warnings=[told for told in findings if told.severity == "warning"][: limits.lines],
-        findings=findings[: limits.lines],
-        findings_left=left_out(len(findings) - limits.lines, "findings"),
-        notes=[sentence(note, limits) for note in report.notes[: limits.lines]],
-        notes_left=left_out(len(report.notes) - limits.lines, "notes"),
-        panel=None if panel is None else operating_of(panel, limits),
-        parts=parts,
-        parts_left=left_out(sections, "sections"),
-        made=_made(report.made, limits),
+        **content(report, limits),
     )
+
+
+def content(report: Report, limits: Limits) -> dict[str, Any]:
+    """What the template shows of a report, with no more of each thing than the limits allow."""
+    panel = report.panel
+    findings = tuple(_told(finding, limits) for finding in report.findings)
+    parts, sections = parts_of(report, limits)
+    return {
+        "title": sentence(report.title, limits),
+        "headline": [pieces(text, limits) for text in report.headline[: limits.lines]],
+        "warnings": [told for told in findings if told.severity == "warning"][: limits.lines],
+        "findings": findings[: limits.lines],
+        "findings_left": left_out(len(findings) - limits.lines, "findings"),
+        "notes": [sentence(note, limits) for note in report.notes[: limits.lines]],
+        "notes_left": left_out(len(report.notes) - limits.lines, "notes"),
+        "panel": None if panel is None else operating_of(panel, limits),
+        "parts": parts,
+        "parts_left": left_out(sections, "sections"),
+        "made": _made(report.made, limits),
+    }
 
 
 @cache
 def _template() -> Template:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    return environment().get_template("page.html")
 
-    environment = Environment(
-        loader=PackageLoader("assay.report.html", "templates"),
+
+def environment(*packages: str) -> Environment:
+    """The templates of reports, and those that other packages build on them."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    homes = (*packages, "assay.report.html")
+    made = Environment(
+        loader=ChoiceLoader([PackageLoader(home, "templates") for home in homes]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    return environment.get_template("page.html")
+    made.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    return made
 
 
 def _told(finding: Finding, limits: Limits) -> Told:

@@ -1,0 +1,157 @@
+"""``assay serve``: runs, reports and judgements in a browser."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from assay.cli import interruption, values
+from assay.cli.command import Command, Option
+from assay.cli.errors import say
+from assay.cli.reporting import QUIET
+from assay.errors import InputError, install_line
+
+# Whatever has to be there, and the process that does the judging.
+_NEEDS = ("starlette", "uvicorn")
+WORKER = (sys.executable, "-P", "-m", "assay.cli.worker")
+EXAMPLES = (
+    ("on this machine, with the runs of assay.db", "assay serve"),
+    ("another store and port, to look only", "assay serve --store team.db --port 9000 --read-only"),
+    (
+        "for a team, behind a proxy that speaks TLS",
+        "assay serve --token-file token --public-url https://assay.example.org",
+    ),
+)
+
+_option = partial(click.option, cls=Option, section="Serving")
+
+
+@click.command(
+    cls=Command,
+    name="serve",
+    examples=EXAMPLES,
+    short_help="Show runs, judge files and audit papers in a browser.",
+)
+@_option(
+    "--store",
+    metavar="PATH|URL",
+    help="Where runs are kept.  [default: ASSAY_STORE, else assay.db]",
+)
+@_option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@_option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8710,
+    show_default=True,
+    metavar="P",
+    help="The port to listen on; 0 for any that is free.",
+)
+@_option("--read-only", is_flag=True, help="Keep, change and delete nothing.")
+@_option(
+    "--token-file",
+    type=values.InputPath(),
+    metavar="FILE",
+    help="The token that others sign in with.  [default: ASSAY_TOKEN, else a new one]",
+)
+@_option(
+    "--public-url",
+    metavar="URL",
+    help="The address that people open, where it is not that of --host.",
+)
+@_option(
+    "--max-upload",
+    type=values.size,
+    default="2GB",
+    show_default=True,
+    metavar="SIZE",
+    help="The largest file that is taken.",
+)
+@_option(
+    "--max-memory",
+    type=values.size,
+    default="2GB",
+    show_default=True,
+    metavar="SIZE",
+    help="What one judgement may use.",
+)
+@_option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="How many judgements run at once.",
+)
+@_option("--open", "open_browser", is_flag=True, help="Open the link in a browser.")
+@QUIET
+def command(
+    *,
+    store: str | None,
+    host: str,
+    port: int,
+    read_only: bool,
+    token_file: Path | None,
+    public_url: str | None,
+    max_upload: int,
+    max_memory: int,
+    workers: int,
+    open_browser: bool,
+    quiet: bool,
+) -> None:
+    """Show runs in a browser, compare them, judge files, audit papers.
+
+    Listens on this machine alone, and prints a link that signs in one browser. Whoever is to
+    reach it from elsewhere needs a token: name its file, and the address that people open.
+    Nothing is loaded from elsewhere, and no request leaves this machine. Ctrl-C ends it.
+    """
+    missing = [package for package in _NEEDS if find_spec(package) is None]
+    if missing:
+        raise InputError(f"the web app needs {' and '.join(missing)}: {install_line('web')}")
+    from assay.store import Store
+    from assay.web.access import Access
+    from assay.web.app import make_app
+    from assay.web.guards import Limits
+    from assay.web.serving import Address, link, listen, run
+    from assay.web.site import Settings
+
+    token = _token(token_file)
+    Address(host, port, public_url).check(token=token)
+    with Store(store, read_only=read_only) as runs:
+        listening, address = listen(Address(host, port, public_url))
+        secure = address.url.startswith("https:")
+        access = Access(port=address.port, token=token, secure=secure)
+        limits = Limits(upload=max_upload, memory=max_memory, workers=workers)
+        place = runs.place if "://" in runs.place else str(Path(runs.place).absolute())
+        settings = Settings(address.origins(), WORKER, place, read_only, limits)
+        app = make_app(settings, access, runs)
+        entrance = link(address, access)
+
+        def started() -> None:
+            if not address.local:
+                say(f"warning: others can reach {address.url}; only the token keeps them out")
+            # Without it nobody gets in, so it is told even where little else is.
+            say(f"Open {entrance}")
+            if not quiet:
+                say("The link signs in one browser. Ctrl-C ends the app.")
+            if open_browser:
+                click.launch(entrance)
+
+        interruption.release()
+        run(app, listening, started)
+
+
+def _token(file: Path | None) -> str | None:
+    """The token of a file, or of the environment."""
+    from assay.web.access import TOKEN
+
+    if file is None:
+        return os.environ.get(TOKEN) or None
+    try:
+        return file.read_text("utf-8").strip()
+    except OSError as error:
+        raise InputError(f"the token can't be read from {file}: {error.strerror}") from error

@@ -1,0 +1,77 @@
+"""Audit by typing: claims as a table or as text, judged as they change."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from assay.measures import catalogue
+from assay.report import Document
+from assay.web.pages import FACES, face, page, report_page
+from assay.web.refusals import Refusal
+from assay.web.site import Site
+
+_FIELD = "claims"
+
+
+async def audit_form(request: Request) -> Response:
+    """A table to type the numbers of a paper into."""
+    names = [measure.name for measure in catalogue.CATALOGUE if measure.formula is not None]
+    return page("audit.html", request, "Audit by typing", scripts=("audit.js",), names=names)
+
+
+async def audited_page(request: Request) -> Response:
+    """The audit of text in a form, for browsers without scripts."""
+    fields = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
+    text = await _audited(request.app.state.site, fields.get(_FIELD, [""])[0])
+    document = Document.from_json(text)
+    return report_page(request, document, faces="", trail=(("/audit", "Audit"),))
+
+
+async def audited_face(request: Request) -> Response:
+    """The audit of a body of TOML or JSON, as the command line prints it."""
+    body = (await request.body()).decode("utf-8", "replace")
+    text = await _audited(request.app.state.site, body)
+    suffix = next(s for s in FACES if request.url.path.endswith(s))
+    if suffix == ".json":
+        return Response(text, media_type="application/json")
+    site: Site = request.app.state.site
+    return await site.read(lambda: face(Document.from_json(text), suffix, f"audit{suffix}"))
+
+
+async def _audited(site: Site, claims: str) -> str:
+    """The audit of claims as JSON."""
+    if not claims.strip():
+        raise Refusal(422, "There are no claims.", "Type counts and at least one reported number.")
+    kind = "json" if claims.lstrip().startswith("{") else "toml"
+    if kind == "json":
+        _must_be_json(claims)
+    folder = site.new_folder()
+    name = f"claims.{kind}"
+    try:
+        await asyncio.to_thread((folder / name).write_text, claims, "utf-8")
+        seconds = site.limits.seconds / 2
+        answer = await site.run("audit", name, "--format=json", folder=folder, seconds=seconds)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return answer.out
+
+
+def _must_be_json(claims: str) -> None:
+    try:
+        json.loads(claims)
+    except (ValueError, RecursionError) as odd:
+        raise Refusal(422, f"The claims are no JSON: {odd}.", "Mend them, or write TOML.") from None
+
+
+ROUTES = (
+    Route("/audit", audit_form),
+    Route("/audit", audited_page, methods=["POST"]),
+    *(Route(f"/audit{suffix}", audited_face, methods=["POST"]) for suffix in FACES),
+)

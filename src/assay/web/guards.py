@@ -1,0 +1,260 @@
+"""What stands before every route and method: host, origin, token, size and time of a request."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from urllib.parse import quote
+
+from assay.errors import AssayError
+from assay.web.access import Access
+from assay.web.refusals import POLICY, Refusal
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+SIGN_IN = "/sign-in"
+UPLOAD = "/judge/files"
+READING = ("GET", "HEAD")
+# Files of the app itself, and its own addresses; nothing inline, nothing from elsewhere.
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    # With no-referrer a browser would hide from which page a form was sent, even one of ours.
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-embedder-policy", b"require-corp"),
+    (b"x-frame-options", b"DENY"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+)
+_LOG = logging.getLogger("assay.web")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much one request may take, and how many may be served at once.
+
+    ``body`` and ``upload`` are bytes, ``seconds`` and ``upload_seconds`` times of a request,
+    ``judging_seconds`` and ``memory`` those of a judgement, of which ``workers`` run at once and
+    ``waiting`` wait. ``rows`` is how many rows a page lists, ``kept`` how many files and results
+    are held, and ``disk`` how many bytes files may take together.
+    """
+
+    body: int = 8_000_000
+    upload: int = 2_000_000_000
+    seconds: float = 30.0
+    upload_seconds: float = 3600.0
+    judging_seconds: float = 600.0
+    memory: int = 2_000_000_000
+    workers: int = 2
+    waiting: int = 16
+    requests: int = 256
+    rows: int = 50
+    kept: int = 64
+    disk: int = 10_000_000_000
+
+
+@dataclass(frozen=True)
+class Origins:
+    """The names under which the app is known, each with its port, exactly as browsers send them."""
+
+    scheme: str
+    hosts: frozenset[str]
+
+    def knows_host(self, host: str) -> bool:
+        """Whether a Host header names this app: no patterns, no missing port."""
+        return host.lower() in self.hosts
+
+    def knows(self, origin: str) -> bool:
+        """Whether an Origin header names this app."""
+        scheme, separator, host = origin.partition("://")
+        return bool(separator) and scheme == self.scheme and self.knows_host(host)
+
+
+class Guards:
+    """An ASGI app in front of another, through which only what is allowed comes."""
+
+    def __init__(self, app: App, *, access: Access, origins: Origins, limits: Limits) -> None:
+        self._app = app
+        self._access = access
+        self._origins = origins
+        self._limits = limits
+        self.now = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        answer = _Answer(send, scope)
+        self.now += 1
+        try:
+            self._check(scope)
+            limit = self._limits.upload if scope["path"] == UPLOAD else self._limits.body
+            body = _Body(receive, limit, _headers(scope).get("content-length"))
+            long = scope["path"] == UPLOAD
+            seconds = self._limits.upload_seconds if long else self._limits.seconds
+            async with asyncio.timeout(seconds):
+                await self._app(scope, body, answer)
+        except Refusal as refusal:
+            await answer.refuse(refusal)
+        except AssayError as odd:
+            await answer.refuse(Refusal(422, str(odd), "Change what the message names."))
+        except TimeoutError:
+            await answer.refuse(
+                Refusal(503, "The request took too long.", "Try again, or ask for less.")
+            )
+        except Exception:  # noqa: BLE001 - one page that fails must not end the app
+            # The last resort: whoever runs the app finds it in the log, nobody else sees it.
+            _LOG.exception("%s %s", scope["method"], scope["path"])
+            await answer.refuse(
+                Refusal(500, "Something here went wrong.", "The log of the app tells where.")
+            )
+        finally:
+            self.now -= 1
+
+    def _check(self, scope: Scope) -> None:
+        headers = _headers(scope)
+        self._check_host(scope, headers)
+        self._check_site(scope, headers)
+        if self.now > self._limits.requests:
+            raise Refusal(
+                503,
+                f"{self._limits.requests} requests are being answered already.",
+                "Try again in a moment.",
+            )
+        if scope["path"] == SIGN_IN:
+            return
+        authorization = headers.get("authorization", "")
+        cookie = headers.get("cookie", "")
+        if not self._access.admits(authorization=authorization, cookie=cookie):
+            raise Refusal(
+                401,
+                "This app answers only those who have signed in.",
+                "Open the link that assay serve printed when it started, sign in with its token at "
+                f"{SIGN_IN}, or send the token: Authorization: Bearer TOKEN.",
+                link=SIGN_IN,
+            )
+        own = headers.get("origin") or headers.get("sec-fetch-site") == "same-origin"
+        if scope["method"] not in READING and not own and not self._access.by_token(authorization):
+            raise Refusal(
+                403,
+                "The browser does not say from which page this was sent.",
+                "Use a browser that sends Origin, or the token in a header.",
+            )
+
+    def _check_host(self, scope: Scope, headers: dict[str, str]) -> None:
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        if len(hosts) != 1 or not self._origins.knows_host(headers["host"]):
+            named = headers.get("host", "none")
+            raise Refusal(
+                421,
+                f"The request is for the host {named!r}, and this app is "
+                f"{' or '.join(sorted(self._origins.hosts))}.",
+                "Open one of these, or start the app with --public-url.",
+            )
+
+    def _check_site(self, scope: Scope, headers: dict[str, str]) -> None:
+        origin = headers.get("origin")
+        site = headers.get("sec-fetch-site", "none")
+        # Another port of this machine is the same site, and yet somebody else's page.
+        if (origin is None or self._origins.knows(origin)) and site in ("same-origin", "none"):
+            return
+        link = ""
+        if scope["method"] in READING and headers.get("sec-fetch-mode") == "navigate":
+            link = "/" + quote(scope["path"].lstrip("/\\"), safe="/")
+        raise Refusal(
+            403,
+            "The request was made by a page of another site or port.",
+            "Open the address from the app itself, or type it.",
+            link=link,
+        )
+
+
+class _Body:
+    """What a client sends, up to a limit."""
+
+    def __init__(self, receive: Receive, limit: int, said: str | None) -> None:
+        self._receive = receive
+        self._limit = limit
+        self._read = 0
+        if said is not None and (not said.isdecimal() or int(said) > limit):
+            raise self._too_large()
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._read += len(message.get("body", b""))
+        if self._read > self._limit:
+            raise self._too_large()
+        return message
+
+    def _too_large(self) -> Refusal:
+        return Refusal(
+            413,
+            f"The body is larger than {self._limit:,} bytes, which is what is taken here.",
+            "Send less, or judge the file with the command line.",
+        )
+
+
+class _Answer:
+    """What goes back, with the headers that every answer has."""
+
+    def __init__(self, send: Send, scope: Scope) -> None:
+        self._send = send
+        self._scope = scope
+        self._started = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._started = True
+            message["headers"] = [*message.get("headers", []), *HEADERS]
+            names = {name for name, _ in message["headers"]}
+            if b"content-security-policy" not in names:
+                message["headers"].append((b"content-security-policy", PAGE_POLICY.encode()))
+            if b"cache-control" not in names:
+                message["headers"].append((b"cache-control", b"no-store"))
+        await self._send(message)
+
+    async def refuse(self, refusal: Refusal) -> None:
+        """Answer with a refusal; one that comes in the middle of an answer ends it."""
+        if self._started:
+            raise ConnectionAbortedError(refusal.message)
+        headers = _headers(self._scope)
+        page = not self._scope["path"].endswith(".json") and "text/html" in headers.get(
+            "accept", "text/html"
+        )
+        content = refusal.as_page() if page else refusal.as_json()
+        kind = b"text/html; charset=utf-8" if page else b"application/json"
+        told = [
+            (b"content-type", kind),
+            (b"content-length", str(len(content)).encode()),
+            (b"content-security-policy", POLICY.encode()),
+        ]
+        if refusal.status == 401:
+            told.append((b"www-authenticate", b"Bearer"))
+        if refusal.status == 503:
+            told.append((b"retry-after", b"5"))
+        if refusal.status == 413:
+            # Whatever else is sent is not read.
+            told.append((b"connection", b"close"))
+        await self({"type": "http.response.start", "status": refusal.status, "headers": told})
+        body = b"" if self._scope["method"] == "HEAD" else content
+        await self._send({"type": "http.response.body", "body": body})
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}

@@ -1,0 +1,170 @@
+"""Pages that are about the tool itself: measures, about, sign-in, and what programs ask for."""
+
+from __future__ import annotations
+
+import platform
+import time
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from assay import __version__
+from assay.errors import UnknownMeasure
+from assay.measures import catalogue, find
+from assay.web.guards import SIGN_IN
+from assay.web.openapi import description
+from assay.web.pages import FACES, asset, face, page, report_page
+from assay.web.refusals import POLICY, STYLE, Refusal
+from assay.web.site import Site
+
+_SIGN_IN = (
+    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+    f"<title>Sign in · assay</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+    "<h1>Sign in to assay</h1>\n"
+    f'<form method="post" action="{SIGN_IN}"><p><label for="token">Token</label></p>\n'
+    '<p><input id="token" name="token" type="password" autocomplete="current-password" required '
+    "autofocus>\n<button>Sign in</button></p></form>\n"
+    "<p>The link that <code>assay serve</code> printed when it started signs in without it.</p>\n"
+    "</main>\n</body>\n</html>\n"
+)
+
+
+async def sign_in(request: Request) -> Response:
+    """Let in whoever has the link or the token."""
+    access = request.app.state.site.access
+    if request.method == "POST":
+        secret = parse_qs((await request.body()).decode("latin-1")).get("token", [""])[0]
+    else:
+        secret = request.query_params.get("link", "")
+        if not secret:
+            return Response(
+                _SIGN_IN, media_type="text/html", headers={"Content-Security-Policy": POLICY}
+            )
+    # A look without a body must not use up the link.
+    session = access.enter(secret) if request.method != "HEAD" else None
+    if session is None:
+        raise Refusal(
+            401,
+            "This link was used before, or is not one of this start of the app.",
+            "Each link signs in one browser. Start the app again for another, or sign in with its "
+            "token.",
+            link=SIGN_IN,
+        )
+    return RedirectResponse("/", 303, headers={"set-cookie": access.set_cookie(session)})
+
+
+async def sign_out(request: Request) -> Response:
+    """End the session of this browser."""
+    request.app.state.site.access.leave(request.headers.get("cookie", ""))
+    return RedirectResponse(SIGN_IN, 303)
+
+
+async def measures(request: Request) -> Response:
+    """All measures."""
+    groups: dict[str, list[object]] = {}
+    for measure in catalogue.CATALOGUE:
+        groups.setdefault(measure.group, []).append(measure)
+    return page("measures.html", request, "Measures", groups=groups)
+
+
+async def measures_face(request: Request) -> Response:
+    """The catalogue for programs and papers."""
+    from assay.report import measures_document
+
+    suffix = _suffix(request)
+    site: Site = request.app.state.site
+
+    def draw() -> Response:
+        return face(measures_document(), suffix, f"measures{suffix}")
+
+    return await site.read(site.drawn, f"measures{suffix}", draw)
+
+
+async def measure(request: Request) -> Response:
+    """One measure: formula, range, how to read it, when it misleads."""
+    from assay.report import measure_document
+
+    name = request.path_params["name"]
+    try:
+        document = measure_document(find(name))
+    except UnknownMeasure as unknown:
+        raise Refusal(404, str(unknown), "All measures are at /measures.") from None
+    suffix = _suffix(request)
+    if suffix:
+        return face(document, suffix, f"{find(name).name}{suffix}")
+    return report_page(
+        request, document, faces=request.url.path, trail=(("/measures", "Measures"),)
+    )
+
+
+async def about(request: Request) -> Response:
+    """Versions, store, limits."""
+    site: Site = request.app.state.site
+    return page(
+        "about.html",
+        request,
+        "About",
+        version=__version__,
+        python=platform.python_version(),
+        place=site.settings.place,
+        names=[] if site.store is None else await site.read(site.store.names),
+        limits=site.limits,
+    )
+
+
+async def health(request: Request) -> Response:  # noqa: ARG001 - the form of a route
+    """Whether the app answers."""
+    return JSONResponse({"status": "ok", "version": __version__})
+
+
+async def openapi(request: Request) -> Response:
+    """What programs can ask for, and what they get."""
+    return JSONResponse(description(request.app.routes))
+
+
+async def metrics(request: Request) -> Response:
+    """How the app does, as Prometheus reads it."""
+    site: Site = request.app.state.site
+    gauges = {
+        "assay_up_seconds": ("Time since the start.", time.time() - site.started),
+        "assay_requests": ("Requests that are being answered.", site.guards.now),
+        "assay_judgements_running": ("Judgements that run.", site.pool.running),
+        "assay_judgements_waiting": ("Judgements that wait.", site.pool.waiting),
+        "assay_judgements_finished_total": ("Judgements that ended.", site.pool.finished),
+        "assay_judgements_refused_total": ("Judgements that were too many.", site.pool.refused),
+        "assay_files_held": ("Files that were sent and are held.", len(site.uploads)),
+    }
+    lines = []
+    for name, (help_text, value) in gauges.items():
+        kind = "counter" if name.endswith("_total") else "gauge"
+        lines += [f"# HELP {name} {help_text}", f"# TYPE {name} {kind}", f"{name} {value:g}"]
+    return Response("\n".join([*lines, ""]), media_type="text/plain; version=0.0.4")
+
+
+async def file(request: Request) -> Response:
+    """A style sheet or script of the app."""
+    found = asset(request.path_params["name"])
+    if found is None:
+        raise Refusal(404, "The app has no such file.", "Load the page again.")
+    return found
+
+
+def _suffix(request: Request) -> str:
+    return next((s for s in FACES if request.scope["route"].path.endswith(s)), "")
+
+
+ROUTES = (
+    Route(SIGN_IN, sign_in, methods=["GET", "POST"]),
+    Route("/sign-out", sign_out, methods=["POST"]),
+    Route("/measures", measures),
+    *(Route(f"/measures{suffix}", measures_face) for suffix in FACES),
+    *(Route(f"/measures/{{name}}{suffix}", measure) for suffix in (*FACES, "")),
+    Route("/about", about),
+    Route("/health", health),
+    Route("/openapi.json", openapi),
+    Route("/metrics", metrics),
+    Route("/assets/{name}", file),
+)

@@ -1,0 +1,262 @@
+"""What all pages share: settings, store, workers, files that were sent, results that are held."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import secrets
+import shutil
+import tempfile
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from assay.web.access import Access
+from assay.web.guards import Guards, Limits, Origins
+from assay.web.refusals import Refusal
+from assay.web.workers import Outcome, Pool
+
+if TYPE_CHECKING:
+    from assay.store import Store
+
+Kept = TypeVar("Kept")
+_ID = re.compile(r"[A-Za-z0-9_-]{16}")
+_ODD_LETTERS = re.compile(r"[^A-Za-z0-9._-]+")
+_WRITTEN = 1 << 20
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the app was started.
+
+    ``worker`` is the command of a process that does the judging, ``place`` what the store is
+    called.
+    """
+
+    origins: Origins
+    worker: Sequence[str]
+    place: str = ""
+    read_only: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(eq=False)
+class Upload:
+    """A file that was sent, in a folder of its own."""
+
+    id: str
+    name: str
+    folder: Path
+    size: int = 0
+    preview: dict[str, Any] | None = None
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return self.folder / self.name
+
+
+@dataclass(eq=False)
+class Job:
+    """A judgement that is being made: how far it is, and what came of it."""
+
+    id: str
+    title: str
+    back: str
+    task: asyncio.Task[Any] | None = None
+    stage: str = "waiting"
+    done: int = 0
+    total: int | None = None
+    result: str | None = None
+    refusal: Refusal | None = None
+
+    def told(self, stage: str, done: int, total: int | None) -> None:
+        """Note how far it is."""
+        self.stage, self.done, self.total = stage, done, total
+
+    def to_dict(self) -> dict[str, Any]:
+        """The state for programs."""
+        state = "failed" if self.refusal else "done" if self.result else "running"
+        return {
+            "state": state,
+            "stage": self.stage,
+            "done": self.done,
+            "total": self.total,
+            "result": self.result,
+            "error": None if self.refusal is None else self.refusal.message,
+        }
+
+
+class Shelf(OrderedDict[str, Kept]):
+    """Things by an id that can't be guessed; the oldest goes when there are too many."""
+
+    def __init__(self, most: int, what: str, removed: Callable[[Kept], None] | None = None) -> None:
+        super().__init__()
+        self._most = most
+        self._what = what
+        self._removed = removed
+
+    def put(self, id: str, kept: Kept) -> None:  # noqa: A002 - it is one
+        """Keep one more."""
+        self[id] = kept
+        while len(self) > self._most:
+            _, old = self.popitem(last=False)
+            if self._removed is not None:
+                self._removed(old)
+
+    def find(self, id: str) -> Kept:  # noqa: A002 - it is one
+        """What has this id."""
+        if not _ID.fullmatch(id) or id not in self:
+            raise Refusal(
+                404,
+                f"There is no {self._what} here any more.",
+                f"The last {self._most} are held; send it again.",
+            )
+        return self[id]
+
+
+class Site:
+    """The app: one for each start."""
+
+    def __init__(self, settings: Settings, access: Access, store: Store | None) -> None:
+        self.settings = settings
+        self.limits = settings.limits
+        self.access = access
+        self.store = store
+        self.started = time.time()
+        self.guards: Guards
+        self._fresh: dict[str, tuple[float, Any]] = {}
+        self._drawn: Shelf[Any] = Shelf(self.limits.kept, "drawing")
+        self.pool = Pool(settings.worker, settings.limits)
+        # Only for whoever runs the app, and gone with it.
+        self.folder = Path(tempfile.mkdtemp(prefix="assay-serve-"))
+        self.uploads: Shelf[Upload] = Shelf(self.limits.kept, "file", _remove_upload)
+        self.results: Shelf[tuple[str, str]] = Shelf(self.limits.kept, "result")
+        self.jobs: Shelf[Job] = Shelf(self.limits.kept, "judgement", _cancel)
+
+    def fresh(self, key: str, seconds: float, ask: Callable[[], Kept]) -> Kept:
+        """An answer of the store that may be some seconds old: lists that every page shows."""
+        then, held = self._fresh.get(key, (-seconds, None))
+        now = time.monotonic()
+        if now - then < seconds:
+            return cast(Kept, held)
+        answer = ask()
+        self._fresh[key] = (now, answer)
+        return answer
+
+    def drawn(self, key: str, draw: Callable[[], Kept]) -> Kept:
+        """A drawing, which is made once for what the key tells."""
+        if key not in self._drawn:
+            self._drawn.put(key, draw())
+        return cast(Kept, self._drawn[key])
+
+    def stale(self) -> None:
+        """Forget such answers, since the store has changed."""
+        self._fresh.clear()
+
+    async def run(self, *args: str, folder: Path | None = None, **options: Any) -> Outcome:
+        """What a command prints."""
+        return await self.pool.run(args, folder or self.folder, **options)
+
+    async def read(self, question: Callable[..., Kept], *args: Any, **options: Any) -> Kept:
+        """Ask the store, or draw a page, in a thread."""
+        return await asyncio.to_thread(question, *args, **options)
+
+    def record(self, text: str, name: str) -> str:
+        """Keep a document as a run, and give the id of the run."""
+        assert self.store is not None  # noqa: S101 - asked for by pages that have one
+        return self.store.record(text, name=name).id
+
+    def must_write(self) -> None:
+        """Refuse what would change the store where that is not allowed."""
+        if self.settings.read_only:
+            raise Refusal(
+                423,
+                "The app was started with --read-only, so nothing is kept, changed or deleted.",
+                "Ask whoever runs it, or use a store of your own.",
+            )
+
+    def new_folder(self) -> Path:
+        """A folder for whoever runs the app alone."""
+        return Path(tempfile.mkdtemp(dir=self.folder))
+
+    async def receive(self, name: str, body: AsyncIterator[bytes]) -> Upload:
+        """Keep a file that is sent, piece by piece."""
+        upload = Upload(new_id(), safe_name(name), self.new_folder())
+        held = bytearray()
+        try:
+            with upload.path.open("xb") as file:
+                async for piece in body:
+                    held += piece
+                    upload.size += len(piece)
+                    if len(held) >= _WRITTEN:
+                        await asyncio.to_thread(file.write, bytes(held))
+                        held.clear()
+                file.write(held)
+        except BaseException:
+            _remove_upload(upload)
+            raise
+        if not upload.size:
+            _remove_upload(upload)
+            raise Refusal(422, "The file is empty.", "Send a file with a row for each prediction.")
+        self.hold(upload)
+        return upload
+
+    def hold(self, upload: Upload) -> None:
+        """Hold a file; the oldest go where there are too many, or too many bytes."""
+        self.uploads.put(upload.id, upload)
+        while sum(each.size for each in self.uploads.values()) > self.limits.disk:
+            if len(self.uploads) == 1:
+                break
+            _, oldest = self.uploads.popitem(last=False)
+            _remove_upload(oldest)
+
+    def start(self, job: Job, judged: Callable[[Job], Any]) -> None:
+        """Begin a judgement, which goes on by itself."""
+
+        async def work() -> None:
+            try:
+                job.result = await judged(job)
+            except Refusal as refusal:
+                job.refusal = refusal
+
+        job.task = asyncio.create_task(work())
+        self.jobs.put(job.id, job)
+
+    async def close(self) -> None:
+        """End what is running, and remove what was sent."""
+        tasks = [job.task for job in self.jobs.values() if job.task and not job.task.done()]
+        for task in tasks:
+            task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.gather(*tasks, return_exceptions=True)
+        await self.pool.close()
+        await asyncio.to_thread(shutil.rmtree, self.folder, ignore_errors=True)
+
+
+def new_id() -> str:
+    """An id that can't be guessed."""
+    return secrets.token_urlsafe(12)
+
+
+def safe_name(name: str) -> str:
+    """The name that a file gets here: letters, digits, dots and dashes, and never a path.
+
+    >>> safe_name("../../etc/passwd"), safe_name("my scores.csv"), safe_name("")
+    ('passwd', 'my-scores.csv', 'predictions')
+    """
+    last = name.replace("\\", "/").rpartition("/")[2]
+    return _ODD_LETTERS.sub("-", last).strip(".-")[-80:].lstrip(".-") or "predictions"
+
+
+def _remove_upload(upload: Upload) -> None:
+    shutil.rmtree(upload.folder, ignore_errors=True)
+
+
+def _cancel(job: Job) -> None:
+    if job.task is not None:
+        job.task.cancel()

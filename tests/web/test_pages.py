@@ -1,0 +1,342 @@
+"""Every page, its JSON twin and its downloads; what is typed, sent and kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+import assay
+from assay.report import Document, document_of
+from assay.web.guards import Limits
+from assay.web.pages import PLACES, script_size
+
+from .harness import Harness
+
+CLAIMS = """[[claim]]
+name = "forest"
+confusion = { tn = 7743, fp = 167, fn = 324, tp = 6635 }
+reported = { accuracy = "96.70%", precision = "95.98%" }
+"""
+ROWS = "label,score\n" + "".join(
+    f"{'attack' if i % 3 == 0 else 'normal'},{i % 7 / 7}\n" for i in range(90)
+)
+HOSTILE = "<script>alert(1)</script>\u202e&\"'"
+
+
+def recorded(store: assay.Store, name: str = "flows", shift: float = 0.0) -> str:
+    labels = ["attack" if i % 3 == 0 else "normal" for i in range(300)]
+    scores = [
+        min(1.0, (i * 7 % 100) / 200 + (0.4 - shift if i % 3 == 0 else 0)) for i in range(300)
+    ]
+    evaluation = assay.evaluate(labels, y_score=scores, base_rate=0.001)
+    return store.record(document_of(evaluation).to_json(), name=name).id
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[assay.Store]:
+    with assay.Store(tmp_path_factory.mktemp("store") / "runs.db") as store:
+        for shift in (0.0, 0.05, 0.1):
+            recorded(store, shift=shift)
+        recorded(store, name=HOSTILE.replace("\u202e", ""))
+        yield store
+
+
+@pytest.fixture(scope="module")
+def kept(store: assay.Store) -> Iterator[Harness]:
+    with Harness(store) as harness:
+        yield harness
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", [path for path, _ in PLACES])
+def test_every_place_of_the_navigation_is_there(kept: Harness, path: str) -> None:
+    answer = kept.get(path)
+    assert answer.status == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.text.count('aria-current="page"') >= 1
+
+
+@pytest.mark.parametrize("path", [path for path, _ in PLACES])
+def test_no_page_has_anything_inline_or_from_elsewhere(kept: Harness, path: str) -> None:
+    text = kept.get(path).text
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:|https?://", text)
+    assert not re.search(r"<script(?! src=\"/assets/)", text)
+
+
+def test_an_empty_store_says_what_to_type(tmp_path: Path) -> None:
+    with assay.Store(tmp_path / "none.db") as store, Harness(store) as app:
+        assert "assay evaluate predictions.csv --record" in app.get("/").text
+        assert "assay gate" in app.get("/gate").text
+        assert "--keep-rows" in app.get("/compare").text
+        assert app.get("/runs.json").json()["runs"] == []
+
+
+def test_names_that_are_scripts_are_text(kept: Harness) -> None:
+    for path in ("/", "/?search=script", "/trend?name=%3Cscript%3E"):
+        assert "<script>alert" not in kept.get(path).text
+    assert "&lt;script&gt;alert" in kept.get("/").text
+
+
+def test_a_run_is_its_report_and_the_same_bytes_as_were_recorded(
+    kept: Harness, store: assay.Store
+) -> None:
+    run = store.runs(name="flows").runs[0]
+    assert "Operating point" in kept.get(f"/runs/{run.id}").text
+    assert kept.get(f"/runs/{run.id}.json").text == run.document
+    assert kept.get(f"/runs/{run.id}.md").text.startswith("#")
+    assert "\\begin{" in kept.get(f"/runs/{run.id}.tex").text
+    assert kept.get(f"/runs/{run.id}.csv").headers["content-disposition"].startswith("attachment")
+    assert kept.get(f"/runs/{run.id}.html").headers["content-disposition"].startswith("attachment")
+
+
+def test_lists_are_filtered_and_paged(store: assay.Store) -> None:
+    with Harness(store, limits=Limits(rows=2)) as app:
+        first = app.get("/")
+        older = re.search(r'href="/\?(before=\w+)"', first.text)
+        assert older is not None
+        assert app.get(f"/?{older[1]}").text.count('type="checkbox"') == 2
+        assert "No run matches" in app.get("/?search=nowhere").text
+        assert app.get("/?before=ffffffffffff").status == 404
+        assert len(app.get("/runs.json?name=flows").json()["runs"]) == 2
+
+
+def test_a_trend_is_drawn_and_told(kept: Harness) -> None:
+    answer = kept.get("/trend?name=flows")
+    assert answer.text.count("<circle") == 3
+    assert kept.get("/trend.json?name=flows&measure=recall").json()["measure"] == "recall"
+    assert kept.get("/trend?name=nobody").status == 404
+    assert kept.get("/trend?name=flows&measure=nonsense").status == 422
+
+
+def test_a_gate_is_listed_with_the_rules_that_did_not_hold(tmp_path: Path) -> None:
+    labels = ["attack" if i % 3 == 0 else "normal" for i in range(300)]
+    scores = [0.9 if i % 3 == 0 else 0.1 for i in range(300)]
+    rules = ["new(precision) >= 0.5", "new(precision) <= 0.5"]
+    found = assay.gate(labels, new=scores, rules=rules)
+    with assay.Store(tmp_path / "runs.db") as store, Harness(store) as app:
+        store.record(document_of(found).to_json(), name="nightly")
+        text = app.get("/gate").text
+        assert "new(precision) &lt;= 0.5" in text
+        assert "new(precision) &gt;= 0.5" not in text
+        assert "No gate ended so" in app.get("/gate?gate=pass").text
+
+
+def test_runs_are_compared_row_by_row_where_rows_were_kept(tmp_path: Path) -> None:
+    for name, shift in (("old", 0.2), ("new", 0.0)):
+        scores = [(i * 7 % 100) / 200 + (0 if i % 3 else 0.5 - shift) for i in range(300)]
+        rows = "".join(f"{'normal' if i % 3 else 'attack'},{s}\n" for i, s in enumerate(scores))
+        (tmp_path / f"{name}.csv").write_text(f"label,score\n{rows}")
+        kept = ("--record", name, "--keep-rows", "--store", "runs.db")
+        printed(tmp_path, "evaluate", f"{name}.csv", *kept)
+    with (
+        assay.Store(tmp_path / "runs.db") as store,
+        Harness(store, place=str(tmp_path / "runs.db")) as app,
+    ):
+        new, old = (run.id for run in store.runs().runs)
+        text = app.get(f"/compare?run={old}&run={new}").text
+        assert "matched by their order" in text
+        assert text.count('class="curve series-2"') == 4
+        where = app.post(f"/runs/{new}/threshold").headers["location"]
+        assert "Guaranteed" in app.get(f"{where}?max-fpr=20%25").text
+        document = app.get(f"/compare.json?run={old}&run={new}").json()
+        assert document["schema"] == "assay.compare/1"
+        alone = recorded(store, "alone")
+        assert "unpaired" in app.get(f"/compare?run={old}&run={alone}").text
+        assert app.get("/compare?" + "&".join(f"run={i:012x}" for i in range(7))).status == 422
+        assert app.get(f"/compare?run={old}&run=nonsense").status == 404
+
+
+def test_scripts_are_small() -> None:
+    assert 20_000 < script_size() < 100_000
+
+
+def test_the_description_for_programs_has_every_json_route(kept: Harness) -> None:
+    described = kept.get("/openapi.json").json()
+    assert described["openapi"].startswith("3.1")
+    assert {"/runs.json", "/audit.json", "/judge/files"} <= described["paths"].keys()
+    schema = described["paths"]["/audit.json"]["post"]["responses"]["200"]["content"]
+    (used,) = schema.values()
+    assert used["schema"]["$ref"].rpartition("/")[2] in described["components"]["schemas"]
+
+
+def test_metrics_are_what_prometheus_reads(kept: Harness) -> None:
+    text = kept.get("/metrics").text
+    assert re.search(r"^assay_requests 1$", text, re.MULTILINE)
+    assert all(re.fullmatch(r"(# .*|[a-z_]+ [\d.e+]+)", line) for line in text.splitlines())
+
+
+# -- the same bytes as the command line ------------------------------------------------------------
+
+
+def printed(folder: Path, *args: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "assay", *args],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"},
+    )
+    return done.stdout
+
+
+def test_measures_are_those_of_the_command_line(kept: Harness, tmp_path: Path) -> None:
+    assert kept.get("/measures/mcc.json").text == printed(
+        tmp_path, "measures", "mcc", "--format=json"
+    )
+
+
+def test_an_audit_and_a_judgement_are_those_of_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    (tmp_path / "claims.toml").write_text(CLAIMS)
+    (tmp_path / "rows.csv").write_text(ROWS)
+    with Harness() as app:
+        audited = app.post("/audit.json", CLAIMS.encode())
+        assert audited.text == printed(tmp_path, "audit", "claims.toml", "--format=json")
+        assert [n["verdict"] for n in audited.json()["claims"][0]["numbers"]] == [
+            "consistent",
+            "inconsistent",
+        ]
+        result = judged(app, ROWS, b"base-rate=0.1%25&do=evaluate")
+        args = ("evaluate", "rows.csv", "--base-rate=0.1%", "--format=json")
+        assert app.get(f"{result}.json").text == printed(tmp_path, *args)
+        assert "Operating point" in app.get(result).text
+
+
+# -- sending ---------------------------------------------------------------------------------------
+
+
+def sent(app: Harness, rows: str, name: str = "rows.csv") -> str:
+    answer = app.post(f"/judge/files?name={name}", rows.encode())
+    assert answer.status == 201
+    return str(answer.json()["id"])
+
+
+def judged(app: Harness, rows: str, form: bytes) -> str:
+    upload = sent(app, rows)
+    job = app.post(f"/judge/{upload}", form, accept="application/json").json()["job"]
+    for _ in range(2000):
+        told = app.get(job).json()
+        if told["state"] != "running":
+            assert told["error"] is None, told
+            return str(told["result"])
+        app.runner.run(_moment())
+    raise AssertionError("the judgement does not end")
+
+
+async def _moment() -> None:
+    await asyncio.sleep(0.02)
+
+
+def test_a_file_is_shown_judged_and_kept(tmp_path: Path) -> None:
+    with assay.Store(tmp_path / "runs.db") as store, Harness(store) as app:
+        upload = sent(app, ROWS, "..%2F..%2Fetc%2Frows.csv")
+        preview = app.get(f"/judge/{upload}.json").json()
+        assert preview["roles"] == {"label": "label", "score": "score"}
+        assert app.site.uploads[upload].path.parent.parent == app.site.folder
+        assert app.get(f"/judge/{upload}").text.count("<tr>") == 11
+        result = judged(app, ROWS, b"do=evaluate")
+        assert app.post(f"{result}/keep", b"name=").status == 422
+        where = app.post(f"{result}/keep", b"name=mine").headers["location"]
+        assert store.runs().runs[0].id == where.rpartition("/")[2]
+        assert Document.from_json(store.runs().runs[0].document).kind == "evaluation"
+        assert app.post(f"{where}/tags", b"tags=a+b").status == 303
+        assert app.post(f"{where}/note", b"note=good").status == 303
+        run = store.runs().runs[0]
+        assert (run.tags, run.note) == (("a", "b"), "good")
+        assert app.post(f"{where}/delete").status == 303
+        assert store.runs().runs == ()
+
+
+def test_a_job_that_fails_says_why_and_one_is_cancelled(app: Harness) -> None:
+    upload = sent(app, "a,b\n1,2\n")
+    where = app.post(f"/judge/{upload}", b"do=evaluate").headers["location"]
+    while app.get(f"{where}.json").json()["state"] == "running":
+        app.runner.run(_moment())
+    answer = app.get(where)
+    assert answer.status == 422
+    assert "no column is known to hold the labels" in answer.text
+    where = app.post(f"/judge/{upload}", b"do=evaluate").headers["location"]
+    assert app.post(f"{where}/cancel").status == 303
+    assert app.get(f"{where}.json").json()["state"] == "failed"
+    assert app.post(f"/judge/{upload}", b"do=predict").status == 422
+    assert app.post("/judge/files", b"").status == 422
+
+
+def test_values_of_a_form_are_never_options(app: Harness) -> None:
+    upload = sent(app, ROWS)
+    for field in ("label", "positive", "threshold", "base-rate"):
+        form = f"do=evaluate&{field}=--out%3D/tmp/written".encode()
+        where = app.post(f"/judge/{upload}", form).headers["location"]
+        while app.get(f"{where}.json").json()["state"] == "running":
+            app.runner.run(_moment())
+        assert app.get(where).status == 422, field
+    assert app.post(f"/judge/{upload}", b"do=evaluate&label=" + b"x" * 2000).status == 422
+
+
+def test_old_files_go_when_there_are_too_many() -> None:
+    with Harness(limits=Limits(kept=2)) as app:
+        uploads = [sent(app, ROWS) for _ in range(3)]
+        assert app.get(f"/judge/{uploads[0]}").status == 404
+        assert app.get("/judge").text.count("rows.csv") == 2
+        assert len(list(app.site.folder.iterdir())) == 2
+        folder = app.site.folder
+    assert not folder.exists()
+    with Harness(limits=Limits(disk=2 * len(ROWS))) as app:
+        uploads = [sent(app, ROWS) for _ in range(3)]
+        assert list(app.site.uploads) == uploads[1:]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_files_are_only_for_whoever_runs_the_app() -> None:
+    with Harness() as app:
+        upload = sent(app, ROWS)
+        assert app.site.folder.stat().st_mode & 0o777 == 0o700
+        assert app.site.uploads[upload].folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_read_only_keeps_changes_and_deletes_nothing(store: assay.Store) -> None:
+    run = store.runs().runs[0]
+    with Harness(store, read_only=True) as app:
+        for path in ("tags", "note", "delete"):
+            assert app.post(f"/runs/{run.id}/{path}").status == 423
+        assert app.post("/runs.json?name=x", run.document.encode()).status == 423
+        upload = sent(app, ROWS)
+        assert app.post(f"/judge/{upload}", b"do=evaluate&record=x").status == 423
+        assert "read-only" in app.get("/").text
+        assert "Delete" not in app.get(f"/runs/{run.id}").text
+    assert store.run(run.id) == run
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"not = [toml", b"[]", b"\xff\xfe", b'{"claim": 1}'])
+def test_claims_that_are_none_are_refused(app: Harness, body: bytes) -> None:
+    answer = app.post("/audit.json", body)
+    assert answer.status == 422
+    assert answer.json()["error"]["code"] == "W422"
+
+
+def test_claims_in_a_form_become_a_report(app: Harness) -> None:
+    answer = app.post("/audit", urlencode({"claims": CLAIMS}).encode())
+    assert answer.status == 200
+    assert "96.70%" in answer.text
+    assert app.post("/audit.md", CLAIMS.encode()).text.startswith("#")
+    assert "\\begin{" in app.post("/audit.tex", CLAIMS.encode()).text
+
+
+def test_json_is_what_the_contract_says(kept: Harness) -> None:
+    document = json.loads(kept.get("/runs.json").body)
+    assert document["schema"] == "assay.runs/1"
+    assert {"id", "name", "kind", "made", "headline", "gate", "tags"} <= document["runs"][0].keys()
