@@ -10,7 +10,10 @@ import importlib.util
 from doctest import DocTestParser, Example
 from pathlib import Path
 
+from assay.decisions.audit.findings import CODES as OF_AUDITS
+from assay.decisions.threshold.findings import CODES as OF_THRESHOLDS
 from assay.evaluation.findings import CHECKS, Check
+from assay.evaluation.findings.finding import Code
 from assay.learn.checks import CHECKS as LEAK_CHECKS
 from assay.learn.checks import CodedCheck
 from assay.learn.findings import RUN_CHECKS, RunCheck
@@ -36,6 +39,11 @@ OF_RUNS = (
     "its folds and its threshold, beside what its evaluation tells. They are in ``run.findings`` "
     "and stand first in its report."
 )
+OF_DECISIONS = (
+    "Codes with a T are those of :doc:`assay threshold <threshold>`, codes with an A those of "
+    ":doc:`assay audit <audit>`. All codes have one frame in JSON: code, severity, message, title, "
+    "why it matters, and the remedy."
+)
 LEVELS = (
     "Where an interval decides, it is the one of the evaluation, at its level. Where rows carry "
     "weights or come in clusters, so do the checks; where there is no interval they are silent. "
@@ -45,7 +53,7 @@ LEVELS = (
 
 def page() -> str:
     """The page as reStructuredText."""
-    every = (*LEAK_CHECKS, *RUN_CHECKS, *CHECKS)
+    every = (*LEAK_CHECKS, *RUN_CHECKS, *CHECKS, *OF_THRESHOLDS, *OF_AUDITS)
     rows = [(f":ref:`{c.code} <{c.code}>`", _pages._escaped(c.title), c.severity) for c in every]
     on_alerts = " and ".join(check.code for check in CHECKS if check.on_alerts)
     text = [
@@ -54,6 +62,7 @@ def page() -> str:
         LEVELS.format(on_alerts=on_alerts),
         BEFORE,
         OF_RUNS,
+        OF_DECISIONS,
         _pages._table(("code", "found", "severity"), rows, (15, 65, 20)),
     ]
     for check in every:
@@ -61,9 +70,9 @@ def page() -> str:
     return _pages._joined(text)
 
 
-def _section(check: Check | CodedCheck | RunCheck) -> list[str]:
+def _section(check: Check | CodedCheck | RunCheck | Code) -> list[str]:
     said, examples = [], []
-    for part in DocTestParser().parse(check.look.__doc__):
+    for part in DocTestParser().parse(check.look.__doc__) if hasattr(check, "look") else ():
         if isinstance(part, Example):
             examples.append(part)
         else:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,26 +130,13 @@ def read_document(path: Path) -> Document:
             raise InputError("it is no text in UTF-8") from None
 
 
-class _sound:  # noqa: N801 - a context that reads as a word
-    """Whatever a document that does not hold together breaks is an error of the document."""
+@contextmanager
+def _sound(path: Path) -> Iterator[None]:
+    """Errors in here are the document's, and name its file."""
+    from assay.report.document import sound
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, wrong: BaseException | None, trace: object) -> None:
-        if isinstance(wrong, InputError):
-            raise InputError(f"{self.path}: {wrong}") from wrong
-        if isinstance(wrong, _BROKEN):
-            raise InputError(
-                f"{self.path} does not hold together: its values contradict each other or are "
-                f"none that assay writes ({type(wrong).__name__}: {str(wrong)[:80]})"
-            ) from wrong
-
-
-_BROKEN = (
-    *(ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError),
-    *(TypeError, ValueError),
-)
+    try:
+        with sound():
+            yield
+    except InputError as wrong:
+        raise InputError(f"{path}: {wrong}") from wrong

@@ -36,20 +36,31 @@ def settled(found: Any, odd: dict[str, str], at: str = "") -> Any:
     return found
 
 
-def unsettled(found: Any, odd: Mapping[str, str]) -> None:
+def unsettled(found: Any, odd: Mapping[str, Any]) -> None:
     """Put back, in place, what :func:`settled` took out."""
     for place, spelled in odd.items():
-        *way, last = (part.replace("~1", "/").replace("~0", "~") for part in place.split("/")[1:])
-        held = found
-        try:
-            for part in way:
-                held = held[int(part) if isinstance(held, list) else part]
-            key = int(last) if isinstance(held, list) else last
-            if held[key] is not None:
-                raise InputError(f"{place} is a number and said to be {spelled!r} as well")
-            held[key] = _SPELLED[spelled]
-        except (KeyError, IndexError, ValueError, TypeError, AttributeError) as wrong:
-            raise InputError(f"there is no place {shortened(place)} for {spelled!r}") from wrong
+        way = [part.replace("~1", "/").replace("~0", "~") for part in place.split("/")[1:]]
+        held, last = _held(found, way)
+        known = isinstance(spelled, str) and spelled in _SPELLED
+        if held is None or not known or held[last] is not None:
+            raise InputError(f"there is no null at {shortened(place)!r} to be {spelled!r}")
+        held[last] = _SPELLED[spelled]
+
+
+def _held(found: Any, way: list[str]) -> tuple[Any, Any]:
+    """The object or list that a way leads into, and the key or place there; None where it fails."""
+    held: Any = None
+    last: Any = None
+    for part in way:
+        held, found = found, None
+        if isinstance(held, dict) and part in held:
+            last = part
+        elif isinstance(held, list) and part.isdecimal() and int(part) < len(held):
+            last = int(part)
+        else:
+            return None, None
+        found = held[last]
+    return held, last
 
 
 def _escaped(key: str) -> str:

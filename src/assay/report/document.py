@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from assay.errors import InputError
+from assay.errors import AssayError, InputError
 from assay.inference.fields import codec_of, restored
 from assay.inference.not_finite import settled, shortened, unsettled
 from assay.report.provenance import Provenance
@@ -130,7 +131,30 @@ class Document:
         unsettled(values, odd)
         given = values.pop("provenance", None)
         made = Provenance("") if given is None else restored(Provenance, given, "/provenance")
-        return cls(restored(KINDS[kind].type, values), made)
+        with sound():
+            found = cls(restored(KINDS[kind].type, values), made)
+            found.plain  # noqa: B018 - what can't be drawn is refused now
+        return found
+
+
+_BROKEN = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError),
+    *(TypeError, ValueError),
+)
+
+
+@contextmanager
+def sound() -> Iterator[None]:
+    """Whatever breaks on a document that does not hold together is an error of the document."""
+    try:
+        yield
+    except AssayError:
+        raise
+    except _BROKEN as wrong:
+        raise InputError(
+            f"it does not hold together: its values contradict each other, or are none that assay "
+            f"writes ({type(wrong).__name__}: {shortened(str(wrong))})"
+        ) from wrong
 
 
 def kind_of(plain: Any) -> str:

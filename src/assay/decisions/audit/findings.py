@@ -49,6 +49,7 @@ OTHER_TEST_SET = Code(
     "Results on other rows can't be held against those of the named test set.",
     "Name the part that was used, or judge the model on all rows of the one that is named.",
 )
+CODES = (INVERTED, OTHER_TEST_SET)
 
 
 def findings_of(claim: Claim) -> tuple[Finding, ...]:

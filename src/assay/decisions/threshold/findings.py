@@ -78,6 +78,10 @@ BROKEN_ON_HOLDOUT = Code(
     "What held where the threshold was chosen does not hold on rows that it has not seen.",
     "Choose it anew with rows of both times, or ask for less.",
 )
+CODES = (
+    *(SAME_ROWS, SEEN_HOLDOUT, FEW_ROWS, NO_BASE_RATE),
+    *(NOTHING_DETECTED, EVERYTHING_FLAGGED, DOES_NOT_PAY, BROKEN_ON_HOLDOUT),
+)
 
 
 def findings_of(
