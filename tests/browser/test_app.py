@@ -117,6 +117,11 @@ def test_a_file_is_sent_judged_and_kept(quiet: Page, served: Served) -> None:
     # The same file again, for a threshold.
     quiet.open(f"{served.url}/threshold/{upload}?max-fpr=10%25")
     assert "Guaranteed" in quiet.evaluate("document.body.textContent")
+    alerts = "document.querySelector('[data-said=alerts]').textContent"
+    before = quiet.evaluate(alerts)
+    quiet.evaluate("document.querySelector('#threshold').focus()")
+    quiet.key("ArrowLeft", times=5)
+    assert quiet.evaluate(alerts) != before
     quiet.evaluate("document.querySelector('#budget').value = 20")
     quiet.evaluate("document.querySelector('#budget').dispatchEvent(new Event('change'))")
     quiet.until("location.search.includes('max-alerts=100') && document.querySelector('#made')")
