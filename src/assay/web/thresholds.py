@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from assay.report import Document
+from assay.report.sections import Panel
 from assay.web.judging import OPTIONS, THRESHOLD_OPTIONS, options, previewed
 from assay.web.pages import FACES, face, page, report_page
 from assay.web.refusals import Refusal
@@ -47,7 +49,7 @@ async def workbench(request: Request) -> Response:
         lambda: report_page(
             request,
             Document.from_json(text),
-            live=None if there is None else Document.from_json(there).report.panel,
+            live=None if there is None else _panel(there),
             faces=request.url.path,
             query=request.url.query,
             trail=(("/threshold", "Threshold"),),
@@ -95,6 +97,15 @@ async def _chosen(site: Site, upload: Upload, fields: dict[str, str]) -> str:
         seconds=site.limits.seconds - 2,
     )
     return answer.out
+
+
+def _panel(evaluation: str) -> Panel | None:
+    """The panel of an evaluation, without its intervals at the threshold that these rows chose.
+
+    They would take it as given; those of the choice stand in the report.
+    """
+    panel = Document.from_json(evaluation).report.panel
+    return None if panel is None else replace(panel, shown_at={}, deployed={})
 
 
 async def _at_the_choice(
