@@ -13,7 +13,7 @@ from assay.engines import Ask, count_coded, resolve
 from assay.evaluation import Judge
 from assay.measures import AVERAGE_PRECISION, ROC_AUC, parse
 from assay.sources import Coded
-from assay.sources.batch import Labels
+from assay.sources.coded import Labels
 from assay.sources.columns import TEXT
 from assay.tally import Resolved
 

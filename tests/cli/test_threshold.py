@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.cli.goals import family_share
+from assay.cli.judging import family_share
 from assay.cli.threshold import EXAMPLES
 from assay.decisions.threshold import Choice, choose_threshold_files
 from assay.decisions.threshold.worth import BREAKS

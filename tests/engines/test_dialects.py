@@ -1,5 +1,6 @@
 """Statements of every dialect: those that no server here runs are read by sqlglot."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from assay.tally.keeping import Cuts, Exact, Grid, Keeping
 GOLDEN = Path(__file__).parent / "statements"
 READERS = {"postgresql": "postgres"}
 KEEPINGS: dict[str, Keeping] = {"exact": Exact(), "grid": Grid(12), "cuts": Cuts()}
+STATEMENTS = (*KEEPINGS, "pairs")
 QUERY = "select * from flows where day = 3 -- the third"
 
 
@@ -25,10 +27,14 @@ def table_of(dialect: Dialect) -> statements.Selection:
 
 
 def statement(dialect: Dialect, keeping: str) -> str:
+    if keeping == "pairs":
+        table = replace(table_of(dialect), score=None)
+        scores = dialect.name_of("score"), dialect.name_of("other")
+        return statements.pairs(table, scores, 12)
     return statements.grouped(table_of(dialect), KEEPINGS[keeping], 0.3, common=12_345)
 
 
-@pytest.mark.parametrize("keeping", KEEPINGS)
+@pytest.mark.parametrize("keeping", STATEMENTS)
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 def test_a_statement_can_be_read(name: str, keeping: str) -> None:
     sqlglot = pytest.importorskip("sqlglot")
@@ -62,7 +68,7 @@ def test_statements_are_those_that_were_looked_at(name: str) -> None:
     import os
 
     dialect = DIALECTS[name]
-    text = "\n\n".join(f"-- {k}\n{statement(dialect, k)}" for k in ("exact", "cuts")) + "\n"
+    text = "\n\n".join(f"-- {k}\n{statement(dialect, k)}" for k in STATEMENTS) + "\n"
     kept = GOLDEN / f"{name}.sql"
     if os.environ.get("RENEW_GOLDEN"):
         kept.parent.mkdir(exist_ok=True)

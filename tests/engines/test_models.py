@@ -9,7 +9,7 @@ from assay.engines import model_counter, models
 from assay.engines.model_counter import ModelCounter
 from assay.engines.models import CountedModels, ModelRows, count_models
 from assay.sources import FAMILY, code_arrays
-from assay.sources.batch import Labels, Named
+from assay.sources.coded import Labels, Named
 from assay.sources.files.model_lots import ModelLot
 from assay.tally import JointScores, Sample
 from assay.tally.keeping import Grid

@@ -12,7 +12,7 @@ import pytest
 
 import assay
 from assay.errors import AssayError
-from assay.sources.batch import LabelDigest
+from assay.sources.coded import LabelDigest
 from assay.sources.columns import labels_of
 
 ROWS = 3000

@@ -263,10 +263,6 @@ def test_a_tally_comes_out() -> None:
 @pytest.mark.parametrize("kind", ["polars", "polars, lazy", "pandas", "Arrow dataset", "Dask"])
 def test_the_mode_says_how_scores_are_kept(mode: str, kind: str) -> None:
     columns = {"label": "y", "score": "p", "mode": mode}
-    if (mode, kind) == ("cuts", "Dask"):
-        with pytest.raises(InputError, match="which one of them does not know: keep every score"):
-            assay.evaluate(FRAMES[kind](FRAME), **columns)
-        return
     evaluation = assay.evaluate(FRAMES[kind](FRAME), **columns)
     assert evaluation.to_dict()["mode"] == ("exact" if mode == "auto" else mode)
     exact = assay.evaluate(FRAME["y"], y_score=FRAME["p"])

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.errors import MethodError
-from assay.plots.claimed import MOST, Claimed, claimed
+from assay.plots.intervals import MOST_CLAIMS, Claimed, claimed
 
 from . import drawn
 
@@ -38,8 +38,8 @@ def test_legend_tells_the_three_marks() -> None:
 
 
 def test_no_more_than_forty_are_shown_and_the_rest_is_told() -> None:
-    ax = claimed([Claimed(f"n{i}", 0.1, 0.1, agrees=True) for i in range(MOST + 3)])
-    assert len(names(ax)) == MOST
+    ax = claimed([Claimed(f"n{i}", 0.1, 0.1, agrees=True) for i in range(MOST_CLAIMS + 3)])
+    assert len(names(ax)) == MOST_CLAIMS
     assert ax.get_xlabel().endswith("3 more not shown")
 
 

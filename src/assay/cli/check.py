@@ -11,10 +11,9 @@ import click
 from assay.cli.command import Command, Option
 from assay.cli.errors import NO
 from assay.cli.judging import BASE_RATE, LABELS, NEGATIVE, POSITIVE, judging, one_of_them
-from assay.cli.labelled import read_part, reading_of
 from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
-from assay.cli.reading import named, reading_only, within_memory
+from assay.cli.reading import named, read_part, reading_of, reading_only, within_memory
 from assay.cli.recipes import heard
 from assay.cli.recording import recording
 from assay.cli.reporting import TERMINAL, Reporting, reporting

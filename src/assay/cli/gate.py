@@ -162,6 +162,7 @@ def command(
             # The store was named for the baseline.
             reporting = replace(reporting, recording=replace(reporting.recording, store=None))
     old_run = judging_rows.old
+    needs_rows = old_run is not None or reporting.recording.name is not None
     inputs = [file] if baseline is None or old_run is not None else [file, baseline]
     reporting.check()
     must_keep_rows(reporting.recording, inputs, request)
@@ -208,7 +209,7 @@ def command(
             seed=reporting.seed,
             progress=progress,
             resampling=_resampling(progress),
-            judge=judging_rows.judge,
+            judge=judging_rows.judge if needs_rows else None,
         )
         if old_run is not None:
             found = replace(found, source={**found.source, "baseline": f"run:{old_run.id}"})

@@ -6,8 +6,16 @@ import click
 
 from assay.cli import values
 from assay.cli.command import Command
-from assay.cli.goals import CONFIDENCE, MAX_FAR, MAX_FPR, MIN_DR, detection_rates, goal
-from assay.cli.judging import BASE_RATE, judging
+from assay.cli.judging import (
+    BASE_RATE,
+    CONFIDENCE,
+    MAX_FAR,
+    MAX_FPR,
+    MIN_DR,
+    detection_rates,
+    goal,
+    judging,
+)
 from assay.cli.provenance import Making
 from assay.cli.recording import recording
 from assay.cli.reporting import Reporting, reporting

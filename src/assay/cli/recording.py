@@ -157,7 +157,7 @@ def kept_rows(
     """The rows of files as they were judged: read once more, and kept."""
     import numpy as np
 
-    from assay.sources.batch import Labels
+    from assay.sources.coded import Labels
     from assay.sources.columns import label_text
     from assay.sources.files.read import read
     from assay.store import KeptRows

@@ -12,14 +12,19 @@ import click
 from assay.cli import values
 from assay.cli.command import Command
 from assay.cli.figures import FIGURES, check_figures, draw
-from assay.cli.goals import CONFIDENCE, MAX_FAR, MAX_FPR, MIN_DR, detection_rates, goal
 from assay.cli.judging import (
     BASE_RATE,
+    CONFIDENCE,
     LABELS,
+    MAX_FAR,
+    MAX_FPR,
+    MIN_DR,
     MODE,
     NEGATIVE,
     POSITIVE,
     VOLUME,
+    detection_rates,
+    goal,
     judging,
     one_of_them,
 )

@@ -16,10 +16,9 @@ from assay.cli import run_folder, values
 from assay.cli.command import Option
 from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import BASE_RATES, LABELS, NEGATIVE, POSITIVE, VOLUME, one_of_them
-from assay.cli.labelled import read_part, reading_of
 from assay.cli.progress import Progress
 from assay.cli.provenance import Making
-from assay.cli.reading import named, reading_only, within_memory
+from assay.cli.reading import named, read_part, reading_of, reading_only, within_memory
 from assay.cli.recipes import WithRecipes, heard, list_recipes, must_be_installed, setting
 from assay.cli.recording import Recording, recording, rows_of_training
 from assay.cli.reporting import FORMATS, LEVEL, QUIET, SEED, TERMINAL, Reporting

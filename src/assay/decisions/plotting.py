@@ -1,4 +1,4 @@
-"""The figures of a comparison."""
+"""The figures of a comparison, a gate and an audit."""
 
 from __future__ import annotations
 
@@ -13,16 +13,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay import plots
+from assay.decisions.audit.exact import as_float
+from assay.decisions.audit.printed import printed
+from assay.decisions.audit.result import WRONG
 from assay.decisions.compare.comparison import key, known
 from assay.errors import MethodError
 from assay.inference import Estimate
 from assay.measures import Better, parse
 from assay.measures.shown import DIFFERENCES
+from assay.plots.intervals import Claimed, claimed
 from assay.plots.names import title
 
 if TYPE_CHECKING:
+    from assay.decisions.audit.result import Audit
     from assay.decisions.compare.comparison import Comparison
+    from assay.decisions.gate.result import Gate
     from assay.plots.canvas import Axes
+
 
 _LESS = "↓"
 # So many pairs fit into one figure with all main measures.
@@ -112,3 +119,76 @@ def _title(name: str) -> str:
     measure, suffix = found
     words = title(measure) + (f" ({suffix})" if suffix else "")
     return words + (f" {_LESS}" if measure.better is Better.LOWER else "")
+
+
+@dataclass(frozen=True)
+class GatePlots:
+    """Figures of one gate; each is drawn on ``ax``, or on axes of its own."""
+
+    gate: Gate
+
+    def rules(self, ax: Axes | None = None) -> Axes:
+        """How far each rule is from its bound; right of the line it is kept.
+
+        A hollow dot is a rule whose interval holds the bound. Figures of a day stand on a scale of
+        their own and are left out, as are rules without a value.
+        """
+        return plots.forest(list(self._rows()), pair="Value beyond the bound", ax=ax)
+
+    def save(
+        self, folder: str | os.PathLike[str], formats: Sequence[str] = ("pdf", "svg")
+    ) -> tuple[Path, ...]:
+        """Write the figure, where there is anything to draw, and give the paths."""
+        if not any(math.isfinite(found) for _, found in self._rows()):
+            return ()
+        return plots.save({"rules": self.rules}, folder, formats)
+
+    def _rows(self) -> Iterator[tuple[str, Estimate]]:
+        for judged in self.gate.rules:
+            rule, found = judged.rule, judged.estimate
+            if rule.per_day:
+                continue
+            value, low, high = (end - rule.bound for end in (float(found), found.low, found.high))
+            if rule.operator.startswith("<"):
+                value, low, high = -value, -high, -low
+            yield rule.text, found.changed(value, low=low, high=high)
+
+
+# Counts and products would push every share into a corner.
+_LARGEST = 1.0
+
+
+@dataclass(frozen=True)
+class AuditPlots:
+    """Figures of one audit."""
+
+    audit: Audit
+
+    def numbers(self, ax: Axes | None = None) -> Axes:
+        """Every share that was reported, beside what it should be."""
+        return claimed(tuple(self._rows()), ax=ax)
+
+    def save(
+        self, folder: str | os.PathLike[str], formats: Sequence[str] = ("pdf", "svg")
+    ) -> tuple[Path, ...]:
+        """Write the figure, where there is anything to draw, and give the paths."""
+        if not any(True for _ in self._rows()):
+            return ()
+        return plots.save({"numbers": self.numbers}, folder, formats)
+
+    def _rows(self) -> Iterator[Claimed]:
+        many = len(self.audit.claims) > 1
+        for claim in self.audit.claims:
+            for number in claim.numbers:
+                if number.measure is None or isinstance(number.recomputed, tuple | None):
+                    continue
+                if isinstance(number.reported, tuple):
+                    continue
+                reported = as_float(printed(number.reported).value)
+                if abs(reported) > _LARGEST:
+                    reported /= 100
+                if abs(reported) > _LARGEST or abs(number.recomputed) > _LARGEST:
+                    continue
+                name = f"{number.key}, {claim.name}" if many else number.key
+                agrees = number.verdict not in WRONG
+                yield Claimed(name, reported, number.recomputed, agrees)

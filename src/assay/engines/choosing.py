@@ -9,7 +9,7 @@ from typing import Any
 from assay.engines import frames, libraries, partitions
 from assay.engines.ask import Ask, Columns
 from assay.engines.parts import Parts
-from assay.sources.batch import Coded
+from assay.sources.coded import Coded
 from assay.sources.files.memory import Budget
 from assay.tally import Tally
 from assay.tally.keeping import Cuts, keeping_of_mode

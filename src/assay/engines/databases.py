@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from assay.engines.dialects import DIALECTS, PACKAGES, Dialect, dialect_named
 from assay.engines.statements import subquery
 from assay.errors import InputError
-from assay.sources.files.values import series_of
+from assay.sources.files.builders import series_of
 from assay.sources.selects import one_select
 
 if TYPE_CHECKING:

@@ -6,19 +6,19 @@ So a table by label and by family is the sum of those of any parts, as one by la
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from assay.engines.resolving import resolve
 from assay.sources import Coded, label_text
-from assay.sources.batch import Labels
+from assay.sources.coded import Labels
 from assay.tally import Resolved, Sample, ScoreTally, Tally
 from assay.tally.by_name import DECISION, PROBABILITY, SCORE, Names
 
 # Between the name of a label and that of a family, where both together stand as a label.
-_BETWEEN = "\x1f"
+BETWEEN = "\x1f"
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +27,8 @@ class FamilyTallies:
 
     ``scores`` and ``rows`` have the positives by their family: the first label is the negative
     one, all others are families; decisions are as scores of 0 and 1. ``rows`` are kept where they
-    come in clusters and have scores. ``known`` are all
-    names of families, those of negatives too.
+    come in clusters and have scores. ``known`` are all names of families, those of negatives too;
+    ``places`` tell where each label, or label and family, stands among the labels of ``scores``.
     """
 
     resolved: Resolved
@@ -36,6 +36,7 @@ class FamilyTallies:
     rows: Sample | None = None
     known: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
+    places: Mapping[str, int] = field(default_factory=dict)
 
 
 def kinds_of(rows: Coded, family: str | None) -> Coded:
@@ -46,7 +47,7 @@ def kinds_of(rows: Coded, family: str | None) -> Coded:
     truth = rows.truth
     pairs = truth.codes.astype(np.int64) * len(named.names) + named.codes
     seen = np.bincount(pairs, minlength=len(truth.names) * len(named.names)) > 0
-    names = [f"{label}{_BETWEEN}{kind}" for label in truth.names for kind in named.names]
+    names = [f"{label}{BETWEEN}{kind}" for label in truth.names for kind in named.names]
     kept = tuple(name for name, is_there in zip(names, seen, strict=True) if is_there)
     codes = (np.cumsum(seen) - 1)[pairs].astype(np.min_scalar_type(max(len(kept) - 1, 0)))
     return replace(rows, truth=Labels(codes, kept, truth.kind))
@@ -54,7 +55,7 @@ def kinds_of(rows: Coded, family: str | None) -> Coded:
 
 def labels_of_kinds(kinds: Tally) -> Names:
     """The labels that occur, without families."""
-    names = {name.partition(_BETWEEN)[0] for name in kinds.labels.names}
+    names = {name.partition(BETWEEN)[0] for name in kinds.labels.names}
     return Names(tuple(sorted(names)), kinds.labels.kind)
 
 
@@ -69,15 +70,17 @@ def sided_families(
     resolved, notes = resolve(tally, **sides)
     against = sides.get("negative") is not None
     listed = {label_text(label) for label in sides.get("labels") or ()}
-    if not by_family and not (against and len({*tally.labels.names, *listed}) > 2):
-        return FamilyTallies(resolved, notes=notes)
     places = _Places.of(kinds.labels.names, resolved, against=against)
+    if not by_family and not (against and len({*tally.labels.names, *listed}) > 2):
+        at = {label: int(place > 0) for label, place in places.at.items()}
+        return FamilyTallies(resolved, notes=notes, places=at)
     return FamilyTallies(
         resolved,
         _scores(kinds, resolved, places) or _decisions(kinds, places),
         _rows(kinds, resolved, places),
         places.known,
         notes,
+        places.at,
     )
 
 
@@ -95,7 +98,7 @@ class _Places:
         def is_alarm(label: str) -> bool:
             return label != resolved.labels[0] if against else label == resolved.positive
 
-        split = [name.partition(_BETWEEN) for name in kinds]
+        split = [name.partition(BETWEEN) for name in kinds]
         positive = [is_alarm(label) for label, _, _ in split]
         own = [
             family if between else (label if is_one else resolved.labels[0])
@@ -143,7 +146,7 @@ def _rows(kinds: Tally, resolved: Resolved, places: _Places) -> Sample | None:
 
 def _by_label(kinds: Tally, labels: Names) -> Tally:
     """The same tally by label alone."""
-    at = {name: labels.names.index(name.partition(_BETWEEN)[0]) for name in kinds.labels.names}
+    at = {name: labels.names.index(name.partition(BETWEEN)[0]) for name in kinds.labels.names}
     return replace(
         kinds,
         labels=labels,

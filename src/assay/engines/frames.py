@@ -9,11 +9,11 @@ from assay.engines.ask import Ask, Columns
 from assay.engines.local import Cutting
 from assay.engines.parts import Accumulator
 from assay.sources.arrays import coded_columns
-from assay.sources.batch import Coded
+from assay.sources.coded import Coded
 from assay.sources.files.collect import Collector
+from assay.sources.files.column_roles import must_have
 from assay.sources.files.memory import Budget
 from assay.sources.files.request import Request
-from assay.sources.files.roles import must_have
 from assay.sources.files.table import Piece, Table
 from assay.sources.probabilities import sided
 from assay.sources.validation import Roles

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engines.ask import Columns
 from assay.errors import InputError
 from assay.sources.columns import polars_column
-from assay.sources.files.roles import must_have
+from assay.sources.files.column_roles import must_have
 from assay.sources.files.table import Table
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from assay.engines.ask import Ask
 from assay.sources import Coded, Named
-from assay.sources.batch import Labels
+from assay.sources.coded import Labels
 from assay.sources.labelling import unify
 from assay.sources.thresholds import USUAL
 from assay.tally import ClusterTally, Crosstab, LossSums, Sample, ScoreTally, Tally

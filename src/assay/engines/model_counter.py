@@ -16,8 +16,7 @@ from assay.engines.ask import Ask
 from assay.engines.models import BITS, MOST_PAIRS, CountedModels, split_by_family
 from assay.engines.parts import Accumulator
 from assay.engines.resolving import resolve
-from assay.sources import Coded
-from assay.sources.batch import Labels
+from assay.sources.coded import Labels
 from assay.sources.files.model_lots import ModelLot
 from assay.sources.labelling import Labelling
 from assay.sources.labelling import resolve as resolve_labels
@@ -28,6 +27,7 @@ from assay.tally.keeping import Grid
 from assay.tally.pairs import crossed
 
 Array: TypeAlias = npt.NDArray[Any]
+Pair: TypeAlias = tuple[str, str]
 # A label, a family where there are any, and which models flagged the row.
 Flagged: TypeAlias = tuple[str, str | None, tuple[int, ...]]
 
@@ -36,14 +36,14 @@ class Flags:
     """How many rows of each label, and family, each combination of models flagged."""
 
     def __init__(self, thresholds: Mapping[str, float]) -> None:
-        self._thresholds = thresholds
+        self.thresholds = thresholds
         self.counts: Counter[Flagged] = Counter()
 
     def add(self, lot: ModelLot) -> None:
         """Count further rows."""
         models = [
             np.asarray(lot.scores[name] >= np.float64(at)).view(np.uint8)
-            for name, at in self._thresholds.items()
+            for name, at in self.thresholds.items()
         ]
         columns, shape = [lot.truth.codes, *models], [len(lot.truth.names), *[2] * len(models)]
         if lot.families is not None:
@@ -78,7 +78,7 @@ class Flags:
         codes = np.array(rows, np.uint16)
         codes = codes.reshape(len(rows), -1)
         counts = np.array(list(self.counts.values()), np.int64)
-        models = tuple(self._thresholds)
+        models = tuple(self.thresholds)
         decided = dict(zip(models, codes[:, 2:].T, strict=True))
         whole = PairTally.of_codes(labels, codes[:, 1], decided, counts=counts)
         if not families:
@@ -95,9 +95,13 @@ class _Tables:
 
 
 class ModelCounter:
-    """Counts scores of models on the same rows, in memory that does not grow with them."""
+    """Counts scores of models on the same rows, in memory that does not grow with them.
+
+    ``asked`` are thresholds that were said, None where none was.
+    """
 
     def __init__(self, thresholds: Mapping[str, float | None]) -> None:
+        self.asked = thresholds
         self._each = {
             name: Accumulator(Ask(scores=Grid(BITS), threshold=at))
             for name, at in thresholds.items()
@@ -108,20 +112,9 @@ class ModelCounter:
 
     def add(self, lot: ModelLot) -> None:
         """Count further rows."""
-        empty = lot.empty
-        if lot.counts is not None and not lot.counts.all():
-            empty += int((lot.counts == 0).sum())
-            lot = lot.where(lot.counts > 0)
+        lot = lot.without_empty()
         for name, counting in self._each.items():
-            counting.add(
-                Coded(
-                    truth=lot.truth.used(),
-                    score=lot.scores[name],
-                    counts=lot.counts,
-                    rows=lot.size + empty,
-                    empty=empty,
-                )
-            )
+            counting.add(replace(lot.rows_of(name), slices={}))
         self._flags.add(lot)
         for (a, b), total in self._joint.items():
             bits = total.kept.bits if isinstance(total.kept, Grid) else BITS
@@ -133,6 +126,24 @@ class ModelCounter:
                 bits=bits,
             )
             self._joint[a, b] = (total + part).within(MOST_PAIRS)
+
+    def add_counted(
+        self, tallies: Mapping[str, Tally], flags: ModelLot, joint: Mapping[Pair, JointScores]
+    ) -> None:
+        """Add what was counted elsewhere: each model, groups of flags, and pairs of scores.
+
+        A flagged row of ``flags`` has the threshold as its score, any other less.
+        """
+        for name, tally in tallies.items():
+            self._each[name].add_tally(tally)
+        self._flags.add(flags)
+        for pair, part in joint.items():
+            self._joint[pair] = (self._joint[pair] + part).within(MOST_PAIRS)
+
+    @property
+    def thresholds(self) -> Mapping[str, float]:
+        """The score from which on each model flags a row."""
+        return self._flags.thresholds
 
     def done(self, sides: Callable[[str], Mapping[str, Any]]) -> SidedModels:
         """What was counted, with sides; ``sides`` tells of labels of a kind which is the alarm."""

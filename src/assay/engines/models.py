@@ -16,7 +16,7 @@ from assay.engines.resolving import resolve
 from assay.errors import ScoreError
 from assay.sources import FAMILY, Coded, Named
 from assay.sources.arrays import families_of
-from assay.sources.batch import Labels
+from assay.sources.coded import Labels
 from assay.sources.columns import recode
 from assay.sources.files.model_lots import LOT, ModelLot
 from assay.sources.labelling import Labelling

@@ -14,7 +14,7 @@ from assay.engines.ask import Ask
 from assay.engines.local import Cutting, count_coded
 from assay.engines.score_counter import ScoreCounter
 from assay.errors import InputError
-from assay.sources.batch import Coded, joined
+from assay.sources.coded import Coded, joined
 from assay.tally import ScoreTally, Tally
 from assay.tally.by_name import SCORE, Names
 from assay.tally.keeping import AUTO, BITS, Cuts, Exact, Grid, keeping_of_mode

@@ -10,11 +10,11 @@ from typing import Any
 from assay.engines import sql
 from assay.engines.ask import Ask, Columns
 from assay.errors import EmptyInput, InputError
+from assay.sources.files.column_roles import roles_of, same_roles
 from assay.sources.files.inputs import Source
 from assay.sources.files.memory import Budget
 from assay.sources.files.read import must_be_text
 from assay.sources.files.request import Request
-from assay.sources.files.roles import roles_of, same_roles
 from assay.sources.files.sql import connected
 from assay.sources.files.table import Table
 from assay.sources.validation import Roles

@@ -14,7 +14,7 @@ import numpy as np
 from assay.engines.local import MODEL
 from assay.errors import EmptyInput, InputError, LabelError, ScoreError
 from assay.sources.arrays import FAMILY, empty_note
-from assay.sources.batch import Labels
+from assay.sources.coded import Labels
 from assay.sources.columns import label_text, native
 from assay.sources.labelling import Labelling, unify
 from assay.sources.labelling import resolve as resolve_labels

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from assay.engines.ask import Ask
 from assay.engines.local import Cutting, flagged, flagged_counts, losses_of_score
-from assay.sources.batch import Coded
+from assay.sources.coded import Coded
 from assay.sources.thresholds import USUAL
 from assay.tally import LossSums, ScoreTally, Tally
 from assay.tally.by_name import SCORE, Names

@@ -22,9 +22,9 @@ from assay.engines.dialects import Dialect
 from assay.engines.parts import COARSE, CUT, is_within, too_large
 from assay.errors import InputError
 from assay.sources.files.bad_rows import ADVICE
-from assay.sources.files.roles import must_have
+from assay.sources.files.builders import series_of
+from assay.sources.files.column_roles import must_have
 from assay.sources.files.table import Table
-from assay.sources.files.values import series_of
 from assay.sources.thresholds import USUAL
 from assay.tally import Tally
 from assay.tally.keeping import AUTO, Cuts, Exact, Grid, Keeping, cells, keeping_of_mode
@@ -144,6 +144,11 @@ def groups_of(
     _must_be_countable(columns)
     with opened(given, query, dialect) as database:
         return _Counting(database, columns, ask).groups()
+
+
+def selection_of(database: Database, columns: Columns) -> statements.Selection:
+    """The rows of a database, told apart by columns; what keeps texts apart besides comes last."""
+    return _Counting(database, columns, Ask())._table
 
 
 def _must_be_countable(columns: Columns) -> None:

@@ -10,7 +10,7 @@ other float is a whole number times powers of two, so that no database has to re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.engines.dialects import Dialect
@@ -50,7 +50,7 @@ class Selection:
 
     def select(self) -> str:
         """The keys and the score of all rows."""
-        named = [f"{key} AS {KEY}{i}" for i, key in enumerate(self.keys)]
+        named = _named(self.keys, self.key_names)
         if self.score is not None:
             named.append(f"{self.score} AS {SCORE}")
         return f"SELECT {', '.join(named)} FROM {self.source}"
@@ -77,6 +77,19 @@ def first_row(dialect: Dialect, source: str, columns: Sequence[str], present: st
 def _limited(dialect: Dialect, chosen: str, source: str, rows: int) -> str:
     first, last = dialect.first.format(rows), dialect.last.format(rows)
     return f"SELECT {first}{chosen} FROM {source} {last}".rstrip()
+
+
+def flagged(source: str, names: Sequence[str], reached: Mapping[str, str]) -> str:
+    """The rows of some columns, and under new names whether scores reach thresholds."""
+    flags = [f"CASE WHEN {told} THEN 1 ELSE 0 END AS {name}" for name, told in reached.items()]
+    return f"SELECT {', '.join([*names, *flags])} FROM {source}"
+
+
+def finite(dialect: Dialect, source: str, columns: Sequence[str]) -> str:
+    """The rows in which each of some columns of numbers is finite."""
+    doubles = [f"CAST({column} AS {dialect.double})" for column in columns]
+    told = " AND ".join(f"{double} - {double} = 0" for double in doubles)
+    return f"SELECT * FROM {source} WHERE {told}"
 
 
 def size(dialect: Dialect, source: str) -> str:
@@ -115,50 +128,104 @@ def exact(table: Selection) -> str:
 def grid(table: Selection, keeping: Grid, threshold: float) -> str:
     """Groups of equal keys and equal cell, on one side of the threshold.
 
-    The number of a cell is defined in :mod:`assay.tally.keeping`; here a group is known by the
-    start of its cell, which four operations on floats find. With c = 2^(52 - bits) + 1 the float
-    c t - (c t - t) is t rounded to the mantissa of a cell (Veltkamp). Where that lies above t, the
-    start of the cell is what lies a little below it, rounded again. Sizes whose products would
-    leave the range of floats are scaled before. The smallest and the largest score of each group
-    come along, so that whoever reads the groups sees that none spans two cells.
+    The smallest and the largest score of each group come along, so that whoever reads the groups
+    sees that none spans two cells.
     """
-    dialect, bits = table.dialect, keeping.bits
-    kept = [*table.key_names, NUMBER, ODD]
-    mirrored = f"{NUMBER} > {number(0.5, dialect)} AND {NUMBER} <= 1"
-    sized = _layer(
-        dialect,
-        _checked(table, threshold),
-        [*kept, FLAGGED],
-        f"CASE WHEN {mirrored} THEN 1 - {NUMBER} WHEN {NUMBER} < 0 THEN -{NUMBER} "
-        f"ELSE {NUMBER} END AS {SIZE}",
-        f"CASE WHEN {mirrored} THEN 2 WHEN {NUMBER} < 0 THEN 4 ELSE 0 END AS {SIDE}",
-    )
-    large, small = (f"{SIZE} {sign} {number(2.0**to, dialect)}" for sign, to in _RANGE)
-    scaled = _layer(
-        dialect,
-        sized,
-        kept,
-        f"CASE WHEN {large} THEN {_times(SIZE, -_SCALE)} "
-        f"WHEN {small} THEN {_times(SIZE, _SCALE)} ELSE {SIZE} END AS {SCALED}",
-        f"{FLAGGED} + {SIDE} + CASE WHEN {large} THEN 8 WHEN {small} THEN 16 ELSE 0 END AS {PLACE}",
-    )
-    rounded = _layer(
-        dialect, scaled, [*kept, PLACE, SCALED], f"{_rounded(SCALED, bits)} AS {NEAREST}"
-    )
-    below = _layer(
-        dialect,
-        rounded,
-        [*kept, PLACE],
-        f"CASE WHEN {SCALED} < {NEAREST} THEN {NEAREST} - {NEAREST} / {2 << bits} "
-        f"ELSE {NEAREST} END AS {NEAR}",
-    )
-    started = _layer(dialect, below, [*kept, PLACE], f"{_rounded(NEAR, bits)} AS {START}")
+    dialect, kept = table.dialect, [*table.key_names, NUMBER, ODD]
+    checked = _checked(table, threshold)
+    placed = _cells(dialect, checked, kept, {"": NUMBER}, keeping.bits, start=FLAGGED)
     return _groups(
         dialect,
-        started,
+        placed,
         [*table.key_names, START, PLACE, ODD],
         [f"MIN({NUMBER}) AS {LOW}", f"MAX({NUMBER}) AS {HIGH}", f"{dialect.count} AS {ROWS}"],
     )
+
+
+def pairs(table: Selection, scores: tuple[str, str], bits: int) -> str:
+    """Groups of equal keys and equal cells of two columns of finite numbers.
+
+    Of each group the smallest of either score comes along, in the last columns but one.
+    """
+    dialect, names = table.dialect, [f"{NUMBER}{i}" for i in (0, 1)]
+    doubles = [f"CAST({score} AS {dialect.double})" for score in scores]
+    chosen = _named((*table.keys, *doubles), (*table.key_names, *names))
+    inner = f"SELECT {', '.join(chosen)} FROM {table.source}"
+    cells = _cells(dialect, inner, [*table.key_names, *names], {"0": names[0], "1": names[1]}, bits)
+    by = [f"{part}{i}" for i in (0, 1) for part in (START, PLACE)]
+    low = [f"MIN({name}) AS {LOW}{i}" for i, name in enumerate(names)]
+    return _groups(dialect, cells, [*table.key_names, *by], [*low, f"{dialect.count} AS {ROWS}"])
+
+
+def _named(parts: Sequence[str], names: Sequence[str]) -> list[str]:
+    return [f"{part} AS {name}" for part, name in zip(parts, names, strict=True)]
+
+
+def _cells(
+    dialect: Dialect,
+    inner: str,
+    kept: Sequence[str],
+    values: Mapping[str, str],
+    bits: int,
+    start: str = "0",
+) -> str:
+    """Rows with the cells of finite floats: where they begin, and on which side of 0, 1/2 and 1.
+
+    The number of a cell is defined in :mod:`assay.tally.keeping`; its beginning is found by four
+    operations on floats. With c = 2^(52 - bits) + 1 the float c t - (c t - t) is t rounded to the
+    mantissa of a cell (Veltkamp). Where that lies above t, the cell begins a little below it, which
+    is rounded again. Sizes whose products would leave the range of floats are scaled before.
+
+    ``values`` are by what is written behind the names of their cells; ``start`` is added to the
+    number of the side.
+    """
+    half = number(0.5, dialect)
+
+    def layer(inner: str, carried: Sequence[str], *expressions: Callable[[str], str]) -> str:
+        names = [*kept, *(f"{name}{i}" for name in carried for i in values)]
+        return _layer(dialect, inner, names, *(each(i) for each in expressions for i in values))
+
+    def size(i: str) -> str:
+        value = values[i]
+        return (
+            f"CASE WHEN {value} > {half} AND {value} <= 1 THEN 1 - {value} "
+            f"WHEN {value} < 0 THEN -{value} ELSE {value} END AS {SIZE}{i}"
+        )
+
+    def side(i: str) -> str:
+        value = values[i]
+        mirrored = f"{value} > {half} AND {value} <= 1"
+        return (
+            f"{start} + CASE WHEN {mirrored} THEN 2 WHEN {value} < 0 THEN 4 ELSE 0 END AS {SIDE}{i}"
+        )
+
+    def scaled(i: str) -> str:
+        large, small = (f"{SIZE}{i} {sign} {number(2.0**to, dialect)}" for sign, to in _RANGE)
+        return (
+            f"CASE WHEN {large} THEN {_times(SIZE + i, -_SCALE)} "
+            f"WHEN {small} THEN {_times(SIZE + i, _SCALE)} ELSE {SIZE}{i} END AS {SCALED}{i}"
+        )
+
+    def place(i: str) -> str:
+        large, small = (f"{SIZE}{i} {sign} {number(2.0**to, dialect)}" for sign, to in _RANGE)
+        return f"{SIDE}{i} + CASE WHEN {large} THEN 8 WHEN {small} THEN 16 ELSE 0 END AS {PLACE}{i}"
+
+    def nearest(i: str) -> str:
+        return f"{_rounded(SCALED + i, bits)} AS {NEAREST}{i}"
+
+    def near(i: str) -> str:
+        rounded = f"{NEAREST}{i}"
+        below = f"{rounded} - {rounded} / {2 << bits}"
+        return f"CASE WHEN {SCALED}{i} < {rounded} THEN {below} ELSE {rounded} END AS {NEAR}{i}"
+
+    def begin(i: str) -> str:
+        return f"{_rounded(NEAR + i, bits)} AS {START}{i}"
+
+    inner = layer(inner, (), size, side)
+    inner = layer(inner, (), scaled, place)
+    inner = layer(inner, (PLACE, SCALED), nearest)
+    inner = layer(inner, (PLACE,), near)
+    return layer(inner, (PLACE,), begin)
 
 
 def _rounded(value: str, bits: int) -> str:

@@ -14,8 +14,8 @@ from assay.learn.moments import MomentCheck
 from assay.sources.files.bad_rows import BadRows, place_in, where
 from assay.sources.files.builders import LabelCodes, NameCodes, Numbers
 from assay.sources.files.collect import MOST_NAMES
+from assay.sources.files.column_roles import must_have
 from assay.sources.files.memory import Budget
-from assay.sources.files.roles import must_have
 from assay.sources.files.table import Piece, Table
 from assay.sources.row_checks import LabelCheck, Problem, check_names
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from assay.errors import InputError
 from assay.learn.collecting import Learned, Rows, Wanted
-from assay.sources.batch import Labels, Named
+from assay.sources.coded import Labels, Named
 from assay.sources.columns import native, recode
 from assay.sources.files.inputs import Name, given_names
 from assay.sources.files.memory import Budget

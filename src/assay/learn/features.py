@@ -12,11 +12,11 @@ import numpy.typing as npt
 from assay.errors import InputError
 from assay.learn.feature_values import cells_of, numbers_or_bad, texts_in
 from assay.sources.files.bad_rows import BadRows
+from assay.sources.files.column_roles import must_have
 from assay.sources.files.inputs import Name, given_names
 from assay.sources.files.memory import Budget
 from assay.sources.files.read import opened_tables
 from assay.sources.files.request import Progress, Refused, Request, silent
-from assay.sources.files.roles import must_have
 from assay.sources.files.table import Piece, Table
 from assay.sources.row_checks import Problem
 

@@ -15,7 +15,7 @@ from assay.errors import InputError, ScoreError
 from assay.inference.operating import best_operating
 from assay.learn.run import Floats, Positions, Said
 from assay.learn.validation import Folds, GroupFolds, Rows
-from assay.sources.batch import Named
+from assay.sources.coded import Named
 
 if TYPE_CHECKING:
     import polars as pl

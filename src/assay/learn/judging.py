@@ -20,7 +20,7 @@ from assay.measures import Measure, find
 from assay.measures.catalogue import parse
 from assay.measures.shown import LEARNED
 from assay.sources import FAMILY, Coded, Named
-from assay.sources.batch import Labels
+from assay.sources.coded import Labels
 from assay.sources.columns import TEXT
 from assay.tally import Resolved
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from assay import plots
 from assay.learn.run import Run
 from assay.measures import find
-from assay.plots.training import losses
+from assay.plots.lines import losses
 
 if TYPE_CHECKING:
     from assay.plots.canvas import Axes

@@ -29,7 +29,7 @@ from assay.learn.recipes import Recipe, Task, find_recipe
 from assay.learn.run import Fold, Positions, Run, Said
 from assay.learn.validation import DEFAULT, Scheme, Split, parse_scheme
 from assay.learn.validation.scheme import recoded
-from assay.sources.batch import Named
+from assay.sources.coded import Named
 
 # How many models are done, how many there will be, and what is done now.
 Progress: TypeAlias = Callable[[int, int, str], None]

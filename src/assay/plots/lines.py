@@ -7,7 +7,7 @@ shows nothing above what the detector attains. Points that a curve leaves out ar
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,11 +16,12 @@ import numpy as np
 from assay.curves import Curve
 from assay.errors import MethodError
 from assay.inference import Estimate
-from assay.plots.canvas import COLOURS, DASHES, GREY, drawing, label, reach
+from assay.plots.canvas import BLUE, COLOURS, DASHES, GREY, drawing, label, reach
 from assay.plots.names import full_title, plain, title
 
 if TYPE_CHECKING:
     from assay.plots.canvas import Axes
+
 
 SQUARE = 3.2
 WIDE = 2.5
@@ -270,3 +271,31 @@ def _unit(limit: Any, ranges: Sequence[tuple[float, float]]) -> None:
     """Show all of a rate's range, and a little more, so that lines on its border are seen."""
     if all(low >= 0 and high <= 1 for low, high in ranges):
         limit(-MARGIN, 1 + MARGIN)
+
+
+_NAMED = 6
+
+
+def losses(curves: Mapping[str, Sequence[float]], *, ax: Axes | None = None) -> Axes:
+    """The training loss of each epoch, a line a fold; with many folds only the first is named."""
+    known = {name: values for name, values in curves.items() if len(values)}
+    if not known:
+        raise MethodError("a loss by epoch needs a network; this model has none")
+    with drawing(ax, 2.5) as axes:
+        several = len(known) > 1
+        for i, (name, values) in enumerate(known.items()):
+            shown = plain(name) if several and len(known) <= _NAMED else None
+            axes.plot(
+                range(1, len(values) + 1),
+                values,
+                color=BLUE if i == 0 or not several else GREY,
+                lw=1.2,
+                marker="o" if len(values) == 1 else None,
+                label=shown,
+            )
+        axes.set_ylim(bottom=0)
+        axes.locator_params(axis="x", integer=True)
+        label(axes, "Epoch", "Training loss")
+        if several and len(known) <= _NAMED:
+            axes.legend()
+    return axes

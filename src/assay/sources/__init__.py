@@ -5,7 +5,7 @@ from assay.sources.arrays import (
     checked_columns,
     code_arrays,
 )
-from assay.sources.batch import Coded, Named
+from assay.sources.coded import Coded, Named
 from assay.sources.columns import columns_of, common_labels, label_text, must_share_index
 from assay.sources.labelling import infer
 from assay.sources.probabilities import probability_labels

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError, ScoreError
 from assay.sources.amounts import amounts_of, kept_of, repeated_counts
-from assay.sources.batch import Coded, Labels, Named
+from assay.sources.coded import Coded, Labels, Named
 from assay.sources.columns import (
     TEXT,
     columns_of,

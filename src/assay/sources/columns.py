@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
-from assay.sources.batch import Labels, Named
+from assay.sources.coded import Labels, Named
 from assay.tally.blocks import BLOCK
 
 if TYPE_CHECKING:

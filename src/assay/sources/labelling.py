@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.errors import LabelError
-from assay.sources.batch import Labels
+from assay.sources.coded import Labels
 from assay.sources.columns import BOOLEAN, NUMBER, TEXT, label_kind, label_text, native
 
 POSITIVE_WORDS = frozenset(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import LabelError, ScoreError
-from assay.sources.batch import Coded
+from assay.sources.coded import Coded
 from assay.sources.columns import (
     NUMBER,
     TEXT,

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
-from assay.sources.batch import Named
+from assay.sources.coded import Named
 from assay.sources.columns import array_of
 
 if TYPE_CHECKING:

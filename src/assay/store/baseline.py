@@ -16,7 +16,7 @@ from assay.decisions.gate.rule import NEW, OLD
 from assay.engines import resolve
 from assay.errors import InputError, StoreError
 from assay.inference.trend import unpaired_difference
-from assay.sources.batch import Labels
+from assay.sources.coded import Labels
 from assay.store.comparing import NOT_KEPT, OTHER_ROWS, UNPAIRED, matched_rows, threshold_of
 from assay.store.rows import KeptRows
 from assay.store.run import Run

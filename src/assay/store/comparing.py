@@ -16,7 +16,7 @@ from assay.inference import Estimate, holm
 from assay.inference.not_finite import finite
 from assay.inference.significance import p_text
 from assay.inference.trend import MOVER, unpaired_difference
-from assay.sources.batch import Labels
+from assay.sources.coded import Labels
 from assay.store.rows import KeptRows
 from assay.store.run import Run
 from assay.store.summary import Value, summary_of

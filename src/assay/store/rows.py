@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import LengthMismatch
-from assay.sources.batch import LabelDigest, Labels
+from assay.sources.coded import LabelDigest, Labels
 from assay.sources.columns import labels_of
 from assay.tally import codec
 

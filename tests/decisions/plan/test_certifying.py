@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from assay.decisions.plan.certifying import (
+from assay.decisions.plan.rates import (
     MOST,
     bound,
     chance,

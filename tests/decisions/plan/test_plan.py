@@ -14,7 +14,7 @@ from scipy import stats
 import assay
 from assay import plan
 from assay.decisions.plan import Need, far
-from assay.decisions.plan.certifying import rows_needed
+from assay.decisions.plan.rates import rows_needed
 from assay.decisions.threshold import guaranteed
 from assay.errors import InputError
 from assay.report.schemas import schema_of

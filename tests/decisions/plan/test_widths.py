@@ -7,7 +7,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from assay import ClopperPearson, Wilson
-from assay.decisions.plan.widths import chance_of_width, rows_for_sure, rows_for_width
+from assay.decisions.plan.rates import chance_of_width, rows_for_sure, rows_for_width
 
 NAMES = {"wilson": "wilson", "clopper-pearson": "beta"}
 METHODS = [Wilson(0.95), Wilson(0.9), ClopperPearson(0.95)]

@@ -17,7 +17,7 @@ from assay.learn.scenarios import (
     stream_darknet,
     stream_ddos,
 )
-from assay.learn.scenarios.streaming import difficulty_of
+from assay.learn.scenarios.windows import difficulty_of
 
 Make = Callable[..., pl.DataFrame]
 Stream = Callable[..., Iterator[pl.DataFrame]]

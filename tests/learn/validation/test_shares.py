@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 
 from assay.learn.validation import Holdout, Rows
-from assay.learn.validation.shares import class_counts, largest_remainder, part_sizes
+from assay.learn.validation.splitter import class_counts, largest_remainder, part_sizes
 
 TENTHS = [Fraction(7, 10), Fraction(2, 10), Fraction(1, 10)]
 sizes = st.lists(st.integers(1, 500), min_size=1, max_size=6)

@@ -7,8 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.sources.files.builders import distinct_of
-from assay.sources.files.values import series_of
+from assay.sources.files.builders import distinct_of, series_of
 
 DAY = dt.date(2024, 3, 1)
 NAIVE = dt.datetime(2024, 3, 1, 12)  # noqa: DTZ001

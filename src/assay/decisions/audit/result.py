@@ -10,7 +10,7 @@ from assay.evaluation.findings import Finding
 from assay.inference.fields import Recorded
 
 if TYPE_CHECKING:
-    from assay.decisions.audit.plotting import AuditPlots
+    from assay.decisions.plotting import AuditPlots
 
 
 class Verdict(StrEnum):
@@ -116,6 +116,6 @@ class Audit(Recorded):
     @property
     def plot(self) -> AuditPlots:
         """Figures by matplotlib: ``audit.plot.numbers()``; needs the extra ``plot``."""
-        from assay.decisions.audit.plotting import AuditPlots
+        from assay.decisions.plotting import AuditPlots
 
         return AuditPlots(self)

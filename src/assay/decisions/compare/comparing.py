@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from assay.decisions.compare.thresholds import (
 )
 from assay.decisions.compare.verdicts import MARGIN
 from assay.engines.model_counter import ModelCounter
+from assay.engines.model_queries import ModelQuery
 from assay.engines.models import MOST_ROWS, CountedModels, ModelRows, count_models
 from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
 from assay.evaluation.from_frame import refusal_notes
@@ -36,7 +37,7 @@ from assay.sources import (
     probability_labels,
 )
 from assay.sources.arrays import good_rows
-from assay.sources.batch import Labels
+from assay.sources.coded import Labels
 from assay.sources.columns import array_of, labels_of, names_of
 from assay.sources.files.model_lots import ModelLot
 from assay.sources.thresholds import checked_threshold
@@ -141,9 +142,7 @@ def compare(
     if clusters_of is not None and len(np.unique(clusters_of.codes)) < 2:
         raise MethodError("one cluster tells nothing about the spread between clusters")
     if _on_grid(mode, rows):
-        counted, together = counted_lots(
-            rows.lots, question, at_each, lambda _: rows.sides, progress
-        )
+        counted, together = counted_lots(rows, question, at_each, lambda _: rows.sides, progress)
     else:
         together = {}
         if rule is not None and is_chosen(rule):
@@ -179,30 +178,40 @@ def _coded(
     return coded
 
 
+class InLots(Protocol):
+    """Rows of several models that come in lots, as often as they are asked for."""
+
+    def lots(self) -> Iterable[ModelLot]:
+        """The lots, from the first on."""
+
+
 def counted_lots(
-    lots: Callable[[], Iterable[ModelLot]],
+    rows: InLots | ModelQuery,
     question: Question,
     thresholds: Mapping[str, float | None],
     sides: Callable[[str], Mapping[str, Any]],
     progress: Progress | None,
 ) -> tuple[CountedModels, Together]:
-    """Count models whose rows come in lots, which are let go.
+    """Count models whose rows come in lots, which are let go, or are counted in their database.
 
-    Where a rule chooses thresholds, ``lots`` is gone through twice.
+    Where a rule chooses thresholds, lots are gone through twice.
     """
     rule = question.rule
     chosen = rule is not None and is_chosen(rule)
     # Any threshold will do until one is chosen.
     counter = ModelCounter({n: 0.0 if chosen else thresholds.get(n) for n in question.models})
-    for lot in lots():
-        counter.add(lot)
+    if isinstance(rows, ModelQuery):
+        rows.fill(counter)
+    else:
+        for lot in rows.lots():
+            counter.add(lot)
     sided = counter.done(sides)
-    if rule is None or not chosen:
+    if rule is None or not chosen or isinstance(rows, ModelQuery):
         return sided.counted({}), {}
     levels = {name: levels_of(tally, rule) for name, tally in sided.scores().items()}
     own = {name: level.threshold for name, level in levels.items()}
     steps = {name: level.scores for name, level in levels.items()}
-    joint, flags = sided.joint_at(lots(), steps, own)
+    joint, flags = sided.joint_at(rows.lots(), steps, own)
     together = chosen_of_cells(steps, lambda a, b: joint[a, b], rule, question.method, progress)
     return sided.counted(thresholds_of(together), flags), together
 

@@ -10,6 +10,7 @@ from assay.decisions.compare.comparing import MODES, compare, counted_lots
 from assay.decisions.compare.comparison import Comparison
 from assay.decisions.compare.question import Question
 from assay.decisions.compare.thresholds import is_chosen
+from assay.engines.model_queries import ModelQuery
 from assay.engines.models import MOST_ROWS
 from assay.errors import InputError
 from assay.inference.chosen import Progress
@@ -17,7 +18,7 @@ from assay.inference.operating import AtThreshold, Rule, parse_rule
 from assay.sources import label_text
 from assay.sources.columns import native
 from assay.sources.files import Matched, Model, Request, Rows, read_models, silent, typed
-from assay.sources.files.inputs import STDIN
+from assay.sources.files.inputs import STDIN, sources
 from assay.sources.files.model_lots import ModelReading
 from assay.sources.files.request import Progress as ReadProgress
 from assay.tally.keeping import AUTO, Exact, Grid, keeping_of_mode
@@ -70,6 +71,11 @@ def compare_files(
     here = all(model.file is None and ":" not in model.column for model in models)
     kept = keep_rows or id_column is not None or request.cluster is not None
     twice = is_chosen(rule) and STDIN in inputs
+    if mode != Exact.name and here and not kept and not is_chosen(rule):
+        asked = {"labels": labels, "threshold": threshold, "rule": rule, **options}
+        compared = _in_database(inputs, _of_models(request), models, mode, asked)
+        if compared is not None:
+            return compared
     if mode != Exact.name and here and not kept and not twice:
         lots = ModelReading(inputs, _of_models(request), models, reading, stdin)
         rows = lots.few(0 if mode == Grid.name else MOST_ROWS)
@@ -96,13 +102,32 @@ def compare_files(
     return Compared(comparison, matched, len(matched.rows), matched)
 
 
+def _in_database(
+    inputs: Sequence[str],
+    request: Request,
+    models: Sequence[Model],
+    mode: str,
+    asked: Mapping[str, Any],
+) -> Compared | None:
+    """The comparison of columns of one query, counted in its database; None where rows are read."""
+    source, *more = sources(inputs, request)
+    if source.engine is None or more:
+        return None
+    columns = {model.name: model.column for model in models}
+    with ModelQuery(source, request, columns) as query:
+        if not query.counts(0 if mode == Grid.name else MOST_ROWS):
+            return None
+        comparison = _streamed(query, **asked)
+        return Compared(comparison, query.source, query.rows_used)
+
+
 def _of_models(request: Request) -> Request:
     """The request without what one model alone said."""
     return replace(request, score=None, decision=None, probabilities={}, probability_pattern=None)
 
 
 def _streamed(
-    lots: ModelReading,
+    lots: ModelReading | ModelQuery,
     *,
     positive: Any = None,
     negative: Any = None,
@@ -119,7 +144,7 @@ def _streamed(
     question = Question.of(names, at=rule, **options)
     at = rule.threshold if isinstance(rule, AtThreshold) else threshold
     counted, together = counted_lots(
-        lots.lots,
+        lots,
         question,
         {name: at.get(name) if isinstance(at, Mapping) else at for name in names},
         lambda kind: typed(kind, positive=positive, negative=negative, labels=labels),

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from assay.decisions.gate.rule import NEW, OLD, Rule
 from assay.decisions.gate.single import of_scores, resampled, undefined, values
-from assay.decisions.gate.tallies import GateTallies
+from assay.decisions.gate.tallies import GateTallies, flagged_by
 from assay.formula import cells, proportion
 from assay.inference import Bootstrap, ClopperPearson, Estimate, paired_scores
 from assay.inference.chosen import Chosen
@@ -62,12 +62,13 @@ def joint_table(
     tallies: GateTallies, rule: Rule, found: Mapping[str, Chosen]
 ) -> npt.NDArray[np.int64]:
     """Rows by truth, old decision and new decision; of one family where the rule is of one."""
-    old, new = (tallies.flagged(model, found[model].threshold) for model in (OLD, NEW))
-    code = 4 * (tallies.sample.truth > 0) + 2 * old + new
-    counts = tallies.sample.counts
+    sample = tallies.sample(rule)
+    old, new = (flagged_by(sample, model, found[model].threshold) for model in (OLD, NEW))
+    code = 4 * (sample.truth > 0) + 2 * old + new
+    counts = sample.counts
     if rule.family is not None:
         where = tallies.family(rule.family)
-        kept = np.zeros(len(code), bool) if where is None else tallies.sample.truth == where + 1
+        kept = np.zeros(len(code), bool) if where is None else sample.truth == where + 1
         code, counts = code[kept], counts[kept]
     table = np.zeros(8, np.int64)
     np.add.at(table, code, counts)
@@ -109,15 +110,15 @@ def at_given(
     """
     plain = {model: _fixed(thresholds[model]) for model in (OLD, NEW)}
     joint = joint_table(tallies, rule, plain)
-    rest = int(tallies.sample.counts.sum()) - int(joint.sum())
+    total = sum(tallies.sizes)
     cells_of = joint.astype(np.float64)
     if not (tallies.same and thresholds[NEW] == thresholds[OLD]):
         seen = joint.sum(axis=(1, 2)) > 0
         for old, new in ((0, 1), (1, 0)):
             cells_of[:, old, new] += np.where(seen & (joint[:, old, new] == 0), 0.5, 0.0)
-    shares = np.append(cells_of.ravel(), rest)
+    shares = np.append(cells_of.ravel(), total - int(joint.sum()))
     drawn = np.random.default_rng(method.seed).multinomial(
-        int(tallies.sample.counts.sum()), shares / shares.sum(), size=method.resamples
+        total, shares / shares.sum(), size=method.resamples
     )
     tables = drawn[:, :8].reshape(-1, 2, 2, 2).astype(np.float64)
     where = 0 if rule.family is None else tallies.family(rule.family) or 0
@@ -160,7 +161,8 @@ def of_both_scores(tallies: GateTallies, rule: Rule) -> Estimate:
     value = float(each[NEW]) - float(each[OLD])
     if not has_difference(rule.measure):
         return Estimate(value, n=each[NEW].n, level=tallies.level, note=each[NEW].note)
-    test = paired_scores(tallies.paired(), rule.measure, level=tallies.level)
+    sample, known = tallies.paired(rule.measure)
+    test = paired_scores(sample, rule.measure, level=tallies.level, known=known)
     assert test.effect is not None  # noqa: S101 - tests of two models have one
     found = test.effect
     if found.low < found.high or tallies.same or math.isnan(found.low):

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from assay.decisions.gate.gate import gate
+from assay.decisions.gate.counting import counted_gate
+from assay.decisions.gate.gate import gate, judged_rules, must_have_models, parsed_rules
 from assay.decisions.gate.result import Gate
 from assay.decisions.gate.rule import NEW, OLD, Rule
+from assay.engines.models import MOST_ROWS
 from assay.errors import InputError
 from assay.inference.bootstrap import SEED
+from assay.inference.quantiles import check_level
 from assay.sources import FAMILY
-from assay.sources.files import Matched, Model, Progress, Request, read_models, silent, typed
+from assay.sources.files import Matched, Model, Progress, Request, Rows, read_models, silent, typed
+from assay.sources.files.inputs import STDIN
+from assay.sources.files.model_lots import ModelReading
 from assay.sources.files.request import RowSource, refused_row
 
 # Judges the rows that were read, given the arguments of a gate.
@@ -45,7 +50,8 @@ def gate_files(
 
     The baseline is another file, matched by ``id_column``, or another column of the same file.
     A column whose values are all labels holds decisions instead of scores. ``judge`` takes the
-    place of :func:`assay.gate`, for rules about a model whose rows are elsewhere.
+    place of :func:`assay.gate`, for rules about a model whose rows are elsewhere; the rows are kept
+    in memory then.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -54,16 +60,49 @@ def gate_files(
     ...     gate_files(str(path), score="score", rules="new(recall) >= 0.9").outcome.value
     'pass'
     """
+    request = request or Request()
+    sides = {"positive": positive, "negative": negative, "labels": labels}
     models = [Model(NEW, score, file)]
     if baseline is not None or baseline_score is not None:
         models.append(Model(OLD, baseline_score or score, file if baseline is None else baseline))
+    thresholds = {
+        NEW: threshold,
+        OLD: threshold if baseline_threshold is None else baseline_threshold,
+    }
+    options: dict[str, Any] = {
+        "joint": joint,
+        "resamples": resamples,
+        "seed": seed,
+        "progress": resampling,
+    }
+    rows: Rows | None = None
+    here = all(model.file == file for model in models) and file != STDIN
+    if here and id_column is None and request.cluster is None and judge is None:
+        asked = replace(request, score=None, decision=None, probabilities={})
+        reading = ModelReading(
+            [file],
+            replace(asked, probability_pattern=None),
+            [replace(model, file=None) for model in models],
+            progress,
+        )
+        rows = reading.few(MOST_ROWS)
+        if rows is None:
+            judged = _of_lots(
+                reading, parsed_rules(rules), sides, thresholds, check_level(level), options
+            )
+            return replace(
+                judged,
+                source=_source(reading.source, None),
+                notes=(*reading.source.notes, *judged.notes),
+            )
     found = read_models(
         [file],
-        request or Request(),
+        request,
         models,
         id_column=id_column,
         labels=[str(label) for label in labels or ()],
         progress=progress,
+        rows=rows,
     )
     if found.probabilities:
         raise InputError(
@@ -80,22 +119,45 @@ def gate_files(
         old=found.scores.get(OLD),
         new_decision=found.decisions.get(NEW),
         old_decision=found.decisions.get(OLD),
-        **typed(columns["y_true"].kind, positive=positive, negative=negative, labels=labels),
+        **typed(columns["y_true"].kind, **sides),
         families=sliced.get(family),
         clusters=columns.get("clusters"),
         counts=columns.get("counts"),
-        threshold=threshold,
-        old_threshold=baseline_threshold,
+        threshold=thresholds[NEW],
+        old_threshold=thresholds[OLD],
         level=level,
-        joint=joint,
-        resamples=resamples,
-        seed=seed,
-        progress=resampling,
+        **options,
     )
     judged = gate(**given) if judge is None else judge(found, given)
-    source: RowSource = {
+    source = _source(found, found.files[0] if found.files else None)
+    return replace(judged, source=source, notes=(*found.notes, *judged.notes))
+
+
+def _of_lots(
+    reading: ModelReading,
+    rules: Sequence[Rule],
+    sides: Mapping[str, Any],
+    thresholds: Mapping[str, float | None],
+    level: float,
+    options: Mapping[str, Any],
+) -> Gate:
+    """Judge rows that are counted while they are read, and let go."""
+    must_have_models(rules, reading.models)
+    tallies, each = counted_gate(
+        reading.lots,
+        reading.models,
+        rules,
+        lambda kind: typed(kind, **sides),
+        thresholds,
+        level,
+    )
+    return judged_rules(tallies, each, **options)
+
+
+def _source(found: Rows | Matched, baseline: str | None) -> RowSource:
+    return {
         "name": found.name,
-        "baseline": found.files[0] if found.files else None,
+        "baseline": baseline,
         "rows_read": found.rows_read,
         "rows_used": found.rows_read - found.rows_refused,
         "rows_refused": found.rows_refused,
@@ -103,4 +165,3 @@ def gate_files(
         "chosen": dict(found.chosen),
         "labels_sha256": found.labels_sha256,
     }
-    return replace(judged, source=source, notes=(*found.notes, *judged.notes))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from assay.decisions.gate import differences, single
+from assay.decisions.gate.counting import counted_gate
 from assay.decisions.gate.grammar import EXAMPLE, parse_rule
 from assay.decisions.gate.result import Gate, Judged, reason_of
 from assay.decisions.gate.rule import NEW, OLD, Operating, Rule
-from assay.decisions.gate.tallies import GateTallies, gate_tallies
-from assay.engines.models import ModelRows
+from assay.decisions.gate.tallies import GateTallies, Points, gate_tallies
+from assay.engines.models import MOST_ROWS, ModelRows
 from assay.errors import InputError, LengthMismatch, MethodError
 from assay.evaluation.from_frame import refusal_notes
 from assay.inference import Bootstrap, Estimate
@@ -68,7 +69,7 @@ def gate(
     >>> judged.outcome.value, judged.rules[0].estimate
     ('pass', 1.000 [0.981, 1.000])
     """
-    asked = _parsed(rules)
+    asked = parsed_rules(rules)
     must_share_index(
         {"y_true": y_true, "new": new, "new_decision": new_decision, "old": old}
         | {"old_decision": old_decision, "counts": counts, "clusters": clusters}
@@ -92,15 +93,38 @@ def gate(
         },
         {"positive": positive, "negative": negative, "labels": labels},
     )
-    for rule in asked:
-        for model in rule.models:
-            if model not in rows.models:
-                raise InputError(f"the rule {rule.text!r} needs the {model} model: give {model}=")
+    must_have_models(asked, rows.models)
     thresholds = {NEW: threshold, OLD: threshold if old_threshold is None else old_threshold}
-    level = check_level(level)
-    paired = any(rule.compares for rule in asked)
-    tallies = gate_tallies(rows, thresholds, level, paired=paired)
-    each = tuple(_expanded(asked, tallies))
+    level, paired = check_level(level), any(rule.compares for rule in asked)
+    if rows.first.size > MOST_ROWS and rows.first.score is not None and clusters is None:
+        tallies, each = counted_gate(
+            rows.lots, tuple(rows.models), asked, lambda _: rows.sides, thresholds, level
+        )
+    else:
+        tallies = gate_tallies(rows, thresholds, level, paired=paired)
+        each = tallies.expanded(asked)
+    judged = judged_rules(
+        tallies,
+        each,
+        joint=joint,
+        resamples=resamples,
+        seed=seed,
+        progress=progress,
+    )
+    return replace(judged, notes=(*refusal_notes(reasons), *judged.notes))
+
+
+def judged_rules(
+    tallies: GateTallies,
+    each: Sequence[Rule],
+    *,
+    joint: bool = False,
+    resamples: int | None = None,
+    seed: int = SEED,
+    progress: Callable[[int, int], None] | None = None,
+) -> Gate:
+    """The rules, one a family where they are of each family, judged from what was counted."""
+    level = tallies.level
     rule_level = 1 - (1 - level) / len(each) if joint else level
     tallies = replace(tallies, level=rule_level)
     method = Bootstrap(rule_level, _resamples(resamples, rule_level), seed)
@@ -116,16 +140,25 @@ def gate(
         labels=tallies.labels,
         positive=tallies.positive,
         rows={"rows": negatives + positives, "positives": positives, "negatives": negatives},
-        notes=(*refusal_notes(reasons), *tallies.notes),
+        notes=tallies.notes,
     )
 
 
-def _parsed(rules: str | Rule | Iterable[str | Rule]) -> tuple[Rule, ...]:
+def parsed_rules(rules: str | Rule | Iterable[str | Rule]) -> tuple[Rule, ...]:
+    """Rules from their text; a rule that was made from parts is written out."""
     many = [rules] if isinstance(rules, str | Rule) else list(rules)
     if not many:
         raise InputError(f"a gate needs a rule, such as {EXAMPLE!r}; found none")
     found = (rule if isinstance(rule, Rule) else parse_rule(rule) for rule in many)
     return tuple(rule if rule.text else replace(rule, text=rule.canonical()) for rule in found)
+
+
+def must_have_models(rules: Iterable[Rule], models: Container[str]) -> None:
+    """Refuse a rule about a model that was not given."""
+    for rule in rules:
+        for model in rule.models:
+            if model not in models:
+                raise InputError(f"the rule {rule.text!r} needs the {model} model: give {model}=")
 
 
 def _rows(
@@ -154,20 +187,6 @@ def _rows(
     if OLD in coded and (coded[NEW].score is None) != (coded[OLD].score is None):
         raise InputError("give scores of both models or decisions of both, not one of each")
     return ModelRows.of(coded, {}, **sides)
-
-
-def _expanded(rules: Iterable[Rule], tallies: GateTallies) -> Iterator[Rule]:
-    """Rules for each family become one a family."""
-    for rule in rules:
-        of_family = rule.every_family or rule.family is not None
-        if of_family and tallies.known is None:
-            raise InputError(f"the rule {rule.text!r} is about families: give families=")
-        if not rule.every_family:
-            yield rule
-            continue
-        if not tallies.families:
-            raise InputError(f"the rule {rule.text!r} has no family to judge: no row is positive")
-        yield from (rule.of_family(name) for name in tallies.families)
 
 
 def _resamples(asked: int | None, level: float) -> int:
@@ -202,27 +221,34 @@ def _chosen(
     progress: Callable[[int, int], None] | None,
 ) -> _Anew:
     """Every point that some rule needs: of one model from its counts, of both from the rows."""
-    points: dict[tuple[str | None, Operating], None] = {}
+    alone: dict[str, dict[Operating, None]] = {}
+    # Rows that are kept are drawn anew once for all rules; counts are those of one rule.
+    together: dict[Points | None, tuple[Rule, dict[Operating, None]]] = {}
     for rule in rules:
         if rule.of_scores:
             continue
         for model in rule.models:
             point = tallies.point(model, rule)
-            if _is_anew(tallies, rule, point):
-                of_rows = rule.compares or tallies.clustered
-                points[None if of_rows else model, point] = None
-    sets = sorted({model for model, _ in points}, key=str)
+            if not _is_anew(tallies, rule, point):
+                continue
+            if rule.compares or tallies.clustered:
+                key = tallies.points(rule) if tallies.rows is None else None
+                together.setdefault(key, (rule, {}))[1][point] = None
+            else:
+                alone.setdefault(model, {})[point] = None
     found: dict[tuple[str, Any, bool], Chosen] = {}
-    for number, of in enumerate(sets):
-        each = [point for model, point in points if model == of]
-        heard = _after(progress, number, len(sets))
-        if of is not None:
-            alone = choose_from_counts(tallies.models[of].pyramid, each, method, progress=heard)
-            found |= {(of, point, False): chosen for point, chosen in alone.items()}
-            continue
-        anew = choose_anew(tallies.scored(), each, method, progress=heard)
+    sets = len(together) + len(alone)
+    for number, (rule, points) in enumerate(together.values()):
+        rows = tallies.scored(tallies.sample(rule))
+        heard = _after(progress, number, sets)
+        anew = choose_anew(rows, list(points), method, progress=heard)
         for paired in (True, False) if tallies.clustered else (True,):
             found |= {(model, point, paired): chosen for (model, point), chosen in anew.items()}
+    for number, model in enumerate(sorted(alone), start=len(together)):
+        heard = _after(progress, number, sets)
+        pyramid = tallies.models[model].pyramid
+        anew_alone = choose_from_counts(pyramid, list(alone[model]), method, progress=heard)
+        found |= {(model, point, False): chosen for point, chosen in anew_alone.items()}
     return found
 
 

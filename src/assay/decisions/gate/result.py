@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from assay.decisions.gate.grammar import parse_rule
-from assay.decisions.gate.plotting import GatePlots
 from assay.decisions.gate.rule import Outcome, Rule
+from assay.decisions.plotting import GatePlots
 from assay.inference import Estimate
 from assay.inference.fields import Recorded, odd, stored
 from assay.sources.files.request import RowSource

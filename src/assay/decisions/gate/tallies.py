@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -17,13 +17,18 @@ from assay.engines.families import FamilyTallies, kinds_of, sided_families
 from assay.engines.models import ModelRows
 from assay.errors import InputError, MethodError, ScoreError
 from assay.evaluation.judge import Judge
+from assay.inference import Estimate
 from assay.inference.chosen import ScoredRows
 from assay.inference.narrowing import Pyramid
 from assay.inference.operating import AtThreshold
+from assay.measures import Measure
 from assay.sources import FAMILY
-from assay.tally import ClusterTally, Confusion, Resolved, Sample, ScoreTally
+from assay.tally import ClusterTally, Confusion, JointScores, Resolved, Sample, ScoreTally
 
 Array: TypeAlias = npt.NDArray[Any]
+
+# Where the old and the new model are judged.
+Points: TypeAlias = tuple[Operating, Operating]
 
 # Decisions are as scores of 0 and 1, flagged from here on.
 _DECIDED = AtThreshold(0.5)
@@ -34,11 +39,12 @@ class ModelTallies:
     """What was counted of one model.
 
     ``scores`` has the families in place of the positives where there are families, and decisions as
-    scores of 0 and 1.
+    scores of 0 and 1. ``fixed`` has the same at thresholds that lie inside a cell of a grid.
     """
 
     resolved: Resolved
     scores: ScoreTally
+    fixed: Mapping[float, ScoreTally] = field(default_factory=dict)
 
     @cached_property
     def pyramid(self) -> Pyramid:
@@ -50,7 +56,7 @@ class ModelTallies:
         given = self.resolved
         decided = given.scores is None
         at = _DECIDED.threshold if decided else threshold
-        flagged, totals = self.scores.at_least(at), self.scores.totals()
+        flagged, totals = self.fixed.get(at, self.scores).at_least(at), self.scores.totals()
         # Without families the positives stand as one, which nobody asks for.
         families = {
             (FAMILY, name): Confusion(given.labels, ((0, 0), (size - hits, hits)))
@@ -81,6 +87,9 @@ class GateTallies:
     ``families`` are those that have positive rows, ``known`` all names of families (None where
     nobody told them). ``rows`` holds what each model said of each row, by family where there are
     families, the old model first: for rules about differences, and where rows come in clusters.
+    Where rows are too many to be kept, ``counted`` has them for the points of each rule, scores
+    rounded down to those that may be thresholds there, ``joint`` the pairs of scores in cells, and
+    ``alike`` tells whether both models said the very same of every row.
     """
 
     models: Mapping[str, ModelTallies]
@@ -90,6 +99,9 @@ class GateTallies:
     thresholds: Mapping[str, float | None]
     level: float
     notes: tuple[str, ...] = ()
+    counted: Mapping[Points, Sample] = field(default_factory=dict)
+    joint: JointScores | None = None
+    alike: bool = False
     _judges: dict[tuple[str, float | None], Judge] = field(default_factory=dict)
 
     @property
@@ -166,68 +178,105 @@ class GateTallies:
             self._judges[model, threshold] = Judge(tally, self.level)
         return self._judges[model, threshold]
 
+    def expanded(self, rules: Iterable[Rule]) -> tuple[Rule, ...]:
+        """The rules, those for each family one a family."""
+        return tuple(each for rule in rules for each in self._expanded(rule))
+
+    def _expanded(self, rule: Rule) -> Iterator[Rule]:
+        of_family = rule.every_family or rule.family is not None
+        if of_family and self.known is None:
+            raise InputError(f"the rule {rule.text!r} is about families: give families=")
+        if not rule.every_family:
+            yield rule
+            return
+        if not self.families:
+            raise InputError(f"the rule {rule.text!r} has no family to judge: no row is positive")
+        yield from (rule.of_family(name) for name in self.families)
+
     # -- rows --------------------------------------------------------------------------------------
 
-    @property
-    def sample(self) -> Sample:
-        """What each model said of each row."""
-        assert self.rows is not None  # noqa: S101 - kept where a rule needs them
-        return self.rows
+    def points(self, rule: Rule) -> Points:
+        """Where a rule judges the old and the new model."""
+        return self.point(OLD, rule), self.point(NEW, rule)
 
-    def flagged(self, model: str, threshold: float | None) -> npt.NDArray[np.bool_]:
-        """Which rows a model flags; none where there is no threshold."""
-        if threshold is None:
-            return np.zeros(self.sample.size, bool)
-        return np.asarray(self._said(model) >= np.float64(threshold))
+    def sample(self, rule: Rule) -> Sample:
+        """What each model said of each row, or what of it a rule about decisions asks for."""
+        return self.counted[self.points(rule)] if self.rows is None else self.rows
 
-    def _said(self, model: str) -> Array:
-        return self.sample.scores[:, self.sample.models.index(model)]
-
-    def scored(self) -> ScoredRows:
+    def scored(self, sample: Sample) -> ScoredRows:
         """The rows for thresholds that are chosen anew."""
-        sample = self.sample
         return ScoredRows(
             truth=sample.truth > 0,
-            scores={model: self._said(model) for model in sample.models},
+            scores={model: said_by(sample, model) for model in sample.models},
             counts=sample.counts,
             clusters=sample.cluster if sample.clusters else None,
             groups=sample.truth.astype(np.int64) - 1 if self.families else None,
             group_names=self.families,
         )
 
-    def paired(self) -> Sample:
-        """The scores of both models by the two labels, the old one first."""
-        sample = self.sample
-        return Sample.of_rows(
+    def paired(self, measure: Measure) -> tuple[Sample, tuple[Estimate, ...]]:
+        """The scores of both models by the two labels, the old one first.
+
+        Pairs of cells tell how models vary together; what more is known of each comes beside.
+        """
+        if self.rows is None:
+            assert self.joint is not None  # noqa: S101 - counted where a rule needs them
+            each = () if self.alike else (OLD, NEW)
+            return self.joint.sample(), tuple(self.judge(m).scored(measure) for m in each)
+        rows = self.rows
+        sample = Sample.of_rows(
             self.labels,
-            sample.truth > 0,
-            {model: self._said(model) for model in (OLD, NEW)},
-            cluster=sample.cluster,
-            clusters=sample.clusters,
-            counts=sample.counts,
+            rows.truth > 0,
+            {model: said_by(rows, model) for model in (OLD, NEW)},
+            cluster=rows.cluster,
+            clusters=rows.clusters,
+            counts=rows.counts,
         )
+        return sample, ()
 
     @cached_property
     def same(self) -> bool:
         """Whether both models said the very same of every row."""
-        return bool(np.array_equal(self._said(NEW), self._said(OLD)))
+        if self.rows is None:
+            return self.alike
+        return bool(np.array_equal(said_by(self.rows, NEW), said_by(self.rows, OLD)))
 
     @cached_property
     def same_order(self) -> bool:
-        """Whether both models rank all rows alike."""
-        new, old = (np.unique(self._said(m), return_inverse=True)[1] for m in (NEW, OLD))
+        """Whether both models rank all rows alike, as far as it is known."""
+        if self.rows is None:
+            return self.alike
+        both = (said_by(self.rows, model) for model in (NEW, OLD))
+        new, old = (np.unique(said, return_inverse=True)[1] for said in both)
         return bool(np.array_equal(new, old))
+
+
+def said_by(sample: Sample, model: str) -> Array:
+    """The scores of one model."""
+    return sample.scores[:, sample.models.index(model)]
+
+
+def flagged_by(sample: Sample, model: str, threshold: float | None) -> npt.NDArray[np.bool_]:
+    """Which rows a model flags; none where there is no threshold."""
+    if threshold is None:
+        return np.zeros(sample.size, bool)
+    return np.asarray(said_by(sample, model) >= np.float64(threshold))
+
+
+def one_positive(labels: Sequence[str], positive: str | None) -> None:
+    """Refuse classes of which none is the alarm."""
+    if positive is None:
+        raise InputError(
+            f"a gate judges one positive label, and there are {len(labels)} classes: say "
+            f"positive= or negative="
+        )
 
 
 def gate_tallies(
     rows: ModelRows, thresholds: Mapping[str, float | None], level: float, *, paired: bool
 ) -> GateTallies:
     """Count the rows of each model; ``paired`` keeps what both said of the same row."""
-    if rows.labelling.positive is None:
-        raise InputError(
-            f"a gate judges one positive label, and there are {len(rows.labels)} classes: say "
-            f"positive= or negative="
-        )
+    one_positive(rows.labels, rows.labelling.positive)
     clusters = rows.first.clusters
     if clusters is not None and len(np.unique(clusters.codes)) == 1:
         raise MethodError("one cluster tells nothing about the spread between clusters")
@@ -240,14 +289,14 @@ def gate_tallies(
         )
         for model, coded in rows.models.items()
     }
-    models = {model: ModelTallies(own.resolved, _scores(own)) for model, own in counted.items()}
+    models = {model: ModelTallies(own.resolved, scores_of(own)) for model, own in counted.items()}
     first = next(iter(counted.values()))
     kept = _rows(rows, models[next(iter(models))]) if paired or clusters is not None else None
     families = () if first.known is None else models[next(iter(models))].scores.labels[1:]
     return GateTallies(models, families, first.known, kept, thresholds, level, first.notes)
 
 
-def _scores(counted: FamilyTallies) -> ScoreTally:
+def scores_of(counted: FamilyTallies) -> ScoreTally:
     """The scores of a model by family; without families, by the two labels."""
     resolved = counted.resolved
     if counted.scores is not None:

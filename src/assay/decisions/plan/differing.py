@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.decisions.plan.certifying import first
+from assay.decisions.plan.rates import first
 from assay.errors import InputError
 from assay.inference.mcnemar import EXACT_BELOW
 from assay.inference.quantiles import normal

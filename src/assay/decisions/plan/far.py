@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from assay.decisions.plan.certifying import (
+from assay.decisions.plan.rates import (
     bound,
     chance,
     errors_expected,

@@ -7,11 +7,17 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from assay.decisions.plan.certifying import chance, first, rows_needed
 from assay.decisions.plan.differing import connor, mcnemar_power, rows_for_difference
 from assay.decisions.plan.far import FarGoal
+from assay.decisions.plan.rates import (
+    chance,
+    chance_of_width,
+    first,
+    rows_for_sure,
+    rows_for_width,
+    rows_needed,
+)
 from assay.decisions.plan.result import Goal, Need, Plan
-from assay.decisions.plan.widths import chance_of_width, rows_for_sure, rows_for_width
 from assay.errors import InputError
 from assay.inference.proportions import ClopperPearson, Wilson
 

@@ -16,7 +16,7 @@ from assay.evaluation.deployment import ALERTS
 from assay.inference import Estimate
 from assay.measures import FALSE_DISCOVERY_RATE, FALSE_POSITIVE_RATE, RECALL
 from assay.sources import label_text
-from assay.sources.batch import Labels
+from assay.sources.coded import Labels
 from assay.sources.columns import native
 from assay.sources.files.request import RowSource
 from assay.tally.by_name import Names

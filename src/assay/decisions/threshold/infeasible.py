@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from assay.decisions.plan.certifying import rows_needed
+from assay.decisions.plan.rates import rows_needed
 from assay.decisions.threshold.guaranteed import (
     ON_DETECTION,
     AlertsPromised,

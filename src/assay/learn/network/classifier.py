@@ -13,9 +13,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from assay.learn.network.adam import Adam, step_decay
-from assay.learn.network.dropout import masks
-from assay.learn.network.layers import Layers, cross_entropy, softmax
+from assay.learn.network.layers import Adam, Layers, cross_entropy, masks, softmax, step_decay
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.intp]

@@ -7,7 +7,8 @@ the time would go into allocating otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -161,3 +162,61 @@ class _Scratch:
         self.highest = np.empty(size)
         self.sums = np.empty(size)
         self.places = np.arange(size)
+
+
+# Masks are drawn for so many rows at once: one call a batch would cost more than the numbers.
+_ROWS = 8192
+
+
+def masks(
+    generator: np.random.Generator, rows: int, widths: Sequence[int], p: float, *, batch: int = 1
+) -> Iterator[list[Floats]]:
+    """Masks for some whole batches at a time, one array a hidden layer, until all rows have one."""
+    many = batch * max(_ROWS // batch, 1)
+    for start in range(0, rows, many):
+        size = min(many, rows - start)
+        drawn: list[Floats] = []
+        for width in widths:
+            kept = generator.random((size, width), np.float32) >= p
+            drawn.append(kept * np.float64(1 / (1 - p)))
+        yield drawn
+
+
+def step_decay(rate: float, epoch: int, *, factor: float = 0.5, every: int = 5) -> float:
+    """The learning rate of an epoch, counted from 1: rate * factor^floor((epoch - 1) / every).
+
+    >>> [step_decay(0.001, epoch) for epoch in (1, 5, 6, 11)]
+    [0.001, 0.001, 0.0005, 0.00025]
+    """
+    return float(rate * factor ** ((epoch - 1) // every))
+
+
+class Adam:
+    """Adam of Kingma and Ba (2015), with both moments corrected for their start at zero."""
+
+    def __init__(
+        self, size: int, *, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-8
+    ) -> None:
+        self._beta_1, self._beta_2, self._epsilon = beta_1, beta_2, epsilon
+        self._first, self._second = np.zeros(size), np.zeros(size)
+        self._scratch, self._below = np.empty(size), np.empty(size)
+        self._steps = 0
+
+    def update(self, weights: Floats, gradient: Floats, rate: float) -> None:
+        """Move the weights one step, in place."""
+        self._steps += 1
+        first, second, scratch, below = self._first, self._second, self._scratch, self._below
+        # m += (1 - b) (g - m) is b m + (1 - b) g with one pass less.
+        np.subtract(gradient, first, out=scratch)
+        scratch *= 1 - self._beta_1
+        first += scratch
+        np.multiply(gradient, gradient, out=scratch)
+        scratch *= 1 - self._beta_2
+        second *= self._beta_2
+        second += scratch
+        np.sqrt(second, out=below)
+        below /= math.sqrt(1 - self._beta_2**self._steps)
+        below += self._epsilon
+        np.divide(first, below, out=scratch)
+        scratch *= rate / (1 - self._beta_1**self._steps)
+        weights -= scratch

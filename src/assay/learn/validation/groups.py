@@ -14,7 +14,7 @@ from assay.learn.validation.folds import fold_of, must_be_folds
 from assay.learn.validation.rows import Codes, Rows
 from assay.learn.validation.split import Split
 from assay.learn.validation.splitter import Splitter
-from assay.sources.batch import Named
+from assay.sources.coded import Named
 
 
 @dataclass(frozen=True)

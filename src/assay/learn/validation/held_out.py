@@ -13,7 +13,7 @@ from assay.learn.validation.folds import fold_of, must_not_be_many
 from assay.learn.validation.rows import Rows, named
 from assay.learn.validation.split import Split
 from assay.learn.validation.splitter import Splitter
-from assay.sources.batch import Named
+from assay.sources.coded import Named
 
 
 @dataclass(frozen=True)

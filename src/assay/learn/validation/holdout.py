@@ -1,4 +1,4 @@
-"""Hold a share of the rows out, of each class alike."""
+"""Hold rows out once: a share of each class, or what came in a file of its own."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from assay.errors import InputError
 from assay.evaluation.words import name as quoted
 from assay.evaluation.words import rows as counted
 from assay.learn.validation.rows import Positions, Rows
-from assay.learn.validation.shares import class_counts
 from assay.learn.validation.split import TEST, Split
-from assay.learn.validation.splitter import Splitter
+from assay.learn.validation.splitter import Splitter, class_counts
 
 Share: TypeAlias = float | Fraction
 
@@ -92,3 +91,19 @@ def _decimal(share: Any) -> Fraction:
         return share if isinstance(share, Fraction) else Fraction(str(share))
     except ValueError:
         raise InputError(f"a share is a number between 0 and 1; found {share!r}") from None
+
+
+@dataclass(frozen=True)
+class Official(Splitter):
+    """The first ``learned`` rows are the training part, all that follow are judged."""
+
+    learned: int
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+        """One."""
+        return 1
+
+    def splits(self, rows: Rows) -> tuple[Split, ...]:
+        """One split."""
+        train, test = np.arange(len(rows))[: self.learned], np.arange(self.learned, len(rows))
+        return (Split(TEST, train, test, rows).must_be_of_use("this official split"),)

@@ -15,8 +15,7 @@ from assay.learn.data import labelled_like
 from assay.learn.validation.folds import Folds, GivenFolds
 from assay.learn.validation.groups import GroupFolds
 from assay.learn.validation.held_out import LeaveOneOut
-from assay.learn.validation.holdout import Holdout
-from assay.learn.validation.official import Official
+from assay.learn.validation.holdout import Holdout, Official
 from assay.learn.validation.rows import Rows
 from assay.learn.validation.splitter import BoundSplitter, Splitter
 from assay.learn.validation.times import Since, Sliding

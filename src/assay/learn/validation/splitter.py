@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ import numpy as np
 from assay.errors import LengthMismatch
 from assay.learn.validation.rows import Positions, Rows
 from assay.learn.validation.split import Split
-from assay.sources.batch import Named
+from assay.sources.coded import Named
 
 
 class Splitter(ABC):
@@ -80,3 +82,53 @@ class BoundSplitter:
     def splits(self) -> tuple[Split, ...]:
         """All splits, with their names and counts."""
         return self.splitter.splits(self.rows)
+
+
+def part_sizes(rows: int, shares: Sequence[Fraction]) -> list[int]:
+    """How many rows each part gets.
+
+    >>> part_sizes(74_344, [Fraction(7, 10), Fraction(2, 10), Fraction(1, 10)])
+    [52040, 14869, 7435]
+    """
+    borders = [0, *(int(rows * share) for share in accumulate(shares))]
+    return [after - before for before, after in pairwise(borders)]
+
+
+def class_counts(classes: Sequence[int], shares: Sequence[Fraction]) -> list[list[int]]:
+    """How many rows of each class each part gets.
+
+    >>> shares = [Fraction(7, 10), Fraction(2, 10), Fraction(1, 10)]
+    >>> class_counts([39_552, 34_792], shares)
+    [[27686, 24354], [7910, 6959], [3956, 3479]]
+    """
+    sizes = part_sizes(sum(classes), shares)
+    left = list(classes)
+    parts: list[list[int]] = []
+    for size in reversed(sizes[1:]):
+        stay = largest_remainder(left, sum(left) - size)
+        parts.insert(0, [n - kept for n, kept in zip(left, stay, strict=True)])
+        left = stay
+    return [left, *parts]
+
+
+def largest_remainder(classes: Sequence[int], size: int) -> list[int]:
+    """Share out so many rows among classes, by their sizes.
+
+    A class that would get none comes first, and one that would get all of its rows last, so that
+    small classes are on both sides where that is possible. On a tie the smaller class wins.
+
+    >>> largest_remainder([60, 30, 10], 7)
+    [4, 2, 1]
+    """
+    rows = sum(classes)
+    if not rows:
+        return [0 for _ in classes]
+    shared = [divmod(size * n, rows) for n in classes]
+    given = [quota for quota, _ in shared]
+    candidates = [i for i, (_, remainder) in enumerate(shared) if remainder]
+    candidates.sort(
+        key=lambda i: (given[i] > 0, given[i] + 1 == classes[i], -shared[i][1], classes[i], -i)
+    )
+    for i in candidates[: size - sum(given)]:
+        given[i] += 1
+    return given

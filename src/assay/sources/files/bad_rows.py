@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import InputError
+from assay.errors import InputError, ScoreError
 from assay.sources.files.request import Refused
 from assay.sources.files.table import Piece
 from assay.sources.row_checks import Place, Problem
@@ -92,3 +92,8 @@ def place_in(piece: Piece, name: str) -> Place:
 def where(at: Refused) -> str:
     """The place of a row, in words."""
     return f"{at.file}, row {at.row}" if at.line is None else f"{at.file}, line {at.line}"
+
+
+def must_be_a_number(at: Refused) -> ScoreError:
+    """The error for a row of scores that holds none."""
+    return ScoreError(f"{where(at)}: {at.reason}. {ADVICE}")

@@ -9,14 +9,20 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import EmptyInput, InputError, ScoreError
-from assay.sources.batch import LabelDigest
+from assay.errors import EmptyInput, InputError
+from assay.sources.coded import LabelDigest
 from assay.sources.columns import TEXT, native
-from assay.sources.files.bad_rows import ADVICE, LISTED, BadRows, place_in, where
+from assay.sources.files.bad_rows import LISTED, BadRows, must_be_a_number, place_in, where
 from assay.sources.files.builders import LabelCodes, NameCodes, Numbers, Texts
 from assay.sources.files.memory import Budget
+from assay.sources.files.model_columns import (
+    NUMBER,
+    VALUE,
+    ModelColumn,
+    check_model_column,
+    not_a_number,
+)
 from assay.sources.files.request import Refused, Request
-from assay.sources.files.said import NUMBER, VALUE, Said, check_said, not_a_number
 from assay.sources.files.table import Piece, Table
 from assay.sources.number_checks import check_probabilities
 from assay.sources.row_checks import Place, check_ids
@@ -24,7 +30,7 @@ from assay.sources.times import MOST_DAYS
 from assay.sources.validation import Checked, Roles, RowCheck, skips
 
 Array: TypeAlias = npt.NDArray[Any]
-Builder: TypeAlias = LabelCodes | NameCodes | Numbers | Said | Texts
+Builder: TypeAlias = LabelCodes | NameCodes | Numbers | ModelColumn | Texts
 
 MOST_NAMES = 1000
 _WIDTHS = {"score": 8, "count": 8, "weight": 8, "cluster": 4, "id": 32}
@@ -53,7 +59,7 @@ class Store:
         if roles.models is not None:
             parts["row", ""] = Numbers(np.int64)
             for column in roles.models:
-                parts["model", column] = Said(column, MOST_NAMES)
+                parts["model", column] = ModelColumn(column, MOST_NAMES)
             for pattern, by_label in roles.model_classes.items():
                 parts |= {(pattern, label): Numbers(np.float64) for label in by_label}
         self._patterns = tuple(roles.model_classes)
@@ -100,7 +106,7 @@ class Store:
     def only_numbers(self, column: str) -> bool:
         """Whether a model's column is known to hold scores."""
         part = self._parts["model", column]
-        return isinstance(part, Said) and part.only_numbers
+        return isinstance(part, ModelColumn) and part.only_numbers
 
     def done(self, kind: str | None = None) -> dict[str, Any]:
         """The columns by the names of :func:`assay.evaluate`, labels as coded columns."""
@@ -236,7 +242,7 @@ class Collector:
         if roles.models is not None:
             values["row", ""] = self._before + np.asarray(piece.rows, np.int64)
             for column in roles.models:
-                values["model", column], odd = check_said(frame[column])
+                values["model", column], odd = check_model_column(frame[column])
                 problems += odd
             for pattern, by_label in roles.model_classes.items():
                 numbers, odd = check_probabilities(frame, by_label)
@@ -282,8 +288,3 @@ def _named(name: str) -> Iterator[None]:
         yield
     except InputError as error:
         raise type(error)(f"{name}: {error}") from error
-
-
-def must_be_a_number(at: Refused) -> ScoreError:
-    """The error for a row of scores that holds none."""
-    return ScoreError(f"{where(at)}: {at.reason}. {ADVICE}")

@@ -8,11 +8,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from assay.errors import EmptyInput, InputError, ScoreError
+from assay.sources.files.column_roles import must_have
 from assay.sources.files.inputs import sources
 from assay.sources.files.memory import Budget
 from assay.sources.files.read import opened
 from assay.sources.files.request import Progress, Request, silent
-from assay.sources.files.roles import must_have
 from assay.sources.files.table import Meter, Piece, Table
 from assay.sources.number_checks import numbers_of
 from assay.sources.row_checks import check_ids, value_shown

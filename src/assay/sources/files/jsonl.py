@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from assay.errors import EmptyInput, InputError
+from assay.sources.files.builders import series_of
 from assay.sources.files.scan import BLANK, LONGEST, TOO_LONG
 from assay.sources.files.table import Broken, Piece, Table
 from assay.sources.files.text import Window
-from assay.sources.files.values import series_of
 
 _LOOKED_AT = 1000
 _EXACT = 2.0**53

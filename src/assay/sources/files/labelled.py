@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.errors import ScoreError
-from assay.sources.batch import Coded
+from assay.sources.coded import Coded
 from assay.sources.columns import native
 from assay.sources.probabilities import one_score, sided
 

@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, LabelError
-from assay.sources.batch import LabelDigest, Labels
+from assay.sources.coded import LabelDigest, Labels
 from assay.sources.files.bad_rows import LISTED, where
 from assay.sources.files.formats import TEXTS, by_name
 from assay.sources.files.inputs import STDIN, is_named, shown
-from assay.sources.files.part import SHOWN, Part
+from assay.sources.files.model_columns import SHOWN, ModelFile, written_like
 from assay.sources.files.read import read
 from assay.sources.files.request import Progress, Refused, Request, Rows, silent
-from assay.sources.files.said import written_like
 
 if TYPE_CHECKING:
     import polars as pl
@@ -107,17 +106,17 @@ def read_models(
     files = tuple(dict.fromkeys(model.file for model in placed if model.file is not None))
     _must_be_matchable(placed, files, inputs, id_column)
     truth = rows.columns["y_true"]
-    main = Part.of(rows, truth, labels, skip=skip)
-    parts: list[Part] = []
+    main = ModelFile.of(rows, truth, labels, skip=skip)
+    parts: list[ModelFile] = []
     for file in files:
         columns = tuple(dict.fromkeys(m.column for m in placed if m.file == file))
         asked = _request(request, file, rows.chosen["label"], columns, id_column)
-        part = Part.of(read([file], asked, progress, stdin), truth, labels, skip=skip)
+        part = ModelFile.of(read([file], asked, progress, stdin), truth, labels, skip=skip)
         _must_have(part, columns)
         parts.append(part)
     notes = [_left_out(part) for part in parts if part.rows_refused]
     main, parts, more = _aligned(main, parts, skip=skip)
-    by_file: dict[str | None, Part] = {None: main}
+    by_file: dict[str | None, ModelFile] = {None: main}
     by_file |= zip(files, parts, strict=True)
     said = {model.name: by_file[model.file].said[model.column] for model in placed}
     decisions = {name: found for name, found in said.items() if isinstance(found, Labels)}
@@ -165,7 +164,7 @@ def _placed(model: Model, rows: Rows, inputs: Sequence[str]) -> Model:
     return Model(model.name, column, file)
 
 
-def _must_have(part: Part, columns: Sequence[str]) -> None:
+def _must_have(part: ModelFile, columns: Sequence[str]) -> None:
     for column in columns:
         if column not in part.said:
             raise InputError(f"{part.name} has no column {column!r}")
@@ -208,8 +207,8 @@ def _request(
 
 
 def _aligned(
-    main: Part, others: Sequence[Part], *, skip: bool
-) -> tuple[Part, list[Part], list[str]]:
+    main: ModelFile, others: Sequence[ModelFile], *, skip: bool
+) -> tuple[ModelFile, list[ModelFile], list[str]]:
     """All parts with the rows of the main one that every part has, in its order."""
     positions = [_positions(main, other) for other in others]
     notes: list[str] = []
@@ -235,7 +234,7 @@ def _aligned(
     return main, parts, notes
 
 
-def _positions(main: Part, other: Part) -> Array:
+def _positions(main: ModelFile, other: ModelFile) -> Array:
     """For each row of the main part where its id stands in another, -1 where it does not."""
     import polars as pl
 
@@ -244,7 +243,7 @@ def _positions(main: Part, other: Part) -> Array:
     return np.asarray(found["at"].fill_null(-1).to_numpy())
 
 
-def _unmatched(main: Part, other: Part, at: Array) -> str:
+def _unmatched(main: ModelFile, other: ModelFile, at: Array) -> str:
     """How many ids have no match, on both sides, and the first of them."""
     matched = np.zeros(len(other.rows), bool)
     matched[at[at >= 0]] = True
@@ -263,7 +262,7 @@ def _first(ids: pl.Series | None, at: Array) -> str:
     return ", ".join(map(repr, ids.gather(at[:SHOWN]).to_list()))
 
 
-def _must_agree(main: Part, other: Part, at: Array) -> None:
+def _must_agree(main: ModelFile, other: ModelFile, at: Array) -> None:
     """Refuse a row that has one label here and another there."""
     if "y_true" not in other.columns:
         return
@@ -284,7 +283,7 @@ def _must_agree(main: Part, other: Part, at: Array) -> None:
     )
 
 
-def _left_out(part: Part) -> str:
+def _left_out(part: ModelFile) -> str:
     first = part.refused[0]
     return (
         f"{part.rows_refused:,} of {part.rows_read:,} rows of {part.name} were refused; the first "

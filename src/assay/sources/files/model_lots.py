@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import EmptyInput
-from assay.sources.batch import Labels, Named
+from assay.sources.arrays import FAMILY
+from assay.sources.coded import Coded, Labels, Named
 from assay.sources.files.bad_rows import LISTED
 from assay.sources.files.collect import Collector
 from assay.sources.files.matched import Model
@@ -40,6 +41,25 @@ class ModelLot:
     def size(self) -> int:
         """How many rows there are."""
         return len(self.truth.codes)
+
+    def rows_of(self, model: str) -> Coded:
+        """What one model said, for who counts it alone."""
+        slices = {} if self.families is None else {FAMILY: self.families}
+        return Coded(
+            truth=self.truth.used(),
+            score=self.scores[model],
+            counts=self.counts,
+            slices=slices,
+            rows=self.size + self.empty,
+            empty=self.empty,
+        )
+
+    def without_empty(self) -> ModelLot:
+        """The lot without rows of count zero, which are told to be missing."""
+        if self.counts is None or self.counts.all():
+            return self
+        kept = self.where(self.counts > 0)
+        return replace(kept, empty=self.empty + self.size - kept.size)
 
     def where(self, kept: npt.NDArray[np.bool_]) -> ModelLot:
         """Some of the rows."""

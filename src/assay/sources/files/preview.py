@@ -9,11 +9,11 @@ from itertools import islice
 from typing import Any
 
 from assay.errors import EmptyInput
+from assay.sources.files.column_roles import WELL_KNOWN
 from assay.sources.files.inputs import sources
 from assay.sources.files.memory import Budget
 from assay.sources.files.read import opened
 from assay.sources.files.request import Request, silent
-from assay.sources.files.roles import WELL_KNOWN
 from assay.sources.files.table import Meter
 from assay.sources.validation import LABEL
 

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 from assay.errors import EmptyInput, InputError
 from assay.sources.files import formats
 from assay.sources.files.collect import Collector
+from assay.sources.files.column_roles import roles_of, same_roles
 from assay.sources.files.columnar import arrow_table, parquet_table
 from assay.sources.files.delimited import delimited
 from assay.sources.files.hive import with_keys
@@ -21,7 +22,6 @@ from assay.sources.files.jsonl import jsonl
 from assay.sources.files.memory import Budget
 from assay.sources.files.numpy_files import npy_table, npz_table
 from assay.sources.files.request import Progress, Request, Rows, silent
-from assay.sources.files.roles import roles_of, same_roles
 from assay.sources.files.sql import sql_table
 from assay.sources.files.table import Meter, Table
 from assay.sources.files.text import must_be_narrow, unpacked, utf8

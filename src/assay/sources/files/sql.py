@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, install_line
 from assay.sources.files import postgres, spark
+from assay.sources.files.builders import series_of
 from assay.sources.files.postgres import POSTGRESQL, must_only_read
 from assay.sources.files.spark import SPARK
 from assay.sources.files.table import Meter, Piece, Table
-from assay.sources.files.values import series_of
 from assay.sources.selects import one_select
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from assay.learn.scenarios.arp.events import Events
 from assay.learn.scenarios.arp.lan import NORMAL, PACKET, Lan, Packets, ip_name, mac_name
 from assay.learn.scenarios.arp.sensor import Sensor
 from assay.learn.scenarios.arp.talk import Talk
-from assay.learn.scenarios.streaming import CHUNK, FIRST_DAY, MEDIUM, ROWS, SEED, streamed
-from assay.learn.scenarios.windows import SECOND
+from assay.learn.scenarios.windows import CHUNK, FIRST_DAY, MEDIUM, ROWS, SECOND, SEED, streamed
 
 if TYPE_CHECKING:
     import polars as pl

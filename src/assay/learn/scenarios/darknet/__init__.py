@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.learn.scenarios.darknet.vendors import Vendor, make_vendors, pick
-from assay.learn.scenarios.darknet.words import NAMES, SALE, SHARES, WORDS
-from assay.learn.scenarios.streaming import CHUNK, FIRST_DAY, MEDIUM, ROWS, SEED, streamed
+from assay.learn.scenarios.darknet.vendors import (
+    NAMES,
+    SALE,
+    SHARES,
+    WORDS,
+    Vendor,
+    make_vendors,
+    pick,
+)
+from assay.learn.scenarios.windows import CHUNK, FIRST_DAY, MEDIUM, ROWS, SEED, streamed
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,8 +9,18 @@ import numpy as np
 
 from assay.learn.scenarios.ddos.network import ALL_SERVERS, CLIENTS, FAMILIES, Network
 from assay.learn.scenarios.ddos.profiles import FLOW, HALF_OPEN, SERVICES, STATES, Flows
-from assay.learn.scenarios.streaming import CHUNK, FIRST_DAY, MEDIUM, ROWS, SEED, streamed
-from assay.learn.scenarios.windows import SECOND, Integers, Window, distinct
+from assay.learn.scenarios.windows import (
+    CHUNK,
+    FIRST_DAY,
+    MEDIUM,
+    ROWS,
+    SECOND,
+    SEED,
+    Integers,
+    Window,
+    distinct,
+    streamed,
+)
 
 if TYPE_CHECKING:
     import polars as pl

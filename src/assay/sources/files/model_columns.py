@@ -1,23 +1,26 @@
-"""What one of several models said: scores or decisions, which only all of its rows can tell."""
+"""What models said of the rows of one file: scores or decisions, which only all rows can tell."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import LabelError, ScoreError
-from assay.sources.batch import Labels
+from assay.errors import EmptyInput, InputError, LabelError, ScoreError
+from assay.sources.coded import Labels, Named
 from assay.sources.columns import BOOLEAN, label_kind
+from assay.sources.files.bad_rows import LISTED, must_be_a_number
 from assay.sources.files.builders import LabelCodes, Numbers, distinct_of
+from assay.sources.files.request import Refused, Rows
 from assay.sources.number_checks import numbers_of
 from assay.sources.row_checks import Problem, plain, value_shown, whole_column
 
 if TYPE_CHECKING:
     import polars as pl
+
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -27,7 +30,7 @@ _FIRST_LOOK = 4096
 _BOOLEANS, _BITS = ("false", "true"), ("0", "1")
 
 
-def check_said(values: pl.Series) -> tuple[pl.DataFrame, list[Problem]]:
+def check_model_column(values: pl.Series) -> tuple[pl.DataFrame, list[Problem]]:
     """Each value, and the number that it is (nan where it is none); what is missing is wrong."""
     import polars as pl
 
@@ -53,14 +56,14 @@ def not_a_number(column: str, value: Any) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Spoken:
+class BothReadings:
     """A column as numbers, nan where a value is none, and as labels where it can be labels."""
 
     numbers: Array
     labels: Labels | None
 
 
-class Said:
+class ModelColumn:
     """A column of which both readings are kept until one is ruled out."""
 
     def __init__(self, column: str, limit: int) -> None:
@@ -97,9 +100,9 @@ class Said:
         if self._labels.distinct > self._limit:
             self._labels = None
 
-    def done(self) -> Spoken:
+    def done(self) -> BothReadings:
         """Both readings."""
-        return Spoken(self._numbers.done(), self._labels.done() if self._labels else None)
+        return BothReadings(self._numbers.done(), self._labels.done() if self._labels else None)
 
     def _as_labels(self, values: pl.Series) -> pl.Series | None:
         """The values as labels of one kind, None where they can't be."""
@@ -120,7 +123,7 @@ class Said:
         return values if kinds == {self._kind} else None
 
 
-def decisions_of(said: Spoken, truth: Labels, known: Collection[str]) -> Labels | None:
+def decisions_of(said: BothReadings, truth: Labels, known: Collection[str]) -> Labels | None:
     """The column as decisions where all of its values are labels; None where it is scores.
 
     Names that are no numbers are decisions too: a model may name a label that never was true.
@@ -143,3 +146,102 @@ def written_like(labels: Labels, truth: Labels) -> Labels:
     if not set(labels.names) <= set(table):
         return labels
     return Labels(labels.codes, tuple(table[name] for name in labels.names), truth.kind)
+
+
+ModelValues: TypeAlias = Labels | Array | Mapping[Any, Array]
+
+SHOWN = 3
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFile:
+    """Rows of one file: its columns, what models said by column, numbers and ids of the rows.
+
+    A model said scores, decisions, or probabilities by label.
+    """
+
+    name: str
+    columns: Mapping[str, Any]
+    said: Mapping[str, ModelValues]
+    rows: Array
+    ids: pl.Series | None
+    rows_read: int
+    rows_refused: int
+    refused: tuple[Refused, ...]
+
+    @classmethod
+    def of(cls, read: Rows, truth: Labels, known: Collection[str], *, skip: bool) -> ModelFile:
+        """What was read, with each model's column decided on.
+
+        A row of a column of scores that holds no number stops everything, or is left out.
+        """
+        columns = dict(read.columns)
+        spoken = columns.pop("models", {})
+        said: dict[str, ModelValues] = {}
+        odd: Array = np.zeros(len(columns["rows"]), bool)
+        reasons: list[Refused] = []
+        for column, found in spoken.items():
+            if isinstance(found, Mapping):
+                said[column] = found
+                continue
+            decisions = decisions_of(found, truth, known)
+            said[column] = found.numbers if decisions is None else decisions
+            if decisions is None:
+                odd |= ~np.isfinite(found.numbers)
+                reasons += read.doubtful[column]
+        if reasons and not skip:
+            raise must_be_a_number(min(reasons, key=lambda at: at.row))
+        rows, ids = columns.pop("rows"), columns.pop("ids", None)
+        part = cls(
+            read.name, columns, said, rows, ids, read.rows_read, read.rows_refused, read.refused
+        )
+        if ids is not None:
+            _must_be_unique(ids, read)
+        if not odd.any():
+            return part
+        listed = {(at.file, at.row): at for at in sorted(reasons, key=lambda at: at.row)}
+        return part.without(odd, list(listed.values()))
+
+    def without(self, odd: Array, reasons: list[Refused]) -> ModelFile:
+        """The part with some rows refused, and why, as far as it is listed."""
+        if odd.all():
+            raise EmptyInput(f"{self.name}: no row is left. The first reason: {reasons[0].reason}")
+        return replace(
+            self.take(np.flatnonzero(~odd)),
+            rows_refused=self.rows_refused + int(odd.sum()),
+            refused=(*self.refused, *reasons)[:LISTED],
+        )
+
+    def take(self, at: Array) -> ModelFile:
+        """Some rows, in an order."""
+        return replace(
+            self,
+            columns={name: _taken(column, at) for name, column in self.columns.items()},
+            said={name: _taken(column, at) for name, column in self.said.items()},
+            rows=self.rows[at],
+            ids=None if self.ids is None else self.ids.gather(at),
+        )
+
+
+def _taken(column: Any, at: Array) -> Any:
+    if isinstance(column, Mapping):
+        return {name: _taken(inner, at) for name, inner in column.items()}
+    if isinstance(column, Labels):
+        return Labels(column.codes[at], column.names, column.kind)
+    if isinstance(column, Named):
+        return Named(column.codes[at], column.names)
+    return column[at]
+
+
+def _must_be_unique(ids: pl.Series, read: Rows) -> None:
+    """Refuse an id that names several rows."""
+    repeated = ids.is_duplicated()
+    count = int(repeated.sum())
+    if not count:
+        return
+    first = ids.filter(repeated).unique(maintain_order=True)[:SHOWN]
+    shown = ", ".join(map(repr, first.to_list()))
+    raise InputError(
+        f"{read.name}: column {read.chosen['id']!r} names {count:,} rows by an id that other rows "
+        f"have too, such as {shown}. An id must name one row"
+    )

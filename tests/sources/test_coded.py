@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.sources.batch import LabelDigest, Labels
+from assay.sources.coded import LabelDigest, Labels
 from assay.sources.columns import labels_of
 
 NAMES = st.lists(st.sampled_from(["a", "b", "c", "ä", "attack"]), min_size=1, max_size=30)

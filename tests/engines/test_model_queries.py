@@ -1,0 +1,131 @@
+"""Models in columns of one query: counted in its database as the rows of a file are."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+
+from assay.decisions.compare import from_files
+from assay.decisions.compare.from_files import compare_files
+from assay.engines import model_queries
+from assay.errors import EmptyInput, InputError, ScoreError
+from assay.sources.files import Model, Request
+
+ROWS = 4_000
+MODELS = [Model("old", "before"), Model("new", "after"), Model("third", "Odd `name`")]
+QUERY = "select * from flows"
+
+
+@pytest.fixture(scope="module")
+def frame() -> pl.DataFrame:
+    rng = np.random.default_rng(21)
+    truth = rng.random(ROWS) < 0.2
+    scores = {
+        model.column: np.clip(rng.normal(0.3 + shift * truth, 0.25), 0, 1)
+        for model, shift in zip(MODELS, (0.2, 0.3, 0.1), strict=True)
+    }
+    return pl.DataFrame(
+        {
+            "label": truth.astype(int),
+            "family": np.where(truth, rng.choice(["dos", "scan"], ROWS), "benign"),
+            **scores,
+        }
+    ).with_columns(after=pl.when(pl.int_range(pl.len()) % 50 > 0).then("after"))
+
+
+@pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgresql"])
+def place(
+    request: pytest.FixtureRequest, frame: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The address of a database with the rows."""
+    kinds = {pl.String: "text", pl.Float64: "double precision", pl.Int64: "bigint"}
+    names = ", ".join(f'"{name}" {kinds[kind.base_type()]}' for name, kind in frame.schema.items())
+    create = f"CREATE TABLE flows ({names})"
+    if request.param == "postgresql":
+        psycopg = pytest.importorskip("psycopg")
+        host = request.getfixturevalue("postgresql")
+        with psycopg.connect(host=host, user="postgres") as connection:
+            connection.execute(create)
+            with connection.cursor().copy("COPY flows FROM STDIN") as copy:
+                for row in frame.iter_rows():
+                    copy.write_row(row)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PGHOST", host)
+            yield "postgresql://postgres@/postgres"
+        with psycopg.connect(host=host, user="postgres") as connection:
+            connection.execute("DROP TABLE flows")
+        return
+    path = tmp_path_factory.mktemp("flows") / "flows.db"
+    connection = (sqlite3 if request.param == "sqlite" else duckdb).connect(str(path))
+    connection.execute(create)
+    connection.executemany(f"INSERT INTO flows VALUES (?{', ?' * (frame.width - 1)})", frame.rows())
+    connection.commit()
+    connection.close()
+    yield f"{request.param}:{path}"
+
+
+SKIP = Request(family="family", on_bad_row="skip")
+
+
+def document(given: str, request: Request | None = None, **options: Any) -> dict[str, Any]:
+    compared = compare_files([given], request or SKIP, MODELS, mode="grid", resamples=50, **options)
+    return {
+        "comparison": json.loads(json.dumps(compared.comparison.to_dict())),
+        "rows": (compared.rows.rows_read, compared.rows.rows_refused, compared.rows_used),
+    }
+
+
+def test_a_comparison_is_that_of_a_file(place: str, frame: pl.DataFrame, tmp_path: Path) -> None:
+    file = tmp_path / "flows.parquet"
+    frame.write_parquet(file)
+    expected = document(str(file))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(from_files, "read_models", None)
+        patch.setattr(from_files.ModelReading, "lots", None)
+        assert document(f"{place}?{QUERY}") == expected
+        at = {"threshold": {"old": 0.4, "new": 0.6, "third": 0.5}}
+        asked = document(f"{place}?{QUERY}", **at)
+    assert asked == document(str(file), **at)
+
+
+def test_pairs_are_kept_as_finely_as_those_of_rows(
+    place: str, frame: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "flows.parquet"
+    frame.write_parquet(file)
+    for module in ("model_queries", "model_counter"):
+        monkeypatch.setattr(f"assay.engines.{module}.MOST_PAIRS", 500)
+    assert document(f"{place}?{QUERY}") == document(str(file))
+
+
+def test_a_threshold_that_is_chosen_is_chosen_on_rows(place: str) -> None:
+    chosen = document(f"{place}?{QUERY}", at="max-fpr=0.1")
+    assert chosen["rows"][0] == ROWS
+
+
+def test_few_rows_are_read(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_queries.ModelQuery, "fill", None)
+    compared = compare_files([f"{place}?{QUERY} where after is not null"], Request(), MODELS)
+    assert compared.matched is not None
+
+
+def test_a_bad_label_stops_the_count_or_is_left_out(place: str) -> None:
+    query = f'{place}?select nullif(label, 1) as label, before, after, "Odd `name`" from flows'
+    with pytest.raises(InputError, match="rows can't be used, such as one with column 'label'"):
+        document(f"{query} where after is not null", Request())
+
+
+def test_a_score_that_is_missing_stops_the_count(place: str) -> None:
+    with pytest.raises(ScoreError, match=r"80 of 4,000 rows can't be used.*on_bad_row='skip'"):
+        document(f"{place}?{QUERY}", Request())
+
+
+def test_no_row_that_is_left_is_an_error(place: str) -> None:
+    with pytest.raises(EmptyInput, match="is left"):
+        document(f"{place}?{QUERY} where after is null or after * 0 <> 0")
