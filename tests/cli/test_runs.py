@@ -125,8 +125,9 @@ def test_runs_without_rows_are_compared_unpaired_and_say_so(
 ) -> None:
     assert cli("evaluate", "new.csv", "--record", "bare", "--quiet").code == 0
     plain = json.loads(cli("runs", "compare", two[0], "last", "--format", "json").out)
-    jsonschema.validate(plain, schema_of("assay.compare/1"))
+    jsonschema.validate(plain, schema_of("assay.unpaired/1"))
     assert plain["paired"] is False
+    assert plain["same_test_set"] is True
     assert "the rows of bare were not kept (--keep-rows keeps them)" in plain["notes"][0]
     pairs = json.loads(cli("runs", "compare", *two, "--format", "json").out)
     wide, narrow = (

@@ -134,6 +134,33 @@ def test_processes_that_open_an_empty_store_at_once_make_its_tables_once(tmp_pat
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
+KEPT = sorted((Path(__file__).parent / "golden").glob("version-*.sql"))
+
+
+def test_every_version_that_was_released_is_kept() -> None:
+    assert [path.stem for path in KEPT] == [f"version-{i}" for i in range(1, NEWEST + 1)]
+
+
+@pytest.mark.parametrize("dump", KEPT, ids=lambda path: path.stem)
+def test_a_store_as_an_earlier_version_left_it_is_read(tmp_path: Path, dump: Path) -> None:
+    path = tmp_path / "runs.db"
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.executescript(dump.read_text("utf-8"))
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {int(dump.stem.rpartition('-')[2])}")
+        connection.commit()
+    with Store(path) as store:
+        (run,) = store.runs(tag="kept").runs
+        assert (run.id, run.name, run.note) == ("0123456789ab", "flows", "of long ago")
+        assert run.document == documents.small(7)
+        rows = run.rows()
+        assert rows is not None
+        assert rows.ids == ("a", "b")
+        assert [point.value for point in store.trend("flows", "recall").points] == [0.9]
+        store.record(documents.small(8), name="flows")
+        assert store.delete(run.id).id == run.id
+
+
 @pytest.mark.parametrize("version", range(NEWEST + 1))
 def test_a_store_of_every_earlier_version_opens(tmp_path: Path, version: int) -> None:
     path = tmp_path / "runs.db"

@@ -21,7 +21,7 @@ from assay.store.rows import KeptRows
 from assay.store.run import Run
 from assay.store.summary import Value, summary_of
 
-SCHEMA = "assay.compare/1"
+SCHEMA = "assay.unpaired/1"
 UNPAIRED = (
     "Unpaired, by both intervals alone: {why}. Between runs on the same rows that is cautious."
 )
@@ -79,6 +79,7 @@ class Unpaired:
             "schema": SCHEMA,
             "models": list(self.names),
             "paired": False,
+            "same_test_set": self.same_test_set,
             "level": self.level,
             "differences": [
                 finite(

@@ -106,23 +106,33 @@ def trend_of(name: str, measure: str, points: Sequence[Point]) -> Trend:
         segment = 0
         if placed:
             last = placed[-1]
-            same = point.test_set is not None and point.test_set == last.test_set
-            segment = last.segment if same else last.segment + 1
-        placed.append(replace(point, segment=segment))
-    judged = [(point, estimate_of(point)) for point in placed]
-    steps = _adjusted([_step(old, new) for old, new in pairwise(judged)])
-    newest = [each for each in judged if each[0].segment == placed[-1].segment]
-    whole = _step(newest[0], newest[-1]) if len(newest) > 1 else None
+            joined = point.test_set is not None and point.test_set == last.test_set
+            segment = last.segment if joined else last.segment + 1
+        same = segment == point.segment
+        placed.append(point if same else replace(point, segment=segment))
+    estimates = [estimate_of(point) for point in placed]
+    tests = [_test(old, new) for old, new in pairwise(estimates)]
+    adjusted = iter(holm([p for _, p in tests if not math.isnan(p)]))
+    steps = tuple(
+        Step(
+            *(old.run, new.run, difference, p, old.segment == new.segment),
+            p_adjusted=None if math.isnan(p) else next(adjusted),
+        )
+        for (old, new), (difference, p) in zip(pairwise(placed), tests, strict=True)
+    )
+    first = next(i for i, point in enumerate(placed) if point.segment == placed[-1].segment)
+    whole = None
+    if first < len(placed) - 1:
+        test = _test(estimates[first], estimates[-1])
+        whole = Step(placed[first].run, placed[-1].run, *test, joined=True)
     return Trend(name, measure, tuple(placed), steps, whole)
 
 
-def _step(old: tuple[Point, Estimate], new: tuple[Point, Estimate]) -> Step:
-    (before, of_old), (now, of_new) = old, new
+def _test(old: Estimate, new: Estimate) -> tuple[Estimate, float]:
     try:
-        difference, p = unpaired_difference(of_old, of_new)
+        return unpaired_difference(old, new)
     except MethodError as odd:
-        difference, p = Estimate(of_new - of_old, note=str(odd)), math.nan
-    return Step(before.run, now.run, difference, p, before.segment == now.segment)
+        return Estimate(new - old, note=str(odd)), math.nan
 
 
 def estimate_of(point: Point) -> Estimate:
@@ -133,14 +143,6 @@ def estimate_of(point: Point) -> Estimate:
         math.nan if point.high is None else point.high,
         n=point.n or 0,
         level=point.level or DEFAULT_LEVEL,
-    )
-
-
-def _adjusted(steps: Sequence[Step]) -> tuple[Step, ...]:
-    known = [step.p for step in steps if not math.isnan(step.p)]
-    adjusted = iter(holm(known))
-    return tuple(
-        step if math.isnan(step.p) else replace(step, p_adjusted=next(adjusted)) for step in steps
     )
 
 

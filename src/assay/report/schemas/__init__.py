@@ -15,11 +15,13 @@ SCHEMAS = (
     "assay.diff/1",
     "assay.evaluation/1",
     "assay.gate/1",
+    "assay.imported/1",
     "assay.measures/1",
     "assay.plan/1",
     "assay.runs/1",
     "assay.threshold/1",
     "assay.trend/1",
+    "assay.unpaired/1",
 )
 
 
