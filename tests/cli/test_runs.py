@@ -137,6 +137,9 @@ def test_runs_without_rows_are_compared_unpaired_and_say_so(
     assert wide["difference"] == pytest.approx(narrow["difference"])
     assert wide["high"] - wide["low"] > 0.9 * (narrow["high"] - narrow["low"])
     assert "Unpaired" in cli("runs", "compare", two[0], "last").out
+    refused = cli("runs", "compare", two[0], "last", "--margin", "0.02")
+    assert refused.code == 2
+    assert "--margin needs the rows of both runs, and the rows of bare were not kept" in refused.err
 
 
 def test_rows_without_ids_are_paired_by_their_order(cli: Cli, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from assay.store import KeptRows
 
 Function: TypeAlias = Callable[..., Any]
+Decorator: TypeAlias = Callable[[Function], Function]
 
 TERMINAL = "terminal"
 FORMATS = (TERMINAL, "json", "csv", "markdown", "latex", "html")
@@ -40,6 +41,7 @@ _SUFFIXES = {
     "": TERMINAL,
 }
 DEFAULT_LEVEL = 0.95
+DEFAULT_SEED = 42
 WIDTH = 100  # of a report that no terminal shows
 STDOUT = Path("-")
 
@@ -123,7 +125,7 @@ LEVEL = _option(
 SEED = _option(
     "--seed",
     type=click.IntRange(min=0),
-    default=42,
+    default=DEFAULT_SEED,
     show_default=True,
     metavar="INTEGER",
     help="Seed of whatever is drawn at random.",
@@ -140,7 +142,7 @@ UNUSED_LEVEL = _option(
 UNUSED_SEED = _option(
     "--seed",
     type=click.IntRange(min=0),
-    default=42,
+    default=DEFAULT_SEED,
     hidden=True,
     expose_value=False,
     help="Taken, as by every command; nothing is drawn at random.",
@@ -150,14 +152,22 @@ QUIET = _option("--quiet", is_flag=True, help="Say nothing on standard error but
 
 def reporting(command: Function) -> Function:
     """Give a command the options of its report, as the argument ``reporting``."""
+    return _with_reporting(command, SEED, LEVEL)
 
+
+def reporting_as_made(command: Function) -> Function:
+    """The same where nothing is estimated or drawn anew: what was kept is reported."""
+    return _with_reporting(command, UNUSED_SEED, UNUSED_LEVEL)
+
+
+def _with_reporting(command: Function, seed_option: Decorator, level_option: Decorator) -> Function:
     @wraps(command)
     def with_reporting(
         *,
         face: str | None,
         out: Path | None,
-        level: float,
-        seed: int,
+        level: float = DEFAULT_LEVEL,
+        seed: int = DEFAULT_SEED,
         quiet: bool,
         recording: Recording | None = None,
         **others: Any,
@@ -167,7 +177,7 @@ def reporting(command: Function) -> Function:
         return command(reporting=found, **others)
 
     found: Function = with_reporting
-    for option in (QUIET, SEED, LEVEL, OUT, _FACE):
+    for option in (QUIET, seed_option, level_option, OUT, _FACE):
         found = option(found)
     return found
 

@@ -25,6 +25,7 @@ from assay.cli.reporting import (
     face_of,
     print_out,
     reporting,
+    reporting_as_made,
     write,
 )
 from assay.cli.show import FURTHER
@@ -97,7 +98,7 @@ def command() -> None:
     help="So many at most.",
 )
 @STORE
-@reporting
+@reporting_as_made
 def list_runs(
     *,
     name: str | None,
@@ -201,7 +202,7 @@ def show(
 )
 @FIGURES
 @STORE
-@reporting
+@reporting_as_made
 def trend(
     *,
     name: str,
@@ -260,8 +261,17 @@ def trend(
 )
 @STORE
 @reporting
+@click.pass_context
 def compare(
-    *, old: str, new: str, name: str | None, margin: float, store: str | None, reporting: Reporting
+    context: click.Context,
+    /,
+    *,
+    old: str,
+    new: str,
+    name: str | None,
+    margin: float,
+    store: str | None,
+    reporting: Reporting,
 ) -> None:
     """Compare two runs: paired by row where the rows of both were kept, else unpaired.
 
@@ -277,8 +287,17 @@ def compare(
         found = compare_runs(
             *runs, models=models, level=reporting.level, seed=reporting.seed, margin=margin
         )
+        if isinstance(found, Unpaired):
+            _must_not_be_given(context, found.why)
         document = unpaired_report(found) if isinstance(found, Unpaired) else document_of(found)
     reporting.deliver(document)
+
+
+def _must_not_be_given(context: click.Context, why: str) -> None:
+    """Refuse options of a paired comparison where there is none."""
+    for name in ("level", "seed", "margin"):
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name} needs the rows of both runs, and {why}")
 
 
 def _run_and_model(store: Store, text: str, name: str | None) -> tuple[Any, str | None]:
