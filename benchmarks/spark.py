@@ -1,8 +1,10 @@
 """Rows on Spark: counted by Spark's own SQL, by Python on its workers, and by its evaluator.
 
-Run with the number of rows, by default ten million: ``python benchmarks/spark.py 1000000``. Each
-way is timed after a first run of its own, since Java compiles what it runs. Needs pyspark and Java;
-says so where they are missing.
+Run with the number of rows, by default ten million, and with how many decimals scores have, by
+default all of them: ``python benchmarks/spark.py 1000000 3``. Each way gives the areas under both
+curves, and is timed after a first run of its own, since Java compiles what it runs. Beside the time
+that passed stands that of all processors, Java's and those of Python's workers together, which a
+busy machine changes less. Needs pyspark and Java; says so where they are missing.
 """
 
 from __future__ import annotations
@@ -30,13 +32,14 @@ FILES = 8
 COLUMNS = Columns("label", score="score")
 
 
-def write(folder: Path, rows: int) -> None:
-    """Parquet files of a rare attack and scores that are all different."""
+def write(folder: Path, rows: int, decimals: int | None) -> None:
+    """Parquet files of a rare attack and scores that are all unlike, or have few decimals."""
     for part in range(FILES):
         rng = np.random.default_rng(part)
         size = rows // FILES
         label = (rng.random(size) < 0.01).astype(np.float64)
         score = 1 / (1 + np.exp(-(rng.normal(size=size) + 2 * label - 3)))
+        score = score if decimals is None else np.round(score, decimals)
         pl.DataFrame({"label": label, "score": score}).write_parquet(folder / f"{part}.parquet")
 
 
@@ -58,48 +61,66 @@ def session() -> Iterator[Any]:
         spark.stop()
 
 
-def its_own(frame: Any) -> float:
-    """The area by Spark's own evaluator, with a curve of 1,000 bins, which is its default."""
+def its_own(frame: Any) -> list[float]:
+    """Both areas by Spark's own evaluator, with a curve of 1,000 bins, which is its default."""
     from pyspark.ml.evaluation import BinaryClassificationEvaluator
 
     evaluator = BinaryClassificationEvaluator(rawPredictionCol="score", labelCol="label")
-    return float(evaluator.evaluate(frame))
+    measures = ("areaUnderROC", "areaUnderPR")
+    return [float(evaluator.setMetricName(name).evaluate(frame)) for name in measures]
 
 
-def area(tally: Any) -> float:
-    """The area under the ROC curve of a tally."""
-    return float(Evaluation(resolve(tally, positive=1)[0])["roc_auc"].value)
+def areas(tally: Any) -> list[float]:
+    """The areas under both curves of a tally."""
+    judged = Evaluation(resolve(tally, positive=1)[0])
+    return [float(judged[name].value) for name in ("roc_auc", "average_precision")]
 
 
-WAYS: dict[str, Callable[[Any], float]] = {
-    "sql, exact": lambda frame: area(sql.count(frame, None, COLUMNS, Ask(scores=Exact()))),
-    "sql, grid": lambda frame: area(sql.count(frame, None, COLUMNS, Ask(scores=Grid()))),
-    "mapInArrow, exact": lambda frame: area(
+WAYS: dict[str, Callable[[Any], list[float]]] = {
+    "sql, exact": lambda frame: areas(sql.count(frame, None, COLUMNS, Ask(scores=Exact()))),
+    "sql, grid": lambda frame: areas(sql.count(frame, None, COLUMNS, Ask(scores=Grid()))),
+    "mapInArrow, exact": lambda frame: areas(
         partitions.count_spark(frame, COLUMNS, Ask(scores=Exact()))
     ),
-    "mapInArrow, grid": lambda frame: area(
+    "mapInArrow, grid": lambda frame: areas(
         partitions.count_spark(frame, COLUMNS, Ask(scores=Grid()))
     ),
     "BinaryClassificationEvaluator": its_own,
 }
 
 
-def main(rows: int, only: str = "") -> None:
+def processor_seconds() -> float:
+    """What this process and all that it started have used of processors."""
+    used, parents = {}, {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                told = (entry / "stat").read_text().rpartition(")")[2].split()
+                parents[int(entry.name)] = int(told[1])
+                used[int(entry.name)] = sum(map(int, told[11:15]))
+    ours = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
+        ours |= more
+    return sum(used.get(pid, 0) for pid in ours) / os.sysconf("SC_CLK_TCK")
+
+
+def main(rows: int, decimals: int | None = None) -> None:
     """Time each way."""
     if shutil.which("java") is None:
         print("skipped: Java is not installed (Debian: apt-get install default-jre-headless)")
         return
     with tempfile.TemporaryDirectory() as folder, session() as spark:
-        write(Path(folder), rows)
+        write(Path(folder), rows, decimals)
+        frame = spark.read.parquet(folder)
+        print(f"{rows:,} rows, {frame.select('score').distinct().count():,} distinct scores")
         for name, way in WAYS.items():
-            if only not in name:
-                continue
-            frame = spark.read.parquet(folder)
-            way(frame.limit(100_000))
-            start = time.perf_counter()
-            value = way(frame)
-            print(f"{name:<32} {time.perf_counter() - start:8.2f} s   AUC {value!r}", flush=True)
+            way(frame.sample(0.1))
+            start, before = time.perf_counter(), processor_seconds()
+            values = way(frame)
+            spent = time.perf_counter() - start, processor_seconds() - before
+            shown = ", ".join(f"{value:.12f}" for value in values)
+            print(f"{name:<30} {spent[0]:7.2f} s {spent[1]:7.2f} s of processors   {shown}")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else ROWS, *sys.argv[2:3])
+    main(*map(int, sys.argv[1:3] or [ROWS]))

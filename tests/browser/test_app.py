@@ -88,6 +88,15 @@ def test_a_run_is_found_in_the_list_and_its_threshold_moves(quiet: Page, served:
     quiet.until("[...document.querySelectorAll('.tag')].some((t) => t.textContent == 'weekly')")
 
 
+def must_be_accessible(page: Page) -> None:
+    page.send("Runtime.evaluate", expression=AXE.read_text(encoding="utf-8"))
+    found: dict[str, Any] = page.evaluate(CHECK)
+    assert found["passes"] > 15
+    assert [each for each in found["found"] if each[0] in ("serious", "critical")] == []
+    ids = "[...document.querySelectorAll('[id]')].map((node) => node.id)"
+    assert page.evaluate(f"{ids}.length == new Set({ids}).size")
+
+
 def test_runs_that_are_ticked_are_compared(quiet: Page, served: Served) -> None:
     quiet.open(f"{served.url}/?name=flows")
     for place in (1, 2):
@@ -95,6 +104,7 @@ def test_runs_that_are_ticked_are_compared(quiet: Page, served: Served) -> None:
     quiet.evaluate("document.querySelector('form[action=\"/compare\"]').requestSubmit()")
     quiet.until("location.pathname == '/compare' && document.querySelector('#curves')")
     assert quiet.evaluate("document.querySelectorAll('.course .curve[d*=V]').length") == 4
+    must_be_accessible(quiet)
     quiet.open(f"{served.url}/trend?name=flows")
     assert quiet.evaluate("document.querySelectorAll('svg a').length") == 3
 
@@ -106,6 +116,7 @@ def test_a_file_is_sent_judged_and_kept(quiet: Page, served: Served) -> None:
     assert quiet.evaluate("document.querySelector('#label').value") == "label"
     assert quiet.evaluate("document.querySelectorAll('tbody tr').length") == 10
     upload = quiet.evaluate("location.pathname").rpartition("/")[2]
+    must_be_accessible(quiet)
     quiet.evaluate("document.querySelector('#family').value = 'kind'")
     quiet.type("#threshold", "0.6")
     quiet.evaluate("document.querySelector('form.panel').requestSubmit()")
@@ -117,6 +128,12 @@ def test_a_file_is_sent_judged_and_kept(quiet: Page, served: Served) -> None:
     # The same file again, for a threshold.
     quiet.open(f"{served.url}/threshold/{upload}?max-fpr=10%25")
     assert "Guaranteed" in quiet.evaluate("document.body.textContent")
+    must_be_accessible(quiet)
+    alerts = "document.querySelector('[data-said=alerts]').textContent"
+    before = quiet.evaluate(alerts)
+    quiet.evaluate("document.querySelector('#threshold').focus()")
+    quiet.key("ArrowLeft", times=5)
+    assert quiet.evaluate(alerts) != before
     quiet.evaluate("document.querySelector('#budget').value = 20")
     quiet.evaluate("document.querySelector('#budget').dispatchEvent(new Event('change'))")
     quiet.until("location.search.includes('max-alerts=100') && document.querySelector('#made')")
@@ -183,10 +200,7 @@ def test_axe_finds_nothing_serious_in_the_app(
 ) -> None:
     quiet.media(prefers_color_scheme=scheme)
     quiet.open(served.url + path.replace("RUN", served.runs[0]))
-    quiet.send("Runtime.evaluate", expression=AXE.read_text(encoding="utf-8"))
-    found: dict[str, Any] = quiet.evaluate(CHECK)
-    assert found["passes"] > 15
-    assert [each for each in found["found"] if each[0] in ("serious", "critical")] == []
+    must_be_accessible(quiet)
 
 
 @pytest.mark.parametrize("width", [360, 768])

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
 
+import assay
 from assay.engines import Ask, Columns, count_coded, frames
-from assay.errors import AssayError
+from assay.errors import AssayError, InputError
 from assay.sources import code_arrays
 from assay.tally import Tally
 from assay.tally.keeping import Grid
@@ -100,3 +102,12 @@ def test_every_column_that_is_read_is_named_once() -> None:
     columns: Any = frames.roles_of_columns(Columns("y", score="p", slices=("s",), family="s"))
     assert columns.slices == ("s",)
     assert columns.family == "s"
+
+
+def test_a_frame_is_no_column_to_compare_by() -> None:
+    frame = pl.DataFrame({"y": [0, 1], "a": [0.1, 0.9]})
+    relation = duckdb.from_arrow(frame.to_arrow())
+    with pytest.raises(InputError, match=r"duckdb DuckDBPyRelation is a frame.*compare_files"):
+        assay.compare(relation, scores={"a": "a", "b": "a"})
+    with pytest.raises(InputError, match=r"pyarrow Table is a frame.*assay\.gate_files"):
+        assay.gate(frame.to_arrow(), new="a", rules="new(recall) >= 0.1")

@@ -317,7 +317,9 @@ def test_a_worker_of_spark_that_dies_or_fails_is_made_up_for(
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_frame_of_spark_is_counted_by_spark_itself(spark: Any) -> None:
-    assert count(spark.createDataFrame(FLOWS.to_arrow()), COLUMNS, ASK) == WHOLE
+    frame = spark.createDataFrame(FLOWS.to_arrow())
+    for parts in (frame, frame.repartition(40), frame.repartition(5, "label")):
+        assert count(parts, COLUMNS, ASK) == WHOLE
 
 
 # -- Ray -------------------------------------------------------------------------------------------
@@ -356,6 +358,18 @@ def test_a_worker_of_ray_that_dies_is_made_up_for(ray: Any, tmp_path: Path) -> N
     )
     assert count(data, COLUMNS, ASK) == WHOLE
     assert (tmp_path / "marker").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_block_of_ray_that_fails_is_told_of(ray: Any, tmp_path: Path) -> None:
+    """Ray makes up for workers that die; what fails in a function of the user it hands on."""
+    fails = frameworks.once(tmp_path / "marker", dies=False)
+    blocks = ray_blocks(ray, cut(FLOWS, 6))
+    data = blocks.map_batches(fails, batch_format="pyarrow", batch_size=None)
+    with pytest.raises(Exception, match="the disk of this worker is gone"):
+        count(data, COLUMNS, ASK)
+    assert count(data, COLUMNS, ASK) == WHOLE
 
 
 # -- examples of the documentation -----------------------------------------------------------------

@@ -14,8 +14,6 @@ ROOT = Path(assay.__file__).parent
 # Words that only look like names of measures: (file, word) to what they are.
 NO_MEASURES = {
     ("tally/sums.py", "brier"): "a field of the bytes of a tally",
-    ("decisions/plan/result.py", "fpr"): "a rate that a plan expects, as its document calls it",
-    ("decisions/plan/result.py", "dr"): "the same",
     ("curves/__init__.py", "lift"): "a curve, as a function is called",
     ("plots/__init__.py", "lift"): "the figure of that curve",
     ("learn/checks/identifier_columns.py", "auc"): "evidence, as the document of a check calls it",

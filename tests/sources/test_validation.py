@@ -281,6 +281,8 @@ def test_whatever_takes_arrays_leaves_out_bad_rows() -> None:
     fewer = assay.compare(truth[1:-1], scores={"a": bad[1:-1], "b": worse[1:-1]}, resamples=100)
     found, expected = ([d.to_dict() for d in each.differences] for each in (compared, fewer))
     assert found == expected
+    flipped = compared.flipped("a", "b")
+    assert [row.row for row in flipped][:2] == [2, 6]
     judged = assay.gate(truth, new=bad, old=worse, rules="new-old(recall) >= -1", **skip)
     assert judged.rows["rows"] == 98
     assert judged.notes[0] == "2 rows were left out: score: not a finite number"

@@ -148,7 +148,9 @@ def test_runs_are_compared_row_by_row_where_rows_were_kept(tmp_path: Path) -> No
         assert "matched by their order" in text
         assert text.count('class="curve series-2"') == 4
         where = app.post(f"/runs/{new}/threshold").headers["location"]
-        assert "Guaranteed" in app.get(f"{where}?max-fpr=20%25").text
+        chosen = app.get(f"{where}?max-fpr=20%25").text
+        assert "Guaranteed" in chosen
+        assert "Operating point" in chosen
         document = app.get(f"/compare.json?run={old}&run={new}").json()
         assert document["schema"] == "assay.compare/1"
         alone = recorded(store, "alone")

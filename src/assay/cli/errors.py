@@ -63,7 +63,7 @@ _OPTIONS = {
     "token_file": "token-file",
     "public_url": "public-url",
 }
-_ARGUMENT = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_OPTIONS)})=(?=(['\"\w.+-])?)")
+_ARGUMENT = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_OPTIONS)})=(?=(['\"\w+-]|\.\d)?)")
 # Arguments whose values are written without quotes.
 _WORDS = ("mode", "on_bad_row", "encoding", "max_memory", "input_format", "unlabelled")
 _WORD = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_WORDS)})=(?:'([^']*)'|\"([^\"]*)\")?")
@@ -146,6 +146,8 @@ def as_options(message: str) -> str:
     "the table of probabilities has no column for ['x']; say --positive"
     >>> as_options("leave such rows out with on_bad_row='skip'")
     'leave such rows out with --on-bad-row skip'
+    >>> as_options("Say which with y_score=. Its columns are 'a'")
+    "Say which with --score. Its columns are 'a'"
     """
 
     def option(found: re.Match[str]) -> str:

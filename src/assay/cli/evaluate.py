@@ -192,8 +192,9 @@ def command(
 
     FILE is CSV, TSV, JSON lines, Parquet, Arrow, .npz or .npy, text also as .gz or .zst; a folder
     of them; - for standard input; or a query on a database, which counts the rows:
-    sqlite:FILE?QUERY, duckdb:FILE?QUERY, postgresql://HOST/DATABASE?QUERY. Several files are read
-    as one. Where only counts are known, --cells or --matrix stands in place of FILE.
+    sqlite:FILE?QUERY, duckdb:FILE?QUERY, postgresql://HOST/DATABASE?QUERY, spark:TABLE or
+    spark:QUERY. Several files are read as one. Where only counts are known, --cells or --matrix
+    stands in place of FILE.
     """
     one_of_them(positive, negative)
     if (cost_fp is None) != (cost_fn is None):

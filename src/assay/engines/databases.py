@@ -51,6 +51,10 @@ class Database:
         frame = self.run(statement)
         return frame.row(0) if frame.height else None
 
+    def number(self, statement: str) -> int:
+        """The number that a statement gives."""
+        return int((self.first(statement) or [0])[0])
+
 
 @contextlib.contextmanager
 def opened(given: Any, query: str | None, dialect: str | None = None) -> Iterator[Database]:

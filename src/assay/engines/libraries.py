@@ -110,6 +110,19 @@ def unsupported(rows: Any) -> InputError:
     )
 
 
+def must_be_a_column(y_true: Any, files: str) -> None:
+    """Refuse a frame where columns are compared; ``files`` is what takes queries and files."""
+    kind = kind_of(y_true)
+    if kind is None or kind in (POLARS, PANDAS, MAPPING):
+        return
+    name = f"{type(y_true).__module__.partition('.')[0]} {type(y_true).__name__}".lstrip("_")
+    raise InputError(
+        f"columns are expected here, and a {name} is a frame. Give columns as arrays, or the query "
+        f"whose columns they are by its address (duckdb:FILE?QUERY, sqlite:, postgresql:, spark:) "
+        f"to {files}"
+    )
+
+
 def must_have_columns(found: Iterable[Any], columns: Columns, what: str) -> None:
     """Refuse columns that a frame does not have, with the nearest names, or has twice."""
     names = tuple(str(name) for name in found)

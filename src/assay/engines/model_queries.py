@@ -77,7 +77,7 @@ class ModelQuery:
         if roles.count or roles.weight or roles.cluster or roles.label is None:
             return False
         with opened(self._connection, self._query) as database:
-            self._rows = _number(database, statements.size(database.dialect, database.source))
+            self._rows = database.number(statements.size(database.dialect, database.source))
             if self._rows <= most:
                 return False
             samples = [_sample(database, column) for column in self._columns.values()]
@@ -205,7 +205,7 @@ def _finest(database: Database, text: Callable[[int], str]) -> int:
     low, high = 1, _PAIR_BITS
     while low < high:
         middle = (low + high + 1) // 2
-        pairs = _number(database, statements.size_of_result(database.dialect, text(middle)))
+        pairs = database.number(statements.size_of_result(database.dialect, text(middle)))
         low, high = (middle, high) if pairs <= MOST_PAIRS else (low, middle - 1)
     return low
 
@@ -215,7 +215,3 @@ def _sample(database: Database, column: str) -> Any:
     quoted = database.dialect.name_of(column)
     text = statements.first_row(database.dialect, database.source, [quoted], quoted)
     return (database.first(text) or [None])[0]
-
-
-def _number(database: Database, statement: str) -> int:
-    return int((database.first(statement) or [0])[0])

@@ -115,12 +115,11 @@ def _counted(frame: pl.DataFrame, columns: Columns, ask: Ask) -> Tally:
 def column_names(given: Any, query: str | None) -> tuple[str, ...]:
     """The names of a query's columns."""
     with opened(given, query) as database:
-        return _column_names(database)
+        return _names_in(database)
 
 
-def _column_names(database: Database) -> tuple[str, ...]:
-    text = statements.any_row(database.dialect, database.source)
-    return tuple(database.run(text).columns)
+def _names_in(database: Database) -> tuple[str, ...]:
+    return tuple(database.run(statements.any_row(database.dialect, database.source)).columns)
 
 
 def groups_of(
@@ -191,9 +190,8 @@ class _Counting:
     ) -> tuple[Keeping, tuple[str, ...]]:
         """How scores are kept that take no more than so many bytes here, and what to say of it."""
         kept = keeping_of_mode(mode)
-        if not isinstance(kept, Exact) or self._score is None or limit is None:
-            return kept, ()
-        if is_within(_GROUP * self._rows, limit):
+        bounded = isinstance(kept, Exact) and self._score is not None and limit is not None
+        if not bounded or limit is None or is_within(_GROUP * self._rows, limit):
             return kept, ()
         groups = self._rows if self._weighted else self._size(kept)
         if is_within(_GROUP * groups, limit):
@@ -211,18 +209,17 @@ class _Counting:
         return Grid(), (COARSE,)
 
     def _size(self, keeping: Keeping) -> int:
-        text = statements.size_of_result(self._dialect, self._statement(keeping))
-        return int((self._database.first(text) or [0])[0])
+        text = self._statement(keeping)
+        return self._database.number(statements.size_of_result(self._dialect, text))
 
     @cached_property
     def _rows(self) -> int:
-        text = statements.size(self._dialect, self._database.source)
-        return int((self._database.first(text) or [0])[0])
+        return self._database.number(statements.size(self._dialect, self._database.source))
 
     @cached_property
     def _samples(self) -> dict[str, tuple[Any, str]]:
         """A value of each column, where it has one, and what the database calls its type."""
-        held = _column_names(self._database)
+        held = _names_in(self._database)
         names = [*self._keys, *([] if self._score is None else [self._score])]
         for name in names:
             must_have(Table("the query", held), name)
@@ -252,11 +249,8 @@ class _Counting:
 
     def _keeping(self, wanted: Keeping | None) -> Keeping | None:
         """How the database keeps scores, where it can't do what is wanted."""
-        if not self._are_numbers:
-            return Exact()
-        if isinstance(wanted, Cuts) and not self._common:
-            return Exact()
-        return wanted
+        possible = self._are_numbers and (not isinstance(wanted, Cuts) or self._common)
+        return wanted if possible else Exact()
 
     def _statement(self, keeping: Keeping | None) -> str:
         threshold = USUAL if self._ask.threshold is None else self._ask.threshold

@@ -43,11 +43,13 @@ class Recorded:
     """A dataclass that is written as plain values, and read back.
 
     ``SCHEMA`` is the name of the document that it is, where it is a whole one. ``DERIVED`` are
-    properties that are written too, and not read: the fields tell them.
+    properties that are written too, and not read: the fields tell them. ``FIRST`` are the keys of
+    the contract, which stand first.
     """
 
     SCHEMA: ClassVar[str] = ""
     DERIVED: ClassVar[tuple[str, ...]] = ()
+    FIRST: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The plain values of the contract, ready for JSON."""
@@ -321,7 +323,10 @@ class _ByField:
                 (found.setdefault(way[0], {}) if way else found)[last] = written
         for name, codec in self.derived:
             found[name] = finite(codec.write(getattr(value, name)))
-        return value.shaped(found) if isinstance(value, Recorded) else found
+        if not isinstance(value, Recorded):
+            return found
+        ordered = {key: found[key] for key in (*value.FIRST, *found)} if value.FIRST else found
+        return value.shaped(ordered)
 
     def read(self, given: Any, at: str) -> Any:
         if not isinstance(given, dict):

@@ -20,6 +20,10 @@ class Significance(Recorded):
     """
 
     DERIVED: ClassVar[tuple[str, ...]] = ("a", "b")
+    FIRST: ClassVar[tuple[str, ...]] = (
+        *("test", "a", "b", "on", "measure", "statistic", "df", "p", "p_adjusted", "method"),
+        *("effect", "table", "sentence"),
+    )
 
     test: str
     statistic: float | None

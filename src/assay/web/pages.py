@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from assay.report import Report, draw
 from assay.report.html import assets
 from assay.report.html.limits import Limits
 from assay.report.html.page import content, environment
+from assay.report.sections import Panel
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -114,10 +116,15 @@ def report_page(
     *,
     faces: str,
     template: str = "report.html",
+    live: Panel | None = None,
     **shown: Any,
 ) -> Response:
-    """A document as a page of the app; ``faces`` is its address, for the other forms of it."""
+    """A document as a page of the app; ``faces`` is its address, for the other forms of it.
+
+    ``live`` is a panel that moves, in place of the document's own.
+    """
     report = document if isinstance(document, Report) else document.report
+    report = report if live is None else replace(report, panel=live)
     drawn = content(report, Limits())
     title = drawn.pop("title")
     scripts = (("panel.js",) if report.panel is not None else ()) + shown.pop("scripts", ())

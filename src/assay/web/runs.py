@@ -112,7 +112,12 @@ def _spark(store: Store, name: str) -> tuple[str, Course] | None:
     measure = _followed(store.measures(name))
     if measure is None:
         return None
-    return measure, course_of(store.trend(name, measure, limit=_SPARK_POINTS), SPARK)
+    try:
+        trend = store.trend(name, measure, limit=_SPARK_POINTS)
+    except AssayError:
+        # A trend that can't be read must not hide the runs.
+        return None
+    return measure, course_of(trend, SPARK)
 
 
 def _followed(known: tuple[str, ...]) -> str | None:

@@ -8,6 +8,7 @@ import re
 import secrets
 import shutil
 import tempfile
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -129,6 +130,8 @@ class Site:
         self.store = store
         self.started = time.time()
         self.guards: Guards
+        # Pages are drawn by threads.
+        self._lock = threading.Lock()
         self._fresh: dict[str, tuple[float, Any]] = {}
         self._drawn: Shelf[Any] = Shelf(self.limits.kept, "drawing")
         self.pool = Pool(settings.worker, settings.limits)
@@ -150,9 +153,13 @@ class Site:
 
     def drawn(self, key: str, draw: Callable[[], Kept]) -> Kept:
         """A drawing, which is made once for what the key tells."""
-        if key not in self._drawn:
-            self._drawn.put(key, draw())
-        return cast(Kept, self._drawn[key])
+        with self._lock:
+            if key in self._drawn:
+                return cast(Kept, self._drawn[key])
+        drawing = draw()
+        with self._lock:
+            self._drawn.put(key, drawing)
+        return drawing
 
     def stale(self) -> None:
         """Forget such answers, since the store has changed."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +12,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from assay.report import Document
-from assay.web.judging import THRESHOLD_OPTIONS, options, previewed
+from assay.report.sections import Panel
+from assay.web.judging import OPTIONS, THRESHOLD_OPTIONS, options, previewed
 from assay.web.pages import FACES, face, page, report_page
 from assay.web.refusals import Refusal
 from assay.web.runs import kept_run
@@ -41,10 +44,12 @@ async def workbench(request: Request) -> Response:
         return Response(text, media_type="application/json")
     if suffix:
         return await site.read(lambda: face(Document.from_json(text), suffix, f"threshold{suffix}"))
+    there = await _at_the_choice(site, upload, dict(request.query_params), text)
     return await site.read(
         lambda: report_page(
             request,
             Document.from_json(text),
+            live=None if there is None else _panel(there),
             faces=request.url.path,
             query=request.url.query,
             trail=(("/threshold", "Threshold"),),
@@ -90,6 +95,32 @@ async def _chosen(site: Site, upload: Upload, fields: dict[str, str]) -> str:
         *("threshold", upload.name, *args, f"--resamples={_RESAMPLES}", "--format=json"),
         folder=upload.folder,
         seconds=site.limits.seconds - 2,
+    )
+    return answer.out
+
+
+def _panel(evaluation: str) -> Panel | None:
+    """The panel of an evaluation, without its intervals at the threshold that these rows chose.
+
+    They would take it as given; those of the choice stand in the report.
+    """
+    panel = Document.from_json(evaluation).report.panel
+    return None if panel is None else replace(panel, shown_at={}, deployed={})
+
+
+async def _at_the_choice(
+    site: Site, upload: Upload, fields: dict[str, str], choice: str
+) -> str | None:
+    """The evaluation at the threshold that was chosen, from which on it can be moved."""
+    chosen = json.loads(choice)
+    point = chosen["guaranteed"] or chosen["empirical"]
+    if point is None or point["threshold"] is None:
+        return None
+    args = options(fields, OPTIONS["evaluate"])
+    answer = await site.run(
+        *("evaluate", upload.name, *args, f"--threshold={point['threshold']!r}", "--format=json"),
+        folder=upload.folder,
+        seconds=site.limits.seconds / 2,
     )
     return answer.out
 

@@ -20,6 +20,7 @@ from assay.decisions.compare.thresholds import (
     thresholds_of,
 )
 from assay.decisions.compare.verdicts import MARGIN
+from assay.engines.libraries import must_be_a_column
 from assay.engines.model_counter import ModelCounter
 from assay.engines.model_queries import ModelQuery
 from assay.engines.models import MOST_ROWS, CountedModels, ModelRows, count_models
@@ -97,6 +98,7 @@ def compare(
     >>> compare(truth, scores={"poor": poor, "good": good}).verdicts[0].text
     'good is better than poor: roc_auc is higher by 0.250 [0.121, 0.379].'
     """
+    must_be_a_column(y_true, "assay.decisions.compare.from_files.compare_files")
     columns = _columns(scores, decisions, probabilities)
     kind = "y_score" if scores is not None else "y_proba" if decisions is None else "y_pred"
     must_share_index(
@@ -115,12 +117,14 @@ def compare(
     rule = question.rule
     _must_be_scores(rule, decisions, threshold)
     reasons: dict[str, int] = {}
+    positions = None
     if skips(on_bad_row):
+        y_true = y_true if hasattr(y_true, "__len__") else list(y_true)
         every = {"y_true": y_true, "counts": counts, "clusters": clusters}
-        every |= {"families": families, "ids": ids}
+        every |= {"families": families, "ids": ids, "positions": np.arange(len(y_true))}
         models = [{kind: column} for column in columns.values()]
         reasons, (every, *models) = good_rows(every, *models)
-        y_true, counts, clusters, families, ids = every.values()
+        y_true, counts, clusters, families, ids, positions = every.values()
         columns = {name: model[kind] for name, model in zip(columns, models, strict=True)}
     if decisions is not None and labels is None:
         labels = common_labels(y_true, columns)
@@ -152,7 +156,10 @@ def compare(
     decided = None
     if counted.decisions is not None:
         at_each = {name: tally.threshold for name, tally in counted.tallies.items()}
-        decided = DecidedRows(replace(rows, thresholds=at_each), *_kept(rows.first, counts, ids))
+        kept, names = _kept(rows.first, counts, ids)
+        if positions is not None:
+            kept = positions if kept is None else positions[kept]
+        decided = DecidedRows(replace(rows, thresholds=at_each), kept, names)
     comparison = question.answer(counted, together)
     notes = (*refusal_notes(reasons), *comparison.notes)
     return replace(comparison, notes=notes, decided=decided)

@@ -26,6 +26,11 @@ BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecid
 class Difference(Recorded):
     """A measure of two models, and B less A with its paired interval."""
 
+    FIRST: ClassVar[tuple[str, ...]] = (
+        *("measure", "a", "b", "value_a", "value_b", "difference", "low", "high"),
+        *("p", "p_adjusted", "method", "bound"),
+    )
+
     measure: str
     a: str
     b: str

@@ -13,6 +13,7 @@ from assay.decisions.gate.grammar import EXAMPLE, parse_rule
 from assay.decisions.gate.result import Gate, Judged, reason_of
 from assay.decisions.gate.rule import NEW, OLD, Operating, Rule
 from assay.decisions.gate.tallies import GateTallies, Points, gate_tallies
+from assay.engines.libraries import must_be_a_column
 from assay.engines.models import MOST_ROWS, ModelRows
 from assay.errors import InputError, LengthMismatch, MethodError
 from assay.evaluation.from_frame import refusal_notes
@@ -69,6 +70,7 @@ def gate(
     >>> judged.outcome.value, judged.rules[0].estimate
     ('pass', 1.000 [0.981, 1.000])
     """
+    must_be_a_column(y_true, "assay.gate_files")
     asked = parsed_rules(rules)
     must_share_index(
         {"y_true": y_true, "new": new, "new_decision": new_decision, "old": old}

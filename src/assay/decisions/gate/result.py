@@ -42,9 +42,6 @@ def _rule_read(given: dict[str, Any], at: str) -> Rule:
     return parse_rule(text, name=name, why=why)
 
 
-_FIRST = ("rule", "outcome", "value", "low", "high", "reason")
-
-
 @dataclass(frozen=True)
 class Judged(Recorded):
     """A rule and how it came out.
@@ -54,6 +51,7 @@ class Judged(Recorded):
     """
 
     DERIVED: ClassVar[tuple[str, ...]] = ("new", "old")
+    FIRST: ClassVar[tuple[str, ...]] = ("rule", "outcome", "value", "low", "high", "reason")
 
     rule: Rule = field(metadata=stored(inline=True, write=_rule_written, read=_rule_read))
     outcome: Outcome
@@ -61,10 +59,6 @@ class Judged(Recorded):
     reason: str
     values: Mapping[str, float] = field(default_factory=dict)
     thresholds: Mapping[str, float | None] = field(default_factory=dict)
-
-    def shaped(self, plain: dict[str, Any]) -> dict[str, Any]:
-        """What the contract names stands first."""
-        return {key: plain[key] for key in (*_FIRST, *plain)}
 
     @property
     def new(self) -> float | None:

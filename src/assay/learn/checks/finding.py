@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from assay.evaluation.findings import Finding as Frame
 from assay.evaluation.findings.finding import Code, Severity
@@ -26,15 +26,14 @@ class Finding(Frame):
     training part. ``evidence`` are the numbers behind the message.
     """
 
+    FIRST: ClassVar[tuple[str, ...]] = (
+        *("code", "severity", "message", "pitfall", "columns", "rows", "evidence"),
+    )
+
     pitfall: str | None = None
     columns: tuple[str, ...] = ()
     rows: tuple[int, ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)
-
-    def shaped(self, plain: dict[str, Any]) -> dict[str, Any]:
-        """What the contract names stands first."""
-        last = ("title", "why", "remedy")
-        return {key: plain[key] for key in (*(k for k in plain if k not in last), *last)}
 
 
 @dataclass(frozen=True)
