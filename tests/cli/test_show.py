@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay import evaluate
+from assay import evaluate, gate
 from assay.cli.app import run
+from assay.cli.show import EXAMPLES
 from assay.report import document_of
 from assay.report.schemas import schema_of
 
@@ -172,3 +174,15 @@ def test_markup_in_a_stored_document_is_shown_as_it_is(cli: Cli, tmp_path: Path,
     assert found.code == 0
     assert name not in found.out
     assert "&lt;" in found.out
+
+
+@pytest.mark.parametrize("line", [line for _, line in EXAMPLES])
+def test_every_example_runs(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("report", "last-week", "a", "b"):
+        made(tmp_path, name)
+    found = gate([1, 0] * 20, new=[0.9, 0.1] * 20, rules="new(roc_auc) >= 0.5")
+    (tmp_path / "gate.json").write_text(document_of(found).to_json())
+    assert cli(*shlex.split(line)[1:]).code == 0

@@ -20,6 +20,7 @@ from typing import (
     Self,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -28,7 +29,7 @@ from typing import (
 
 from assay.errors import AssayError, InputError
 from assay.inference.estimate import Estimate
-from assay.inference.not_finite import finite, shortened
+from assay.inference.not_finite import finite, odd, place_of
 from assay.measures import Measure, find
 
 T = TypeVar("T")
@@ -99,8 +100,7 @@ def stored(**how: Any) -> dict[str, Any]:
 def restored(kind: type[T], plain: Any, at: str = "") -> T:
     """The result of a type that plain values tell; ``at`` is their place in a document."""
     any_kind: Any = kind
-    found: T = codec_of(any_kind).read(plain, at)
-    return found
+    return cast("T", codec_of(any_kind).read(plain, at))
 
 
 # -- codecs by type --------------------------------------------------------------------------------
@@ -347,7 +347,7 @@ class _ByField:
         try:
             return self.kind(**found)
         except AssayError as wrong:
-            raise InputError(f"{_at(at)}: {wrong}") from wrong
+            raise InputError(f"{place_of(at)}: {wrong}") from wrong
 
 
 def _fields(kind: Any) -> list[tuple[str, Stored, Any]]:
@@ -393,21 +393,9 @@ _OTHERS = tuple(
 )
 
 
-# -- what is wrong ---------------------------------------------------------------------------------
-
-
 def _got(given: Any, key: str, at: str) -> Any:
     if not isinstance(given, dict):
         raise odd(at, given, "an object")
     if key not in given:
-        raise InputError(f"{_at(at)} lacks the key {key!r}")
+        raise InputError(f"{place_of(at)} lacks the key {key!r}")
     return given[key]
-
-
-def odd(at: str, given: Any, expected: str) -> InputError:
-    """The error of a value that is not what its place asks for."""
-    return InputError(f"{_at(at)} is {shortened(repr(given))}; expected {expected}")
-
-
-def _at(at: str) -> str:
-    return shortened(at) or "the document"

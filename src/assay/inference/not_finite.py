@@ -1,4 +1,4 @@
-"""Numbers that JSON does not have: null in a document, and told apart by their place."""
+"""Places of a document: of numbers that JSON does not have, and of what is wrong."""
 
 from __future__ import annotations
 
@@ -71,3 +71,13 @@ def shortened(text: str) -> str:
     """A text as it goes into a message: printable and not too long."""
     text = text if text.isprintable() else ascii(text)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def odd(at: str, given: Any, expected: str) -> InputError:
+    """The error of a value that is not what its place asks for."""
+    return InputError(f"{place_of(at)} is {shortened(repr(given))}; expected {expected}")
+
+
+def place_of(at: str) -> str:
+    """A place of a document as it goes into a message."""
+    return shortened(at) or "the document"

@@ -11,7 +11,8 @@ from assay.decisions.optimal import Optimal
 from assay.errors import InputError, UnknownMeasure
 from assay.inference import Estimate, Significance
 from assay.inference.estimate import decimal
-from assay.inference.fields import Recorded, codec_of, odd, stored
+from assay.inference.fields import Recorded, codec_of, stored
+from assay.inference.not_finite import odd
 from assay.inference.operating import Rule, parse_rule
 from assay.measures import Better, Measure, parse
 from assay.sources.files.request import RowSource

@@ -11,7 +11,8 @@ from assay.decisions.gate.grammar import parse_rule
 from assay.decisions.gate.rule import Outcome, Rule
 from assay.decisions.plotting import GatePlots
 from assay.inference import Estimate
-from assay.inference.fields import Recorded, odd, stored
+from assay.inference.fields import Recorded, stored
+from assay.inference.not_finite import odd
 from assay.sources.files.request import RowSource
 
 

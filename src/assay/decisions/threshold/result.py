@@ -11,7 +11,8 @@ from assay.decisions.threshold.plotting import ChoicePlots
 from assay.errors import UnknownMeasure
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
-from assay.inference.fields import Recorded, codec_of, odd, stored
+from assay.inference.fields import Recorded, codec_of, stored
+from assay.inference.not_finite import odd
 from assay.measures import parse
 from assay.sources.files.request import RowSource
 
