@@ -51,10 +51,10 @@ class Accumulator:
         """Count further rows."""
         if self._counter is not None:
             if self._counter.takes(rows):
-                self._counter.add(rows)
-                if self._counter.spread:
-                    self._end_counter()
-                return
+                rest = self._counter.add(rows)
+                if rest is None:
+                    return
+                rows = rest
             self._end_counter()
         self._waiting.append(rows)
         self._waiting_rows += rows.size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,9 +23,6 @@ Array: TypeAlias = npt.NDArray[Any]
 
 _MOST_LABELS = 16
 _MOST_BITS = 16
-# Patterns may take so many bytes, or so many a row.
-_ROOM = 1 << 29
-_ROOM_A_ROW = 4
 
 
 @dataclass(frozen=True)
@@ -80,32 +77,36 @@ class ScoreCounter:
         """How many bytes the counters take."""
         return self._scores.nbytes
 
-    @property
-    def spread(self) -> bool:
-        """Whether the scores lie so far apart that a table of them would take less."""
-        room = max(_ROOM, _ROOM_A_ROW * self._so_far.rows)
-        return isinstance(self._scores, PatternCounter) and self.nbytes > room
-
-    def add(self, rows: Coded) -> None:
-        """Count further rows."""
+    def add(self, rows: Coded) -> Coded | None:
+        """Count further rows; those of them for which there is no room come back."""
         if rows.score is None or not rows.size:
-            return
+            return None
         names = self._labels.names
         truth = rows.truth.codes
         if rows.truth.names != names:
             truth = np.array([names.index(name) for name in rows.truth.names], np.uint8)[truth]
-        low, high = extremes(rows.score)
-        before = self._so_far
+        taken = self._scores.add(rows.score, truth)
+        rest = None if taken == rows.size else _part(rows, slice(taken, None))
+        if rest is not None:
+            rows, truth = _part(rows, slice(taken)), truth[:taken]
+        if taken:
+            self._count(rows, truth)
+        return rest
+
+    def _count(self, rows: Coded, truth: Array) -> None:
+        """Count what there is beside the scores."""
+        scores, before = np.asarray(rows.score), self._so_far
+        low, high = extremes(scores)
+        labels = len(self._labels.names)
         self._so_far = _Counted(
-            before.flagged + flagged_counts(rows.score, truth, len(names), self._threshold),
+            before.flagged + flagged_counts(scores, truth, labels, self._threshold),
             min(before.low, low + 0.0),
             max(before.high, high + 0.0),
             before.rows + rows.rows,
             before.empty + rows.empty,
         )
-        self._scores.add(rows.score, truth)
         if isinstance(self._ask.scores, Cuts) and self._ask.losses:
-            for key, sums in losses_of_score(rows, rows.score).items():
+            for key, sums in losses_of_score(rows, scores).items():
                 self._losses[key] = self._losses[key] + sums if key in self._losses else sums
 
     def done(self) -> Tally:
@@ -122,6 +123,12 @@ class ScoreCounter:
             extremes={SCORE: (so_far.low, so_far.high)},
             losses={key: self._losses[key] for key in sorted(self._losses)},
         )
+
+
+def _part(rows: Coded, chosen: slice) -> Coded:
+    """Some of the rows, which have nothing but a label and a score."""
+    part = rows.of_rows(np.arange(rows.size)[chosen])
+    return replace(part, rows=part.size)
 
 
 def _plain(rows: Coded, ask: Ask) -> bool:

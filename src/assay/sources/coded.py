@@ -89,7 +89,10 @@ class LabelDigest:
         for i in sorted((i for i in unseen if first[i]), key=first.__getitem__):
             self._position[labels.names[i]] = len(self._position)
         numbers = np.array([self._position.get(name, 0) for name in labels.names] or [0], np.uint32)
-        self._codes.update(np.minimum(numbers, self._MORE).astype(np.uint8)[labels.codes].data)
+        codes = np.ascontiguousarray(labels.codes)
+        if codes.dtype != np.uint8 or not np.array_equal(numbers, np.arange(len(numbers))):
+            codes = np.minimum(numbers, self._MORE).astype(np.uint8)[codes]
+        self._codes.update(codes.data)
         if len(self._position) > self._MORE:
             codes = numbers[labels.codes]
             self._more.update(codes[codes >= self._MORE].astype("<u4").data)

@@ -148,7 +148,9 @@ class LabelCheck:
             values, missing, problems = self._floats(values)
             kinds = NUMBER
         else:
-            missing = values.is_null().to_numpy()
+            missing = np.zeros(len(values), bool)
+            if values.null_count():
+                missing = values.is_null().to_numpy()
             kinds = NUMBER if dtype.is_integer() else TEXT
             if dtype == pl.String:
                 missing = missing | (values == "").fill_null(value=True).to_numpy()

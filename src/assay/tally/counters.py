@@ -42,7 +42,7 @@ class GridCounter:
     """Counts rows by label and by the cell of their score.
 
     >>> counter = GridCounter(("benign", "attack"), bits=4)
-    >>> counter.add(np.array([0.3, 0.9, 0.3001]), np.array([1, 0, 0]))
+    >>> _ = counter.add(np.array([0.3, 0.9, 0.3001]), np.array([1, 0, 0]))
     >>> counter.done().counts.tolist()
     [[1, 1], [1, 0]]
     """
@@ -62,10 +62,11 @@ class GridCounter:
         """How many bytes the counters take."""
         return self._counters.nbytes
 
-    def add(self, scores: Array, truth: Array) -> None:
+    def add(self, scores: Array, truth: Array) -> int:
         """Count further rows: a score each, and the label as a position in the labels."""
         for i in range(0, len(scores), _LOT):
             self._count(scores[i : i + _LOT], truth[i : i + _LOT])
+        return len(scores)
 
     def _count(self, scores: Array, truth: Array) -> None:
         places = self._room[: len(scores)]
@@ -137,7 +138,7 @@ class CutCounter:
     The cuts are the distinct scores of all other labels, in all rows of the data.
 
     >>> counter = CutCounter(("benign", "attack"), np.array([0.5, 0.9]), frequent=0)
-    >>> counter.add(np.array([0.9, 0.5, 0.7, 0.6, 0.9]), np.array([1, 1, 0, 0, 0]))
+    >>> _ = counter.add(np.array([0.9, 0.5, 0.7, 0.6, 0.9]), np.array([1, 1, 0, 0, 0]))
     >>> counter.done().scores.tolist(), counter.done().counts.tolist()
     ([0.5, 0.5000000000000001, 0.9], [[0, 2, 1], [1, 0, 1]])
     """
@@ -154,7 +155,7 @@ class CutCounter:
         """How many bytes the counters take."""
         return self._counters.nbytes + self._cuts.nbytes
 
-    def add(self, scores: Array, truth: Array, counts: Array | None = None) -> None:
+    def add(self, scores: Array, truth: Array, counts: Array | None = None) -> int:
         """Count further rows: a score each, and the label as a position in the labels."""
         if len(scores):
             extremes(scores)
@@ -163,6 +164,7 @@ class CutCounter:
             for i in range(0, len(own), _LOT):
                 rows = own[i : i + _LOT]
                 self._count(scores[rows], label, None if counts is None else counts[rows])
+        return len(scores)
 
     def _count(self, scores: Array, label: int, counts: Array | None) -> None:
         # Scores in order are found many times faster.
@@ -218,8 +220,13 @@ _PAGE_BITS = 12
 _PAGE = 1 << _PAGE_BITS
 _PAGES = 1 << 32 - _PAGE_BITS
 _FULL = np.iinfo(np.uint16).max
-# So many pages are laid out at first.
+# So many pages are laid out at first, and at most so many bytes of them, or so many for each row.
 _FIRST_PAGES = 1024
+_ROOM, _ROOM_A_ROW = 1 << 29, 4
+# So many are told apart by 32 bits.
+_MOST_PAGES = 1 << 31 - _PAGE_BITS
+# So many rows are placed at once: what that takes stays near the processor.
+_BLOCK = 1 << 14
 # So many pages are read at once.
 _TOGETHER = 64
 
@@ -228,7 +235,7 @@ class PatternCounter:
     """Counts rows of float32 scores by label.
 
     >>> counter = PatternCounter(("benign", "attack"))
-    >>> counter.add(np.array([0.5, -0.25, 0.5], np.float32), np.array([1, 0, 0]))
+    >>> _ = counter.add(np.array([0.5, -0.25, 0.5], np.float32), np.array([1, 0, 0]))
     >>> counter.done().counts.tolist()
     [[1, 1], [0, 1]]
     """
@@ -240,16 +247,20 @@ class PatternCounter:
     def _start(self) -> None:
         # Where the page of a label and the upper half of a key lies; -1 for nowhere yet.
         self._slots = np.full(len(self.labels) * _PAGES, -1, np.int32)
-        self._used = 0
+        self._used = self._rows = 0
         self._counters = np.zeros((_FIRST_PAGES, _PAGE), np.uint16)
         self._bounds = np.zeros(_FIRST_PAGES, np.int64)
         self._room = np.empty(_LOT, np.int64)
+        self._room_of_pages = np.empty(_LOT, np.int64)
         # Where the wide counters of a page lie; -1 for a page that has none.
         self._wide_slots = np.full(_FIRST_PAGES, -1, np.int64)
         self._wide = np.zeros((0, _PAGE), np.int64)
 
-    def add(self, scores: npt.NDArray[np.float32], truth: Array) -> None:
-        """Count further rows: a score each, and the label as a position in the labels."""
+    def add(self, scores: npt.NDArray[np.float32], truth: Array) -> int:
+        """Count further rows: a score each, and the label as a position in the labels.
+
+        How many were counted: all, unless they lie so far apart that a table of them takes less.
+        """
         if scores.dtype != np.float32:
             raise TallyError(
                 f"patterns are those of float32 scores; found {scores.dtype}. Count these exactly, "
@@ -258,7 +269,9 @@ class PatternCounter:
         if len(scores):
             extremes(scores)
         for i in range(0, len(scores), _LOT):
-            self._count(scores[i : i + _LOT], truth[i : i + _LOT])
+            if not self._count(scores[i : i + _LOT], truth[i : i + _LOT]):
+                return i
+        return len(scores)
 
     @property
     def nbytes(self) -> int:
@@ -267,15 +280,26 @@ class PatternCounter:
             return 0
         return self._used * (_PAGE * 2 + 16) + self._wide.nbytes + self._slots.nbytes
 
-    def _count(self, scores: npt.NDArray[np.float32], truth: Array) -> None:
+    def _count(self, scores: npt.NDArray[np.float32], truth: Array) -> bool:
+        """Count rows; False, and nothing is counted, where there is no room for their pages."""
         places = self._room[: len(scores)]
-        blocks = bounds(len(scores))
+        blocks = bounds(len(scores), _BLOCK)
         missing = self._places(scores, truth, places, blocks)
+        self._rows += len(scores)
         if missing:
-            self._lay_out(np.unique(np.concatenate(list(missing.values()))))
+            fresh = np.unique(np.concatenate(list(missing.values())))
+            room = max(_ROOM, _ROOM_A_ROW * self._rows) // (2 * _PAGE)
+            if self._used + len(fresh) > min(room, _MOST_PAGES):
+                self._rows -= len(scores)
+                return False
+            self._lay_out(fresh)
             self._places(scores, truth, places, list(missing))
         places = self._without_full(places)
-        np.add.at(self._counters.reshape(-1), places, np.uint16(1))
+        counters = self._counters.reshape(-1)
+        for i, j in bounds(len(places), _BLOCK):
+            # In short steps: the thread that reads waits for the end of each.
+            np.add.at(counters, places[i:j], np.uint16(1))
+        return True
 
     def _places(
         self,
@@ -285,23 +309,24 @@ class PatternCounter:
         blocks: Sequence[tuple[int, int]],
     ) -> dict[tuple[int, int], Array]:
         """Write where the counters of some blocks lie; the pages that lie nowhere yet, by block."""
-        keys, turned = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.int32)
-        pages, slots = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int32)
+        rows_at_once = min(_BLOCK, len(scores))
+        keys, turned = np.empty(rows_at_once, np.float32), np.empty(rows_at_once, np.int32)
+        pages, slots = np.empty(rows_at_once, np.int64), np.empty(rows_at_once, np.int32)
         missing = {}
         for i, j in blocks:
-            key, page, slot = keys[: j - i], pages[: j - i], slots[: j - i]
+            key, turn, page, slot = keys[: j - i], turned[: j - i], pages[: j - i], slots[: j - i]
             np.add(scores[i:j], np.float32(0), out=key)
-            bits = _ordered(key.view(np.uint32), turned[: j - i])
-            np.right_shift(bits, np.uint32(_PAGE_BITS), out=turned[: j - i].view(np.uint32))
-            np.copyto(page, truth[i:j])
-            np.left_shift(page, 32 - _PAGE_BITS, out=page)
-            np.bitwise_or(page, turned[: j - i], out=page)
-            np.take(self._slots, page, out=slot, mode="clip")
-            np.bitwise_and(bits, np.uint32(_PAGE - 1), out=bits)
-            out = places[i:j]
-            np.copyto(out, slot)
-            np.left_shift(out, _PAGE_BITS, out=out)
-            np.bitwise_or(out, bits.view(np.int32), out=out)
+            bits = _ordered(key.view(np.uint32), turn).view(np.int32)
+            np.copyto(turn, truth[i:j])
+            np.left_shift(turn, 32 - _PAGE_BITS, out=turn)
+            np.right_shift(bits.view(np.uint32), np.uint32(_PAGE_BITS), out=slot.view(np.uint32))
+            np.bitwise_or(turn, slot, out=turn)
+            np.copyto(page, turn)
+            self._slots.take(page, out=slot, mode="clip")
+            np.bitwise_and(bits, _PAGE - 1, out=bits)
+            np.left_shift(slot, _PAGE_BITS, out=turn)
+            np.bitwise_or(turn, bits, out=turn)
+            np.copyto(places[i:j], turn)
             if slot.min() < 0:
                 missing[i, j] = np.unique(page[slot < 0])
         return missing
@@ -321,7 +346,7 @@ class PatternCounter:
 
     def _without_full(self, places: Array) -> Array:
         """The rows whose counters hold them; others are counted apart."""
-        pages = places >> _PAGE_BITS
+        pages = np.right_shift(places, _PAGE_BITS, out=self._room_of_pages[: len(places)])
         more = np.bincount(pages, minlength=len(self._bounds))
         full = np.flatnonzero(self._bounds + more > _FULL)
         if len(full):
@@ -349,7 +374,7 @@ class PatternCounter:
         slots = self._slots.reshape(len(self.labels), _PAGES)
         numbers = np.flatnonzero((slots >= 0).any(axis=0))
         parts = [numbers[i : i + _TOGETHER] for i in range(0, len(numbers), _TOGETHER)]
-        sizes = [int(self._pages(slots[:, part]).any(axis=0).sum()) for part in parts]
+        sizes = [np.count_nonzero(self._pages(slots[:, part]).any(axis=0)) for part in parts]
         largest = int(self._wide.max(initial=0)) + int(self._counters[: self._used].max(initial=0))
         kind = np.min_scalar_type(largest)
         keys = np.empty(sum(sizes), np.uint32)
