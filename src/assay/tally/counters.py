@@ -374,7 +374,7 @@ class PatternCounter:
         slots = self._slots.reshape(len(self.labels), _PAGES)
         numbers = np.flatnonzero((slots >= 0).any(axis=0))
         parts = [numbers[i : i + _TOGETHER] for i in range(0, len(numbers), _TOGETHER)]
-        sizes = [np.count_nonzero(self._pages(slots[:, part]).any(axis=0)) for part in parts]
+        sizes = [int(self._pages(slots[:, part]).any(axis=0).sum()) for part in parts]
         largest = int(self._wide.max(initial=0)) + int(self._counters[: self._used].max(initial=0))
         kind = np.min_scalar_type(largest)
         keys = np.empty(sum(sizes), np.uint32)
