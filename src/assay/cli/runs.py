@@ -15,7 +15,6 @@ from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.recording import STORE, opened_store
 from assay.cli.reporting import (
     DEFAULT_LEVEL,
-    FORMATS,
     OUT,
     QUIET,
     STDOUT,
@@ -28,7 +27,7 @@ from assay.cli.reporting import (
     reporting_as_made,
     write,
 )
-from assay.cli.show import FURTHER
+from assay.cli.show import STORED_AS
 
 if TYPE_CHECKING:
     from assay.store import Store
@@ -136,14 +135,7 @@ def list_runs(
 @click.argument("run", metavar="RUN")
 @_NAME
 @STORE
-@click.option(
-    "--format",
-    "face",
-    cls=Option,
-    section="Report",
-    type=click.Choice((*FORMATS, *FURTHER)),
-    help="How it is written.  [default: by the suffix of --out, else terminal]",
-)
+@STORED_AS
 @OUT
 @UNUSED_LEVEL
 @UNUSED_SEED

@@ -30,6 +30,14 @@ if TYPE_CHECKING:
 
 # Faces that only some documents have.
 FURTHER = ("junit", "card")
+STORED_AS = click.option(
+    "--format",
+    "face",
+    cls=Option,
+    section="Report",
+    type=click.Choice((*FORMATS, *FURTHER)),
+    help="How it is written.  [default: by the suffix of --out, else terminal]",
+)
 # What is more is no document: the largest are a few megabytes.
 _LARGEST = 256 << 20
 
@@ -57,14 +65,7 @@ EXAMPLES = (
     metavar="OTHER",
     help="Say what differs in provenance and numbers between it and this one.",
 )
-@click.option(
-    "--format",
-    "face",
-    cls=Option,
-    section="Report",
-    type=click.Choice((*FORMATS, *FURTHER)),
-    help="How it is written.  [default: by the suffix of --out, else terminal]",
-)
+@STORED_AS
 @OUT
 @UNUSED_LEVEL
 @UNUSED_SEED
