@@ -151,6 +151,16 @@ def test_numbers_that_trends_follow(store: Store) -> None:
         store.trend("other", "recall")
 
 
+def test_only_runs_of_one_kind_follow_each_other(store: Store) -> None:
+    trained = json.loads(documents.evaluation())
+    trained["training"] = {}
+    evaluated = store.record(documents.evaluation(), name="flows")
+    store.record(json.dumps(trained), name="flows")
+    assert [point.run for point in store.trend("flows", "recall").points] == [evaluated.id]
+    alone = store.record(json.dumps(trained), name="trained")
+    assert [point.run for point in store.trend("trained", "recall").points] == [alone.id]
+
+
 def test_threads_have_connections_of_their_own(store: Store) -> None:
     errors: list[BaseException] = []
 

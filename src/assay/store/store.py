@@ -44,6 +44,7 @@ LARGEST_TALLY = 4 << 20
 LAST, LAST_PASSED = "last", "last-passed"
 _ID = 6  # bytes, twice as many digits
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM runs"  # noqa: S608 - names of ours
+_FOLLOWED = "evaluation"
 _ORDER = "ORDER BY made DESC, seq DESC"
 
 
@@ -311,19 +312,26 @@ class Store:
         return tuple(sorted(measure for (measure,) in rows))
 
     def trend(self, name: str, measure: str, *, limit: int = MOST_POINTS) -> Trend:
-        """How a measure went over the runs of a name, oldest first: the last ``limit`` of them."""
+        """How a measure went over the runs of a name, oldest first: the last ``limit`` of them.
+
+        Only runs of one kind follow each other: evaluations, and where there are none runs of the
+        kind of the last one. A threshold that was chosen has another recall than one that is given.
+        """
         connection = self._connection()
         for key in spellings(measure):
-            rows = connection.all(
-                f"SELECT runs.id, made, value, low, high, n, level, test_set, gate FROM runs "  # noqa: S608
-                f"JOIN points ON points.run = runs.seq AND points.measure = "
-                f"(SELECT id FROM measures WHERE measures.measure = ?) "
-                f"WHERE name = ? {_ORDER} LIMIT ?",
-                (key, name, limit),
+            found = (
+                "FROM runs JOIN points ON points.run = runs.seq AND points.measure = "
+                "(SELECT id FROM measures WHERE measures.measure = ?) WHERE name = ?"
             )
-            if rows:
-                points = [Point(*row) for row in reversed(rows)]
-                return trend_of(name, key, points)
+            last = connection.all(f"SELECT kind {found} {_ORDER} LIMIT 1", (key, name))
+            for kind in dict.fromkeys([_FOLLOWED, *(kind for (kind,) in last)]):
+                rows = connection.all(
+                    f"SELECT runs.id, made, value, low, high, n, level, test_set, gate "
+                    f"{found} AND kind = ? {_ORDER} LIMIT ?",
+                    (key, name, kind, limit),
+                )
+                if rows:
+                    return trend_of(name, key, [Point(*row) for row in reversed(rows)])
         raise self._no_trend(name, measure)
 
     def _no_trend(self, name: str, measure: str) -> StoreError:
