@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import assay
-from assay.cli import main
+from assay.cli.app import run
 from assay.engines import sql
 from assay.errors import EmptyInput, InputError
 
@@ -142,6 +142,6 @@ def test_two_queries_are_judged_as_one(place: str) -> None:
 def test_a_password_is_shown_nowhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = "postgresql://reader:correct-horse@db.example/flows?select label, score from t"
     for more in ([], [str(tmp_path / "absent.csv")], ["--score", "x"], ["--format", "json"]):
-        assert main(["evaluate", *more, given]) == 3
+        assert run(["evaluate", *more, given]) == 3
         printed = capsys.readouterr()
         assert "correct-horse" not in printed.out + printed.err

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import assay
-from assay.cli import main
+from assay.cli.app import run
 from assay.errors import InputError
 from assay.sources.files.inputs import sources
 from assay.sources.files.request import Request
@@ -41,7 +41,7 @@ def test_nothing_is_refused_with_the_form(given: str) -> None:
 
 
 def test_an_address_is_refused_and_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["evaluate", "spark:sc://db.example:443/;token=correct-horse"]) == 3
+    assert run(["evaluate", "spark:sc://db.example:443/;token=correct-horse"]) == 3
     printed = capsys.readouterr()
     assert "give it as SPARK_REMOTE" in printed.err
     assert "correct-horse" not in printed.out + printed.err
@@ -135,7 +135,7 @@ def test_a_table_is_judged_as_a_file_is(tmp_path: Path, capsys: pytest.CaptureFi
     chosen = ["--label", "label", "--score", "score", "--format", "json", "--quiet"]
     documents = []
     for name in (f"spark:{TABLE}", f"spark:select * from {TABLE}", str(file)):
-        assert main(["evaluate", name, *chosen]) == 0
+        assert run(["evaluate", name, *chosen]) == 0
         document = json.loads(capsys.readouterr().out)
         document.pop("provenance", None)
         assert document.pop("source")["rows_used"] == ROWS
@@ -148,10 +148,10 @@ def test_a_table_is_judged_as_a_file_is(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.filterwarnings("ignore")
 def test_every_command_reads_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     given, chosen = f"spark:{TABLE}", ["--label", "label", "--score", "score", "--quiet"]
-    assert main(["threshold", given, *chosen, "--max-fpr", "0.1"]) == 0
+    assert run(["threshold", given, *chosen, "--max-fpr", "0.1"]) == 0
     models = ["--model", "old=other", "--model", "new=score", "--quiet"]
-    assert main(["compare", given, "--label", "label", *models]) == 0
-    assert main(["gate", given, *chosen, "--rule", "new(recall) >= 0.1", "--allow-undecided"]) == 0
+    assert run(["compare", given, "--label", "label", *models]) == 0
+    assert run(["gate", given, *chosen, "--rule", "new(recall) >= 0.1", "--allow-undecided"]) == 0
     capsys.readouterr()
-    assert main(["evaluate", f"spark:select nothing from {TABLE}"]) == 3
+    assert run(["evaluate", f"spark:select nothing from {TABLE}"]) == 3
     assert "spark: Spark refuses" in capsys.readouterr().err
