@@ -19,6 +19,7 @@ from assay.cli.command import Option
 from assay.cli.errors import OutputError, say
 from assay.cli.recording import Recording
 from assay.cli.values import FilePath, share
+from assay.report.kinds import FORMATS
 
 if TYPE_CHECKING:
     from assay.report import Document, Report
@@ -28,7 +29,6 @@ Function: TypeAlias = Callable[..., Any]
 Decorator: TypeAlias = Callable[[Function], Function]
 
 TERMINAL = "terminal"
-FORMATS = (TERMINAL, "json", "csv", "markdown", "latex", "html")
 _SUFFIXES = {
     ".json": "json",
     ".csv": "csv",

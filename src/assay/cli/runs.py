@@ -28,14 +28,11 @@ from assay.cli.reporting import (
     write,
 )
 from assay.cli.show import STORED_AS
+from assay.report.kinds import IMPORTED, KINDS
 
 if TYPE_CHECKING:
     from assay.store import Store
 
-KINDS = (
-    *("evaluation", "training", "threshold", "plan", "compare", "audit", "check", "gate"),
-    *("incidents", "monitor", "imported"),
-)
 GATES = ("pass", "fail", "undecided")
 
 EXAMPLES = (
@@ -83,7 +80,7 @@ def command() -> None:
     short_help="List runs, newest first.",
 )
 @_NAME
-@_filter("--kind", type=click.Choice(KINDS), help="Of this kind.")
+@_filter("--kind", type=click.Choice((*KINDS, IMPORTED)), help="Of this kind.")
 @_filter("--gate", type=click.Choice(GATES), help="Gates that came out so.")
 @_filter("--tag", metavar="TAG", help="With this tag.")
 @_filter("--search", metavar="WORDS", help="With these words in name, headline, note or id.")

@@ -14,7 +14,6 @@ from assay.cli import values
 from assay.cli.command import TYPED, Command, Option
 from assay.cli.reporting import (
     DEFAULT_LEVEL,
-    FORMATS,
     OUT,
     QUIET,
     STDOUT,
@@ -24,12 +23,11 @@ from assay.cli.reporting import (
     face_of,
 )
 from assay.errors import InputError
+from assay.report.kinds import FORMATS, FURTHER
 
 if TYPE_CHECKING:
     from assay.report import Document
 
-# Faces that only some documents have.
-FURTHER = ("junit", "card")
 STORED_AS = click.option(
     "--format",
     "face",

@@ -21,7 +21,8 @@ from assay.cli.provenance import Making
 from assay.cli.reading import named, read_part, reading_of, reading_only, within_memory
 from assay.cli.recipes import WithRecipes, heard, list_recipes, must_be_installed, setting
 from assay.cli.recording import Recording, recording, rows_of_training
-from assay.cli.reporting import FORMATS, LEVEL, QUIET, SEED, TERMINAL, Reporting
+from assay.cli.reporting import LEVEL, QUIET, SEED, TERMINAL, Reporting
+from assay.report.kinds import FORMATS
 
 if TYPE_CHECKING:
     from assay.learn.recipes import Recipe

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay.report.document import Document, document_of
-    from assay.report.faces import FORMATS, draw
+    from assay.report.faces import draw
+    from assay.report.kinds import FORMATS
     from assay.report.provenance import Provenance
     from assay.report.reference import measure_document, measures_document
     from assay.report.sections import Report
@@ -36,7 +37,7 @@ __all__ = [
 
 _HOMES = {
     "Document": "document",
-    "FORMATS": "faces",
+    "FORMATS": "kinds",
     "Provenance": "provenance",
     "Report": "sections",
     "document_of": "document",

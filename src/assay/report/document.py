@@ -9,47 +9,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from assay.errors import AssayError, InputError
 from assay.inference.fields import codec_of, restored
 from assay.inference.not_finite import settled, shortened, unsettled
+from assay.report.kinds import KINDS
 from assay.report.provenance import Provenance
 from assay.report.sections import Report
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Where numbers stand that JSON does not know: by their place, inf, -inf or nan.
 _ODD = "not_finite"
-
-
-class Kind(NamedTuple):
-    """A kind of document: its schema, the module and name of its result, and what draws it."""
-
-    schema: str
-    home: str
-    result: str
-    drawn_by: str
-
-    @property
-    def type(self) -> Any:
-        """The class of the result."""
-        return getattr(import_module(self.home), self.result)
-
-
-KINDS = {
-    "evaluation": Kind("assay.evaluation/1", "assay.evaluation.snapshot", "Snapshot", "evaluation"),
-    "threshold": Kind(
-        "assay.threshold/1", "assay.decisions.threshold.result", "Choice", "threshold"
-    ),
-    "plan": Kind("assay.plan/1", "assay.decisions.plan.result", "Plan", "plan"),
-    "compare": Kind(
-        "assay.compare/1", "assay.decisions.compare.comparison", "Comparison", "compare"
-    ),
-    "audit": Kind("assay.audit/1", "assay.decisions.audit.result", "Audit", "audit"),
-    "check": Kind("assay.check/1", "assay.learn.checks.result", "Check", "check"),
-    "gate": Kind("assay.gate/1", "assay.decisions.gate.result", "Gate", "gate"),
-    "training": Kind("assay.evaluation/1", "assay.learn.record", "Training", "training"),
-}
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from assay.errors import InputError
 from assay.report.document import Document, json_text
+from assay.report.kinds import FORMATS, FURTHER
 from assay.report.sections import Report
-
-FORMATS = ("terminal", "json", "csv", "markdown", "latex", "html")
-# Faces that only some documents have.
-FURTHER = ("junit", "card")
 
 
 def draw(

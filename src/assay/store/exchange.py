@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import StoreError
+from assay.report.kinds import IMPORTED
 from assay.report.names import visible
 from assay.store.content import Content, packed
 from assay.store.insertion import Prepared, checked_name, checked_tags
@@ -24,7 +25,6 @@ from assay.store.store import Store
 from assay.store.summary import summary_of, written
 
 SCHEMA = "assay.export/1"
-IMPORTED = "assay.imported/1"
 _ID = re.compile("[0-9a-z]{1,64}")
 _FIELDS = ("id", "name", "made", "note", "tags")
 # So many runs are added at once; if the process ends, those that were are kept.
@@ -171,7 +171,7 @@ def _of_mlflow(run: Mapping[str, Any], name: str | None) -> Prepared:
     ]
     made = datetime.fromtimestamp(run["start"] / 1000, UTC).isoformat()
     document = {
-        "schema": IMPORTED,
+        "schema": f"assay.{IMPORTED}/1",
         "source": {"name": f"MLflow run {run['id']}"},
         "provenance": {"made": made, "inputs": []},
         "headline": [f"{len(estimates)} metrics of MLflow run {run['name'] or run['id']}"],

@@ -15,9 +15,9 @@ from assay.inference import Estimate
 from assay.inference.significance import p_text
 from assay.measures.shown import DIFFERENCES
 from assay.report import Document
+from assay.report.kinds import IMPORTED
 from assay.report.sections import Cell, Column, Kind, Periods, Prose, Report, Section, Table
 from assay.store.comparing import Unpaired
-from assay.store.exchange import IMPORTED
 from assay.store.run import Page, Point, Run
 from assay.store.summary import Value, kind_of, summary_of
 from assay.store.trend import CHANGED, Step, Trend, estimate_of
@@ -36,7 +36,7 @@ NO_RUNS = (
 def drawn_again(run: Run) -> Document | Report:
     """The document of a run, of which every face can be drawn again."""
     plain = json.loads(run.document)
-    if kind_of(plain) != IMPORTED.partition(".")[2].partition("/")[0]:
+    if kind_of(plain) != IMPORTED:
         return Document.from_plain(plain)
     columns = (Column("metric"), Column("value", Kind.SHARE))
     rows = tuple((value.measure, _estimate(value)) for value in summary_of(run.document).values)

@@ -15,6 +15,7 @@ from starlette.routing import Route
 from assay.errors import AssayError
 from assay.measures.shown import MOVING
 from assay.report import Document, Report, document_of
+from assay.report.kinds import IMPORTED, KINDS
 from assay.store.comparing import Unpaired, compare_runs
 from assay.store.reports import drawn_again, runs_report, trend_report, unpaired_report
 from assay.web.drawings import MOST, SPARK, Course, course_of, overlaid
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from assay.store.run import Name, Run
 
 FILTERS = ("name", "kind", "tag", "gate", "search")
-KINDS = ("evaluation", "threshold", "compare", "gate", "audit", "check", "training", "plan")
 OUTCOMES = ("pass", "fail", "undecided")
 # Of so many names a list shows how they went.
 _SPARKS = 8
@@ -89,7 +89,7 @@ def _listed(request: Request, site: Site, store: Store) -> Response:
         given=given,
         names=names,
         sparks=[(name, _drawn_once(site, store, name)) for name in names[:_SPARKS]],
-        kinds=KINDS,
+        kinds=(*KINDS, IMPORTED),
         outcomes=OUTCOMES,
         tags=site.fresh("tags", _FRESH, store.tags),
         query=urlencode(given),
