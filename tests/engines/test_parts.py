@@ -232,7 +232,7 @@ def test_many_rows_between_cuts_are_counted_as_few_are(kind: Any) -> None:
 
 
 def test_scores_that_lie_far_apart_leave_the_counters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.tally.counters._ROOM", 1 << 20)
+    monkeypatch.setattr("assay.tally.patterns._ROOM", 1 << 20)
     generator = np.random.default_rng(6)
     score = (generator.normal(size=ROWS) * 10.0 ** generator.integers(-30, 30, ROWS)).astype("f4")
     columns = {"y_true": np.where(score > 1, "attack", "normal"), "y_score": score}

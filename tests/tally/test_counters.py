@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from assay.errors import ScoreError, TallyError
 from assay.tally import ScoreTally
-from assay.tally.counters import GridCounter, PatternCounter
+from assay.tally.counters import GridCounter
 from assay.tally.keeping import Grid
+from assay.tally.patterns import PatternCounter
 
 from .kinds import THREE, TWO
 
@@ -45,7 +46,7 @@ def test_patterns_count_as_rows_do(rows: list[tuple[float, int]], step: int) -> 
 
 @pytest.mark.parametrize("lot", [1000, 1 << 17])
 def test_counters_grow_when_they_are_full(lot: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.tally.counters._LOT", lot)
+    monkeypatch.setattr("assay.tally.patterns.LOT", lot)
     random = np.random.default_rng(8)
     scores = random.choice(np.array([0.25, 0.75, 1.0], np.float32), 200_000, p=[0.001, 0.199, 0.8])
     scores[:70_000] = random.random(70_000, dtype=np.float32)

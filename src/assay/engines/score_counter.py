@@ -15,8 +15,9 @@ from assay.sources.coded import Coded
 from assay.sources.thresholds import USUAL
 from assay.tally import LossSums, ScoreTally, Tally
 from assay.tally.by_name import SCORE, Names
-from assay.tally.counters import CutCounter, GridCounter, PatternCounter
+from assay.tally.counters import CutCounter, GridCounter
 from assay.tally.keeping import Cuts, Exact, Grid
+from assay.tally.patterns import PatternCounter
 from assay.tally.scores import extremes
 
 Array: TypeAlias = npt.NDArray[Any]
