@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 Reader: TypeAlias = Callable[[bytes, int, int], Iterator[Piece]]
 
 BATCH_ROWS = 1 << 16
-_CHUNK_BYTES = 1 << 24
+_CHUNK_BYTES = 1 << 22
 _PEEKED = 1 << 18
 _LAST_PORT = 65_535
 _CUT = (
