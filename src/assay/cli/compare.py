@@ -230,7 +230,7 @@ def command(
     if flips is not None and compared is not None and compared.matched is not None:
         from assay.cli.flips import write_flips
 
-        written = write_flips(flips, comparison, compared.matched)
+        written = write_flips(flips, comparison, compared.matched.rows)
         reporting.say(f"wrote {written:,} rows that flipped to {flips}")
     draw(comparison.plot, figures, reporting)
     matched = None if compared is None else compared.matched
