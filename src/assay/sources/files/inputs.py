@@ -24,7 +24,7 @@ from assay.sources.files.sql import DUCKDB, SQLITE
 Name: TypeAlias = str | os.PathLike[str]
 
 STDIN = "-"
-_STDIN_NAME = "standard input"
+STDIN_NAME = "standard input"
 
 
 @dataclass(frozen=True)
@@ -106,12 +106,12 @@ def without_query(given: str) -> str:
 
 def is_named(name: str, given: str) -> bool:
     """Whether a source of this name is what was given."""
-    return name == (_STDIN_NAME if given == STDIN else shown(given))
+    return name == (STDIN_NAME if given == STDIN else shown(given))
 
 
 def _sources(given: str, request: Request) -> Iterator[Source]:
     if given == STDIN:
-        yield Source(_STDIN_NAME, None)
+        yield Source(STDIN_NAME, None)
         return
     if is_address(given):
         address, query = parsed(given)
@@ -148,10 +148,11 @@ def _sources(given: str, request: Request) -> Iterator[Source]:
             keys = keys_of(match.parts[:-1], shown(given))
             yield Source(shown(str(match)), match, keys=keys)
     else:
-        raise _missing(path, given)
+        raise missing(path, given)
 
 
-def _missing(path: Path, given: str) -> InputError:
+def missing(path: Path, given: str) -> InputError:
+    """That there is no such file, and what may be meant."""
     if any(sign in given for sign in "*?["):
         return InputError(
             f"there is no file {shown(given)}. If that is a pattern, say glob= to expand it"
@@ -172,7 +173,7 @@ def _query(given: str, engine: str) -> Source:
         path = Path(rest[:cut])
         if path.is_file():
             return Source(shown(f"{engine}:{path}"), path, engine, rest[cut + 1 :])
-    raise _missing(Path(rest.partition("?")[0]), rest.partition("?")[0])
+    raise missing(Path(rest.partition("?")[0]), rest.partition("?")[0])
 
 
 def paths_of(inputs: Sequence[str], request: Request) -> tuple[Path, ...]:

@@ -64,7 +64,7 @@ def _pieces(
 ) -> Iterator[Piece]:
     line = row = 1
     while True:
-        text, used = _complete(window)
+        text, used = window.whole_lines()
         if len(window.text) - used > LONGEST and not window.final:
             raise InputError(f"{name}, line {line}: {TOO_LONG}. Is this the right file?")
         if text:
@@ -76,16 +76,6 @@ def _pieces(
         if window.final:
             return
         window.extend()
-
-
-def _complete(window: Window) -> tuple[bytes, int]:
-    """Whole lines, less the last line end; blank ones at the end wait, or end the file."""
-    text = window.text
-    used = len(text) if window.final else text.rfind(b"\n") + 1
-    whole = text[:used].rstrip(b"\r\n")
-    if not window.final:
-        used = text.find(b"\n", len(whole)) + 1 if whole else 0
-    return whole, used
 
 
 def _piece(

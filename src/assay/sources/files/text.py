@@ -191,3 +191,15 @@ class Window:
     def drop(self, used: int) -> None:
         """Let go of what was dealt with."""
         self.text = self.text[used:]
+
+    def whole_lines(self) -> tuple[bytes, int]:
+        """Whole lines less the last line end, and the bytes that they take.
+
+        Blank ones at the end wait for what follows them, or end the file.
+        """
+        text = self.text
+        used = len(text) if self.final else text.rfind(b"\n") + 1
+        whole = text[:used].rstrip(b"\r\n")
+        if not self.final:
+            used = text.find(b"\n", len(whole)) + 1 if whole else 0
+        return whole, used
