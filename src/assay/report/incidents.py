@@ -44,7 +44,9 @@ _MOST_ROWS = 200
 def report_of(found: Incidents) -> Report:
     """What a report says of incidents."""
     return Report(
-        title=f"Incidents in {name(found.source['name'])}" if found.source.get("name") else "Incidents",
+        title=f"Incidents in {name(found.source['name'])}"
+        if found.source.get("name")
+        else "Incidents",
         headline=tuple(_headline(found)),
         sections=tuple(_sections(found)),
         findings=found.findings,

@@ -65,7 +65,7 @@ class Cells:
     def zero(cls, form: Form, link: int = 0) -> Cells:
         """The table of nothing."""
         columns = {name: np.empty(0, _type(name)) for name in (*form.keys, *form.values)}
-        return cls(form, {name: () for name in form.named}, columns, link)
+        return cls(form, dict.fromkeys(form.named, ()), columns, link)
 
     @classmethod
     def of(
@@ -76,7 +76,9 @@ class Cells:
         link: int = 0,
     ) -> Cells:
         """Rows as they come; ``names`` are the texts of the keys that have such, each once."""
-        found = {name: np.asarray(columns[name], _type(name)) for name in (*form.keys, *form.values)}
+        found = {
+            name: np.asarray(columns[name], _type(name)) for name in (*form.keys, *form.values)
+        }
         texts = {name: tuple((names or {})[name]) for name in form.named}
         for name in form.named:
             order = sorted(range(len(texts[name])), key=texts[name].__getitem__)
@@ -156,8 +158,10 @@ class Cells:
         for name, column in columns.items():
             if column.dtype != _type(name) or column.ndim != 1:
                 raise ValueError(f"its column {name} is of another kind")
-            if name in names and len(column) and not 0 <= column.min() <= column.max() < len(
-                names[name]
+            if (
+                name in names
+                and len(column)
+                and not 0 <= column.min() <= column.max() < len(names[name])
             ):
                 raise ValueError(f"its {name} has no name")
             if name == "score" and not np.isfinite(column).all():
@@ -212,4 +216,5 @@ def _running_end(ends: Array, group: Array) -> Array:
     order = np.sort(ends)
     rank = np.searchsorted(order, ends)
     highest = np.maximum.accumulate(group * len(ends) + rank)
-    return order[highest - group * len(ends)]
+    found: Array = order[highest - group * len(ends)]
+    return found

@@ -1,4 +1,4 @@
-"""Incidents and alerts: what was raised for each incident, when first, and what was raised for none.
+"""Incidents and alerts: what was raised for each incident, when first, and what for none.
 
 Times are whole microseconds since 1970, in UTC.
 """
@@ -46,11 +46,11 @@ class IncidentTally:
     ``raised`` are the alerts of each incident by rule and score: how many, how many of them fit
     another incident too, and the first. ``daily`` are alerts, and false alarms among them, by day,
     rule and score. ``groups`` are false alarms of one key that follow each other within ``gap``, by
-    rule and score: where those do not matter, a false incident each. ``alarms`` are all alerts in such runs, whatever their key. ``seen`` is
-    what was observed of each incident, ``nearby`` its alerts up to a day from it, by which clocks
-    are compared. ``volume`` counts lines by day, ``observed`` are the times with no silence longer
-    than an hour. ``families`` tell the kind of an incident, where rows name it. Without ``scored``
-    every alert has the score 0.
+    rule and score: where those do not matter, a false incident each. ``alarms`` are all alerts in
+    such runs, whatever their key. ``seen`` is what was observed of each incident, ``nearby`` its
+    alerts up to a day from it, by which clocks are compared. ``volume`` counts lines by day,
+    ``observed`` are the times with no silence longer than an hour. ``families`` tell the kind of an
+    incident, where rows name it. Without ``scored`` every alert has the score 0.
 
     >>> tally = IncidentTally(gap=600 * SECOND)
     >>> (tally + tally).size
@@ -98,7 +98,9 @@ class IncidentTally:
                         f"incident {incident!r} is of the family {families[incident]!r} and of "
                         f"{family!r}; an incident has one family"
                     )
-        tables = {name: Cells.merge([getattr(part, name) for part in parts]) for name in FORMS}
+        tables: dict[str, Any] = {
+            name: Cells.merge([getattr(part, name) for part in parts]) for name in FORMS
+        }
         return replace(first, families=dict(sorted(families.items())), **tables)
 
     def __eq__(self, other: object) -> bool:
@@ -191,8 +193,6 @@ def incidents_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Inci
     return IncidentTally(gap=gap, scored=header["scored"], families=families, **tables)
 
 
-
-
 # -- rows into tables ------------------------------------------------------------------------------
 
 
@@ -210,9 +210,7 @@ class Alerts:
     key: tuple[Array, Sequence[str]] | None = None
     counts: Array | None = None
 
-    def cells(
-        self, rows: Array, numbers: Array, names: Sequence[str], gap: int
-    ) -> dict[str, Cells]:
+    def cells(self, rows: Array, numbers: Array, names: Sequence[str], gap: int) -> dict[str, Any]:
         """The tables of a tally; ``rows`` and ``numbers`` tell which alert is of which incident.
 
         An incident is a place in ``names``.
@@ -259,7 +257,7 @@ def seen_cells(
     return Cells.of(FORMS["seen"], columns, {"incident": names})
 
 
-def observed_cells(time: Array, counts: Array | None = None) -> dict[str, Cells]:
+def observed_cells(time: Array, counts: Array | None = None) -> dict[str, Any]:
     """How many lines there are by day, and which times they observe."""
     rows = np.ones(len(time), np.int64) if counts is None else counts
     return {

@@ -195,10 +195,14 @@ def coded(values: pl.Series) -> tuple[Array, list[str]]:
 
     texts = values.cast(pl.String).fill_null("")
     distinct = texts.unique(maintain_order=True)
-    places = texts.alias("text").to_frame().join(
-        pl.DataFrame({"text": distinct, "place": np.arange(len(distinct))}),
-        on="text",
-        how="left",
-        maintain_order="left",
+    places = (
+        texts.alias("text")
+        .to_frame()
+        .join(
+            pl.DataFrame({"text": distinct, "place": np.arange(len(distinct))}),
+            on="text",
+            how="left",
+            maintain_order="left",
+        )
     )
     return places["place"].to_numpy(), distinct.to_list()

@@ -147,9 +147,7 @@ def incidents(
     return found
 
 
-def _above(
-    tally: IncidentTally, scoring: Scoring | None, threshold: float | None
-) -> IncidentTally:
+def _above(tally: IncidentTally, scoring: Scoring | None, threshold: float | None) -> IncidentTally:
     """The alerts from a threshold on, which is one of the log."""
     if scoring is None or threshold is None:
         return tally
@@ -231,4 +229,3 @@ def _told(events: Any, sources: LogSources, names: Iterable[str]) -> Iterator[pl
     from assay.sources.files.request import refused_row
 
     sources.refused += [refused_row(each) for each in events.refused]
-

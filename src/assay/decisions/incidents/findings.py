@@ -227,4 +227,3 @@ def span(seconds: float) -> str:
             parts.append(f"{left // size}{unit}")
             left %= size
     return sign + "".join(parts[:2])
-

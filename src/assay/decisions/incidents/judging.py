@@ -99,9 +99,7 @@ def judged(
     )
 
 
-def _detections(
-    tally: IncidentTally, windows: tuple[Incident, ...] | None
-) -> Iterator[Detection]:
+def _detections(tally: IncidentTally, windows: tuple[Incident, ...] | None) -> Iterator[Detection]:
     alerts, seen = tally.first_alerts(), tally.seen
     lines = dict(zip(seen.texts("incident"), seen["rows"].tolist(), strict=True))
     rules = _found_by(tally)

@@ -23,7 +23,12 @@ Array: TypeAlias = npt.NDArray[Any]
 
 # Clocks and zones are off by so much at most.
 FARTHEST = DAY + 2 * 3600 * 1_000_000
-_OTHER_END = {"src_ip": "dst_ip", "dst_ip": "src_ip", "src_port": "dst_port", "dst_port": "src_port"}
+_OTHER_END = {
+    "src_ip": "dst_ip",
+    "dst_ip": "src_ip",
+    "src_port": "dst_port",
+    "dst_port": "src_port",
+}
 _MAPPED = 0xFFFF << 32
 
 
@@ -177,8 +182,10 @@ class Lines:
                 {"text": distinct[known], "place": np.arange(len(known))},
                 schema={"text": pl.String, "place": pl.Int64},
             )
-            joined = texts.alias("text").to_frame().join(
-                place, on="text", how="left", maintain_order="left"
+            joined = (
+                texts.alias("text")
+                .to_frame()
+                .join(place, on="text", how="left", maintain_order="left")
             )
             code = joined["place"].fill_null(len(known)).to_numpy()
             self._addresses[column] = code, numbers[:, 0].copy(), numbers[:, 1].copy()

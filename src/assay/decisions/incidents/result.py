@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from assay.decisions.incidents.schedule import iso, moment
+from assay.decisions.incidents.schedule import iso, moments
 from assay.errors import InputError, UnknownMeasure
 from assay.evaluation.findings import Finding
 from assay.evaluation.snapshot import Estimated
@@ -13,6 +13,7 @@ from assay.inference import Estimate
 from assay.inference.fields import Recorded, stored
 from assay.inference.not_finite import odd
 from assay.sources.files.request import RowSource
+from assay.sources.logs import Clock
 from assay.tally.incidents import SECOND
 
 # What is estimated; each is also asked for by this name, as incidents["incidents_detected"].
@@ -35,7 +36,7 @@ def _time_read(given: Any, at: str) -> int | None:
     if given is None:
         return None
     try:
-        return moment(given, None, at)
+        return moments([given], Clock(), "time", [at])[0]
     except InputError as wrong:
         raise odd(at, given, "a moment in UTC") from wrong
 

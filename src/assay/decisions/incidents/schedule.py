@@ -9,14 +9,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from assay.errors import EmptyInput, InputError
 from assay.sources.files.inputs import given_names
 from assay.sources.files.memory import Budget
 from assay.sources.files.read import opened_tables
 from assay.sources.files.request import Request
-from assay.tally.incidents import SECOND
+from assay.sources.logs import Clock
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 Ports: TypeAlias = tuple[int, int]
@@ -44,8 +43,6 @@ _SEVERAL = re.compile(r"[;|\s]+")
 _PORTS = re.compile(r"(\d{1,5})(?:-(\d{1,5}))?")
 _EMPTY = ("", "-")
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-# Numbers since 1970: seconds up to this size, then thousandths of the unit before.
-_UNITS = ((1e8, 1e11, SECOND), (1e11, 1e14, 1000), (1e14, 1e17, 1))
 
 
 @dataclass(frozen=True)
@@ -95,36 +92,26 @@ def read_schedule(
     """The schedule that a file (CSV, JSON lines, any table) or a list of mappings holds.
 
     Each needs an attack, its start and its end; a family, an id, addresses (CIDR, several with
-    blanks or ; between them), ports (80;443;1000-2000) and hosts are optional. A time without a zone
-    is refused unless ``timezone`` says which it is.
+    blanks or ; between them), ports (80;443;1000-2000) and hosts are optional. A time without a
+    zone is refused unless ``timezone`` says which it is.
 
     >>> attack = {"attack": "scan", "start": "2026-11-16T10:00:00Z", "end": "2026-11-16T10:05:00Z"}
     >>> read_schedule([attack]).incidents[0].attack
     'scan'
     """
-    zone = zone_of(timezone)
+    rows: list[tuple[str, Mapping[str, Any] | Incident]]
     if isinstance(given, str | os.PathLike):
         name, rows = str(given), list(_file_rows(given))
     else:
         name, rows = "the schedule", [(f"row {i}", row) for i, row in enumerate(given, 1)]
-    incidents: dict[str, Incident] = {}
-    columns: dict[str, None] = {}
-    for place, row in rows:
-        try:
-            incident = row if isinstance(row, Incident) else _incident(row, zone, len(incidents))
-        except InputError as wrong:
-            raise InputError(f"{name}, {place}: {wrong}") from wrong
-        if incident.id in incidents:
-            raise InputError(
-                f"{name}, {place}: the id {incident.id!r} was there before; each incident needs its "
-                f"own"
-            )
-        incidents[incident.id] = incident
-        columns |= dict.fromkeys(column for column in MATCHED if getattr(incident, column))
-    if not incidents:
+    if not rows:
         raise EmptyInput(f"{name}: there are no attacks in the schedule")
-    ordered = sorted(incidents.values(), key=lambda each: (each.start, each.end, each.id))
-    return Schedule(name, tuple(ordered), tuple(c for c in MATCHED if c in columns))
+    try:
+        found = _incidents(rows, Clock(timezone))
+    except InputError as wrong:
+        raise InputError(f"{name}, {wrong}") from wrong
+    columns = tuple(c for c in MATCHED if any(getattr(incident, c) for incident in found))
+    return Schedule(name, tuple(sorted(found, key=lambda i: (i.start, i.end, i.id))), columns)
 
 
 def _file_rows(given: str | os.PathLike[str]) -> Iterable[tuple[str, Mapping[str, Any]]]:
@@ -153,7 +140,38 @@ def _role(column: str) -> str | None:
     return next((role for role, names in ALIASES.items() if plain in (role, *names)), None)
 
 
-def _incident(row: Mapping[str, Any], zone: ZoneInfo | None, number: int) -> Incident:
+def _incidents(
+    rows: Sequence[tuple[str, Mapping[str, Any] | Incident]], clock: Clock
+) -> list[Incident]:
+    """The incidents of rows, each with its place; the first that is wrong is named."""
+    told = [row if isinstance(row, Incident) else _told(row, place) for place, row in rows]
+    read = [i for i, each in enumerate(told) if isinstance(each, dict)]
+    places = [rows[i][0] for i in read]
+    times = {
+        column: moments([told[i][column] for i in read], clock, column, places)  # type: ignore[index]
+        for column in ("start", "end")
+    }
+    starts, ends = (dict(zip(read, times[column], strict=True)) for column in ("start", "end"))
+    found: dict[str, Incident] = {}
+    for i, (place, each) in enumerate(zip((place for place, _ in rows), told, strict=True)):
+        try:
+            incident = (
+                each
+                if isinstance(each, Incident)
+                else _incident(each, str(i + 1), starts[i], ends[i])
+            )
+        except InputError as wrong:
+            raise InputError(f"{place}: {wrong}") from wrong
+        if incident.id in found:
+            raise InputError(
+                f"{place}: the id {incident.id!r} was there before; each incident needs its own"
+            )
+        found[incident.id] = incident
+    return list(found.values())
+
+
+def _told(row: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """What a row tells, by role; an attack without a window is refused."""
     values: dict[str, Any] = {}
     for column, value in row.items():
         role = _role(column)
@@ -161,20 +179,26 @@ def _incident(row: Mapping[str, Any], zone: ZoneInfo | None, number: int) -> Inc
         if role is None or empty:
             continue
         if role in values:
-            raise InputError(f"two columns tell the {role}; one of them is {column!r}. Keep one")
+            raise InputError(
+                f"{place}: two columns tell the {role}; one of them is {column!r}. Keep one"
+            )
         values[role] = value
     for role in _NEEDED:
         if role not in values:
-            told = values.get("attack", "an attack")
+            attack = repr(values["attack"]) if "attack" in values else "an attack"
             raise InputError(
-                f"{told!r} has no {role}: an attack counts by its window, from start to end. Give "
-                f"it, or leave the attack out"
+                f"{place}: {attack} has no {role}. An attack counts by its window, from start to "
+                f"end: give it, or leave the attack out"
             )
+    return values
+
+
+def _incident(values: Mapping[str, Any], number: str, start: int, end: int) -> Incident:
     return Incident(
-        id=str(values.get("id", number + 1)),
+        id=str(values.get("id", number)),
         attack=str(values["attack"]).strip(),
-        start=moment(values["start"], zone, "start"),
-        end=moment(values["end"], zone, "end"),
+        start=start,
+        end=end,
         family=str(values["family"]).strip() if "family" in values else None,
         src_ip=_networks(values, "src_ip"),
         dst_ip=_networks(values, "dst_ip"),
@@ -224,69 +248,20 @@ def _ports(values: Mapping[str, Any], role: str) -> tuple[Ports, ...]:
 # -- times -----------------------------------------------------------------------------------------
 
 
-def zone_of(name: str | None) -> ZoneInfo | None:
-    """A time zone by its name, as Europe/Berlin or UTC."""
-    if name is None:
-        return None
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as unknown:
-        raise InputError(
-            f"timezone={name!r} is no known time zone; give one such as UTC or Europe/Berlin"
-        ) from unknown
+def moments(values: Sequence[Any], clock: Clock, column: str, places: Sequence[str]) -> list[int]:
+    """Moments in microseconds since 1970; each needs a zone, its own or the one of the clock.
 
-
-def moment(value: Any, zone: ZoneInfo | None, column: str) -> int:
-    """A moment in microseconds since 1970; it needs a zone, its own or the one that is given.
-
-    >>> moment("2026-11-16T10:00:00+01:00", None, "start") == moment(1794819600, None, "start")
-    True
+    >>> moments(["2026-11-16T10:00:00+01:00", 1794819600], Clock(), "start", ["row 1", "row 2"])
+    [1794819600000000, 1794819600000000]
     """
-    if isinstance(value, dt.datetime):
-        found = value
-    else:
-        number = _number(value)
-        if number is not None:
-            for least, most, unit in _UNITS:
-                if least <= number < most:
-                    return round(number * unit)
-        try:
-            found = dt.datetime.fromisoformat(str(value).strip().replace(",", "."))
-        except ValueError:
-            found = None  # type: ignore[assignment]
-        if found is None or len(str(value).strip()) <= len("2026-11-16"):
-            raise InputError(
-                f"column {column!r}: found {value!r}, expected a moment such as "
-                f"2026-11-16T10:00:00Z, or seconds since 1970"
-            )
-    if found.tzinfo is None:
-        found = _placed(found, zone, column)
-    return (found - _EPOCH) // dt.timedelta(microseconds=1)
+    import polars as pl
 
-
-def _number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
-
-
-def _placed(found: dt.datetime, zone: ZoneInfo | None, column: str) -> dt.datetime:
-    """A time of the clock on the wall in its zone, where it tells one moment."""
-    if zone is None:
-        raise InputError(
-            f"column {column!r}: {found.isoformat()} has no time zone, so it may be hours off. "
-            f"Write it as {found.isoformat()}Z or with +01:00, or say which zone all have with "
-            f"timezone="
-        )
-    early, late = (found.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
-    if early.utcoffset() != late.utcoffset():
-        raise InputError(
-            f"column {column!r}: {found.isoformat()} is no single moment in {zone.key}, where "
-            f"clocks were changed then. Write it with its offset, as {early.isoformat()} or "
-            f"{late.isoformat()}"
-        )
-    return early
+    texts = [v.isoformat() if isinstance(v, dt.datetime) else str(v) for v in values]
+    found = clock.read(pl.Series(column, texts, dtype=pl.String), column)
+    for problem in found.problems:
+        at = int(problem.rows.argmax())
+        raise InputError(f"{places[at]}: {problem.why(at)}")
+    return [int(micros) for micros in found.micros.to_list()]
 
 
 def iso(moment: int) -> str:
@@ -302,5 +277,3 @@ def iso(moment: int) -> str:
 def day_of(day: int) -> str:
     """The date of a day that is counted from 1970."""
     return (dt.date(1970, 1, 1) + dt.timedelta(days=day)).isoformat()
-
-
