@@ -17,7 +17,7 @@ from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, judging, one_of_them
 from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
-from assay.cli.reading import files_or_none, named, reading_only, within_memory
+from assay.cli.reading import TEXT_OPTIONS, files_or_none, named, reading_only, within_memory
 from assay.cli.recording import must_keep_rows, recording, rows_of_models
 from assay.cli.reporting import TERMINAL, Reporting, reporting
 
@@ -76,7 +76,8 @@ _column = partial(click.option, cls=Option, section="Columns")
 @_column("--id", "id_column", metavar="COL", help="Names the rows: matches files, names flips.")
 @reading_only(
     *("label", "family", "count", "cluster"),
-    *("input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory"),
+    *TEXT_OPTIONS,
+    *("glob", "on_bad_row", "max_memory"),
 )
 @POSITIVE
 @NEGATIVE

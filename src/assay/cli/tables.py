@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import io
 import itertools
+import lzma
 import os
 import stat
 import sys
@@ -177,6 +179,10 @@ def _packer(packing: str) -> tuple[Callable[[bytes], bytes], Callable[[], bytes]
         packer = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)  # with the head of a gzip file
     elif packing == ".zst":
         packer = _zstd().ZstdCompressor()
+    elif packing == ".bz2":
+        packer = bz2.BZ2Compressor()
+    elif packing == ".xz":
+        packer = lzma.LZMACompressor()
     else:
         return bytes, bytes
     return packer.compress, packer.flush

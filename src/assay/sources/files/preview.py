@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from assay.errors import EmptyInput
-from assay.sources.files.column_roles import WELL_KNOWN
+from assay.sources.files.column_roles import WELL_KNOWN, well_known
 from assay.sources.files.inputs import sources
 from assay.sources.files.memory import Budget
 from assay.sources.files.read import opened
@@ -76,8 +76,8 @@ def preview(name: str, rows: int = 10) -> Preview:
 def _recognised(columns: tuple[str, ...]) -> dict[str, str]:
     """The one column with a well-known name of each role."""
     roles = {}
-    for role, names in WELL_KNOWN.items():
-        known = [column for column in columns if column.strip().casefold() in names]
+    for role in WELL_KNOWN:
+        known = well_known(columns, role)
         if len(known) == 1:
             roles[role] = known[0]
     return roles
