@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from assay.decisions.incidents.findings import span
+from assay.decisions.incidents.records import Detection
 from assay.decisions.incidents.result import (
     ALERTS_PER_INCIDENT,
     ATTACK,
@@ -16,7 +17,6 @@ from assay.decisions.incidents.result import (
     MEDIAN_DELAY,
     REAL_ALERTS,
     UNDER_ALARM,
-    Detection,
     Incidents,
 )
 from assay.decisions.incidents.schedule import iso

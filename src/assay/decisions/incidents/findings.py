@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.decisions.incidents.intervals import Stretches, expected_by_chance
-from assay.decisions.incidents.result import Detection, Observation, RuleRecord, Skew
+from assay.decisions.incidents.intervals import ALERTS_ALONE, expected_by_chance, unobserved
+from assay.decisions.incidents.ranges import Ranges
+from assay.decisions.incidents.records import Detection, Observation, RuleRecord, Skew
 from assay.decisions.incidents.schedule import Incident
 from assay.evaluation.findings import Finding
 from assay.evaluation.findings.finding import Code
@@ -90,16 +91,16 @@ def findings_of(
     match: tuple[str, ...],
     grace: int,
     observed: Observation,
-    stretches: Stretches,
+    ranges: Ranges,
     rules: tuple[RuleRecord, ...],
     skew: Skew,
 ) -> tuple[Finding, ...]:
     """All findings, in the order of their codes; ``windows`` are None for rows of a table."""
     found = [
-        *(_not_observed(incidents, observed, stretches) if windows is not None else ()),
+        *(_not_observed(tally, incidents, observed) if windows is not None else ()),
         *_shared(incidents),
         *_skewed(skew),
-        *(_by_time(tally, windows, grace, stretches) if windows and not match else ()),
+        *(_by_time(tally, windows, grace, ranges) if windows and not match else ()),
         *_never_right(rules),
         *_few(incidents),
         *_silences(observed),
@@ -108,16 +109,16 @@ def findings_of(
 
 
 def _not_observed(
-    incidents: tuple[Detection, ...], observed: Observation, stretches: Stretches
+    tally: IncidentTally, incidents: tuple[Detection, ...], observed: Observation
 ) -> Iterator[Finding]:
-    outside = [each for each in incidents if not stretches.touches(each.start, each.end)]
+    outside = [each for each in incidents if unobserved(tally, observed, each.start, each.end)]
     if outside:
         yield NOT_OBSERVED.found(
             f"{_named(outside)} lie{_s(outside)} where nothing was observed; of the other "
             f"{count(len(incidents) - len(outside))} incidents "
             f"{count(sum(each.detected for each in incidents))} were detected."
         )
-    if observed.basis != "events":
+    if observed.basis == ALERTS_ALONE:
         return
     silent = [each for each in incidents if not each.lines and each not in outside]
     if silent:
@@ -157,7 +158,7 @@ def _skewed(skew: Skew) -> Iterator[Finding]:
 
 
 def _by_time(
-    tally: IncidentTally, windows: tuple[Incident, ...], grace: int, observed: Stretches
+    tally: IncidentTally, windows: tuple[Incident, ...], grace: int, observed: Ranges
 ) -> Iterator[Finding]:
     expected = expected_by_chance(tally, windows, grace, observed)
     if expected >= _BY_CHANCE * len(windows):
@@ -189,7 +190,7 @@ def _few(incidents: tuple[Detection, ...]) -> Iterator[Finding]:
 
 
 def _silences(observed: Observation) -> Iterator[Finding]:
-    if observed.basis == "alerts":
+    if observed.basis == ALERTS_ALONE:
         yield ONLY_ALERTS.found(
             f"There are only alerts, so all time from the first to the last counts as observed: "
             f"{observed.days:.2f} days."

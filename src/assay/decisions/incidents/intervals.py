@@ -4,113 +4,84 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from assay.decisions.incidents.result import Observation, Skew
+from assay.decisions.incidents.ranges import Ranges
+from assay.decisions.incidents.records import Observation, Skew
 from assay.decisions.incidents.schedule import Incident
 from assay.tally.cells import END, START
 from assay.tally.incidents import DAY, SECOND, IncidentTally
 
-Array: TypeAlias = npt.NDArray[Any]
-
+# What tells which time was observed, where there are no other lines.
+ALERTS_ALONE = "alerts"
 # A skew is told where it detects so many incidents more, and as many at least.
 _MORE, _LEAST = 2, 3
 # What zones differ by.
 _ZONES = (3600 * SECOND, 900 * SECOND)
 
 
-@dataclass(frozen=True, eq=False)
-class Stretches:
-    """Stretches of time in their order, with something between any two."""
-
-    starts: Array
-    ends: Array
-
-    @classmethod
-    def of(cls, starts: Array, ends: Array) -> Stretches:
-        """Any stretches, joined where they touch or overlap."""
-        order = np.argsort(starts, kind="stable")
-        starts, reach = starts[order], np.maximum.accumulate(ends[order])
-        first = np.ones(len(starts), bool)
-        first[1:] = starts[1:] > reach[:-1]
-        at = np.flatnonzero(first)
-        last = np.append(at[1:], len(starts)) - 1 if len(at) else at
-        return cls(starts[at], reach[last])
-
-    @property
-    def length(self) -> int:
-        """How long they are together."""
-        return int((self.ends - self.starts).sum())
-
-    def overlap(self, other: Stretches) -> int:
-        """How long both are, together."""
-        return int(self._before(other.ends).sum() - self._before(other.starts).sum())
-
-    def touches(self, start: int, end: int) -> bool:
-        """Whether any of it lies between two times, both included."""
-        at = int(np.searchsorted(self.ends, start))
-        return at < len(self.starts) and bool(self.starts[at] <= end)
-
-    def by_day(self) -> dict[int, int]:
-        """How long they are on each day that they touch."""
-        if not len(self.starts):
-            return {}
-        days = np.arange(self.starts[0] // DAY, self.ends[-1] // DAY + 1)
-        lengths = self._before((days + 1) * DAY) - self._before(days * DAY)
-        return dict(zip(days.tolist(), lengths.tolist(), strict=True))
-
-    def _before(self, time: Array) -> Array:
-        """How much of it lies before each time."""
-        sums = np.concatenate([[0], np.cumsum(self.ends - self.starts)])
-        place = np.searchsorted(self.starts, time, side="right")
-        last = np.maximum(place - 1, 0)
-        beyond = np.minimum(time, self.ends[last]) - self.starts[last] if len(self.starts) else 0
-        return np.where(place > 0, sums[last] + beyond, 0)
-
-
-def observed_in(tally: IncidentTally) -> tuple[Observation, Stretches]:
+def observed_in(tally: IncidentTally) -> tuple[Observation, Ranges]:
     """Which time was observed: by lines of all kinds, or, of alerts alone, from first to last."""
-    runs = tally.observed
-    starts, ends = runs[START], runs[END]
+    starts, ends = tally.observed[START], tally.observed[END]
     only_alerts = int(tally.volume["rows"].sum()) == tally.alerts
-    stretches = Stretches(starts[:1], ends[-1:]) if only_alerts else Stretches(starts, ends)
-    if not len(starts):
-        return Observation(0.0, 0, 0, "alerts"), stretches
+    if only_alerts:
+        starts, ends = starts[:1], ends[-1:]
+    lasting = ends > starts
+    ranges = Ranges(starts[lasting], ends[lasting])
     found = Observation(
-        seconds=stretches.length / SECOND,
-        since=int(starts[0]),
-        until=int(ends[-1]),
-        basis="alerts" if only_alerts else "events",
-        silences=len(stretches.starts) - 1,
+        seconds=int(ranges.length.sum()) / SECOND,
+        since=int(starts[0]) if len(starts) else 0,
+        until=int(ends[-1]) if len(ends) else 0,
+        basis=ALERTS_ALONE if only_alerts else "events",
+        silences=max(len(starts) - 1, 0),
     )
-    return found, stretches
+    return found, ranges
 
 
-def under_alarm(tally: IncidentTally) -> Stretches:
+def unobserved(tally: IncidentTally, observed: Observation, start: int, end: int) -> bool:
+    """Whether no observed time lies between two moments, both included."""
+    if observed.basis == ALERTS_ALONE:
+        return end < observed.since or start > observed.until
+    starts, ends = tally.observed[START], tally.observed[END]
+    at = int(np.searchsorted(ends, start))
+    return at == len(starts) or bool(starts[at] > end)
+
+
+def seconds_by_day(ranges: Ranges) -> dict[int, float]:
+    """How many seconds of ranges lie in each day that they touch."""
+    if not len(ranges):
+        return {}
+    days = np.arange(ranges.start[0] // DAY, ranges.end[-1] // DAY + 1)
+    day, at = Ranges(days * DAY, (days + 1) * DAY).overlaps(ranges)
+    low = np.maximum(days[day] * DAY, ranges.start[at])
+    high = np.minimum((days[day] + 1) * DAY, ranges.end[at])
+    sums = np.zeros(len(days), np.int64)
+    np.add.at(sums, day, high - low)
+    return dict(zip(days.tolist(), (sums / SECOND).tolist(), strict=True))
+
+
+def under_alarm(tally: IncidentTally) -> Ranges:
     """When alarms were open: from each alert on, until none came for the length of the gap."""
     runs = tally.under_alarm
-    return Stretches.of(runs[START], runs[END] + tally.gap)
+    return Ranges.union(runs[START], runs[END] + max(tally.gap, 1))
 
 
 def expected_by_chance(
-    tally: IncidentTally, incidents: Sequence[Incident], grace: int, observed: Stretches
+    tally: IncidentTally, incidents: Sequence[Incident], grace: int, observed: Ranges
 ) -> float:
     """How many incidents would have a false alarm in their window, were it anywhere else.
 
     The share of observed times from which on a window of that length holds one.
     """
-    runs = tally.false_incidents
-    if not runs.size or not observed.length:
+    runs, length = tally.false_incidents, int(observed.length.sum())
+    if not runs.size or not length:
         return 0.0
     total = 0.0
     for incident in incidents:
         width = incident.end + grace - incident.start
-        total += Stretches.of(runs[START] - width, runs[END]).overlap(observed) / observed.length
-    return min(total, float(len(incidents)))
+        total += Ranges.union(runs[START] - width, runs[END] + 1).within(observed) / length
+    return total
 
 
 def estimated_skew(
@@ -133,9 +104,9 @@ def estimated_skew(
     edges: list[tuple[int, int]] = []
     for number in np.unique(runs["incident"]).tolist():
         own = runs["incident"] == number
-        shifts = Stretches.of(runs[START][own] - names[own, 1], runs[END][own] - names[own, 0])
-        edges += [(int(start), -1) for start in shifts.starts]
-        edges += [(int(end), 1) for end in shifts.ends]
+        shifts = Ranges.union(runs[START][own] - names[own, 1], runs[END][own] - names[own, 0] + 1)
+        edges += [(start, -1) for start in shifts.start.tolist()]
+        edges += [(end - 1, 1) for end in shifts.end.tolist()]
     best, without, low, high = _deepest(sorted(edges))
     if best < without + _MORE or best < _LEAST:
         return Skew(taken, 0.0, 0.0, 0.0, detected=without, detected_without=without)

@@ -12,10 +12,19 @@ import numpy.typing as npt
 
 from assay.decisions.incidents.findings import findings_of
 from assay.decisions.incidents.intervals import (
-    Stretches,
     estimated_skew,
     observed_in,
+    seconds_by_day,
     under_alarm,
+)
+from assay.decisions.incidents.ranges import Ranges
+from assay.decisions.incidents.records import (
+    Day,
+    DelayCurve,
+    Detection,
+    Observation,
+    RuleRecord,
+    Skew,
 )
 from assay.decisions.incidents.result import (
     ALERTS_PER_INCIDENT,
@@ -27,13 +36,7 @@ from assay.decisions.incidents.result import (
     MEDIAN_DELAY,
     REAL_ALERTS,
     UNDER_ALARM,
-    Day,
-    DelayCurve,
-    Detection,
     Incidents,
-    Observation,
-    RuleRecord,
-    Skew,
 )
 from assay.decisions.incidents.schedule import Incident, day_of
 from assay.evaluation.snapshot import Estimated, Slice
@@ -65,15 +68,15 @@ def judged(
     """The answer; without ``windows`` the rows of each incident tell when it was."""
     scheduled = None if windows is None else tuple(windows)
     incidents = tuple(_detections(tally, scheduled))
-    observed, stretches = observed_in(tally)
+    observed, ranges = observed_in(tally)
     rules = tuple(_rules(tally, observed, asked.level))
     skew = Skew(asked.skew / SECOND)
     if scheduled and asked.match:
         skew = estimated_skew(tally, scheduled, asked.grace, asked.skew)
     return Incidents(
         incidents=incidents,
-        estimates=tuple(_estimates(tally, incidents, asked, observed, stretches)),
-        days=tuple(_days(tally, stretches)),
+        estimates=tuple(_estimates(tally, incidents, asked, observed, ranges)),
+        days=tuple(_days(tally, ranges)),
         findings=findings_of(
             tally,
             incidents,
@@ -81,7 +84,7 @@ def judged(
             match=asked.match,
             grace=asked.grace,
             observed=observed,
-            stretches=stretches,
+            ranges=ranges,
             rules=rules,
             skew=skew,
         ),
@@ -144,7 +147,7 @@ def _estimates(
     incidents: tuple[Detection, ...],
     asked: Judging,
     observed: Observation,
-    stretches: Stretches,
+    ranges: Ranges,
 ) -> Iterator[Estimated]:
     def of(measure: str, estimate: Estimate, where: Slice | None = None) -> Estimated:
         return Estimated(measure, None, None, where, None, estimate)
@@ -156,7 +159,7 @@ def _estimates(
     groups = tally.false_incidents["alerts"]
     yield of(FALSE_ALARMS, rate_per_day(groups, observed, level))
     yield of(FALSE_INCIDENTS, rate_per_day(np.ones(len(groups)), observed, level))
-    yield of(UNDER_ALARM, _share_under_alarm(tally, stretches))
+    yield of(UNDER_ALARM, _share_under_alarm(tally, ranges))
     yield of(REAL_ALERTS, _real_alerts(tally))
     for column in (ATTACK, FAMILY):
         values = dict.fromkeys(getattr(each, column) for each in incidents)
@@ -225,10 +228,10 @@ def rate_per_day(sizes: Array, observed: Observation, level: float) -> Estimate:
     )
 
 
-def _share_under_alarm(tally: IncidentTally, observed: Stretches) -> Estimate:
-    if not observed.length:
+def _share_under_alarm(tally: IncidentTally, observed: Ranges) -> Estimate:
+    if not len(observed):
         return Estimate(math.nan, undefined="no time was observed")
-    share = under_alarm(tally).overlap(observed) / observed.length
+    share = under_alarm(tally).within(observed) / int(observed.length.sum())
     return Estimate(share, note="no interval: it is a share of the observed time")
 
 
@@ -241,7 +244,7 @@ def _real_alerts(tally: IncidentTally) -> Estimate:
 # -- days and rules --------------------------------------------------------------------------------
 
 
-def _days(tally: IncidentTally, observed: Stretches) -> Iterator[Day]:
+def _days(tally: IncidentTally, observed: Ranges) -> Iterator[Day]:
     """Every day from the first to the last line."""
     daily = tally.daily.without("score").without("rule")
     lines = dict(zip(tally.volume["day"].tolist(), tally.volume["rows"].tolist(), strict=True))
@@ -251,7 +254,7 @@ def _days(tally: IncidentTally, observed: Stretches) -> Iterator[Day]:
     false = dict(zip(daily["day"].tolist(), daily["false_alarms"].tolist(), strict=True))
     first, amounts = np.unique(tally.false_incidents[START] // DAY, return_counts=True)
     groups = dict(zip(first.tolist(), amounts.tolist(), strict=True))
-    seconds = observed.by_day()
+    seconds = seconds_by_day(observed)
     for day in range(min(lines), max(lines) + 1):
         yield Day(
             day=day_of(day),
@@ -259,7 +262,7 @@ def _days(tally: IncidentTally, observed: Stretches) -> Iterator[Day]:
             false_alarms=false.get(day, 0),
             false_incidents=groups.get(day, 0),
             lines=lines.get(day, 0),
-            observed_seconds=seconds.get(day, 0) / SECOND,
+            observed_seconds=seconds.get(day, 0.0),
         )
 
 
