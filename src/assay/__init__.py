@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from assay.decisions.compare import compare, compare_folds
     from assay.decisions.gate.from_files import gate_files
     from assay.decisions.gate.gate import gate
+    from assay.decisions.incidents import Incidents, incidents
     from assay.decisions.plan import Plan, plan
     from assay.decisions.threshold import Choice, choose_threshold, choose_threshold_files
     from assay.errors import AssayError
@@ -92,6 +93,7 @@ __all__ = [
     "Estimate",
     "Evaluation",
     "Gate",
+    "Incidents",
     "Jeffreys",
     "KeptRows",
     "MaxFar",
@@ -130,6 +132,7 @@ __all__ = [
     "gate",
     "gate_files",
     "holm",
+    "incidents",
     "mcnemar",
     "nadeau_bengio",
     "nemenyi",
@@ -151,6 +154,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     ),
     "assay.decisions.audit": ("Audit", "audit", "audit_files", "read_claims"),
     "assay.decisions.gate.from_files": ("gate_files",),
+    "assay.decisions.incidents": ("Incidents", "incidents"),
     "assay.decisions.plan": ("Plan", "plan"),
     "assay.decisions.threshold": ("Choice", "choose_threshold", "choose_threshold_files"),
     "assay.errors": ("AssayError",),

@@ -26,6 +26,7 @@ COMMANDS = (
     "compare",
     "gate",
     "audit",
+    "incidents",
     "data",
     "train",
     "predict",
