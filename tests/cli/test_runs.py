@@ -16,6 +16,7 @@ from assay.cli.app import run
 from assay.cli.runs import command
 from assay.report.schemas import schema_of
 from assay.store import Store
+from assay.store.comparing import threshold_of
 
 Cli = Callable[..., Any]
 
@@ -167,6 +168,49 @@ def test_a_gate_is_judged_against_a_run(cli: Cli, two: list[str]) -> None:
     assert one["value"] == pytest.approx(other["value"])
     assert one["method"] == "mover"
     assert one["high"] - one["low"] > 0.9 * (other["high"] - other["low"])
+
+
+@pytest.mark.parametrize("keep", [[], ["--keep-rows"]], ids=["by intervals", "row by row"])
+def test_a_gate_as_baseline_is_judged_at_its_own_threshold(
+    cli: Cli, two: list[str], keep: list[str]
+) -> None:
+    first = cli(
+        *GATE, "--rule", "new(roc_auc) >= 0.1", "--record", "a", "--threshold", "0.6", *keep
+    )
+    assert first.code == 0
+    with Store(read_only=True) as store:
+        document = json.loads(store.find("last").document)
+    jsonschema.validate(document, schema_of("assay.gate/1"))
+    assert document["threshold"] == 0.6
+    told = [
+        "gate",
+        "new.csv",
+        "--score",
+        "score",
+        "--baseline",
+        "last-passed",
+        "--store",
+        "assay.db",
+    ]
+    told += ["--rule", "new-old(recall) >= -0.01", "--threshold", "0.5", "--format", "json"]
+    (rule,) = json.loads(cli(*told).out)["rules"]
+    assert rule["thresholds"] == {"new": 0.5, "old": 0.6}
+    (rule,) = json.loads(cli(*told, "--baseline-threshold", "0.7").out)["rules"]
+    assert rule["thresholds"] == {"new": 0.5, "old": 0.7}
+
+
+def test_a_gate_of_an_older_version_has_the_threshold_of_its_rules(tmp_path: Path) -> None:
+    rule = {"rule": "new(recall) >= 0.1", "outcome": "pass", "value": 0.9, "low": 0.8, "high": 1}
+    rules = [{**rule, "at": "max-fpr=0.1", "thresholds": {"new": 0.9}}]
+    rules += [
+        {**rule, "at": None, "thresholds": {}},
+        {**rule, "at": None, "thresholds": {"new": 2}},
+    ]
+    document = {"schema": "assay.gate/1", "outcome": "pass", "rules": rules}
+    with Store(tmp_path / "runs.db") as store:
+        assert threshold_of(store.record(json.dumps(document), name="flows")) == 2.0
+        document["rules"] = rules[:2]
+        assert threshold_of(store.record(json.dumps(document), name="flows")) is None
 
 
 def test_a_gate_without_rows_is_a_baseline_by_its_tally(cli: Cli, two: list[str]) -> None:

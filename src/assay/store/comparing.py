@@ -224,9 +224,15 @@ def _said(rows: KeptRows, run: Run, model: str | None) -> tuple[str, Any]:
 
 
 def threshold_of(run: Run) -> float | None:
-    """Where a run flagged rows, if it says so."""
-    found = json.loads(run.document).get("threshold")
-    return float(found) if isinstance(found, int | float) else None
+    """Where a run flagged rows, if it says so; a gate may say it of its rules alone."""
+    plain = json.loads(run.document)
+    told = [plain.get("threshold")]
+    told += [
+        rule.get("thresholds", {}).get("new")
+        for rule in plain.get("rules", ())
+        if not rule.get("at")
+    ]
+    return next((float(at) for at in told if isinstance(at, int | float)), None)
 
 
 # -- unpaired --------------------------------------------------------------------------------------
