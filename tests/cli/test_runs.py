@@ -199,6 +199,39 @@ def test_a_gate_as_baseline_is_judged_at_its_own_threshold(
     assert rule["thresholds"] == {"new": 0.5, "old": 0.7}
 
 
+@pytest.mark.parametrize("told", [["--id", "flow"], []], ids=["row by row", "by intervals"])
+def test_an_alarm_that_is_none_in_the_baseline_is_refused(
+    cli: Cli, two: list[str], told: list[str]
+) -> None:
+    if not told:
+        assert cli("evaluate", "old.csv", "--record", "bare", "--quiet").code == 0
+    gate = ["gate", "new.csv", "--score", "score", "--rule", "new-old(recall) >= -0.01", *told]
+    run = ["--baseline", f"run:{two[0]}" if told else "last"]
+    found = cli(*gate, *run, "--positive", "normal")
+    assert found.code == 3
+    assert "the alarm is 'attack' in the old run and 'normal' in the new one" in found.err
+    assert "judge both with one --positive" in found.err
+    assert cli(*gate, *run, "--positive", "attack").code == 0
+    assert cli("evaluate", "new.csv", "--positive", "normal", "--record", "other").code == 0
+    found = cli("runs", "compare", two[0], "last")
+    assert found.code == 3
+    assert "the alarm is 'attack' in the old run and 'normal' in the new one" in found.err
+
+
+def test_all_labels_but_one_are_the_alarm_of_a_baseline_too(cli: Cli, tmp_path: Path) -> None:
+    kinds = ["dos", "scan", "normal", "normal"] * 30
+    for name, score in (("old", 0.6), ("new", 0.7)):
+        lines = [f"{label},{score if label != 'normal' else 0.1}" for label in kinds]
+        lines += ["normal,0.2"] * (name == "new")
+        Path(f"{name}.csv").write_text("label,score\n" + "\n".join(lines) + "\n")
+    told = ["--negative", "normal", "--record", "a", "--keep-rows", "--quiet"]
+    assert cli("evaluate", "old.csv", *told).code == 0
+    gate = ["gate", "new.csv", "--score", "score", "--rule", "new-old(recall) >= -0.1"]
+    found = cli(*gate, "--baseline", "last", "--negative", "normal", "--format", "json")
+    assert found.code == 0, found.err
+    assert json.loads(found.out)["positive"] == "not normal"
+
+
 def test_a_gate_of_an_older_version_has_the_threshold_of_its_rules(tmp_path: Path) -> None:
     rule = {"rule": "new(recall) >= 0.1", "outcome": "pass", "value": 0.9, "low": 0.8, "high": 1}
     rules = [{**rule, "at": "max-fpr=0.1", "thresholds": {"new": 0.9}}]

@@ -17,7 +17,14 @@ from assay.engines import resolve
 from assay.errors import InputError, StoreError
 from assay.inference.trend import unpaired_difference
 from assay.sources.coded import Labels
-from assay.store.comparing import NOT_KEPT, OTHER_ROWS, UNPAIRED, matched_rows, threshold_of
+from assay.store.comparing import (
+    NOT_KEPT,
+    OTHER_ROWS,
+    UNPAIRED,
+    matched_rows,
+    must_share_positive,
+    threshold_of,
+)
 from assay.store.rows import KeptRows
 from assay.store.run import Run
 from assay.tally import Resolved, Tally
@@ -53,28 +60,27 @@ def gate_against_run(
     if old_threshold is None:
         old_threshold = threshold_of(run)
     kept = run.rows()
-    if kept is not None:
-        old = _paired(kept, rows, run)
-        if old is not None:
-            found = gate(
-                **columns,
-                **old,
-                rules=rules,
-                threshold=threshold,
-                old_threshold=old_threshold,
-                **options,
-            )
-            return replace(
-                found, notes=(f"The baseline is run {run.id}, row by row.", *found.notes)
-            )
+    paired = None if kept is None else _paired(kept, rows, run)
+    if kept is not None and paired is not None:
+        judged = gate(
+            **columns,
+            **paired,
+            rules=rules,
+            threshold=threshold,
+            old_threshold=old_threshold,
+            **options,
+        )
+        must_share_positive(kept.positive, judged.positive)
+        told = f"The baseline is run {run.id}, row by row."
+        return replace(judged, notes=(told, *judged.notes))
     why = OTHER_ROWS if kept is not None else NOT_KEPT.format(runs=f"run {run.id}")
-    old = _of_rows(kept, run) if kept is not None else _of_tally(run)
+    old = _of_tally(run) if kept is None else _of_rows(kept, run, columns)
     return _apart(columns, old, rules, (threshold, old_threshold), why, options)
 
 
 def _paired(kept: KeptRows, rows: KeptRows, run: Run) -> Columns | None:
     """What the old model said of the new model's rows, in their order; None where rows differ."""
-    matched = matched_rows(kept, replace(rows, positive=kept.positive))
+    matched = matched_rows(kept, rows)
     if matched is None or not len(matched[0]) == len(kept) == len(rows):
         return None
     said = _said(matched[0], run)
@@ -88,12 +94,15 @@ def _said(rows: KeptRows, run: Run) -> Any:
     return found.get(NEW, next(iter(found.values())))
 
 
-def _of_rows(rows: KeptRows, run: Run) -> Columns:
+def _of_rows(rows: KeptRows, run: Run, new: Mapping[str, Any]) -> Columns:
+    """The rows that a run kept; which labels are the alarm is said as for the new model's rows."""
     said = _said(rows, run)
+    one = {"positive": rows.positive}
     return {
         "y_true": rows.truth,
         f"new{'_decision' if isinstance(said, Labels) else ''}": said,
-        "positive": rows.positive,
+        # All labels but one are no label, but a name for them.
+        **(one if rows.positive in rows.truth.names else {"negative": new.get("negative")}),
     }
 
 
@@ -141,6 +150,8 @@ def _apart(
     options = {**options, "level": judged.rule_level, "joint": False}
     at = thresholds[0] if thresholds[1] is None else thresholds[1]
     before = gate(**old, rules=of_old, threshold=at, **options) if of_old else None
+    if before is not None:
+        must_share_positive(before.positive, judged.positive)
     new_by_key = {_key(each.rule): each for each in judged.rules} if alone else {}
     old_by_key = {_key(each.rule): each for each in before.rules} if before else {}
     found: list[Judged] = []

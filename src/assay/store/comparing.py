@@ -125,6 +125,7 @@ def compare_runs(
     if matched is None:
         return _unpaired(old, new, names, OTHER_ROWS, **options)
     first, second, notes = matched
+    must_share_positive(first.positive, second.positive)
     said = [
         _said(kept, run, model)
         for kept, run, model in zip((first, second), (old, new), models, strict=True)
@@ -150,6 +151,15 @@ def compare_runs(
     return replace(comparison, notes=(paired, *notes[1:], *comparison.notes))
 
 
+def must_share_positive(old: str | None, new: str | None) -> None:
+    """Refuse to set what is the alarm in one run against what is not in the other."""
+    if old != new:
+        raise LabelError(
+            f"the alarm is {old!r} in the old run and {new!r} in the new one; judge both with one "
+            f"positive="
+        )
+
+
 def names_of(old: Run, new: Run) -> tuple[str, str]:
     """What two runs are called beside each other."""
     if old.id == new.id:
@@ -161,11 +171,6 @@ def names_of(old: Run, new: Run) -> tuple[str, str]:
 
 def matched_rows(old: KeptRows, new: KeptRows) -> tuple[KeptRows, KeptRows, tuple[str, ...]] | None:
     """The rows that both have, and how they were matched; None where there are none."""
-    if old.positive != new.positive:
-        raise LabelError(
-            f"the alarm is {old.positive!r} in one run and {new.positive!r} in the other; record "
-            f"both with one positive="
-        )
     if old.ids is None or new.ids is None:
         same = old.test_set == new.test_set
         return (old, new, ("their order",)) if same else None
@@ -242,6 +247,7 @@ def _unpaired(old: Run, new: Run, names: tuple[str, str], why: str, **options: A
     for option, value in options.items():
         if value is not None and option in ("at", "families"):
             raise MethodError(f"{option}= needs the rows of both runs, and {why}")
+    must_share_positive(*(json.loads(run.document).get("positive") for run in (old, new)))
     values = {run.id: summary_of(run.document) for run in (old, new)}
     level = values[new.id].level or DEFAULT_LEVEL
     estimates = [
