@@ -232,6 +232,25 @@ def test_all_labels_but_one_are_the_alarm_of_a_baseline_too(cli: Cli, tmp_path: 
     assert json.loads(found.out)["positive"] == "not normal"
 
 
+def test_a_gate_by_intervals_lists_each_rule_once_and_in_order(cli: Cli, tmp_path: Path) -> None:
+    table = "label,score,family\n" + "attack,0.9,dos\nattack,0.7,scan\nnormal,0.2,none\n" * 40
+    Path("a.csv").write_text(table)
+    assert cli("evaluate", "a.csv", "--record", "a", "--quiet").code == 0
+    rules = [
+        *("new(recall@family=dos) >= 0.8", "old(recall) >= 0.5", "new(recall@family=*) >= 0.5"),
+        *("new-old(recall) >= -0.1", "new(recall@family=dos) >= 0.5", "new(recall) >= 0.8"),
+        *("new-old(f1) >= -0.2", "new(recall) >= 0.8"),
+    ]
+    told = [word for rule in rules for word in ("--rule", rule)]
+    gate = ["gate", "a.csv", "--score", "score", "--family", "family", "--format", "json"]
+    found = cli(*gate, "--baseline", "last", *told)
+    assert found.code == 0, found.err
+    expanded = [*rules[:2], *(rules[2].replace("*", name) for name in ("dos", "scan")), *rules[3:]]
+    judged = json.loads(found.out)["rules"]
+    assert [rule["rule"] for rule in judged] == expanded
+    assert [rule["n"] for rule in judged] == [40, 80, 40, 40, 160, 40, 80, 240, 80]
+
+
 def test_a_gate_of_an_older_version_has_the_threshold_of_its_rules(tmp_path: Path) -> None:
     rule = {"rule": "new(recall) >= 0.1", "outcome": "pass", "value": 0.9, "low": 0.8, "high": 1}
     rules = [{**rule, "at": "max-fpr=0.1", "thresholds": {"new": 0.9}}]

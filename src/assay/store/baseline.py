@@ -152,22 +152,20 @@ def _apart(
     before = gate(**old, rules=of_old, threshold=at, **options) if of_old else None
     if before is not None:
         must_share_positive(before.positive, judged.positive)
-    new_by_key = {_key(each.rule): each for each in judged.rules} if alone else {}
-    old_by_key = {_key(each.rule): each for each in before.rules} if before else {}
+    # The rules were judged in their order, one of each family once a family.
+    every = sum(rule.every_family for rule in alone)
+    families = (len(judged.rules) - len(alone) + every) // every if every else 0
+    of_new, of_run = iter(judged.rules), iter(before.rules if before else ())
     found: list[Judged] = []
     for rule in rules:
+        new = [next(of_new) for _ in range(families if rule.every_family else rule.subject != OLD)]
         if rule.compares:
-            found.append(_difference(rule, new_by_key[_key(rule)], old_by_key[_key(rule)]))
+            found.append(_difference(rule, new[0], next(of_run)))
         elif rule.subject == OLD:
-            found.append(_as_old(rule, old_by_key[_key(rule)]))
+            found.append(_as_old(rule, next(of_run)))
         else:
-            # One of each family becomes several.
-            found += [each for each in judged.rules if _bare(each.rule) == _bare(rule)]
+            found += new
     return replace(judged, rules=tuple(found), notes=(UNPAIRED.format(why=why), *judged.notes))
-
-
-def _bare(rule: Rule) -> Rule:
-    return replace(rule, family=None, every_family=False, text="")
 
 
 def _alone(rule: Rule) -> Rule:
@@ -176,10 +174,6 @@ def _alone(rule: Rule) -> Rule:
     middle = (low + high) / 2 if math.isfinite(low + high) else 1.0
     asked = replace(rule, subject=NEW, operator=">=", bound=middle)
     return replace(asked, text=asked.canonical())
-
-
-def _key(rule: Rule) -> tuple[Any, ...]:
-    return (rule.written, rule.label, rule.average, rule.at, rule.base_rate, rule.volume)
 
 
 def _difference(rule: Rule, new: Judged, old: Judged) -> Judged:
