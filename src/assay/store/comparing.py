@@ -13,20 +13,20 @@ import numpy as np
 from assay.decisions import Comparison, compare
 from assay.errors import LabelError, MethodError, StoreError
 from assay.inference import Estimate, holm
+from assay.inference.estimation import DEFAULT_LEVEL
 from assay.inference.not_finite import finite
 from assay.inference.significance import p_text
 from assay.inference.trend import MOVER, unpaired_difference
 from assay.sources.coded import Labels
 from assay.store.rows import KeptRows
 from assay.store.run import Run
-from assay.store.summary import Value, summary_of
+from assay.store.summary import summary_of
 
 SCHEMA = "assay.unpaired/1"
 UNPAIRED = (
     "Unpaired, by both intervals alone: {why}. Between runs on the same rows that is cautious."
 )
 NOT_KEPT = "the rows of {runs} were not kept (--keep-rows keeps them)"
-DEFAULT_LEVEL = 0.95
 OTHER_ROWS = "they judged other rows"
 
 
@@ -55,22 +55,23 @@ class Unpaired:
     @property
     def sentences(self) -> tuple[str, ...]:
         """What it comes to."""
-        sure = [
-            each
-            for each in self.differences
-            if each.p_adjusted is not None and each.p_adjusted < 1 - self.level
-        ]
+        tested = [each for each in self.differences if each.p_adjusted is not None]
+        untested = [each.difference for each in self.differences if each.p_adjusted is None]
+        sure = [each for each in tested if (each.p_adjusted or 0) < 1 - self.level]
         old, new = self.names
         told = ", ".join(
             f"{each.measure} {each.difference} ({p_text(each.p_adjusted or 0)})"
             for each in sure[:5]
         )
         more = f" and {len(sure) - 5} more" if len(sure) > 5 else ""
-        first = f"No difference of {len(self.differences)} measures can be told from chance."
+        first = f"No difference of {len(tested)} measures can be told from chance."
         if sure:
             first = f"{new} differs from {old} beyond chance in {told}{more}."
-        adjusted = "p-values are adjusted for all measures by Holm."
-        return (f"{first} {adjusted}", UNPAIRED.format(why=self.why))
+        adjusted = " p-values are adjusted for all measures by Holm."
+        why = untested and (untested[0].undefined or untested[0].note)
+        rest = f" {len(untested)} could not be tested: {why}." if untested else ""
+        verdict = f"{first}{adjusted}{rest}" if tested else f"Nothing could be tested: {why}."
+        return (verdict, UNPAIRED.format(why=self.why))
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as the plain values of the contract."""
@@ -248,12 +249,8 @@ def _unpaired(old: Run, new: Run, names: tuple[str, str], why: str, **options: A
         if value is not None and option in ("at", "families"):
             raise MethodError(f"{option}= needs the rows of both runs, and {why}")
     must_share_positive(*(json.loads(run.document).get("positive") for run in (old, new)))
-    values = {run.id: summary_of(run.document) for run in (old, new)}
-    level = values[new.id].level or DEFAULT_LEVEL
-    estimates = [
-        {each.measure: _estimate(each, told.level or DEFAULT_LEVEL) for each in told.values}
-        for told in (values[old.id], values[new.id])
-    ]
+    told = [summary_of(run.document) for run in (old, new)]
+    estimates = [each.estimates for each in told]
     both = [measure for measure in estimates[0] if measure in estimates[1]]
     if not both:
         raise StoreError(f"runs {old.id} ({old.kind}) and {new.id} ({new.kind}) share no measure")
@@ -266,9 +263,4 @@ def _unpaired(old: Run, new: Run, names: tuple[str, str], why: str, **options: A
         each if math.isnan(each.p) else replace(each, p_adjusted=next(adjusted)) for each in found
     )
     same = old.test_set is not None and old.test_set == new.test_set
-    return Unpaired(names, differences, why, same, level)
-
-
-def _estimate(value: Value, level: float) -> Estimate:
-    ends = (math.nan if end is None else end for end in (value.low, value.high))
-    return Estimate(value.value, *ends, n=value.n or 0, level=level)
+    return Unpaired(names, differences, why, same, told[1].level or DEFAULT_LEVEL)
