@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.errors import InputError, StoreError, install_line
 from assay.sources.files.postgres import Address, parsed
-from assay.store.schema import NEWEST, STEPS, must_be_known
+from assay.store.schema import NEWEST, lacking, must_be_known
 
 # What the steps leave open.
 WORDS = {
@@ -79,15 +79,15 @@ class PostgresConnection:
                 f"open it once for writing, as --record does"
             )
         with self.writing():
-            # Another process may have been faster.
+            # Another process may have been faster, and newer.
             version = self._version()
+            statements = lacking(version, self.place)
             if not version:
                 self._connection.execute("CREATE SCHEMA IF NOT EXISTS assay")
                 self._connection.execute("CREATE TABLE store (version BIGINT NOT NULL)")
                 self._connection.execute("INSERT INTO store VALUES (0)")
-            for step in range(version, NEWEST):
-                for statement in STEPS[step]:
-                    self._connection.execute(statement.format(**WORDS).encode())
+            for statement in statements:
+                self._connection.execute(statement.format(**WORDS).encode())
             self._connection.execute("UPDATE store SET version = %s", (NEWEST,))
 
     def all(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

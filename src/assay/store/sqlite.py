@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import StoreError
-from assay.store.schema import NEWEST, STEPS, must_be_known
+from assay.store.schema import NEWEST, lacking, must_be_known
 
 # How long a writer waits for others.
 PATIENCE = 60.0
@@ -95,10 +95,9 @@ class SQLiteConnection:
             return
         self._patiently("PRAGMA journal_mode = WAL")
         with self.writing():
-            # Another process may have been faster.
-            for step in range(self._version(), NEWEST):
-                for statement in STEPS[step]:
-                    self._connection.execute(statement.format(**WORDS))
+            # Another process may have been faster, and newer.
+            for statement in lacking(self._version(), self.place):
+                self._connection.execute(statement.format(**WORDS))
             self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
             self._connection.execute(f"PRAGMA user_version = {NEWEST}")
 
