@@ -378,6 +378,16 @@ def test_runs_go_to_another_store_and_to_prometheus(cli: Cli, two: list[str]) ->
         == cli("runs", "--format", "json").out
     )
     assert cli("runs", "export", "--to", "openmetrics").out.endswith("# EOF\n")
+    with Store() as store:
+        sha256 = store.run(two[0]).contents["document"]
+        store._connection().all("UPDATE content SET data = ? WHERE sha256 = ?", (b"odd", sha256))
+    found = cli("runs", "export", "--to", "json", "--out", "rest.jsonl")
+    assert found.code == 3
+    assert "wrote 1 run to rest.jsonl (json)\n" in found.err
+    assert f"were left out: run {two[0]}: its document can't be read" in found.err
+    assert cli("runs", "import", "rest.jsonl", "--store", "c.db").err == (
+        "read 1 run from rest.jsonl\n"
+    )
 
 
 # -- mistakes --------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import json
 import re
 import sqlite3
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,8 +15,7 @@ import assay
 from assay.errors import StoreError
 from assay.report.schemas import schema_of
 from assay.store import KeptRows, Store
-from assay.store.exchange import exported, from_mlflow, imported, to_mlflow
-from assay.store.openmetrics import openmetrics
+from assay.store.exchange import Export, from_mlflow, imported, openmetrics, to_mlflow
 
 from . import documents
 
@@ -45,7 +45,7 @@ def whole(store: Store) -> list[object]:
 
 
 def test_an_export_comes_back_with_the_same_ids_and_bytes(store: Store, tmp_path: Path) -> None:
-    lines = list(exported(reversed(store.runs().runs)))
+    lines = list(Export(store.every()))
     with Store(tmp_path / "other.db") as other:
         assert imported(other, lines, "runs.jsonl") == (3, 0)
         assert whole(other) == whole(store)
@@ -68,11 +68,52 @@ def test_an_export_comes_back_with_the_same_ids_and_bytes(store: Store, tmp_path
 def test_an_export_that_was_changed_is_refused(
     store: Store, tmp_path: Path, old: str, new: str, reason: str
 ) -> None:
-    lines = [line.replace(old, new) for line in exported(store.runs().runs)]
+    lines = [line.replace(old, new) for line in Export(store.every())]
     with Store(tmp_path / "other.db") as other:
         with pytest.raises(StoreError, match=reason):
             imported(other, lines, "runs.jsonl")
         assert other.runs().runs == ()
+
+
+def damage(store: Store, sha256: str) -> None:
+    store._connection().all("UPDATE content SET data = ? WHERE sha256 = ?", (b"odd", sha256))
+
+
+def test_what_is_damaged_ends_no_export(store: Store, tmp_path: Path) -> None:
+    first, second, gate = store.every()
+    damage(store, first.contents["document"])
+    damage(store, gate.contents["document"])
+    export = Export(store.every())
+    lines = list(export)
+    assert export.written == 1
+    assert [said.partition(":")[0] for said in export.damaged] == [
+        f"run {first.id}",
+        f"run {gate.id}",
+    ]
+    with Store(tmp_path / "other.db") as other:
+        assert imported(other, lines, "runs.jsonl") == (1, 0)
+        (run,) = other.runs().runs
+        assert (run.id, run.document, run.rows() is not None) == (second.id, second.document, True)
+    damage(store, second.contents["rows"])
+    export = Export(store.every())
+    with Store(tmp_path / "third.db") as third:
+        assert imported(third, export, "runs.jsonl") == (1, 0)
+        (run,) = third.runs().runs
+        assert (run.has_tally, run.has_rows) == (True, False)
+    assert f"run {second.id}: its rows can't be read" in " ".join(export.damaged)
+
+
+def test_an_export_holds_a_run_at_a_time(store: Store) -> None:
+    """However many runs there are, what waits is no more than one page of the list."""
+    for i in range(700):
+        store.record(documents.small(i), name="many")
+    lines = iter(Export(store.every(name="many")))
+    tracemalloc.start()
+    number = sum(len(line) > 0 for line in lines)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert number == 1401
+    assert peak < 2_000_000
 
 
 # -- OpenMetrics -----------------------------------------------------------------------------------

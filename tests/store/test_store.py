@@ -326,6 +326,28 @@ def test_one_damaged_run_hides_no_other(store: Store) -> None:
     assert len(store.trend("flows", "recall").points) == 3
 
 
+def test_damaged_runs_leave_pages_whole(store: Store) -> None:
+    runs = [store.record(documents.small(i), name="flows") for i in range(9)]
+    connection = store._connection()
+    odd = [runs[i] for i in (8, 6, 5, 4, 0)]
+    for run in odd:
+        connection.all("UPDATE runs SET headline = CAST(? AS TEXT) WHERE id = ?", (b"\xff", run.id))
+    seen, damaged, before = [], 0, None
+    while True:
+        page = store.runs(limit=2, before=before)
+        seen += page.runs
+        damaged += page.damaged
+        if not page.more:
+            break
+        assert len(page.runs) == 2
+        before = page.runs[-1].id
+    assert [run.id for run in seen] == [runs[i].id for i in (7, 3, 2, 1)]
+    assert damaged == 5
+    told: list[str] = []
+    assert [run.id for run in store.every(damaged=told)] == [runs[i].id for i in (1, 2, 3, 7)]
+    assert len(told) == 5
+
+
 # -- PostgreSQL ------------------------------------------------------------------------------------
 
 

@@ -96,7 +96,7 @@ def test_runs_whose_intervals_are_unlike_are_compared_without_a_test(tmp_path: P
         tested = [each for each in like.differences if not math.isnan(each.p)]
         assert like.sentences[0].startswith(f"No difference of {len(tested)} measures can be told")
         assert len(tested) == len(like.differences) - 1
-        assert " 1 could not be tested: no interval" in like.sentences[0]
+        assert " 1 could not be tested (no interval" in like.sentences[0]
 
 
 def test_a_store_gives_the_newest_points_oldest_first(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ class Recording:
                     raise click.UsageError(f"{option} is of a run that is kept: say --record NAME")
             return
         from assay.store import Store, default_place
-        from assay.store.insertion import checked_name, checked_tags
+        from assay.store.tables import checked_name, checked_tags
 
         try:
             checked_name(self.name)

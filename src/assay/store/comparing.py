@@ -69,7 +69,7 @@ class Unpaired:
             first = f"{new} differs from {old} beyond chance in {told}{more}."
         adjusted = " p-values are adjusted for all measures by Holm."
         why = untested and (untested[0].undefined or untested[0].note)
-        rest = f" {len(untested)} could not be tested: {why}." if untested else ""
+        rest = f" {len(untested)} could not be tested ({why})." if untested else ""
         verdict = f"{first}{adjusted}{rest}" if tested else f"Nothing could be tested: {why}."
         return (verdict, UNPAIRED.format(why=self.why))
 
