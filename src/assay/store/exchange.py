@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -193,9 +194,10 @@ def _of_mlflow(run: Mapping[str, Any], name: str | None) -> Prepared:
     estimates = [
         {
             "measure": key,
-            "value": value,
-            "low": metrics.get(f"{key}_low"),
-            "high": metrics.get(f"{key}_high"),
+            "value": _finite(value),
+            "low": _finite(metrics.get(f"{key}_low")),
+            "high": _finite(metrics.get(f"{key}_high")),
+            **({} if math.isfinite(value) else {"undefined": f"MLflow has {value}"}),
         }
         for key, value in sorted(metrics.items())
         if not key.endswith(("_low", "_high")) or key.rpartition("_")[0] not in metrics
@@ -208,7 +210,7 @@ def _of_mlflow(run: Mapping[str, Any], name: str | None) -> Prepared:
         "headline": [f"{len(estimates)} metrics of MLflow run {run['name'] or run['id']}"],
         "estimates": estimates,
     }
-    text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     fields = {
         "id": run["id"][:12],
         "name": name or run["experiment"],
@@ -216,6 +218,15 @@ def _of_mlflow(run: Mapping[str, Any], name: str | None) -> Prepared:
         "tags": ["mlflow"],
     }
     return _run(fields, text, {"document": packed(text.encode())})
+
+
+def _finite(number: float | None) -> float | None:
+    return None if number is None or not math.isfinite(number) else number
+
+
+def _milliseconds(start: Any) -> int:
+    """When a run began; one that does not tell is older than all others."""
+    return int(start) if str(start).isdecimal() else 0
 
 
 def _of_folder(place: Path) -> Iterator[dict[str, Any]]:
@@ -237,7 +248,7 @@ def _of_folder(place: Path) -> Iterator[dict[str, Any]]:
             "id": told["run_id"],
             "name": told.get("run_name", ""),
             "experiment": experiment.get("name", "mlflow"),
-            "start": int(told.get("start_time", 0)),
+            "start": _milliseconds(told.get("start_time")),
             "metrics": metrics,
         }
 
@@ -269,15 +280,14 @@ def _of_database(place: Path) -> Iterator[dict[str, Any]]:
             ).fetchall()
             for id_, name, experiment, start in runs:
                 rows = connection.execute(
-                    "SELECT key, value FROM latest_metrics WHERE run_uuid = ? AND NOT is_nan",
-                    (id_,),
+                    "SELECT key, value, is_nan FROM latest_metrics WHERE run_uuid = ?", (id_,)
                 )
                 yield {
                     "id": id_,
                     "name": name,
                     "experiment": experiment,
-                    "start": start,
-                    "metrics": dict(rows.fetchall()),
+                    "start": _milliseconds(start),
+                    "metrics": {key: math.nan if is_nan else value for key, value, is_nan in rows},
                 }
     except sqlite3.Error as odd:
         raise StoreError(f"{place} is no database of MLflow: {odd}") from odd

@@ -137,7 +137,9 @@ def insert(
     contents: Mapping[str, Content],
     numbers: Mapping[str, int],
 ) -> int | None:
-    """Insert a run, inside a transaction; None where its id is there already."""
+    """Insert a run, inside a transaction; None, and nothing changed, where its id is known."""
+    if connection.all("SELECT 1 FROM runs WHERE id = ?", (run.id,)):
+        return None
     for content in contents.values():
         connection.all(
             "INSERT INTO content (sha256, size, packing, data) VALUES (?, ?, ?, ?) "
@@ -146,18 +148,14 @@ def insert(
         )
     hashes = hashes_of(contents)
     marks = ", ".join("?" * (len(COLUMNS) - 1))
-    inserted = connection.all(
-        f"INSERT INTO runs ({', '.join(COLUMNS[1:])}) VALUES ({marks}) "  # noqa: S608
-        f"ON CONFLICT (id) DO NOTHING RETURNING seq",
+    ((seq,),) = connection.all(
+        f"INSERT INTO runs ({', '.join(COLUMNS[1:])}) VALUES ({marks}) RETURNING seq",  # noqa: S608
         (
             *(run.id, run.name, run.kind, run.made, run.headline, run.gate, run.note),
             *(run.test_set, run.level),
             *(hashes.get(role) for role in ROLES),
         ),
     )
-    if not inserted:
-        return None
-    seq = int(inserted[0][0])
     tags = [(seq, tag) for tag in run.tags]
     connection.many("INSERT INTO tags (run, tag) VALUES (?, ?)", tags)
     connection.many(
@@ -167,7 +165,7 @@ def insert(
             for each in summary.values
         ],
     )
-    return seq
+    return int(seq)
 
 
 def pieces(values: list[Any]) -> Iterator[list[Any]]:
