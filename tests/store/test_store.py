@@ -84,10 +84,37 @@ def test_every_filter_keeps_what_it_names(store: Store) -> None:
     assert ids(search="100%") == {b.id}  # a percent sign is no wildcard
     assert ids(search="flow_") == set()
     assert ids(name="mail", gate="pass", search="fix") == {c.id}
+    assert ids(search="fail mail") == {b.id}
+    assert ids(search="lmai") == set()  # a word is found in one column
     assert store.find("last-passed").id == c.id
     assert store.find("last", name="flows").id == a.id
     with pytest.raises(StoreError, match="no gate that passed named 'flows'"):
         store.find("last-passed", name="flows")
+
+
+BEYOND_ASCII = (
+    ("Überprüft", "ÜBERPRÜFT"),
+    ("ΑΝΊΧΝΕΥΣΗ", "ανίχνευση"),
+    ("обнаружение ÇA", "ОБНАРУЖЕНИЕ ça"),
+    ("検出", "検出"),
+)
+
+
+@pytest.mark.parametrize(("note", "search"), BEYOND_ASCII)
+def test_words_of_any_alphabet_are_found_in_any_case(store: Store, note: str, search: str) -> None:
+    run = store.record(documents.small(0), name="flows", note=note)
+    store.record(documents.small(1), name="flows", note="x")
+    assert [each.id for each in store.runs(search=search).runs] == [run.id]
+
+
+def test_runs_are_counted_back_from_the_last(store: Store) -> None:
+    runs = [store.record(documents.small(i), name="flows") for i in range(3)]
+    assert [store.find(f"last~{i}").id for i in range(3)] == [run.id for run in runs[::-1]]
+    for far in ("3", "999999999999999999999", "9" * 5000):
+        with pytest.raises(
+            StoreError, match=r"has no run named 'flows' [\d,]+ before the last one"
+        ):
+            store.find(f"last~{far}", name="flows")
 
 
 def test_the_same_content_is_kept_once_and_goes_with_its_last_run(store: Store) -> None:
@@ -374,6 +401,9 @@ def test_both_databases_give_the_same_documents_to_the_byte(
                 store.record(text, name="flows", tags=["a", "b"], tally=tally, rows=rows)
             store.record(documents.gate("pass", headline=["PASS\0"]), name="mail")
             store.tag(store.find("last-passed").id, add=["c"])
+            for note, search in BEYOND_ASCII:
+                noted = store.note(store.find("last-passed").id, note)
+                assert [run.id for run in store.runs(search=search).runs] == [noted.id]
             store.delete(store.runs(name="flows", limit=1).runs[0].id)
             pages = [
                 store.runs(limit=5),

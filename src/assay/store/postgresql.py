@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -56,6 +57,16 @@ class PostgresConnection:
         except BaseException:
             self._connection.close()
             raise
+
+    @functools.cached_property
+    def _alphabet(self) -> str:
+        """The collation that knows letters of any alphabet, else that of the database."""
+        named = "SELECT 1 FROM pg_catalog.pg_collation WHERE collname = 'und-x-icu'"
+        return "und-x-icu" if self.all(named) else "default"
+
+    def in_small_letters(self, text: str, word: str) -> str:  # noqa: ARG002 - the same for all
+        """A text that is compared with a word."""
+        return f'lower(({text}) COLLATE "{self._alphabet}")'
 
     def _version(self) -> int:
         """The version of the tables; 0 where there are none."""

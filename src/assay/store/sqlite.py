@@ -63,6 +63,8 @@ class SQLiteConnection:
             raise
 
     def _prepare(self, *, read_only: bool) -> None:
+        # In place of SQLite's own, which knows the letters of English alone.
+        self._connection.create_function("lower", 1, str.lower, deterministic=True)
         self._connection.execute("PRAGMA foreign_keys = ON")
         if read_only:
             self._connection.execute("PRAGMA query_only = ON")
@@ -113,6 +115,10 @@ class SQLiteConnection:
                 time.sleep(0.01)
             else:
                 return
+
+    def in_small_letters(self, text: str, word: str) -> str:
+        """A text that is compared with a word: LIKE itself knows the letters of English alone."""
+        return f"({text})" if word.isascii() else f"lower({text})"
 
     def all(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Every row of a statement."""

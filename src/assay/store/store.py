@@ -198,7 +198,9 @@ class Store:
 
         ``search`` finds words in names, headlines, notes and ids.
         """
-        terms, values = filtered(name=name, kind=kind, gate=gate, tag=tag, search=search)
+        terms, values = filtered(
+            self._connection(), name=name, kind=kind, gate=gate, tag=tag, search=search
+        )
         if before is not None:
             terms.append(BEFORE)
             after = self.run(before)
@@ -223,7 +225,7 @@ class Store:
 
         What is wrong with a run that can't be read is added to ``damaged``.
         """
-        terms, values = filtered(name=name, tag=tag)
+        terms, values = filtered(self._connection(), name=name, tag=tag)
         for page in rows_where(
             self._connection(), terms, values, at_once=_TOGETHER, oldest_first=True
         ):
@@ -263,13 +265,21 @@ class Store:
         if word not in (LAST, LAST_PASSED) or (back and not back.isdecimal()):
             return self.run(text)
         gate = "pass" if word == LAST_PASSED else None
-        steps = int(back or 0)
-        page = self.runs(name=name, gate=gate, limit=steps + 1)
-        if len(page.runs) <= steps:
+        # No store has as many runs as 18 digits count.
+        steps = int(back[:18] or 0)
+        terms, values = filtered(self._connection(), name=name, gate=gate)
+        pages = rows_where(self._connection(), terms, values, at_once=min(steps + 1, _TOGETHER))
+        rows = (row.values for row in itertools.chain.from_iterable(pages))
+        whole = (row for row in rows if not isinstance(row, StoreError))
+        wanted = next(itertools.islice(whole, steps, None), None)
+        if wanted is None:
             of = "" if name is None else f" named {name!r}"
-            what = "gate that passed" if gate else "run"
-            raise StoreError(f"the store {self.place} has no {what}{of}; `assay runs` lists them")
-        return page.runs[steps]
+            what = f"{'gate that passed' if gate else 'run'}{of}"
+            back_to = f" {steps:,} before the last one" if steps else ""
+            raise StoreError(
+                f"the store {self.place} has no {what}{back_to}; `assay runs` lists them"
+            )
+        return next(self._made([wanted]))
 
     def _made(self, rows: Sequence[tuple[Any, ...]]) -> Iterator[Run]:
         return runs_of_rows(self._connection(), rows, self._content)

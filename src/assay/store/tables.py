@@ -185,23 +185,28 @@ _AFTER = "(made, seq) > (?, ?)"
 
 
 def filtered(
-    *, tag: str | None = None, search: str | None = None, **equal: str | None
+    connection: Connection,
+    *,
+    tag: str | None = None,
+    search: str | None = None,
+    **equal: str | None,
 ) -> tuple[list[str], list[Any]]:
     """The terms of filters, and their values."""
     terms = [f"{column} = ?" for column, wanted in equal.items() if wanted is not None]
     values: list[Any] = [wanted for wanted in equal.values() if wanted is not None]
     if tag is not None:
-        terms.append("seq IN (SELECT run FROM tags WHERE tag = ?)")
+        # The sign keeps the order of the index: the newest that have the tag are found at once.
+        terms.append("+seq IN (SELECT run FROM tags WHERE tag = ?)")
         values.append(tag)
     for word in (search or "").split():
-        columns = ("name", "headline", "note", "id")
-        terms.append("(" + " OR ".join(f"lower({c}) LIKE ? ESCAPE '!'" for c in columns) + ")")
-        values += [f"%{_escaped(word.lower())}%"] * len(columns)
+        terms.append(f"{connection.in_small_letters(_SEARCHED, word)} LIKE ? ESCAPE '!'")
+        escaped = word.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
+        values.append(f"%{escaped}%")
     return terms, values
 
 
-def _escaped(word: str) -> str:
-    return word.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+# A word has no blank in it, and so is found in one of them.
+_SEARCHED = "name || ' ' || headline || ' ' || note || ' ' || id"
 
 
 class Row(NamedTuple):
