@@ -152,6 +152,39 @@ def test_rows_without_ids_are_paired_by_their_order(cli: Cli, tmp_path: Path) ->
     assert plain["notes"][0].endswith("matched by their order.")
 
 
+def test_the_rows_that_are_kept_are_those_that_were_judged(cli: Cli) -> None:
+    lines = [
+        f"f{i},{('attack', 'normal')[i % 2]},{1 - i % 2},2026-11-{1 + i % 9:02}" for i in range(40)
+    ]
+    lines[3:5] = ["f3,normal,0.1,soon", "f4,attack,,2026-11-05"]  # no time, no score
+    Path("a.csv").write_text("flow,label,score,day\n" + "\n".join(lines) + "\n")
+    told = ["evaluate", "a.csv", "--time", "day", "--on-bad-row", "skip", "--id", "flow"]
+    found = cli(*told, "--record", "a", "--keep-rows", "--format", "json")
+    assert found.code == 0, found.err
+    with Store(read_only=True) as store:
+        rows = store.find("last").rows()
+    assert rows is not None
+    assert rows.ids == tuple(f"f{i}" for i in range(40) if i not in (3, 4))
+    source = json.loads(found.out)["source"]
+    assert (source["rows_used"], source["labels_sha256"]) == (38, rows.test_set)
+
+
+@pytest.mark.parametrize(
+    "command", [["evaluate"], ["threshold", "--max-fpr", "0.1", "--resamples", "20"]]
+)
+def test_rows_that_are_no_longer_the_same_are_not_kept(
+    cli: Cli, two: list[str], command: list[str]
+) -> None:
+    text = Path("new.csv").read_text()
+    Path("odd.csv").write_text(text.replace("f7,", ",", 1))
+    told = ["--record", "odd", "--keep-rows", "--id", "flow", "--on-bad-row", "skip"]
+    found = cli(*command, "odd.csv", *told)
+    assert found.code == 3
+    assert "the 599 rows to keep are not the 600 that were judged" in found.err
+    assert "rows lack what --id names. Judge again, or without --keep-rows" in found.err
+    assert json.loads(cli("runs", "--name", "odd", "--format", "json").out)["runs"] == []
+
+
 def test_a_gate_is_judged_against_a_run(cli: Cli, two: list[str]) -> None:
     rule = ["--rule", "new-old(recall) >= -0.01", "--score", "score", "--format", "json"]
     paired = cli("gate", "new.csv", "--baseline", f"run:{two[0]}", "--id", "flow", *rule)

@@ -62,6 +62,7 @@ _OPTIONS = {
     "port": "port",
     "token_file": "token-file",
     "public_url": "public-url",
+    "keep_rows": "keep-rows",
 }
 _ARGUMENT = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_OPTIONS)})=(?=(['\"\w+-]|\.\d)?)")
 # Arguments whose values are written without quotes.
