@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from assay.decisions.gate.from_files import gate_files
     from assay.decisions.gate.gate import gate
     from assay.decisions.plan import Plan, plan
+    from assay.decisions.sample import StratifiedSample, sample
     from assay.decisions.threshold import Choice, choose_threshold, choose_threshold_files
     from assay.errors import AssayError
     from assay.evaluation import (
@@ -49,11 +50,13 @@ if TYPE_CHECKING:
         DeLong,
         Delta,
         Estimate,
+        FayFeuer,
         Jeffreys,
         MaxFar,
         MaxFpr,
         Newcombe,
         Significance,
+        Tiwari,
         Wald,
         Wilson,
         benjamini_hochberg,
@@ -91,6 +94,7 @@ __all__ = [
     "Delta",
     "Estimate",
     "Evaluation",
+    "FayFeuer",
     "Gate",
     "Jeffreys",
     "KeptRows",
@@ -105,7 +109,9 @@ __all__ = [
     "RunningTally",
     "Significance",
     "Store",
+    "StratifiedSample",
     "Tally",
+    "Tiwari",
     "Unlabelled",
     "Wald",
     "Wilson",
@@ -136,6 +142,7 @@ __all__ = [
     "paired_t",
     "plan",
     "read_claims",
+    "sample",
     "scorer",
 ]
 
@@ -152,6 +159,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "assay.decisions.audit": ("Audit", "audit", "audit_files", "read_claims"),
     "assay.decisions.gate.from_files": ("gate_files",),
     "assay.decisions.plan": ("Plan", "plan"),
+    "assay.decisions.sample": ("StratifiedSample", "sample"),
     "assay.decisions.threshold": ("Choice", "choose_threshold", "choose_threshold_files"),
     "assay.errors": ("AssayError",),
     "assay.evaluation": (
@@ -175,11 +183,13 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "DeLong",
         "Delta",
         "Estimate",
+        "FayFeuer",
         "Jeffreys",
         "MaxFar",
         "MaxFpr",
         "Newcombe",
         "Significance",
+        "Tiwari",
         "Wald",
         "Wilson",
         "benjamini_hochberg",

@@ -60,6 +60,7 @@ _OPTIONS = {
     "old": "baseline",
     "old_threshold": "baseline-threshold",
     "port": "port",
+    "strata": "strata",
     "token_file": "token-file",
     "public_url": "public-url",
 }
