@@ -60,13 +60,16 @@ _OPTIONS = {
     "old": "baseline",
     "old_threshold": "baseline-threshold",
     "port": "port",
-    "strata": "strata",
+    **{name: name for name in ("strata", "weight", "cluster", "alerts")},
     "token_file": "token-file",
     "public_url": "public-url",
 }
 _ARGUMENT = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_OPTIONS)})=(?=(['\"\w+-]|\.\d)?)")
 # Arguments whose values are written without quotes.
-_WORDS = ("mode", "on_bad_row", "encoding", "max_memory", "input_format", "unlabelled")
+_WORDS = (
+    *("mode", "on_bad_row", "encoding", "max_memory", "input_format", "unlabelled"),
+    "allocation",
+)
 _WORD = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_WORDS)})=(?:'([^']*)'|\"([^\"]*)\")?")
 # The same where a column is spoken of.
 _COLUMNS = {

@@ -33,7 +33,7 @@ EXAMPLES = (
     ),
     (
         "scores that are chances of an attack",
-        "assay sample flows.csv --score score --labels 2000 --allocation optimal --out rows.parquet",
+        "assay sample flows.csv --score score --labels 2000 --allocation optimal --out a.parquet",
     ),
 )
 

@@ -305,10 +305,6 @@ def _strata(
                 f"them, strata=, and their weight="
             )
         return None
-    if isinstance(method, Bootstrap):
-        raise MethodError(
-            f"{method.name} draws rows as if there were no strata: leave interval= or strata= out"
-        )
     if tally.clusters is not None:
         raise MethodError(
             "rows that were drawn by strata are judged one by one: leave cluster= out"

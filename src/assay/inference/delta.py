@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from assay.inference.quantiles import check_level, normal, student
 from assay.inference.quantity import Quantity, squares_of, table_of
-from assay.inference.strata import FayFeuer, Strata
+from assay.inference.strata import Strata
 from assay.tally import ClusterTally, Confusion
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -176,8 +176,7 @@ def _unit(table: Floats, squares: Floats, strata: Strata | None) -> Floats:
     """How heavy a row of each cell is that is added."""
     if strata is None:
         return np.full_like(table, squares.sum() / table.sum())
-    heaviest = [strata.sum_of(row, FayFeuer).further for row in np.eye(len(table))[:, None]]
-    return np.broadcast_to(heaviest, table.shape)
+    return np.broadcast_to([strata.heaviest(i) for i in range(len(table))], table.shape)
 
 
 def _ends(

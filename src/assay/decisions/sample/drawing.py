@@ -9,7 +9,7 @@ where a column names them; without one a row's name is its place.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -124,14 +124,20 @@ def sample(
     if isinstance(rows, pl.LazyFrame):
         rows = rows.collect()
     if not isinstance(rows, pl.DataFrame):
-        rows = pl.DataFrame([polars_column(str(n), c) for n, c in columns_of(rows).items()])
+        columns = rows if isinstance(rows, Mapping) else columns_of(rows)
+        rows = pl.DataFrame([polars_column(str(name), each) for name, each in columns.items()])
     frame: pl.DataFrame = rows
     for column in (score, id):
         if column is not None and column not in frame.columns:
             raise InputError(f"there is no column {column!r}; there are {frame.columns}")
     piece = Piece(frame, range(1, frame.height + 1))
     reader = _Reader(wanted, stops=True)
-    return _drawn(wanted, lambda: iter((reader.checked(piece, "the frame"),)), {"name": "frame"})
+
+    def once() -> Iterator[Scored]:
+        reader.begin()
+        yield reader.checked(piece, "the frame")
+
+    return _drawn(wanted, once, {"name": "frame"})
 
 
 def sample_files(

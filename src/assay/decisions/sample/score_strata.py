@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.decisions.sample.allocation import (
+    FEWEST,
     allocated,
     borders,
     labels_of_alerts,
@@ -138,12 +139,19 @@ def _shared_out(
     wanted = sizes_of(allocation, sizes, chances)
     if labels >= sum(sizes):
         return list(sizes)
+    least = sum(min(size, FEWEST) for size in sizes)
+    if labels < least:
+        raise InputError(
+            f"{len(sizes)} strata take {least} labels at least, {FEWEST} each; found "
+            f"labels={labels}. Ask for more labels, or for fewer strata="
+        )
     on_alerts = labels_of_alerts(flagged, labels, alerts) if flagged else 0
     rest = sizes[1:] if flagged else sizes
     if not rest:
         return [labels]
-    # Labels that the other rows can't take go to the alerts.
-    on_alerts = max(on_alerts, labels - sum(rest)) if flagged else 0
+    # Labels that the other rows can't take go to the alerts, and those that they need come first.
+    most = labels - sum(min(size, FEWEST) for size in rest)
+    on_alerts = min(max(on_alerts, labels - sum(rest)), most) if flagged else 0
     found = allocated(rest, wanted[len(sizes) - len(rest) :], labels - on_alerts)
     return [on_alerts, *found] if flagged else found
 
