@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from assay.decisions.compare import compare, compare_folds
     from assay.decisions.gate.from_files import gate_files
     from assay.decisions.gate.gate import gate
+    from assay.decisions.incidents import Incidents, incidents
     from assay.decisions.plan import Plan, plan
     from assay.decisions.sample import StratifiedSample, sample
     from assay.decisions.threshold import Choice, choose_threshold, choose_threshold_files
@@ -96,6 +97,7 @@ __all__ = [
     "Evaluation",
     "FayFeuer",
     "Gate",
+    "Incidents",
     "Jeffreys",
     "KeptRows",
     "MaxFar",
@@ -136,6 +138,7 @@ __all__ = [
     "gate",
     "gate_files",
     "holm",
+    "incidents",
     "mcnemar",
     "nadeau_bengio",
     "nemenyi",
@@ -158,6 +161,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     ),
     "assay.decisions.audit": ("Audit", "audit", "audit_files", "read_claims"),
     "assay.decisions.gate.from_files": ("gate_files",),
+    "assay.decisions.incidents": ("Incidents", "incidents"),
     "assay.decisions.plan": ("Plan", "plan"),
     "assay.decisions.sample": ("StratifiedSample", "sample"),
     "assay.decisions.threshold": ("Choice", "choose_threshold", "choose_threshold_files"),

@@ -27,6 +27,7 @@ COMMANDS = (
     "compare",
     "gate",
     "audit",
+    "incidents",
     "data",
     "train",
     "predict",

@@ -38,7 +38,7 @@ NO_MEMORY = (
 _OPTIONS = {
     **{name: name for name in ("positive", "negative", "labels", "threshold", "volume", "level")},
     **{name: name for name in ("unknown", "label", "score", "decision", "probabilities")},
-    **{name: name for name in ("id", "glob", "matrix", "delimiter", "store")},
+    **{name: name for name in ("id", "matrix", "delimiter", "decimal", "sheet", "store")},
     "base_rate": "base-rate",
     "cost_fp": "cost-fp",
     "cost_fn": "cost-fn",
@@ -61,14 +61,24 @@ _OPTIONS = {
     "old_threshold": "baseline-threshold",
     "port": "port",
     **{name: name for name in ("strata", "weight", "cluster", "alerts")},
+    "year": "year",
     "token_file": "token-file",
     "public_url": "public-url",
 }
 _ARGUMENT = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_OPTIONS)})=(?=(['\"\w+-]|\.\d)?)")
+# Arguments that are options without a value.
+_FLAGS = {
+    "header=False": "--no-header",
+    "header=": "--no-header",
+    "glob=True": "--glob",
+    "glob=": "--glob",
+}
+_FLAG = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_FLAGS)})")
 # Arguments whose values are written without quotes.
 _WORDS = (
     *("mode", "on_bad_row", "encoding", "max_memory", "input_format", "unlabelled"),
     "allocation",
+    "timezone",
 )
 _WORD = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_WORDS)})=(?:'([^']*)'|\"([^\"]*)\")?")
 # The same where a column is spoken of.
@@ -161,7 +171,7 @@ def as_options(message: str) -> str:
         value = found[2] or found[3]
         return f"--{found[1].replace('_', '-')}{f' {value}' if value else ''}"
 
-    said = _ARGUMENT.sub(option, _WORD.sub(word, message))
+    said = _ARGUMENT.sub(option, _WORD.sub(word, _FLAG.sub(lambda m: _FLAGS[m[1]], message)))
     return _COLUMN.sub(lambda found: _COLUMNS[found[1]], said)
 
 

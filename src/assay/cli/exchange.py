@@ -66,6 +66,7 @@ _PAGE = 500
     help="Where MLflow keeps its runs.  [default: MLFLOW_TRACKING_URI]",
 )
 @click.option(
+    "-o",
     "--out",
     cls=Option,
     section="Export",

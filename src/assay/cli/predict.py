@@ -15,7 +15,7 @@ from assay.cli.command import Command, Option
 from assay.cli.errors import say
 from assay.cli.progress import Progress
 from assay.cli.provenance import must_not_replace
-from assay.cli.reading import named, reading_only, within_memory
+from assay.cli.reading import TEXT_OPTIONS, named, reading_only, within_memory
 from assay.cli.recipes import must_be_installed
 from assay.cli.reporting import QUIET, UNUSED_LEVEL, UNUSED_SEED
 from assay.cli.tables import CSV, TSV, harmless, target, write_table, writing
@@ -63,7 +63,7 @@ def _trusted(text: str) -> str:
 )
 @click.argument("model", type=values.InputPath())
 @click.argument("files", nargs=-1, required=True, metavar="DATA...")
-@reading_only("input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory")
+@reading_only(*TEXT_OPTIONS, "glob", "on_bad_row", "max_memory")
 @_writing(
     "--id",
     "id_",

@@ -110,6 +110,7 @@ FACE = _option(
     help="How it is written.  [default: by the suffix of --out, else terminal]",
 )
 OUT = _option(
+    "-o",
     "--out",
     type=FilePath(),
     help="Write to this file, whole or not at all, instead of standard output.",

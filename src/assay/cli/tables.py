@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import io
 import itertools
+import lzma
 import os
 import stat
 import sys
@@ -46,6 +48,7 @@ def writing(section: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         help="How it is written.  [default: by the suffix of --out, else csv]",
     )
     out = click.option(
+        "-o",
         "--out",
         cls=Option,
         section=section,
@@ -196,6 +199,10 @@ def _packer(packing: str) -> tuple[Callable[[bytes], bytes], Callable[[], bytes]
         packer = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)  # with the head of a gzip file
     elif packing == ".zst":
         packer = _zstd().ZstdCompressor()
+    elif packing == ".bz2":
+        packer = bz2.BZ2Compressor()
+    elif packing == ".xz":
+        packer = lzma.LZMACompressor()
     else:
         return bytes, bytes
     return packer.compress, packer.flush

@@ -178,3 +178,31 @@ def encoding(text: str) -> str:
         raise click.BadParameter(
             f"{text!r} is no known encoding; try utf-8, cp1252 or utf-16"
         ) from None
+
+
+def duration(text: str) -> float:
+    """A length of time in seconds, written 60s, 10m, 1h30m or -30s.
+
+    >>> duration("10m"), duration("-1.5s"), duration("1h30m")
+    (600.0, -1.5, 5400.0)
+    """
+    from assay.decisions.incidents.detecting import duration as microseconds
+
+    try:
+        return microseconds(text, "it") / 1e6
+    except InputError:
+        raise click.BadParameter(
+            f"{text!r} is no length of time; write 60s, 10m or 1h30m"
+        ) from None
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Names of columns with commas between them.
+
+    >>> names("src_ip, dst_ip")
+    ('src_ip', 'dst_ip')
+    """
+    found = tuple(part.strip() for part in text.split(","))
+    if not all(found) or len(set(found)) < len(found):
+        raise click.BadParameter(f"{text!r} is no list of columns, such as src_ip,dst_ip")
+    return found

@@ -39,5 +39,8 @@ KINDS = {
     "audit": Kind("assay.audit/1", "assay.decisions.audit.result", "Audit", "audit"),
     "check": Kind("assay.check/1", "assay.learn.checks.result", "Check", "check"),
     "gate": Kind("assay.gate/1", "assay.decisions.gate.result", "Gate", "gate"),
+    "incidents": Kind(
+        "assay.incidents/1", "assay.decisions.incidents.result", "Incidents", "incidents"
+    ),
     "training": Kind("assay.evaluation/1", "assay.learn.record", "Training", "training"),
 }

@@ -236,12 +236,8 @@ def _unpaired(old: Run, new: Run, names: tuple[str, str], why: str, **options: A
     for option, value in options.items():
         if value is not None and option in ("at", "families"):
             raise MethodError(f"{option}= needs the rows of both runs, and {why}")
-    values = {run.id: summary_of(run.document) for run in (old, new)}
-    level = values[new.id].level or DEFAULT_LEVEL
-    estimates = [
-        {each.measure: _estimate(each, told.level or DEFAULT_LEVEL) for each in told.values}
-        for told in (values[old.id], values[new.id])
-    ]
+    estimates = [estimates_of(run) for run in (old, new)]
+    level = new.level or DEFAULT_LEVEL
     both = [measure for measure in estimates[0] if measure in estimates[1]]
     if not both:
         raise StoreError(f"runs {old.id} ({old.kind}) and {new.id} ({new.kind}) share no measure")
@@ -255,6 +251,12 @@ def _unpaired(old: Run, new: Run, names: tuple[str, str], why: str, **options: A
     )
     same = old.test_set is not None and old.test_set == new.test_set
     return Unpaired(names, differences, why, same, level)
+
+
+def estimates_of(run: Run) -> dict[str, Estimate]:
+    """Every number of a run that can be followed or compared, by its name."""
+    level = run.level or DEFAULT_LEVEL
+    return {each.measure: _estimate(each, level) for each in summary_of(run.document).values}
 
 
 def _estimate(value: Value, level: float) -> Estimate:
