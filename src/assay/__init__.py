@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from assay.decisions.gate.gate import gate
     from assay.decisions.incidents import Incidents, incidents
     from assay.decisions.plan import Plan, plan
+    from assay.decisions.sample import StratifiedSample, sample
     from assay.decisions.threshold import Choice, choose_threshold, choose_threshold_files
     from assay.errors import AssayError
     from assay.evaluation import (
@@ -50,11 +51,13 @@ if TYPE_CHECKING:
         DeLong,
         Delta,
         Estimate,
+        FayFeuer,
         Jeffreys,
         MaxFar,
         MaxFpr,
         Newcombe,
         Significance,
+        Tiwari,
         Wald,
         Wilson,
         benjamini_hochberg,
@@ -92,6 +95,7 @@ __all__ = [
     "Delta",
     "Estimate",
     "Evaluation",
+    "FayFeuer",
     "Gate",
     "Incidents",
     "Jeffreys",
@@ -107,7 +111,9 @@ __all__ = [
     "RunningTally",
     "Significance",
     "Store",
+    "StratifiedSample",
     "Tally",
+    "Tiwari",
     "Unlabelled",
     "Wald",
     "Wilson",
@@ -139,6 +145,7 @@ __all__ = [
     "paired_t",
     "plan",
     "read_claims",
+    "sample",
     "scorer",
 ]
 
@@ -156,6 +163,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "assay.decisions.gate.from_files": ("gate_files",),
     "assay.decisions.incidents": ("Incidents", "incidents"),
     "assay.decisions.plan": ("Plan", "plan"),
+    "assay.decisions.sample": ("StratifiedSample", "sample"),
     "assay.decisions.threshold": ("Choice", "choose_threshold", "choose_threshold_files"),
     "assay.errors": ("AssayError",),
     "assay.evaluation": (
@@ -179,11 +187,13 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "DeLong",
         "Delta",
         "Estimate",
+        "FayFeuer",
         "Jeffreys",
         "MaxFar",
         "MaxFpr",
         "Newcombe",
         "Significance",
+        "Tiwari",
         "Wald",
         "Wilson",
         "benjamini_hochberg",

@@ -23,6 +23,7 @@ COMMANDS = (
     "evaluate",
     "threshold",
     "plan",
+    "sample",
     "compare",
     "gate",
     "audit",

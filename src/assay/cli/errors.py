@@ -60,6 +60,7 @@ _OPTIONS = {
     "old": "baseline",
     "old_threshold": "baseline-threshold",
     "port": "port",
+    **{name: name for name in ("strata", "weight", "cluster", "alerts")},
     "year": "year",
     "token_file": "token-file",
     "public_url": "public-url",
@@ -77,6 +78,7 @@ _FLAG = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_FLAGS)})")
 # Arguments whose values are written without quotes.
 _WORDS = (
     *("mode", "on_bad_row", "encoding", "max_memory", "input_format", "unlabelled"),
+    "allocation",
     "timezone",
 )
 _WORD = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_WORDS)})=(?:'([^']*)'|\"([^\"]*)\")?")

@@ -32,6 +32,7 @@ KINDS = {
         "assay.threshold/1", "assay.decisions.threshold.result", "Choice", "threshold"
     ),
     "plan": Kind("assay.plan/1", "assay.decisions.plan.result", "Plan", "plan"),
+    "sample": Kind("assay.sample/1", "assay.decisions.sample.result", "StratifiedSample", "sample"),
     "compare": Kind(
         "assay.compare/1", "assay.decisions.compare.comparison", "Comparison", "compare"
     ),

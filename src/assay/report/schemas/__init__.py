@@ -20,6 +20,7 @@ SCHEMAS = (
     "assay.measures/1",
     "assay.plan/1",
     "assay.runs/1",
+    "assay.sample/1",
     "assay.threshold/1",
     "assay.trend/1",
     "assay.unpaired/1",
