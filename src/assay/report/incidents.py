@@ -14,6 +14,7 @@ from assay.decisions.incidents.result import (
     FALSE_ALARMS,
     FALSE_INCIDENTS,
     FAMILY,
+    IN_TIME,
     MEDIAN_DELAY,
     REAL_ALERTS,
     UNDER_ALARM,
@@ -22,6 +23,8 @@ from assay.decisions.incidents.result import (
 from assay.decisions.incidents.schedule import iso
 from assay.evaluation.words import listed
 from assay.inference import Estimate
+from assay.report.incident_curves import pictured
+from assay.report.incident_curves import sections as curves
 from assay.report.names import name
 from assay.report.numbers import count, daily, percent
 from assay.report.sections import (
@@ -94,7 +97,7 @@ def _seconds(found: Estimate) -> str:
 
 
 def _sections(found: Incidents) -> Iterator[Section]:
-    yield Section("Incidents", (_incidents(found),), Tier.MAIN)
+    yield Section("Incidents", (pictured(_incidents(found), found),), Tier.MAIN)
     yield Section("Figures", (_figures(found),), Tier.MAIN)
     for column in (FAMILY, ATTACK):
         shares = found.of(column)
@@ -102,6 +105,7 @@ def _sections(found: Incidents) -> Iterator[Section]:
             yield Section(f"By {column}", (_by(column, shares),), Tier.MAIN)
     if found.rules:
         yield Section("Rules", tuple(_rules(found)), Tier.MAIN)
+    yield from curves(found)
     if found.days:
         yield Section("Days", (_days(found),), Tier.ADVANCED)
     yield Section("How it was counted", (Prose(" ".join(_counted(found))),), Tier.APPENDIX)
@@ -148,7 +152,7 @@ def _figures(found: Incidents) -> Table:
     columns = (Column("what"), Column("value"), Column("interval by", optional=True))
     rows: list[tuple[Cell, ...]] = []
     for each in found.estimates:
-        if each.slice is not None:
+        if each.slice is not None or each.measure in IN_TIME:
             continue
         estimate = each.estimate
         if each.measure == MEDIAN_DELAY:

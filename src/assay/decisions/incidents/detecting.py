@@ -92,6 +92,9 @@ def incidents(
     score: str | None = None,
     reversed_score: bool | None = None,
     threshold: float | None = None,
+    max_false_incidents: float | None = None,
+    max_delay: Duration | None = None,
+    confidence: float = 0.9,
     level: float = 0.95,
     on_bad_row: Literal["stop", "skip"] = "stop",
     progress: Progress = silent,
@@ -107,6 +110,10 @@ def incidents(
 
     ``skew`` is by how much the clock of the logs is ahead; ``"estimate"`` applies what they tell,
     else that is only said. ``timezone`` is that of times without a zone.
+
+    With a ``score`` the answer holds what every threshold of it would mean. ``max_false_incidents``
+    a day and ``max_delay``, the longest median time to detect, choose one: by this data, and, where
+    it can be had, such that it holds on new data with the ``confidence``.
     """
     asked = duration(grace, "grace"), duration(gap, "gap")
     for name, value in zip(("grace", "gap"), asked, strict=True):
@@ -119,6 +126,11 @@ def incidents(
     scoring = None if score is None else Scoring(score, reversed=low)
     if threshold is not None and scoring is None:
         raise InputError("threshold= is of a score; name its column with score=")
+    if scoring is None and not (max_false_incidents is None and max_delay is None):
+        raise InputError(
+            "max_false_incidents= and max_delay= choose a threshold of a score; name its column "
+            "with score="
+        )
     estimates = skew == ESTIMATE
     reading = LogReading(alerts, events, timezone, on_bad_row, progress)
 
@@ -126,11 +138,17 @@ def incidents(
         counter = LogCounter(matching, gap=asked[1], key=key, scoring=scoring, skew=shift)
         return reading.count(counter)
 
-    more = {"score": score, "reversed": low, "threshold": threshold}
+    more = {"score": score, "threshold": threshold}
+    wanted: dict[str, Any] = {
+        "reversed": low,
+        "max_false_incidents": max_false_incidents,
+        "max_delay": None if max_delay is None else duration(max_delay, "max_delay") / SECOND,
+        "confidence": confidence,
+    }
 
     def answer(shift: int) -> Incidents:
         tally, sources = counted(shift)
-        judging = Judging(matching.columns, tuple(key), directed, asked[0], shift, level)
+        judging = Judging(matching.columns, tuple(key), directed, asked[0], shift, level, **wanted)
         above = _above(tally, scoring, threshold)
         return judged(
             above,

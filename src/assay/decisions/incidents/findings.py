@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from assay.decisions.incidents.coverage import Coverage
 from assay.decisions.incidents.intervals import ALERTS_ALONE, expected_by_chance, unobserved
 from assay.decisions.incidents.ranges import Ranges
 from assay.decisions.incidents.records import Detection, Observation, RuleRecord, Skew
@@ -77,9 +78,17 @@ ONLY_ALERTS = Code(
     "Alerts alone do not tell when the sensor ran, and every rate a day rests on that.",
     "Give the other events too, as the connections of Zeek or the flows of Suricata.",
 )
+POINT_ADJUSTED = Code(
+    "I009",
+    "info",
+    "point-adjusted F1 flatters",
+    "It counts a whole incident as detected once any moment of it is under alarm, so that alarms "
+    "drawn at random get much of it; papers that quote it alone tell nothing.",
+    "Quote the incidents detected, the delays and the false incidents a day.",
+)
 CODES = (
     *(NOT_OBSERVED, SHARED_ALERTS, SKEWED_CLOCKS, BY_TIME_ALONE),
-    *(NEVER_RIGHT, FEW_INCIDENTS, SILENCES, ONLY_ALERTS),
+    *(NEVER_RIGHT, FEW_INCIDENTS, SILENCES, ONLY_ALERTS, POINT_ADJUSTED),
 )
 
 
@@ -94,6 +103,7 @@ def findings_of(
     ranges: Ranges,
     rules: tuple[RuleRecord, ...],
     skew: Skew,
+    coverage: Coverage | None = None,
 ) -> tuple[Finding, ...]:
     """All findings, in the order of their codes; ``windows`` are None for rows of a table."""
     found = [
@@ -104,8 +114,20 @@ def findings_of(
         *_never_right(rules),
         *_few(incidents),
         *_silences(observed),
+        *_flattered(coverage),
     ]
     return tuple(found)
+
+
+def _flattered(coverage: Coverage | None) -> Iterator[Finding]:
+    if coverage is None or not coverage.point_adjusted.alarm_rate:
+        return
+    adjusted = coverage.point_adjusted
+    yield POINT_ADJUSTED.found(
+        f"Point-adjusted F1 would be {adjusted.f1:.3f}, where F1 of seconds is "
+        f"{adjusted.unadjusted:.3f}; alarms drawn at random over as many seconds are expected to "
+        f"get {adjusted.random:.3f}."
+    )
 
 
 def _not_observed(

@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.decisions.incidents.constrained import OperatingChoice, choose_operating_point
+from assay.decisions.incidents.coverage import Coverage, coverage_of
 from assay.decisions.incidents.findings import findings_of
 from assay.decisions.incidents.intervals import (
     estimated_skew,
@@ -17,6 +19,7 @@ from assay.decisions.incidents.intervals import (
     seconds_by_day,
     under_alarm,
 )
+from assay.decisions.incidents.operating import OperatingCharacteristic, OperatingCurve
 from assay.decisions.incidents.ranges import Ranges
 from assay.decisions.incidents.records import (
     Day,
@@ -33,12 +36,15 @@ from assay.decisions.incidents.result import (
     FALSE_ALARMS,
     FALSE_INCIDENTS,
     FAMILY,
+    IN_TIME,
     MEDIAN_DELAY,
     REAL_ALERTS,
     UNDER_ALARM,
     Incidents,
 )
 from assay.decisions.incidents.schedule import Incident, day_of
+from assay.decisions.incidents.timeline import timeline_of
+from assay.errors import InputError
 from assay.evaluation.snapshot import Estimated, Slice
 from assay.inference import ClopperPearson, Estimate
 from assay.inference.survival import kaplan_meier
@@ -60,6 +66,15 @@ class Judging:
     grace: int = 0
     skew: int = 0
     level: float = 0.95
+    reversed: bool = False
+    max_false_incidents: float | None = None
+    max_delay: float | None = None
+    confidence: float = 0.9
+
+    @property
+    def constrained(self) -> bool:
+        """Whether a threshold is asked for."""
+        return self.max_false_incidents is not None or self.max_delay is not None
 
 
 def judged(
@@ -73,9 +88,15 @@ def judged(
     skew = Skew(asked.skew / SECOND)
     if scheduled and asked.match:
         skew = estimated_skew(tally, scheduled, asked.grace, asked.skew)
+    windows_only = [(each.start, each.end) for each in incidents]
+    coverage = coverage_of(tally, windows_only)
+    operating, choice = _operating(tally, incidents, asked, observed)
     return Incidents(
         incidents=incidents,
-        estimates=tuple(_estimates(tally, incidents, asked, observed, ranges)),
+        estimates=(
+            *_estimates(tally, incidents, asked, observed, ranges),
+            *_covering(coverage),
+        ),
         days=tuple(_days(tally, ranges)),
         findings=findings_of(
             tally,
@@ -87,10 +108,14 @@ def judged(
             ranges=ranges,
             rules=rules,
             skew=skew,
+            coverage=coverage,
         ),
         rules=rules,
         observed=observed,
         delays=_delays(incidents, asked),
+        timeline=timeline_of(tally, windows_only),
+        operating=operating,
+        choice=choice,
         skew=skew,
         match=asked.match,
         key=asked.key,
@@ -98,8 +123,54 @@ def judged(
         grace=asked.grace / SECOND,
         gap=tally.gap / SECOND,
         level=asked.level,
+        reversed=asked.reversed,
         **more,
     )
+
+
+def _operating(
+    tally: IncidentTally,
+    incidents: tuple[Detection, ...],
+    asked: Judging,
+    observed: Observation,
+) -> tuple[OperatingCurve | None, OperatingChoice | None]:
+    """What every threshold of the score would mean, and the one that keeps what was asked."""
+    if not tally.scored or not observed.seconds:
+        if asked.constrained:
+            raise InputError(
+                "a threshold is chosen over a score of alerts, and by the days that were observed; "
+                "name its column with score=, and give logs of some length"
+            )
+        return None, None
+    windows = [(each.id, each.start, each.end) for each in incidents]
+    found = OperatingCharacteristic.of(tally, windows, days=observed.days, grace=asked.grace)
+    choice = None
+    if asked.constrained:
+        choice = choose_operating_point(
+            found,
+            max_false_incidents=asked.max_false_incidents,
+            max_delay=asked.max_delay,
+            confidence=asked.confidence,
+        )
+    if asked.reversed:
+        return found.curve.turned(), choice and choice.turned()
+    return found.curve, choice
+
+
+def _covering(coverage: Coverage | None) -> Iterator[Estimated]:
+    """Measures that know time alone."""
+    if coverage is None:
+        return
+    adjusted = coverage.point_adjusted
+    values = (
+        *(coverage.ranges.precision, coverage.ranges.recall),
+        *(coverage.affiliation.precision, coverage.affiliation.recall),
+        *(adjusted.f1, adjusted.random),
+    )
+    for measure, value in zip(IN_TIME, values, strict=True):
+        reason = "there are no alerts" if math.isnan(value) else None
+        estimate = Estimate(value, undefined=reason, note="no interval: it knows time alone")
+        yield Estimated(measure, None, None, None, None, estimate)
 
 
 def _detections(tally: IncidentTally, windows: tuple[Incident, ...] | None) -> Iterator[Detection]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from assay.decisions.incidents.constrained import OperatingChoice
+from assay.decisions.incidents.operating import OperatingCurve
+from assay.decisions.incidents.plotting import IncidentPlots
 from assay.decisions.incidents.records import (
     Day,
     DelayCurve,
@@ -13,6 +16,7 @@ from assay.decisions.incidents.records import (
     RuleRecord,
     Skew,
 )
+from assay.decisions.incidents.timeline import Timeline
 from assay.errors import UnknownMeasure
 from assay.evaluation.findings import Finding
 from assay.evaluation.snapshot import Estimated
@@ -28,6 +32,14 @@ FALSE_ALARMS = "false_alarms_per_day"
 FALSE_INCIDENTS = "false_incidents_per_day"
 UNDER_ALARM = "share_under_alarm"
 REAL_ALERTS = "real_alerts"
+RANGE_PRECISION, RANGE_RECALL = "range_precision", "range_recall"
+AFFILIATION_PRECISION, AFFILIATION_RECALL = "affiliation_precision", "affiliation_recall"
+POINT_ADJUSTED, POINT_ADJUSTED_RANDOM = "point_adjusted_f1", "point_adjusted_f1_at_random"
+# Those that know time alone; they have no interval.
+IN_TIME = (
+    *(RANGE_PRECISION, RANGE_RECALL, AFFILIATION_PRECISION, AFFILIATION_RECALL),
+    *(POINT_ADJUSTED, POINT_ADJUSTED_RANDOM),
+)
 # By what estimates are sliced.
 ATTACK, FAMILY, RULE = "attack", "family", "rule"
 
@@ -38,7 +50,9 @@ class Incidents(Recorded):
 
     ``match`` are the columns that had to fit, ``key`` those by which false alarms that follow each
     other within ``gap`` seconds are one false incident. ``score`` is the column that ranks alerts,
-    of which a low number is the more suspicious where it is ``reversed``.
+    of which a low number is the more suspicious where it is ``reversed``. ``timeline`` is what a
+    picture shows, ``operating`` what every threshold of the score would mean, and ``choice`` the
+    threshold that keeps what was asked.
     """
 
     SCHEMA: ClassVar[str] = "assay.incidents/1"
@@ -54,6 +68,9 @@ class Incidents(Recorded):
     rules: tuple[RuleRecord, ...] = ()
     observed: Observation | None = None
     delays: DelayCurve | None = None
+    timeline: Timeline | None = None
+    operating: OperatingCurve | None = None
+    choice: OperatingChoice | None = None
     skew: Skew = field(default_factory=Skew)
     match: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
@@ -91,6 +108,11 @@ class Incidents(Recorded):
     def false_incidents(self) -> int:
         """How many groups of false alarms there were."""
         return sum(day.false_incidents for day in self.days)
+
+    @property
+    def plot(self) -> IncidentPlots:
+        """Figures by matplotlib: ``found.plot.timeline()``; needs the extra ``plot``."""
+        return IncidentPlots(self)
 
     def __getitem__(self, name: str) -> Estimate:
         """An estimate over all incidents, as ``incidents["false_incidents_per_day"]``."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from assay.inference import Estimate
+from assay.plots.incidents import LINEAR
 from assay.report.html.scales import Frame, Scale, around
 from assay.report.sections import Course, Kind, Periods, StepCurve
 
@@ -101,10 +102,6 @@ def _drawn_measure(course: Periods, column: int) -> Drawn | None:
     )
 
 
-# Above this a scale from 0 on is logarithmic, as log(1 + x).
-_LINEAR = 20.0
-
-
 def drawn_steps(curve: StepCurve) -> Drawn | None:
     """A curve in steps with its band; None where no two of its points differ."""
     points = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if math.isfinite(x + y)]
@@ -112,7 +109,7 @@ def drawn_steps(curve: StepCurve) -> Drawn | None:
         return None
     name, value = curve.axes
     far = max(x for x, _ in points)
-    bent = math.log1p if far > _LINEAR else float
+    bent = math.log1p if far > LINEAR else float
     across = (
         Scale(bent(0.0), bent(far)) if bent is math.log1p else around([0.0, far], (0, math.inf))
     )
