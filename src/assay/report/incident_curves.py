@@ -174,6 +174,7 @@ def _operating(found: Incidents, curve: OperatingCurve) -> Iterator[Block]:
         x=curve.false_incidents_per_day,
         y=tuple(float(detected) for detected in curve.detected),
         marks=tuple(_marks(found, delay=False)),
+        highest=float(curve.total),
     )
     late = [p for p in points if p.median_delay is not None]
     if len(late) > 1:

@@ -23,7 +23,7 @@ class Drawn:
     """Lines in units of the drawing: the first is the one to follow, the others are around it.
 
     ``bars`` are the intervals of the first, ``dots`` its points, and ``spread`` the band around it;
-    ``marks`` are points that stand out, with their names.
+    ``marks`` are points that stand out, with their names and on which side those stand.
     """
 
     said: str
@@ -36,7 +36,7 @@ class Drawn:
     bars: tuple[str, ...] = ()
     dots: tuple[tuple[str, str], ...] = ()
     spread: str = ""
-    marks: tuple[tuple[str, str, str], ...] = ()
+    marks: tuple[tuple[str, str, str, str], ...] = ()
 
 
 def drawn_of(course: Course) -> Drawn | None:
@@ -114,7 +114,7 @@ def drawn_steps(curve: StepCurve) -> Drawn | None:
         Scale(bent(0.0), bent(far)) if bent is math.log1p else around([0.0, far], (0, math.inf))
     )
     ends = [end for end in (*curve.low, *curve.high) if math.isfinite(end)]
-    up = around([0.0, *(y for _, y in points), *ends], (0, math.inf))
+    up = around([0.0, curve.highest, *(y for _, y in points), *ends], (0, math.inf))
 
     def at(x: float, y: float) -> tuple[str, str]:
         return FRAME.x(across.share(bent(x))), FRAME.y(up.share(y))
@@ -133,7 +133,10 @@ def drawn_steps(curve: StepCurve) -> Drawn | None:
         up=tuple((FRAME.y(up.share(number)), text) for number, text in up.marks()),
         frame=FRAME,
         spread=_band(curve, at),
-        marks=tuple((*at(x, y), text) for x, y, text in curve.marks),
+        marks=tuple(
+            (*at(x, y), text, "end" if across.share(bent(x)) > 0.5 else "start")
+            for x, y, text in curve.marks
+        ),
     )
 
 

@@ -61,11 +61,11 @@ def drawn_bars(block: Bars, limits: Limits) -> DrawnTimeline | None:
     for i, (what, spans) in enumerate(below, len(shown)):
         path = "".join(_box(start, end, i, scale, frame) for start, end in spans)
         name, kind = named(what, limits.letters), what.split(" ", maxsplit=1)[0]
-        rows.append(TimeRow(name, _middle(i), detected=path, remark=count(len(spans)), kind=kind))
+        rows.append(TimeRow(name, _middle(i), detected=path, kind=kind))
     missed = sum(bar.first_alert is None for bar in block.bars)
     return DrawnTimeline(
-        said=f"{count(len(block.bars))} incidents in time, {count(missed)} of them missed, and "
-        f"{count(len(block.false_incidents))} stretches of false incidents",
+        said=f"{count(len(block.bars))} incidents in time, {count(missed)} of them missed, above "
+        f"alerts and false incidents",
         rows=tuple(rows),
         ticks=tuple(
             (frame.x(scale.share(at)), text) for at, text in time_ticks(block.since, block.seconds)
