@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -63,6 +63,14 @@ class OperatingChoice:
     infeasible: str | None
     confidence: float
     assumption: str = ASSUMPTION
+
+    def turned(self) -> OperatingChoice:
+        """The same for a score of which a low number is the more suspicious."""
+        points = {name: getattr(self, name) for name in ("empirical", "guaranteed")}
+        return replace(
+            self,
+            **{n: p and replace(p, threshold=-p.threshold) for n, p in points.items()},
+        )
 
 
 def choose_operating_point(

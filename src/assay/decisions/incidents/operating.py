@@ -9,8 +9,8 @@ may join two groups into one.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -20,6 +20,8 @@ import numpy.typing as npt
 
 from assay.errors import LengthMismatch
 from assay.inference.survival import kaplan_meier
+from assay.tally.cells import END, START
+from assay.tally.incidents import SECOND, IncidentTally
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -180,6 +182,10 @@ class OperatingCurve:
             worst_delay=self.worst_delay[place],
         )
 
+    def turned(self) -> OperatingCurve:
+        """The same for a score of which a low number is the more suspicious."""
+        return replace(self, threshold=tuple(-threshold for threshold in self.threshold))
+
 
 @dataclass(frozen=True, eq=False)
 class OperatingCharacteristic:
@@ -201,6 +207,30 @@ class OperatingCharacteristic:
     gap: int
     days: float
 
+    @classmethod
+    def of(
+        cls,
+        tally: IncidentTally,
+        windows: Sequence[tuple[str, int, int]],
+        *,
+        days: float,
+        grace: int = 0,
+    ) -> OperatingCharacteristic:
+        """Of a tally and the incidents, each with its id, start and end."""
+        place = {name: i for i, (name, _, _) in enumerate(windows)}
+        start, end = (np.array([window[i] for window in windows], np.int64) for i in (1, 2))
+        raised, groups = tally.raised, tally.groups
+        assert groups is not None  # noqa: S101 - a tally sets it at the beginning
+        incident = np.array([place[name] for name in raised.texts("incident")], np.int64)
+        first = FirstAlerts(
+            incident,
+            raised["score"],
+            (raised["first"] - start[incident]) / SECOND,
+            (end + grace - start) / SECOND,
+        )
+        columns = (groups[name] for name in ("key", "score", START, END, "alerts"))
+        return cls(first, FalseAlarms(*columns), gap=tally.gap, days=days)
+
     @cached_property
     def fixed(self) -> int:
         """How many thresholds, from the highest on, the incidents alone give."""
@@ -211,7 +241,8 @@ class OperatingCharacteristic:
         scores = [step[0] for step in self.first_alerts.steps]
         levels = np.unique(np.concatenate([*scores, np.empty(0)]))[::-1]
         ranks = np.linspace(0, len(levels) - 1, min(len(levels), MOST_THRESHOLDS))
-        return levels[np.unique(np.round(ranks).astype(int))]
+        chosen: Floats = levels[np.unique(np.round(ranks).astype(int))]
+        return chosen
 
     @cached_property
     def thresholds(self) -> Floats:
