@@ -31,9 +31,8 @@ def judged_rows(
     threshold: float | None = None,
     request: Request | None = None,
     progress: Progress = silent,
-    more: Any = None,
 ) -> Incidents:
-    """The answer for files, or for a frame of any library; ``more`` is what it says besides."""
+    """The answer for files, or for a frame of any library."""
     notes: tuple[str, ...] = ()
     if isinstance(rows, str | os.PathLike | list | tuple):
         tally, source = _counted(given_names(rows), columns, ask, request or Request(), progress)
@@ -59,7 +58,6 @@ def judged_rows(
         notes=notes,
         score=columns.score,
         threshold=threshold,
-        **(more or {}),
     )
 
 
@@ -75,7 +73,9 @@ def _threshold(
             f"the scores of {columns.score!r} go from {low:g} to {high:g}, so that 0.5 means "
             f"nothing; say from which score on a row is an alert with threshold="
         )
-    return USUAL, (f"rows with a score of at least {USUAL:g} are alerts, since no threshold is given",)
+    return USUAL, (
+        f"rows with a score of at least {USUAL:g} are alerts, since no threshold is given",
+    )
 
 
 def _counted(
