@@ -6,14 +6,10 @@ import math
 from collections.abc import Iterator
 
 from assay.decisions.incidents.constrained import OperatingChoice
+from assay.decisions.incidents.coverage import Coverage
 from assay.decisions.incidents.findings import span
 from assay.decisions.incidents.operating import OperatingCurve, OperatingPoint
-from assay.decisions.incidents.result import (
-    IN_TIME,
-    POINT_ADJUSTED,
-    POINT_ADJUSTED_RANDOM,
-    Incidents,
-)
+from assay.decisions.incidents.result import Incidents
 from assay.report.numbers import count
 from assay.report.sections import (
     Bar,
@@ -32,14 +28,6 @@ from assay.report.sections import (
 # So many thresholds are listed; JSON has all of them.
 _MOST_ROWS = 40
 _UNITS = ((3 * 3600.0, 3600.0, "hours"), (180.0, 60.0, "minutes"), (0.0, 1.0, "seconds"))
-_NAMES = {
-    "range_precision": "precision of ranges",
-    "range_recall": "recall of ranges",
-    "affiliation_precision": "affiliation precision",
-    "affiliation_recall": "affiliation recall",
-    POINT_ADJUSTED: "point-adjusted F1",
-    POINT_ADJUSTED_RANDOM: "the same of alarms at random",
-}
 
 
 def sections(found: Incidents) -> Iterator[Section]:
@@ -51,9 +39,8 @@ def sections(found: Incidents) -> Iterator[Section]:
     if found.operating is not None and found.operating.threshold:
         blocks = tuple(_operating(found, found.operating))
         yield Section("What every threshold would mean", blocks, Tier.ADVANCED)
-    rows = tuple(_in_time(found))
-    if rows:
-        yield Section("In time", (_covering(rows),), Tier.ADVANCED)
+    if found.coverage is not None:
+        yield Section("In time", (_covering(found.coverage),), Tier.ADVANCED)
 
 
 def pictured(table: Table, found: Incidents) -> Table:
@@ -206,14 +193,20 @@ def _marks(found: Incidents, *, delay: bool) -> Iterator[tuple[float, float, str
 # -- measures of time alone ------------------------------------------------------------------------
 
 
-def _in_time(found: Incidents) -> Iterator[tuple[Cell, ...]]:
-    for each in found.estimates:
-        if each.measure in IN_TIME and each.slice is None:
-            value = each.estimate
-            yield _NAMES[each.measure], "undefined" if math.isnan(value) else f"{value:.3f}"
-
-
-def _covering(rows: tuple[tuple[Cell, ...], ...]) -> Table:
+def _covering(coverage: Coverage) -> Table:
+    ranges, near, adjusted = coverage.ranges, coverage.affiliation, coverage.point_adjusted
+    values = {
+        "precision of ranges": ranges.precision,
+        "recall of ranges": ranges.recall,
+        "affiliation precision": near.precision,
+        "affiliation recall": near.recall,
+        "point-adjusted F1": adjusted.f1,
+        "the same of alarms at random": adjusted.random,
+    }
+    rows = tuple(
+        (name, "undefined" if math.isnan(value) else f"{value:.3f}")
+        for name, value in values.items()
+    )
     return Table(
         "How alarms that last cover incidents that last, second by second, whatever the addresses",
         (Column("measure"), Column("value")),

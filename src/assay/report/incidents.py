@@ -14,7 +14,6 @@ from assay.decisions.incidents.result import (
     FALSE_ALARMS,
     FALSE_INCIDENTS,
     FAMILY,
-    IN_TIME,
     MEDIAN_DELAY,
     REAL_ALERTS,
     UNDER_ALARM,
@@ -152,7 +151,7 @@ def _figures(found: Incidents) -> Table:
     columns = (Column("what"), Column("value"), Column("interval by", optional=True))
     rows: list[tuple[Cell, ...]] = []
     for each in found.estimates:
-        if each.slice is not None or each.measure in IN_TIME:
+        if each.slice is not None:
             continue
         estimate = each.estimate
         if each.measure == MEDIAN_DELAY:

@@ -217,8 +217,8 @@ def _not_promised(
                 most = most_allowed(total, _HALF, risk)
                 more = f"It takes {total - (most or 0)} of {total}, or more incidents like these."
             return (
-                f"{lead}: {within} of {total} incidents within {limit:g} s do not show that half of "
-                f"all are. {more}"
+                f"{lead}: {within} of {total} incidents within {limit:g} s do not show that half "
+                f"of all are. {more}"
             )
         without = -math.log(float(risk)) / limit if limit else math.inf
         if of.days < without:

@@ -11,7 +11,7 @@ from assay.decisions.incidents.records import Detection, Observation, RuleRecord
 from assay.decisions.incidents.schedule import Incident
 from assay.evaluation.findings import Finding
 from assay.evaluation.findings.finding import Code
-from assay.evaluation.words import count, name, percent, some
+from assay.evaluation.words import count, name, percent, rate, some
 from assay.tally.incidents import SECOND, IncidentTally
 
 # Fewer incidents than this leave the share detected open by more than forty points.
@@ -81,10 +81,10 @@ ONLY_ALERTS = Code(
 POINT_ADJUSTED = Code(
     "I009",
     "info",
-    "point-adjusted F1 flatters",
-    "It counts a whole incident as detected once any moment of it is under alarm, so that alarms "
-    "drawn at random get much of it; papers that quote it alone tell nothing.",
-    "Quote the incidents detected, the delays and the false incidents a day.",
+    "what point-adjusted F1 would say",
+    "Point adjustment counts all of an incident as found once any of it is, which alarms at random "
+    "reach too: papers that quote it can't be compared with anything else.",
+    "Quote incidents detected, delays and false incidents a day instead.",
 )
 CODES = (
     *(NOT_OBSERVED, SHARED_ALERTS, SKEWED_CLOCKS, BY_TIME_ALONE),
@@ -103,7 +103,7 @@ def findings_of(
     ranges: Ranges,
     rules: tuple[RuleRecord, ...],
     skew: Skew,
-    coverage: Coverage | None = None,
+    coverage: Coverage | None,
 ) -> tuple[Finding, ...]:
     """All findings, in the order of their codes; ``windows`` are None for rows of a table."""
     found = [
@@ -114,20 +114,9 @@ def findings_of(
         *_never_right(rules),
         *_few(incidents),
         *_silences(observed),
-        *_flattered(coverage),
+        *_point_adjusted(coverage),
     ]
     return tuple(found)
-
-
-def _flattered(coverage: Coverage | None) -> Iterator[Finding]:
-    if coverage is None or not coverage.point_adjusted.alarm_rate:
-        return
-    adjusted = coverage.point_adjusted
-    yield POINT_ADJUSTED.found(
-        f"Point-adjusted F1 would be {adjusted.f1:.3f}, where F1 of seconds is "
-        f"{adjusted.unadjusted:.3f}; alarms drawn at random over as many seconds are expected to "
-        f"get {adjusted.random:.3f}."
-    )
 
 
 def _not_observed(
@@ -224,6 +213,18 @@ def _silences(observed: Observation) -> Iterator[Finding]:
             f"stretch{'es' if observed.silences > 1 else ''} of more than an hour without a line, "
             f"{span(silent)} together; {observed.days:.2f} days were observed."
         )
+
+
+def _point_adjusted(coverage: Coverage | None) -> Iterator[Finding]:
+    if coverage is None:
+        return
+    found = coverage.point_adjusted
+    yield POINT_ADJUSTED.found(
+        f"Point-adjusted F1 would be {rate(found.f1)}, where F1 of the same seconds is "
+        f"{rate(found.unadjusted)}. Alarms at random that are on for the same share of the time, "
+        f"{percent(found.alarm_rate)}, are expected to get {rate(found.random)}.",
+        None if found.beats_random else "warning",
+    )
 
 
 def _named(incidents: list[Detection]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.decisions.incidents.constrained import OperatingChoice, choose_operating_point
-from assay.decisions.incidents.coverage import Coverage, coverage_of
+from assay.decisions.incidents.coverage import coverage_of
 from assay.decisions.incidents.findings import findings_of
 from assay.decisions.incidents.intervals import (
     estimated_skew,
@@ -36,7 +36,6 @@ from assay.decisions.incidents.result import (
     FALSE_ALARMS,
     FALSE_INCIDENTS,
     FAMILY,
-    IN_TIME,
     MEDIAN_DELAY,
     REAL_ALERTS,
     UNDER_ALARM,
@@ -58,7 +57,10 @@ _TOGETHER = "no interval: alerts of one incident come together"
 
 @dataclass(frozen=True)
 class Judging:
-    """What was asked, beside the tally: how lines were matched and grouped."""
+    """What was asked, beside the tally: how lines were matched and grouped, and what must be kept.
+
+    ``reversed`` is whether a low score is the more suspicious one; in a tally it is negative.
+    """
 
     match: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
@@ -71,16 +73,19 @@ class Judging:
     max_delay: float | None = None
     confidence: float = 0.9
 
-    @property
-    def constrained(self) -> bool:
-        """Whether a threshold is asked for."""
-        return self.max_false_incidents is not None or self.max_delay is not None
-
 
 def judged(
-    tally: IncidentTally, windows: Sequence[Incident] | None, asked: Judging, **more: Any
+    tally: IncidentTally,
+    windows: Sequence[Incident] | None,
+    asked: Judging,
+    *,
+    every: IncidentTally,
+    **more: Any,
 ) -> Incidents:
-    """The answer; without ``windows`` the rows of each incident tell when it was."""
+    """The answer; without ``windows`` the rows of each incident tell when it was.
+
+    ``tally`` has the alerts that count, ``every`` those of all scores.
+    """
     scheduled = None if windows is None else tuple(windows)
     incidents = tuple(_detections(tally, scheduled))
     observed, ranges = observed_in(tally)
@@ -88,15 +93,12 @@ def judged(
     skew = Skew(asked.skew / SECOND)
     if scheduled and asked.match:
         skew = estimated_skew(tally, scheduled, asked.grace, asked.skew)
-    windows_only = [(each.start, each.end) for each in incidents]
-    coverage = coverage_of(tally, windows_only)
-    operating, choice = _operating(tally, incidents, asked, observed)
+    spans = [(each.start, each.end) for each in incidents]
+    coverage = coverage_of(tally, spans)
+    curve, choice = _operating(every, incidents, observed, asked)
     return Incidents(
         incidents=incidents,
-        estimates=(
-            *_estimates(tally, incidents, asked, observed, ranges),
-            *_covering(coverage),
-        ),
+        estimates=tuple(_estimates(tally, incidents, asked, observed, ranges)),
         days=tuple(_days(tally, ranges)),
         findings=findings_of(
             tally,
@@ -113,9 +115,10 @@ def judged(
         rules=rules,
         observed=observed,
         delays=_delays(incidents, asked),
-        timeline=timeline_of(tally, windows_only),
-        operating=operating,
+        coverage=coverage,
+        operating=curve,
         choice=choice,
+        timeline=timeline_of(tally, spans),
         skew=skew,
         match=asked.match,
         key=asked.key,
@@ -131,46 +134,28 @@ def judged(
 def _operating(
     tally: IncidentTally,
     incidents: tuple[Detection, ...],
-    asked: Judging,
     observed: Observation,
+    asked: Judging,
 ) -> tuple[OperatingCurve | None, OperatingChoice | None]:
-    """What every threshold of the score would mean, and the one that keeps what was asked."""
+    """What each threshold would mean, and the one that keeps what was asked."""
+    limits = {"max_false_incidents": asked.max_false_incidents, "max_delay": asked.max_delay}
+    wanted = any(limit is not None for limit in limits.values())
     if not tally.scored or not observed.seconds:
-        if asked.constrained:
+        if wanted:
             raise InputError(
-                "a threshold is chosen over a score of alerts, and by the days that were observed; "
-                "name its column with score=, and give logs of some length"
+                "a threshold is chosen by score, over time that was observed; name the column with "
+                "score="
             )
         return None, None
-    windows = [(each.id, each.start, each.end) for each in incidents]
-    found = OperatingCharacteristic.of(tally, windows, days=observed.days, grace=asked.grace)
-    choice = None
-    if asked.constrained:
-        choice = choose_operating_point(
-            found,
-            max_false_incidents=asked.max_false_incidents,
-            max_delay=asked.max_delay,
-            confidence=asked.confidence,
-        )
-    if asked.reversed:
-        return found.curve.turned(), choice and choice.turned()
-    return found.curve, choice
-
-
-def _covering(coverage: Coverage | None) -> Iterator[Estimated]:
-    """Measures that know time alone."""
-    if coverage is None:
-        return
-    adjusted = coverage.point_adjusted
-    values = (
-        *(coverage.ranges.precision, coverage.ranges.recall),
-        *(coverage.affiliation.precision, coverage.affiliation.recall),
-        *(adjusted.f1, adjusted.random),
+    spans = [(each.id, each.start, each.end) for each in incidents]
+    found = OperatingCharacteristic.of(tally, spans, days=observed.days, grace=asked.grace)
+    curve = found.curve
+    choice = (
+        choose_operating_point(found, **limits, confidence=asked.confidence) if wanted else None
     )
-    for measure, value in zip(IN_TIME, values, strict=True):
-        reason = "there are no alerts" if math.isnan(value) else None
-        estimate = Estimate(value, undefined=reason, note="no interval: it knows time alone")
-        yield Estimated(measure, None, None, None, None, estimate)
+    if asked.reversed:
+        return curve.turned(), choice and choice.turned()
+    return curve, choice
 
 
 def _detections(tally: IncidentTally, windows: tuple[Incident, ...] | None) -> Iterator[Detection]:
@@ -180,7 +165,7 @@ def _detections(tally: IncidentTally, windows: tuple[Incident, ...] | None) -> I
     if windows is None:
         spans = zip(seen.texts("incident"), seen["first"], seen["last"], strict=True)
         found = [
-            Incident(name, tally.families.get(name, name), int(first), int(last))
+            Incident(name, name, int(first), int(last), tally.families.get(name))
             for name, first, last in spans
         ]
         windows = tuple(sorted(found, key=lambda each: (each.start, each.end, each.id)))

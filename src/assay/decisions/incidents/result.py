@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from assay.decisions.incidents.constrained import OperatingChoice
+from assay.decisions.incidents.coverage import Coverage
 from assay.decisions.incidents.operating import OperatingCurve
 from assay.decisions.incidents.plotting import IncidentPlots
 from assay.decisions.incidents.records import (
@@ -32,14 +33,6 @@ FALSE_ALARMS = "false_alarms_per_day"
 FALSE_INCIDENTS = "false_incidents_per_day"
 UNDER_ALARM = "share_under_alarm"
 REAL_ALERTS = "real_alerts"
-RANGE_PRECISION, RANGE_RECALL = "range_precision", "range_recall"
-AFFILIATION_PRECISION, AFFILIATION_RECALL = "affiliation_precision", "affiliation_recall"
-POINT_ADJUSTED, POINT_ADJUSTED_RANDOM = "point_adjusted_f1", "point_adjusted_f1_at_random"
-# Those that know time alone; they have no interval.
-IN_TIME = (
-    *(RANGE_PRECISION, RANGE_RECALL, AFFILIATION_PRECISION, AFFILIATION_RECALL),
-    *(POINT_ADJUSTED, POINT_ADJUSTED_RANDOM),
-)
 # By what estimates are sliced.
 ATTACK, FAMILY, RULE = "attack", "family", "rule"
 
@@ -50,9 +43,9 @@ class Incidents(Recorded):
 
     ``match`` are the columns that had to fit, ``key`` those by which false alarms that follow each
     other within ``gap`` seconds are one false incident. ``score`` is the column that ranks alerts,
-    of which a low number is the more suspicious where it is ``reversed``. ``timeline`` is what a
-    picture shows, ``operating`` what every threshold of the score would mean, and ``choice`` the
-    threshold that keeps what was asked.
+    of which a low number is the more suspicious where it is ``reversed``; ``operating`` tells what
+    each threshold of it would mean, and ``choice`` the one that keeps what was asked. ``coverage``
+    judges alarms that last.
     """
 
     SCHEMA: ClassVar[str] = "assay.incidents/1"
@@ -68,9 +61,10 @@ class Incidents(Recorded):
     rules: tuple[RuleRecord, ...] = ()
     observed: Observation | None = None
     delays: DelayCurve | None = None
-    timeline: Timeline | None = None
+    coverage: Coverage | None = None
     operating: OperatingCurve | None = None
     choice: OperatingChoice | None = None
+    timeline: Timeline | None = None
     skew: Skew = field(default_factory=Skew)
     match: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
