@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from assay.errors import InputError
 from assay.inference.fields import Recorded
+from assay.sources.files.builders import distinct_of
 from assay.sources.number_checks import numbers_of
 from assay.sources.row_checks import plain
 
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 # Where a column is cut, as shares of the reference: tenths, and the upper tail, where alerts are.
 TENTHS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-# Alerts are rare, so their own cells halve towards the end.
-HALVES = tuple(1 - 0.5**k for k in range(1, 14))
+# Alerts are rare, so their own cells halve towards both ends.
+HALVES = tuple(sorted({0.5**k for k in range(1, 14)} | {1 - 0.5**k for k in range(1, 14)}))
 _LEAST_IN_CELL = 5
 _MOST_NAMES = 1000
 
@@ -61,12 +62,10 @@ class ReferenceCells(Recorded):
         """Below, at and between edges, and above."""
         return 2 * len(self.edges) + 1
 
-    def slot_counts(self, values: npt.NDArray[np.float64]) -> tuple[int, ...]:
-        """How many values fall into each slot."""
+    def slots_of(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+        """Into which slot each value falls."""
         edges = np.array(self.edges)
-        slot = np.searchsorted(edges, values, "left") + np.searchsorted(edges, values, "right")
-        counts: list[int] = np.bincount(slot, minlength=self.slots).tolist()
-        return tuple(counts)
+        return np.searchsorted(edges, values, "left") + np.searchsorted(edges, values, "right")
 
     def values_of(self, column: pl.Series) -> npt.NDArray[np.float64]:
         """A column as numbers that rank as the reference does; what is missing ranks lowest."""
@@ -79,7 +78,8 @@ class ReferenceCells(Recorded):
             return _ranked_numbers(numbers)
         place = {name: float(i) for i, name in enumerate(self.names)}
         # A name that the reference does not have ranks above all.
-        return np.array([place.get(name, float(len(place))) for name in _texts(column)])
+        distinct, codes = distinct_of(_texts(column))
+        return np.array([place.get(name, float(len(place))) for name in distinct])[codes]
 
     def cell_counts(self, slots: Sequence[int], day: str, seed: int) -> Counts:
         """The counts of cells from those of slots; rows at an edge are divided at random."""
@@ -107,15 +107,16 @@ def reference_cells(
     names: tuple[str, ...] = ()
     kind: Literal["numbers", "names"] = "numbers"
     if numbers is None or _are_names(values, numbers):
-        kind, texts = "names", _texts(values)
-        names = tuple(sorted(set(texts)))
+        kind = "names"
+        distinct, codes = distinct_of(_texts(values))
+        names = tuple(sorted(distinct))
         if len(names) > _MOST_NAMES:
             raise InputError(
                 f"feature= {column!r} has {len(names):,} distinct values in the reference, which "
                 f"are names of rows; at most {_MOST_NAMES:,} can be followed"
             )
         place = {name: i for i, name in enumerate(names)}
-        numbers = np.array([place[text] for text in texts], np.float64)
+        numbers = np.array([place[name] for name in distinct], np.float64)[codes]
     return _cut(column, kind, names, np.sort(_ranked_numbers(numbers)), levels, seed)
 
 
@@ -175,8 +176,7 @@ def _are_names(values: pl.Series, numbers: npt.NDArray[Any]) -> bool:
     return bool(given.any() and np.isnan(numbers[given]).any())
 
 
-def _texts(values: pl.Series) -> list[str]:
+def _texts(values: pl.Series) -> pl.Series:
     import polars as pl
 
-    texts: list[str] = plain(values).cast(pl.String).fill_null("").to_list()
-    return texts
+    return plain(values).cast(pl.String).fill_null("")

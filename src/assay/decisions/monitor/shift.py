@@ -88,6 +88,20 @@ def evidence_of(cells: npt.ArrayLike, weights: npt.ArrayLike) -> Floats:
     return kept
 
 
+def evidence_of_cuts(cells: npt.ArrayLike, weights: npt.ArrayLike) -> Floats:
+    """The same where a column has two values: the mean of the evidence of each cut by itself.
+
+    A cut divides rows into those below and those above, which is all that alerts have to tell.
+    """
+    counts, prior = np.asarray(cells, np.float64), np.asarray(weights, np.float64)
+    every = []
+    for cut in range(1, len(prior)):
+        sides = np.stack([counts[:, :cut].sum(axis=1), counts[:, cut:].sum(axis=1)], axis=1)
+        every.append(evidence_of(sides, [prior[:cut].sum(), prior[cut:].sum()]))
+    mean: Floats = np.logaddexp.reduce(every, axis=0) - math.log(len(every))
+    return mean
+
+
 def _log_rising(counts: Floats, prior: Floats) -> Floats:
     """The log of the chance of rows in an order, their shares being Dirichlet(prior)."""
     from scipy.special import gammaln
@@ -102,11 +116,15 @@ def shift_of(
     *,
     alpha: float,
     seed: int,
+    by_cuts: bool = False,
 ) -> Shift:
-    """The shift of a column, whose counts of slots are given by day."""
+    """The shift of a column, whose counts of slots are given by day.
+
+    ``by_cuts`` is for a column of two values.
+    """
     days = list(slots)
     counts = np.array([cells.cell_counts(slots[day], day, seed) for day in days])
-    evidence = evidence_of(counts, cells.weights)
+    evidence = (evidence_of_cuts if by_cuts else evidence_of)(counts, cells.weights)
     limit = -math.log(alpha)
     over = np.flatnonzero(evidence >= limit)
     expected = np.array(cells.weights) / sum(cells.weights)
