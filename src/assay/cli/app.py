@@ -25,6 +25,7 @@ COMMANDS = (
     "plan",
     "compare",
     "gate",
+    "monitor",
     "audit",
     "data",
     "train",

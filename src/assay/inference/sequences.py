@@ -180,12 +180,13 @@ def paired_log_e(
 
     def wealth(mean: Floats, best: Floats, worst: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
-            made: Floats = (
+            made: Any = (
                 xlogy(best, 1 + _BETS * (1 / mean - 1))
                 + xlogy(tied, 1 + _BETS * (0.5 / mean - 1))
                 + xlogy(worst, 1 - _BETS)
             )
-        return np.where(np.isnan(made), -np.inf, made)
+        logs: Floats = np.where(np.isnan(made), -np.inf, made)
+        return logs
 
     both = np.concatenate([wealth(mean, up, down), wealth(1 - mean, down, up)], axis=-1)
     found: Floats = logsumexp(both, axis=-1) - math.log(2 * len(_BETS))
@@ -216,11 +217,12 @@ class PairedBets:
             *(np.asarray(each, np.float64) for each in (gained, lost, rows))
         )
         with np.errstate(all="ignore"):
-            mean = np.where(n > 0, (up - down) / np.maximum(n, 1), 0.0)
+            mean: Any = np.where(n > 0, (up - down) / np.maximum(n, 1), 0.0)
         limit = math.log(1 / (1 - self.level))
         ends = []
         for edge in (-1.0, 1.0):
-            outside, inside = np.full(mean.shape, edge), mean.copy()
+            outside: Any = np.full(mean.shape, edge)
+            inside: Any = mean
             for _ in range(_STEPS):
                 middle = (outside + inside) / 2
                 out = paired_log_e(up, down, n, middle) > limit

@@ -71,9 +71,7 @@ class DailyTally:
             self.settings,
             cells,
             _added(self.slots, other.slots, lambda a, b: tuple(map(sum, zip(a, b, strict=True)))),
-            _added(
-                self.extremes, other.extremes, lambda a, b: (min(a[0], b[0]), max(a[1], b[1]))
-            ),
+            _added(self.extremes, other.extremes, lambda a, b: (min(a[0], b[0]), max(a[1], b[1]))),
         )
 
     def without(self, days: Collection[str]) -> DailyTally:

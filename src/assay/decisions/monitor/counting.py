@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.decisions.monitor.reference import HALVES, TENTHS, ReferenceCells, reference_cells
+from assay.decisions.monitor.reference import (
+    ALERTS_AT_ENDS,
+    ALERTS_ON_TOP,
+    TENTHS,
+    ReferenceCells,
+    reference_cells,
+)
 from assay.errors import EmptyInput, InputError, ScoreError
 from assay.sources.columns import label_text
 from assay.sources.files.bad_rows import BadRows, place_in, where
@@ -18,7 +24,7 @@ from assay.sources.files.builders import distinct_of
 from assay.sources.files.column_roles import must_have, roles_of
 from assay.sources.files.memory import Budget
 from assay.sources.files.read import opened_tables
-from assay.sources.files.request import Progress, Request, RowSource, refused_row, silent
+from assay.sources.files.request import Progress, Request, RowSource, refused_row
 from assay.sources.files.table import Piece, Table
 from assay.sources.number_checks import NumberCheck
 from assay.sources.row_checks import LabelCheck
@@ -248,7 +254,9 @@ def reference_of(batches: Iterator[Batch], seed: int) -> Reference:
     for column in gathered[0].features:
         values = pl.concat([batch.features[column] for batch in gathered])
         cells.append(reference_cells(f"{FEATURE}{column}", values, TENTHS, seed))
-    cells.append(reference_cells(ALERTS, new, HALVES, seed))
+    by_threshold = set(new.unique()) <= {FLAGGED, BELOW}
+    levels = ALERTS_ON_TOP if by_threshold else ALERTS_AT_ENDS
+    cells.append(reference_cells(ALERTS, new, levels, seed))
     decided = pl.DataFrame({"label": labels, "new": new}).group_by("label", "new").len()
     return Reference(len(new), tuple(cells), {(a, b): n for a, b, n in decided.iter_rows()})
 
@@ -301,7 +309,9 @@ def _followed(batch: Batch, cells: ReferenceCells) -> Array:
     return cells.values_of(batch.features[cells.column.removeprefix(FEATURE)])
 
 
-def settings_of(batches: Batches, watching: Watching, reference: Reference | None) -> dict[str, Any]:
+def settings_of(
+    batches: Batches, watching: Watching, reference: Reference | None
+) -> dict[str, Any]:
     """What was counted and how, as plain values: days that were counted otherwise don't add."""
     roles = batches.roles
     return {
@@ -316,4 +326,3 @@ def settings_of(batches: Batches, watching: Watching, reference: Reference | Non
         "features": list(watching.features),
         "reference": None if reference is None else reference.plain(),
     }
-

@@ -32,10 +32,9 @@ Corner: TypeAlias = tuple[int, int]
 
 NEGATIVE, POSITIVE, OPEN = range(3)
 # Rows without a label: all harmless, or all attacks; alerts and the others by themselves.
-_CORNERS: tuple[Corner, ...] = tuple(product((NEGATIVE, POSITIVE), repeat=2))
+_CORNERS: tuple[Corner, ...] = tuple(product((NEGATIVE, POSITIVE), (NEGATIVE, POSITIVE)))
 # Shares of the same rows for both models.
 DIFFERENCES = (ACCURACY, RECALL, ALERT_RATE)
-NOT_MATURE = "{share:.1%} of the {what} have a label, and {mature:.6g} of them are asked for"
 
 
 @dataclass(frozen=True)
@@ -84,11 +83,12 @@ class Counted:
     @property
     def has_old(self) -> bool:
         """Whether there are two models."""
-        return self.counts.shape[3] == 2
+        return bool(self.counts.shape[3] == 2)
 
     def of(self, subject: str) -> Counts:
         """By period, truth and decision of one model."""
-        return self.counts.sum(axis=2 if subject == OLD else 3)
+        found: Counts = self.counts.sum(axis=2 if subject == OLD else 3)
+        return found
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def _shares(
             if n[i] == 0
             else None,
         )
-        what = "rows that raised no alarm" if needs[0] else "alerts"
+        what = "rows without an alarm" if needs[0] else "alerts"
         found.append(
             Watched(
                 measure.name,
@@ -235,7 +235,7 @@ def _settled(estimate: Estimate, known: float, mature: float, what: str) -> Esti
     """The estimate where enough rows have labels; else what it lies between."""
     if known >= mature:
         return estimate
-    why = NOT_MATURE.format(share=known, what=what, mature=mature)
+    why = f"{known:.1%} of {what} have a label, and {100 * mature:.6g}% are needed"
     return estimate.changed(math.nan, undefined=why)
 
 
@@ -303,6 +303,7 @@ def _differences(counted: Counted, asked: Asked, level: float, mature: float) ->
     if measure == RECALL:
         # How many attacks there are is not known before every row has a label.
         low, high = np.where(known < 1, np.nan, low), np.where(known < 1, np.nan, high)
+    what = "all rows" if measure == RECALL else "rows on which the models differ"
     found = []
     for i in range(len(rows)):
         up, down, n = int(gained[i]), int(lost[i]), int(rows[i])
@@ -332,8 +333,10 @@ def _differences(counted: Counted, asked: Asked, level: float, mature: float) ->
                 None,
                 DIFFERENCE,
                 counted.scope,
-                _settled(estimate, known[i], mature, "rows on which the models differ"),
-                None if ordinary is None else Ordinary(ordinary.low, ordinary.high, ordinary.method),
+                _settled(estimate, known[i], mature, what),
+                None
+                if ordinary is None
+                else Ordinary(ordinary.low, ordinary.high, ordinary.method),
                 float(known[i]),
             )
         )
@@ -363,4 +366,3 @@ def _paired(measure: Measure, counts: Counts) -> tuple[Any, ...]:
 
 def _share(missing: Any, rows: Any) -> Any:
     return np.where(rows > 0, 1 - missing / np.maximum(rows, 1), 1.0)
-

@@ -28,16 +28,16 @@ NOT_MATURE = Code(
     "M002",
     "info",
     "labels are still missing",
-    "What is looked at first is seldom like the rest: figures of the labels so far would mislead, "
-    "so only bounds are given.",
+    "What is looked at first is seldom like the rest: figures of the labels so far would "
+    "mislead, so only bounds are given.",
     "Wait for the labels, or say with --mature that a smaller share will do.",
 )
 SHIFTED = Code(
     "M003",
     "warning",
     "a column is not what it was",
-    "It is shown that rows are no longer like those of the reference. That is no loss of quality by "
-    "itself, and no proof of one: only labels tell.",
+    "It is shown that rows are no longer like those of the reference. That is no loss of quality "
+    "by itself, and no proof of one: only labels tell.",
     "Label a sample of recent rows and judge the detector on it; where all is well, take recent "
     "rows as the next reference.",
 )
@@ -52,8 +52,8 @@ BURSTS = Code(
     "M005",
     "warning",
     "false alarms come in bursts",
-    "The confidence sequence of a number a day takes false alarms as independent; where days differ "
-    "more than that allows it is too narrow.",
+    "The confidence sequence of a number a day takes false alarms as independent; where days "
+    "differ more than that allows it is too narrow.",
     "Read it as too sure. Group alerts that belong together, and count incidents: assay incidents.",
 )
 GAPS = Code(
@@ -81,10 +81,12 @@ _FEWEST_DAYS = 5
 def findings_of(
     monitor: Monitor, false_alarms: Sequence[int], precisions: Sequence[tuple[int, int]]
 ) -> Iterator[Finding]:
-    """Every finding that applies; false alarms by day, and true alarms of triaged ones by period."""
+    """Every finding that applies: false alarms by day, true alarms of triaged ones by period."""
     for judged in monitor.rules:
         if judged.outcome == "broken":
-            yield BROKEN.found(f"{judged.rule.text} is shown to be broken since {judged.since}: {_by(judged)}.")
+            yield BROKEN.found(
+                f"{judged.rule.text} is shown to be broken since {judged.since}: {_by(judged)}."
+            )
     yield from _labels(monitor)
     shifted = [each for each in monitor.shift if each.shifted]
     if shifted:
@@ -163,5 +165,3 @@ def _moving(precisions: Sequence[tuple[int, int]]) -> Iterator[Finding]:
             f"precision of single periods runs from {rate(min(shares))} to {rate(max(shares))}, "
             f"farther apart than one precision allows."
         )
-
-

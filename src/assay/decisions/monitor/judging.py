@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -92,6 +92,7 @@ def judge(
         for i, span in enumerate(spans)
     )
     reference = settings["reference"] and Reference.of_plain(settings["reference"])
+    table = _decided(reference, labelling, settings)
     monitor = Monitor(
         periods=periods,
         rules=tuple(_judged(rule, periods) for rule in parsed),
@@ -108,8 +109,8 @@ def judge(
         models=(NEW, OLD) if has_old else (NEW,),
         maturity=_maturity(tally.days, counts) if labelling is not None else (),
         absent=absent(tally.days, DAY),
-        base_rate=_base_rate(reference, so_far, labelling, level),
-        reference_base_rate=_prevalence(reference, labelling),
+        base_rate=None if table is None else _base_rate(so_far, table, level),
+        reference_base_rate=None if table is None else _prevalence(table),
         seed=seed,
         notes=notes,
         source=source,
@@ -217,14 +218,15 @@ def _counts(tally: DailyTally, labelling: Labelling | None, *, has_old: bool) ->
     """Counts by day, truth, and what one model or both decided."""
     days = {day: i for i, day in enumerate(tally.days)}
     position = {} if labelling is None else labelling.position
-    said = {**position, FLAGGED: 1, BELOW: 0, NOT_ASKED: 0}
-    if tally.settings["decision"] is not None or tally.settings["old_decision"] is not None:
-        # A label may be called so; a threshold says it of the model that it is for.
-        said = {**{FLAGGED: 1, BELOW: 0, NOT_ASKED: 0}, **position}
+    by_threshold = {FLAGGED: 1, BELOW: 0, NOT_ASKED: 0}
+    by_new, by_old = (
+        by_threshold if tally.settings[role] is None else position
+        for role in ("decision", "old_decision")
+    )
     truth = {**position, UNLABELLED: OPEN}
     counts = np.zeros((len(days), 3, 2, 2 if has_old else 1), np.int64)
     for (day, label, new, old), number in tally.cells.items():
-        counts[days[day], truth[label], said[new], said[old]] += number
+        counts[days[day], truth[label], by_new[new], by_old[old]] += number
     return counts
 
 
@@ -376,12 +378,14 @@ def _shifts(
     )
 
 
-def _decided(reference: Reference | None, labelling: Labelling | None) -> dict[str, int] | None:
+def _decided(
+    reference: Reference | None, labelling: Labelling | None, settings: Mapping[str, Any]
+) -> dict[str, int] | None:
     """The four cells of the reference; None where it has no labels of both kinds."""
     if reference is None or labelling is None:
         return None
     table = {"tn": 0, "fp": 0, "fn": 0, "tp": 0}
-    said = {FLAGGED: 1, BELOW: 0, **labelling.position}
+    said = {FLAGGED: 1, BELOW: 0} if settings["decision"] is None else labelling.position
     for (label, decision), number in reference.decided.items():
         if label in labelling.position and decision in said:
             truth, flagged = labelling.position[label], said[decision]
@@ -390,19 +394,10 @@ def _decided(reference: Reference | None, labelling: Labelling | None) -> dict[s
     return table if both else None
 
 
-def _base_rate(
-    reference: Reference | None, so_far: Counted, labelling: Labelling | None, level: float
-) -> Estimate | None:
-    table = _decided(reference, labelling)
-    if table is None:
-        return None
-    counts = so_far.of(NEW)[-1]
-    return base_rate_of(int(counts[:, 1].sum()), int(counts.sum()), table, level)
-
-
-def _prevalence(reference: Reference | None, labelling: Labelling | None) -> float | None:
-    table = _decided(reference, labelling)
-    if table is None:
-        return None
+def _prevalence(table: Mapping[str, int]) -> float:
     return (table["tp"] + table["fn"]) / sum(table.values())
 
+
+def _base_rate(so_far: Counted, table: Mapping[str, int], level: float) -> Estimate | None:
+    counts = so_far.of(NEW)[-1]
+    return base_rate_of(int(counts[:, 1].sum()), int(counts.sum()), table, level)

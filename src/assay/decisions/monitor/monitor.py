@@ -77,7 +77,11 @@ def monitor_files(
     watching = _watching(
         threshold, old_threshold, old_score=old_score, old_decision=old_decision, features=features
     )
-    given = {"rules": watched_rules(rules), "mature": mature, "seed": must_be_a_seed(seed)}
+    given: dict[str, Any] = {
+        "rules": watched_rules(rules),
+        "mature": mature,
+        "seed": must_be_a_seed(seed),
+    }
     must_be_a_share(mature)
     before = _state(state)
     names = None if reference is None else given_names(reference)
@@ -87,9 +91,8 @@ def monitor_files(
 
     known = _reference(None if names is None else rows_of_reference, before, watching, seed)
     batches = Batches(request, watching)
-    counted = _counted(
-        batches, batches.of_files(given_names(inputs), progress), watching, known, before, recount
-    )
+    rows = batches.of_files(given_names(inputs), progress)
+    counted = _counted(batches, rows, watching, known, before, recount=recount)
     return judge(
         counted,
         every=every,
@@ -181,9 +184,8 @@ def monitor(
         None if reference is None else rows_of_reference, before, watching, must_be_a_seed(seed)
     )
     batches = Batches(request, watching)
-    counted = _counted(
-        batches, batches.of_frame(_frame(given), "the rows"), watching, known, before, recount
-    )
+    rows = batches.of_frame(_frame(given), "the rows")
+    counted = _counted(batches, rows, watching, known, before, recount=recount)
     return judge(
         counted,
         every=every,
@@ -263,6 +265,7 @@ def _counted(
     watching: Watching,
     reference: Reference | None,
     before: DailyTally | None,
+    *,
     recount: bool,
 ) -> DailyTally:
     """The days of the rows, and those of the state."""

@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 
 # Where a column is cut, as shares of the reference: tenths, and the upper tail, where alerts are.
 TENTHS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-# Alerts are rare, so their own cells halve towards both ends.
-HALVES = tuple(sorted({0.5**k for k in range(1, 14)} | {1 - 0.5**k for k in range(1, 14)}))
+# Alerts are rare, so their cells halve with every second cut: towards the top, where a threshold
+# ranks them, or towards both ends, where decisions are by name and either may be the alarm.
+ALERTS_ON_TOP = tuple(1 - 0.5 ** (k / 2) for k in range(2, 28))
+ALERTS_AT_ENDS = tuple(sorted({0.5 ** (k / 2) for k in range(2, 28)} | set(ALERTS_ON_TOP)))
 _LEAST_IN_CELL = 5
 _MOST_NAMES = 1000
 
@@ -147,7 +149,8 @@ def _cut(
     for i, edge in enumerate(edges):
         first, after = (int(np.searchsorted(ordered, edge, side)) for side in ("left", "right"))
         among = np.sort(random.random(after - first))
-        places += [float(among[rank - first - 1]) for rank, e in zip(ranks, at, strict=True) if e == i]
+        here = (rank for rank, e in zip(ranks, at, strict=True) if e == i)
+        places += [float(among[rank - first - 1]) for rank in here]
     steps = np.diff([0, *ranks, rows + 1])
     return ReferenceCells(
         column=column,
@@ -162,8 +165,8 @@ def _cut(
 
 
 def _ranked_numbers(numbers: Any) -> npt.NDArray[np.float64]:
-    largest = np.finfo(np.float64).max
-    return np.nan_to_num(np.asarray(numbers, np.float64), nan=-largest, posinf=largest, neginf=-largest)
+    end = np.finfo(np.float64).max
+    return np.nan_to_num(np.asarray(numbers, np.float64), nan=-end, posinf=end, neginf=-end)
 
 
 def _are_names(values: pl.Series, numbers: npt.NDArray[Any]) -> bool:

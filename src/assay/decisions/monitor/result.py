@@ -155,6 +155,5 @@ class Monitor(Recorded):
             for each in self.last.estimates
             if each.scope == "cumulative" and each.subject == NEW
         ]
-        return "\n".join([f"Monitor: {len(self.periods)} periods until {self.until}", *lines, *figures])
-
-
+        first = f"Monitor: {len(self.periods)} periods until {self.until}"
+        return "\n".join([first, *lines, *figures])

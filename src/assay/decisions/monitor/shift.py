@@ -107,7 +107,8 @@ def _log_rising(counts: Floats, prior: Floats) -> Floats:
     from scipy.special import gammaln
 
     total: Floats = gammaln(prior.sum()) - gammaln(prior.sum() + counts.sum(axis=-1))
-    return total + (gammaln(prior + counts) - gammaln(prior)).sum(axis=-1)
+    found: Floats = total + (gammaln(prior + counts) - gammaln(prior)).sum(axis=-1)
+    return found
 
 
 def shift_of(
