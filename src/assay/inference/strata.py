@@ -231,7 +231,7 @@ class Strata:
         return WeightedSum(
             float((self.weights * rows).sum()),
             float((self.weights**2 * rows).sum()),
-            self.weights[self._decided(chosen.any(axis=0))],
+            self.weights[self._decided(np.asarray(chosen.any(axis=0)))],
         )
 
     def heaviest(self, decision: int) -> float:

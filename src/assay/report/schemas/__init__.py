@@ -18,6 +18,7 @@ SCHEMAS = (
     "assay.gate/1",
     "assay.imported/1",
     "assay.measures/1",
+    "assay.monitor/1",
     "assay.plan/1",
     "assay.runs/1",
     "assay.sample/1",
