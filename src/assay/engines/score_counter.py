@@ -74,6 +74,11 @@ class ScoreCounter:
         return _plain(rows, self._ask) and all(name in names for name in rows.truth.names)
 
     @property
+    def rows(self) -> int:
+        """How many rows were counted."""
+        return self._so_far.rows
+
+    @property
     def nbytes(self) -> int:
         """How many bytes the counters take."""
         return self._scores.nbytes
