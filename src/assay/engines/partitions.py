@@ -81,7 +81,7 @@ class CountingRarer(Counting):
 
 def in_passes(columns: Columns, ask: Ask, run: Callable[[Counting], Tally]) -> Tally:
     """The tally of all partitions; ``run`` has each of them counted, and gives the sum."""
-    if not isinstance(ask.scores, Cuts) or columns.score is None:
+    if not isinstance(ask.scores, Cuts) or not columns.rank:
         return run(Counting(columns, ask))
     frequent = None
     while True:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from assay.engines.ask import Ask
 from assay.engines.local import Cutting, count_coded
 from assay.engines.score_counter import ScoreCounter
-from assay.errors import InputError
+from assay.errors import InputError, TallyError
 from assay.sources.coded import Coded, joined
 from assay.tally import ScoreTally, Tally
 from assay.tally.by_name import SCORE, Names
@@ -36,7 +36,8 @@ class Accumulator:
     """Counts rows part by part, in memory of the order of what is kept of them.
 
     Rows are counted in lots, and tallies of lots are added when there are a few of a size, so each
-    row is sorted few times.
+    row is sorted few times. Cuts have to be known, since lots that were cut each in its own way do
+    not add up.
     """
 
     def __init__(self, ask: Ask, cutting: Cutting | None = None, limit: int | None = None) -> None:
@@ -50,6 +51,9 @@ class Accumulator:
 
     def add(self, rows: Coded) -> None:
         """Count further rows."""
+        ranked = rows.score is not None or rows.probabilities is not None
+        if ranked and isinstance(self._ask.scores, Cuts) and self._cutting is None:
+            raise TallyError("parts of rows are cut where all rows say: give a cutting")
         if self._counter is not None and not self._counter.takes(rows):
             self._end_counter()
         rest = rows if self._counter is None else self._into_counter(rows)
