@@ -145,6 +145,17 @@ def test_cuts_that_do_not_fit_are_refused() -> None:
         Parts(_feed(_columns(rare=0.5)), limit=TINY).count(Ask(), "cuts")
 
 
+def test_cuts_of_many_labels_take_more() -> None:
+    columns = _columns()
+    kinds = np.array([f"attack {i}" for i in range(30)])
+    attack = columns["y_true"] == "attack"
+    many = {**columns, "y_true": np.where(attack, kinds[np.arange(ROWS) % 30], "normal")}
+    limit = 1 << 12
+    assert Parts(_feed(columns), limit=limit).count(Ask(), "cuts")[1] == ()
+    with pytest.raises(InputError, match="MB are allowed"):
+        Parts(_feed(many), limit=limit).count(Ask(), "cuts")
+
+
 def test_decisions_are_not_cut() -> None:
     rows = code_arrays(["a", "b"], y_pred=["a", "a"])
     with pytest.raises(InputError, match="mode='cuts' is for rows with one score"):

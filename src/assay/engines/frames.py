@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.ask import Ask, Columns
-from assay.engines.local import Cutting
 from assay.engines.parts import Accumulator, Parts
 from assay.sources.arrays import coded_columns
 from assay.sources.coded import Coded
@@ -19,6 +18,7 @@ from assay.sources.probabilities import sided
 from assay.sources.validation import Roles
 from assay.tally import Tally
 from assay.tally.by_name import Refusals
+from assay.tally.counters import Cutting
 from assay.tally.keeping import Cuts
 
 if TYPE_CHECKING:

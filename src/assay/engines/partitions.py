@@ -16,10 +16,10 @@ from assay import errors
 from assay.engines.ask import Ask, Columns
 from assay.engines.frames import FrameReader, count
 from assay.engines.libraries import gathered, must_have_columns, polars_of
-from assay.engines.local import Cutting
 from assay.engines.parts import Accumulator, count_rarer, cutting_of_sum
 from assay.errors import AssayError, InputError
 from assay.tally import Tally, from_bytes
+from assay.tally.counters import Cutting
 from assay.tally.keeping import Cuts
 
 if TYPE_CHECKING:

@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.engines.ask import Ask
-from assay.engines.local import Cutting, count_coded
+from assay.engines.local import count_coded
 from assay.engines.score_counter import ScoreCounter
 from assay.errors import InputError, TallyError
 from assay.sources.coded import Coded, joined
 from assay.tally import ScoreTally, Tally
 from assay.tally.by_name import SCORE, Names
+from assay.tally.counters import Cutting
 from assay.tally.keeping import AUTO, BITS, Cuts, Exact, Grid, keeping_of_mode
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -218,15 +219,17 @@ class Parts:
         guess: str | None = None
         while True:
             counting = Accumulator(replace(ask, scores=None, losses=False), limit=self.limit)
-            scores = Distinct()
+            scores, names = Distinct(), set[str]()
             for part in self._parts():
                 _must_be_cut(part)
                 assert part.score is not None  # noqa: S101 - checked above
                 if guess is None and part.size:
                     guess = frequent_in(part)
                 scores.add(part.score[are_rarer(part, guess)])
-                if self._exceeds(2 * scores.nbytes):
-                    raise _DoesNotFit(*too_large(2 * scores.nbytes, self.limit).args)
+                names.update(part.truth.names)
+                size = max(len(names), 2) * scores.nbytes
+                if self._exceeds(size):
+                    raise _DoesNotFit(*too_large(size, self.limit).args)
                 counting.add(replace(part, days=None, slices={}, clusters=None))
             frequent = most_frequent(counting.done())
             if guess in (None, frequent):
