@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from assay.errors import InputError
 from assay.sources.files import spark
+from assay.sources.files.formats import PACKED, SUFFIXES
 from assay.sources.files.hive import Keys, files_in, keys_of
 from assay.sources.files.postgres import POSTGRESQL, Address, is_address, parsed
 from assay.sources.files.request import Input, Request
@@ -131,7 +132,8 @@ def _sources(given: str, request: Request) -> Iterator[Source]:
         if not files:
             raise InputError(
                 f"{shown(given)} is a folder without files of a known suffix "
-                f"(.csv, .tsv, .jsonl, .parquet, .arrow, .npz, .npy; .gz and .zst of text)"
+                f"({', '.join(SUFFIXES)}; of text {', '.join(PACKED)} too). For files of other "
+                f"names write the pattern {shown(str(path / '*'))!r} and say glob=True"
             )
         yield from (Source(shown(str(f.path)), f.path, keys=f.keys) for f in files)
     elif path.exists():
@@ -155,7 +157,7 @@ def missing(path: Path, given: str) -> InputError:
     """That there is no such file, and what may be meant."""
     if any(sign in given for sign in "*?["):
         return InputError(
-            f"there is no file {shown(given)}. If that is a pattern, say glob= to expand it"
+            f"there is no file {shown(given)}. If that is a pattern, say glob=True to expand it"
         )
     near: list[str] = []
     if path.parent.is_dir():

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import contextlib
+import lzma
 import sys
 import zlib
 from collections.abc import Iterator
 from typing import Any
 
 from assay.errors import InputError
-from assay.sources.files.formats import GZIP
+from assay.sources.files.formats import BZIP2, GZIP, XZ
 
 _GZIP_WINDOW = 31
+_XZ_MEMORY = 1 << 28
 # One byte in so many is NUL at the least where a quarter of two-byte text is ASCII.
 _NULS = 8
 
@@ -22,7 +25,7 @@ class CutOff(InputError):
 
 
 def unpacked(chunks: Iterator[bytes], packing: str, name: str, size: int) -> Iterator[bytes]:
-    """What a gzip or zstd stream holds, in chunks of bounded size however well it is packed."""
+    """What a packed stream holds, in chunks of bounded size however well it is packed."""
     unpacker: Any = None
     begun = False
     for chunk in chunks:
@@ -34,7 +37,7 @@ def unpacked(chunks: Iterator[bytes], packing: str, name: str, size: int) -> Ite
                 unpacker, begun = _unpacker(packing), True
             try:
                 out = unpacker.decompress(data, size)
-            except (zlib.error, _zstd().ZstdError) as odd:
+            except (zlib.error, _zstd().ZstdError, lzma.LZMAError, OSError) as odd:
                 raise InputError(
                     f"{name} can't be unpacked, its {packing} data are damaged: {odd}"
                 ) from odd
@@ -70,7 +73,14 @@ class _Gunzip:
 
 
 def _unpacker(packing: str) -> Any:
-    return _Gunzip() if packing == GZIP else _zstd().ZstdDecompressor()
+    if packing == GZIP:
+        return _Gunzip()
+    if packing == BZIP2:
+        return bz2.BZ2Decompressor()
+    # Damaged headers may ask for any memory.
+    return (
+        lzma.LZMADecompressor(memlimit=_XZ_MEMORY) if packing == XZ else _zstd().ZstdDecompressor()
+    )
 
 
 def _zstd() -> Any:
