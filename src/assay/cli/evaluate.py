@@ -55,6 +55,8 @@ INTERVALS = (
     *RESAMPLING,
     "delong",
     "newcombe",
+    "fay-feuer",
+    "tiwari",
 )
 EXAMPLES = (
     ("columns by their well-known names", "assay evaluate predictions.csv"),
@@ -254,7 +256,7 @@ def command(
     reporting.deliver(
         document,
         tally=evaluation.tally,
-        rows=lambda: kept_rows(files, request, id_column, evaluation.positive),
+        rows=lambda: kept_rows(files, request, id_column, evaluation.positive, evaluation.source),
     )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import values
 from assay.cli.command import Command, Option
+from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import named, reading_only, within_memory
@@ -31,10 +33,15 @@ EXAMPLES = (
         "false alarms grouped by rule over half an hour, kept as JSON",
         f"{_LOGS} --key rule --gap 30m --format json --out week.json",
     ),
+    (
+        "from which severity on alerts should count, for 5 false incidents a day",
+        f"{_LOGS} --score alert.severity --max-false-incidents 5/day",
+    ),
 )
 
 _log = partial(click.option, cls=Option, section="Logs")
 _matching = partial(click.option, cls=Option, section="Matching")
+_choosing = partial(click.option, cls=Option, section="Choosing a threshold")
 
 
 def _skew(text: str) -> float | str:
@@ -113,6 +120,27 @@ def _skew(text: str) -> float | str:
     metavar="S",
     help="Only alerts of at least this score count.",
 )
+@_choosing(
+    "--max-false-incidents",
+    type=values.per_day,
+    metavar="N/day",
+    help="Choose the score from which on alerts count: at most so many false incidents a day.",
+)
+@_choosing(
+    "--max-delay",
+    type=values.duration,
+    metavar="T",
+    help="The same: half of all incidents are detected within this.",
+)
+@_choosing(
+    "--confidence",
+    type=values.share,
+    default="0.9",
+    show_default=True,
+    metavar="P",
+    help="How sure the promised threshold keeps both on new data.",
+)
+@FIGURES
 @reading_only("on_bad_row", "max_memory")
 @recording()
 @reporting
@@ -133,6 +161,10 @@ def command(
     skew: float | str,
     score: str | None,
     threshold: float | None,
+    max_false_incidents: float | None,
+    max_delay: float | None,
+    confidence: float,
+    figures: Path | None,
     request: Request,
     reporting: Reporting,
 ) -> None:
@@ -146,7 +178,13 @@ def command(
         raise click.UsageError("name the alerts with --alerts FILE")
     if schedule is None:
         raise click.UsageError("name the attacks with --schedule FILE")
+    if score is None and not (max_false_incidents is None and max_delay is None):
+        raise click.UsageError(
+            "--max-false-incidents and --max-delay choose a threshold of a score; name its column "
+            "with --score COL"
+        )
     reporting.check()
+    check_figures(figures)
     inputs = [*alerts, *events, schedule]
     must_not_replace(reporting.out, inputs, request)
     making = Making(context, inputs, request, reporting)
@@ -167,6 +205,9 @@ def command(
             timezone=timezone,
             score=score,
             threshold=threshold,
+            max_false_incidents=max_false_incidents,
+            max_delay=max_delay,
+            confidence=confidence,
             level=reporting.level,
             on_bad_row=request.on_bad_row,
             progress=progress,
@@ -176,6 +217,7 @@ def command(
     for line in _notes(found, reporting):
         reporting.say(line)
     reporting.deliver(document)
+    draw(found.plot, figures, reporting)
 
 
 def _notes(found: Incidents, reporting: Reporting) -> Iterator[str]:

@@ -18,10 +18,10 @@ from assay.measures.shown import DIFFERENCES
 from assay.report import Document
 from assay.report.kinds import IMPORTED
 from assay.report.sections import Cell, Column, Kind, Periods, Prose, Report, Section, Table
-from assay.store.comparing import Unpaired, estimates_of
+from assay.store.comparing import Unpaired
 from assay.store.run import Page, Point, Run
-from assay.store.summary import kind_of
-from assay.store.trend import CHANGED, Step, Trend, estimate_of
+from assay.store.summary import kind_of, summary_of
+from assay.store.trend import CHANGED, Step, Trend
 
 if TYPE_CHECKING:
     from assay.plots.canvas import Axes
@@ -42,7 +42,7 @@ def drawn_again(run: Run) -> Document | Report:
     if kind_of(plain) != IMPORTED:
         return Document.from_plain(plain)
     columns = (Column("metric"), Column("value", Kind.SHARE))
-    rows = tuple(estimates_of(run).items())
+    rows = tuple(summary_of(run.document).estimates.items())
     told = (Section("Metrics", (Table("As they were imported", columns, rows, as_rows=True),)),)
     return Report(run.name, tuple(plain["headline"]), told, plain=plain)
 
@@ -145,7 +145,7 @@ def _row(point: Point, step: Step | None) -> tuple[Cell, ...]:
     where = f"{point.segment + 1}" if step is None or step.joined else f"{point.segment + 1} (new)"
     change: Cell = None if step is None else step.difference
     p = "" if step is None or step.p_adjusted is None else p_text(step.p_adjusted)
-    return (point.run, _moment(point.made), estimate_of(point), point.n, where, change, p)
+    return (point.run, _moment(point.made), point.estimate, point.n, where, change, p)
 
 
 def _drawn(trend: Trend) -> tuple[Section, ...]:
@@ -155,7 +155,7 @@ def _drawn(trend: Trend) -> tuple[Section, ...]:
         Periods(
             f"Test set {points[0].segment + 1}, {len(points)} runs",
             (Column("made, UTC"), Column(trend.measure, Kind.SHARE)),
-            tuple((_moment(point.made)[5:], estimate_of(point)) for point in points),
+            tuple((_moment(point.made)[5:], point.estimate) for point in points),
         )
         for points in sorted(longest[:_MOST_DRAWN], key=lambda points: points[0].segment)
     ]
@@ -178,7 +178,7 @@ class TrendPlots:
         courses = [
             (
                 f"{self.trend.measure}, test set {segment[0].segment + 1}",
-                [estimate_of(p) if p.segment == segment[0].segment else nothing for p in points],
+                [p.estimate if p.segment == segment[0].segment else nothing for p in points],
             )
             for segment in newest
         ]

@@ -19,8 +19,9 @@ from assay.report import Document, Report, document_of
 from assay.report.html.blocks import View, block_of
 from assay.report.html.limits import Limits
 from assay.report.sections import Cell, Column, Kind, Table
-from assay.store.comparing import Unpaired, compare_runs, estimates_of
+from assay.store.comparing import Unpaired, compare_runs
 from assay.store.reports import trend_report, unpaired_report
+from assay.store.summary import summary_of
 from assay.web.drawings import MOST, course_of, overlaid
 from assay.web.pages import FACES, face, page, report_page, suffix_of
 from assay.web.refusals import Refusal
@@ -196,7 +197,7 @@ def _called(run: Run) -> str:
 
 def _side_by_side(runs: list[Run]) -> View:
     """The measures that runs are compared by, a column for each run."""
-    values = [estimates_of(run) for run in runs]
+    values = [summary_of(run.document).estimates for run in runs]
     rows: list[tuple[Cell, ...]] = [
         (measure.replace("_", " "), *(of_run.get(measure) for of_run in values))
         for measure in DIFFERENCES

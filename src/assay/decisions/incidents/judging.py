@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.decisions.incidents.constrained import OperatingChoice, choose_operating_point
+from assay.decisions.incidents.coverage import coverage_of
 from assay.decisions.incidents.findings import findings_of
 from assay.decisions.incidents.intervals import (
     estimated_skew,
@@ -17,6 +19,7 @@ from assay.decisions.incidents.intervals import (
     seconds_by_day,
     under_alarm,
 )
+from assay.decisions.incidents.operating import OperatingCharacteristic, OperatingCurve
 from assay.decisions.incidents.ranges import Ranges
 from assay.decisions.incidents.records import (
     Day,
@@ -39,6 +42,8 @@ from assay.decisions.incidents.result import (
     Incidents,
 )
 from assay.decisions.incidents.schedule import Incident, day_of
+from assay.decisions.incidents.timeline import timeline_of
+from assay.errors import InputError
 from assay.evaluation.snapshot import Estimated, Slice
 from assay.inference import ClopperPearson, Estimate
 from assay.inference.survival import kaplan_meier
@@ -52,7 +57,10 @@ _TOGETHER = "no interval: alerts of one incident come together"
 
 @dataclass(frozen=True)
 class Judging:
-    """What was asked, beside the tally: how lines were matched and grouped."""
+    """What was asked, beside the tally: how lines were matched and grouped, and what must be kept.
+
+    ``reversed`` is whether a low score is the more suspicious one; in a tally it is negative.
+    """
 
     match: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
@@ -60,12 +68,24 @@ class Judging:
     grace: int = 0
     skew: int = 0
     level: float = 0.95
+    reversed: bool = False
+    max_false_incidents: float | None = None
+    max_delay: float | None = None
+    confidence: float = 0.9
 
 
 def judged(
-    tally: IncidentTally, windows: Sequence[Incident] | None, asked: Judging, **more: Any
+    tally: IncidentTally,
+    windows: Sequence[Incident] | None,
+    asked: Judging,
+    *,
+    every: IncidentTally,
+    **more: Any,
 ) -> Incidents:
-    """The answer; without ``windows`` the rows of each incident tell when it was."""
+    """The answer; without ``windows`` the rows of each incident tell when it was.
+
+    ``tally`` has the alerts that count, ``every`` those of all scores.
+    """
     scheduled = None if windows is None else tuple(windows)
     incidents = tuple(_detections(tally, scheduled))
     observed, ranges = observed_in(tally)
@@ -73,6 +93,9 @@ def judged(
     skew = Skew(asked.skew / SECOND)
     if scheduled and asked.match:
         skew = estimated_skew(tally, scheduled, asked.grace, asked.skew)
+    spans = [(each.start, each.end) for each in incidents]
+    coverage = coverage_of(tally, spans)
+    curve, choice = _operating(every, incidents, observed, asked)
     return Incidents(
         incidents=incidents,
         estimates=tuple(_estimates(tally, incidents, asked, observed, ranges)),
@@ -87,10 +110,15 @@ def judged(
             ranges=ranges,
             rules=rules,
             skew=skew,
+            coverage=coverage,
         ),
         rules=rules,
         observed=observed,
         delays=_delays(incidents, asked),
+        coverage=coverage,
+        operating=curve,
+        choice=choice,
+        timeline=timeline_of(tally, spans),
         skew=skew,
         match=asked.match,
         key=asked.key,
@@ -98,8 +126,36 @@ def judged(
         grace=asked.grace / SECOND,
         gap=tally.gap / SECOND,
         level=asked.level,
+        reversed=asked.reversed,
         **more,
     )
+
+
+def _operating(
+    tally: IncidentTally,
+    incidents: tuple[Detection, ...],
+    observed: Observation,
+    asked: Judging,
+) -> tuple[OperatingCurve | None, OperatingChoice | None]:
+    """What each threshold would mean, and the one that keeps what was asked."""
+    limits = {"max_false_incidents": asked.max_false_incidents, "max_delay": asked.max_delay}
+    wanted = any(limit is not None for limit in limits.values())
+    if not tally.scored or not observed.seconds:
+        if wanted:
+            raise InputError(
+                "a threshold is chosen by score, over time that was observed; name the column with "
+                "score="
+            )
+        return None, None
+    spans = [(each.id, each.start, each.end) for each in incidents]
+    found = OperatingCharacteristic.of(tally, spans, days=observed.days, grace=asked.grace)
+    curve = found.curve
+    choice = (
+        choose_operating_point(found, **limits, confidence=asked.confidence) if wanted else None
+    )
+    if asked.reversed:
+        return curve.turned(), choice and choice.turned()
+    return curve, choice
 
 
 def _detections(tally: IncidentTally, windows: tuple[Incident, ...] | None) -> Iterator[Detection]:
@@ -109,7 +165,7 @@ def _detections(tally: IncidentTally, windows: tuple[Incident, ...] | None) -> I
     if windows is None:
         spans = zip(seen.texts("incident"), seen["first"], seen["last"], strict=True)
         found = [
-            Incident(name, tally.families.get(name, name), int(first), int(last))
+            Incident(name, name, int(first), int(last), tally.families.get(name))
             for name, first, last in spans
         ]
         windows = tuple(sorted(found, key=lambda each: (each.start, each.end, each.id)))
