@@ -34,8 +34,8 @@ _DRAWN = ("course", "timeline")
 class History:
     """A kind of runs: where its page is, what it is called, and what is shown of its runs.
 
-    ``rules`` are there to be kept, ``outcomes`` to be chosen by; ``pictured`` are the drawings of
-    the newest run of each name.
+    ``rules`` are there to be kept, ``outcomes`` to be chosen by; ``pictured`` is how many drawings
+    of the newest run of each name are shown.
     """
 
     path: str
@@ -43,7 +43,7 @@ class History:
     title: str
     rules: bool = False
     outcomes: tuple[str, ...] = ()
-    pictured: bool = False
+    pictured: int = 0
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ HISTORIES = {
     history.path: history
     for history in (
         History("/gate", "gate", "Gate history", rules=True, outcomes=OUTCOMES),
-        History("/monitor", "monitor", "Monitor", rules=True, pictured=True),
-        History("/incidents", "incidents", "Incidents", pictured=True),
+        History("/monitor", "monitor", "Monitor", rules=True, pictured=1),
+        History("/incidents", "incidents", "Incidents", pictured=2),
     )
 }
 
@@ -135,7 +135,8 @@ def _drawn(run: Run, shown: History) -> Latest:
         return Latest(run, rules, ())
     blocks = [block for section in report.sections for block in section.blocks]
     views = [block_of(block, Limits()) for block in blocks]
-    return Latest(run, rules, tuple(view for view in views if view.kind in _DRAWN))
+    drawn = [view for view in views if view.kind in _DRAWN]
+    return Latest(run, rules, tuple(drawn[: shown.pictured]))
 
 
 ROUTES = tuple(Route(f"{path}{suffix}", history) for path in HISTORIES for suffix in (*FACES, ""))
