@@ -1,6 +1,7 @@
 """``--record`` keeps results, and ``assay runs`` gives them back."""
 
 import json
+import os
 import shlex
 import shutil
 from collections.abc import Callable
@@ -515,6 +516,23 @@ def test_mistakes_are_told(
     found = cli(*command)
     assert (found.code, said in found.err) == (code, True), found.err
     assert not Path("x.db").exists()
+
+
+def test_a_place_where_nothing_can_be_kept_is_refused_before_anything_is_read(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = ("evaluate", "none.csv", "--record", "a")
+    assert "there is no file none.csv" in cli(*told).err
+    with monkeypatch.context() as patched:
+        patched.setattr("assay.store.sqlite.network_of", lambda _: "nfs4")
+        found = cli(*told)
+        assert (found.code, "on a network file system (nfs4)" in found.err) == (4, True)
+    with monkeypatch.context() as patched:
+        # Root may write anywhere, so it is told otherwise.
+        patched.setattr(os, "access", lambda *_: False)
+        found = cli(*told)
+        assert (found.code, "the store assay.db can't be written" in found.err) == (4, True)
+    assert not Path("assay.db").exists()
 
 
 def test_the_environment_names_the_store(

@@ -39,7 +39,7 @@ def drawn_again(plain: Any, *, name: str = "") -> Document | Report:
 
     ``name`` is that of the run where it is one.
     """
-    schema = plain.get("schema") if isinstance(plain, dict) else None
+    schema = str(plain.get("schema")) if isinstance(plain, dict) else ""
     if schema == f"assay.{IMPORTED}/1":
         return _imported(plain, name)
     if schema not in _PAGES:
