@@ -47,7 +47,7 @@ class Making:
         self._started = time.monotonic()
         told = always or reporting.face in TELL_HOW or reporting.recording.name is not None
         # Counts that were typed have no file behind them.
-        self._hashing = Hashing(files, request, maybe) if told and files and request else None
+        self._hashing = Hashing(files, request, maybe, hashes=told) if files and request else None
 
     def provenance(
         self, others: Sequence[str] = (), *, store: str | None = None, runs: Sequence[Run] = ()
@@ -59,6 +59,11 @@ class Making:
         from assay.report.provenance import Input, Provenance
 
         hashed = () if self._hashing is None else self._hashing.inputs(others)
+        for name in () if self._hashing is None else self._hashing.changed:
+            self._reporting.say(
+                f"warning: {name} changed while it was read; the report is of what was read then, "
+                f"and tells no hash of it"
+            )
         inputs = [Input(without_secrets(e.name), e.size, e.sha256) for e in hashed]
         inputs += [] if store is None else [Input(without_secrets(store))]
         inputs += [Input(f"run:{run.id}", None, run.contents["document"]) for run in runs]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +16,7 @@ from assay.sources.files.column_roles import roles_of, same_roles
 from assay.sources.files.columnar import arrow_table, parquet_table
 from assay.sources.files.delimited import delimited
 from assay.sources.files.hive import with_keys
-from assay.sources.files.inputs import Source, sources
+from assay.sources.files.inputs import Source, sources, standard_input
 from assay.sources.files.jsonl import jsonl
 from assay.sources.files.memory import Budget
 from assay.sources.files.numpy_files import npy_table, npz_table
@@ -210,7 +209,7 @@ def must_be_text(name: str, what: str, request: Request, *more: str) -> None:
 
 def _file(source: Source, stdin: BinaryIO | None, stack: contextlib.ExitStack) -> BinaryIO:
     if source.path is None:
-        return sys.stdin.buffer if stdin is None else stdin
+        return standard_input() if stdin is None else stdin
     try:
         return stack.enter_context(source.path.open("rb"))
     except OSError as odd:
