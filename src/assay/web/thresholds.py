@@ -41,7 +41,12 @@ async def workbench(request: Request) -> Response:
     preview = await previewed(site, upload)
     given = dict(request.query_params)
     suffix = suffix_of(request)
-    form = {"upload": upload, "preview": preview, "given": given, "scripts": ("threshold.js",)}
+    form: dict[str, Any] = {
+        "upload": upload,
+        "preview": preview,
+        "given": given,
+        "scripts": ("threshold.js",),
+    }
     trail = (("/threshold", "Threshold"),)
     try:
         text = await _chosen(site, upload, given)
