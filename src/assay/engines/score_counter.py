@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.engines.ask import Ask
-from assay.engines.local import flagged, flagged_counts, losses_of_score
+from assay.engines.local import flagged_counts, losses_of_score
 from assay.sources.coded import Coded
 from assay.sources.thresholds import USUAL
 from assay.tally import LossSums, ScoreTally, Tally
 from assay.tally.by_name import SCORE, Names
 from assay.tally.counters import CutCounter, Cutting, GridCounter
+from assay.tally.crosstab import flagged
 from assay.tally.keeping import Cuts, Exact, Grid
 from assay.tally.patterns import PatternCounter
 from assay.tally.scores import extremes
