@@ -16,6 +16,7 @@ from assay.measures import PRECISION, find
 from assay.report.names import name
 from assay.report.numbers import (
     count,
+    daily,
     daily_parts,
     difference_parts,
     exact_percent,
@@ -157,7 +158,7 @@ def _rules(monitor: Monitor) -> Iterator[Section]:
 def _of_rule(judged: WatchedRule) -> str:
     rule = judged.rule
     name_ = rule.written if rule.measure is None else rule.measure.name
-    return _joined(_parts(name_, rule.subject, judged.estimate)) or _between(judged.estimate)
+    return _joined(_parts(name_, rule.subject, judged.estimate)) or _between(name_, judged.estimate)
 
 
 def _parts(measure: str, subject: str, found: Any) -> tuple[str, str]:
@@ -173,11 +174,11 @@ def _joined(parts: tuple[str, str]) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _between(found: Any) -> str:
+def _between(measure: str, found: Any) -> str:
     """What a figure lies between where labels are missing."""
     if found.bound is None:
         return "undefined"
-    low, high = (plain_number(end) for end in found.bound)
+    low, high = ((daily if measure in PER_DAY else plain_number)(end) for end in found.bound)
     return f"{low} to {high}"
 
 
@@ -205,7 +206,7 @@ def _so_far(monitor: Monitor) -> Section:
         rows.append(
             (
                 _called(each.measure, each.subject, several=several),
-                shown or _between(each.estimate),
+                shown or _between(each.measure, each.estimate),
                 _ordinary(each) if shown else "",
                 exact_percent(round(each.mature, 4)),
                 "" if shown else each.estimate.undefined or "",
@@ -267,8 +268,11 @@ def _course(monitor: Monitor, shown: list[Watched], scope: Any) -> Periods:
     ]
     rows = []
     for period in monitor.periods[-MOST:]:
-        found = [period.figure(each.measure, scope, each.subject).estimate for each in shown]
-        cells = [_between(one) if math.isnan(one) else one for one in found]
+        found = [period.figure(each.measure, scope, each.subject) for each in shown]
+        cells = [
+            _between(one.measure, one.estimate) if math.isnan(one.estimate) else one.estimate
+            for one in found
+        ]
         rows.append((period.end if scope == "cumulative" else _span(period), *cells))
     left = len(monitor.periods) - MOST
     notes = (f"{count(left)} periods before them are not shown.",) if left > 0 else ()
