@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from assay.decisions.compare import compare, compare_folds
     from assay.decisions.gate.from_files import gate_files
     from assay.decisions.gate.gate import gate
+    from assay.decisions.incidents import Incidents, incidents
     from assay.decisions.monitor.monitor import monitor, monitor_files
     from assay.decisions.monitor.result import Monitor
     from assay.decisions.plan import Plan, plan
+    from assay.decisions.sample import StratifiedSample, sample
     from assay.decisions.threshold import Choice, choose_threshold, choose_threshold_files
     from assay.errors import AssayError
     from assay.evaluation import (
@@ -51,11 +53,13 @@ if TYPE_CHECKING:
         DeLong,
         Delta,
         Estimate,
+        FayFeuer,
         Jeffreys,
         MaxFar,
         MaxFpr,
         Newcombe,
         Significance,
+        Tiwari,
         Wald,
         Wilson,
         benjamini_hochberg,
@@ -94,7 +98,9 @@ __all__ = [
     "Delta",
     "Estimate",
     "Evaluation",
+    "FayFeuer",
     "Gate",
+    "Incidents",
     "Jeffreys",
     "KeptRows",
     "MaxFar",
@@ -109,7 +115,9 @@ __all__ = [
     "RunningTally",
     "Significance",
     "Store",
+    "StratifiedSample",
     "Tally",
+    "Tiwari",
     "Unlabelled",
     "Wald",
     "Wilson",
@@ -134,6 +142,7 @@ __all__ = [
     "gate",
     "gate_files",
     "holm",
+    "incidents",
     "mcnemar",
     "monitor",
     "monitor_files",
@@ -142,6 +151,7 @@ __all__ = [
     "paired_t",
     "plan",
     "read_claims",
+    "sample",
     "scorer",
 ]
 
@@ -160,7 +170,9 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     ),
     "assay.decisions.audit": ("Audit", "audit", "audit_files", "read_claims"),
     "assay.decisions.gate.from_files": ("gate_files",),
+    "assay.decisions.incidents": ("Incidents", "incidents"),
     "assay.decisions.plan": ("Plan", "plan"),
+    "assay.decisions.sample": ("StratifiedSample", "sample"),
     "assay.decisions.threshold": ("Choice", "choose_threshold", "choose_threshold_files"),
     "assay.errors": ("AssayError",),
     "assay.evaluation": (
@@ -184,11 +196,13 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "DeLong",
         "Delta",
         "Estimate",
+        "FayFeuer",
         "Jeffreys",
         "MaxFar",
         "MaxFpr",
         "Newcombe",
         "Significance",
+        "Tiwari",
         "Wald",
         "Wilson",
         "benjamini_hochberg",

@@ -32,12 +32,16 @@ KINDS = {
         "assay.threshold/1", "assay.decisions.threshold.result", "Choice", "threshold"
     ),
     "plan": Kind("assay.plan/1", "assay.decisions.plan.result", "Plan", "plan"),
+    "sample": Kind("assay.sample/1", "assay.decisions.sample.result", "StratifiedSample", "sample"),
     "compare": Kind(
         "assay.compare/1", "assay.decisions.compare.comparison", "Comparison", "compare"
     ),
     "audit": Kind("assay.audit/1", "assay.decisions.audit.result", "Audit", "audit"),
     "check": Kind("assay.check/1", "assay.learn.checks.result", "Check", "check"),
     "gate": Kind("assay.gate/1", "assay.decisions.gate.result", "Gate", "gate"),
+    "incidents": Kind(
+        "assay.incidents/1", "assay.decisions.incidents.result", "Incidents", "incidents"
+    ),
     "monitor": Kind("assay.monitor/1", "assay.decisions.monitor.result", "Monitor", "monitor"),
     "training": Kind("assay.evaluation/1", "assay.learn.record", "Training", "training"),
 }

@@ -10,6 +10,7 @@ from assay.tally.codec import from_bytes
 from assay.tally.confusion import Confusion
 from assay.tally.crosstab import Crosstab
 from assay.tally.daily import DailyTally
+from assay.tally.incidents import IncidentTally
 from assay.tally.joint import JointScores
 from assay.tally.pairs import PairTally
 from assay.tally.record import Resolved
@@ -22,6 +23,7 @@ __all__ = [
     "Confusion",
     "Crosstab",
     "DailyTally",
+    "IncidentTally",
     "JointScores",
     "LossSums",
     "PairTally",

@@ -18,6 +18,7 @@ from assay.decisions.monitor.reference import (
     reference_cells,
 )
 from assay.errors import EmptyInput, InputError, ScoreError
+from assay.inference.fields import restored
 from assay.sources.columns import label_text
 from assay.sources.files.bad_rows import BadRows, place_in, where
 from assay.sources.files.builders import distinct_of
@@ -235,7 +236,7 @@ class Reference:
         """What :meth:`plain` wrote."""
         return cls(
             int(plain["rows"]),
-            tuple(ReferenceCells.from_dict(each) for each in plain["cells"]),
+            tuple(restored(ReferenceCells, each) for each in plain["cells"]),
             {(str(label), str(said)): int(count) for label, said, count in plain["decided"]},
         )
 
