@@ -239,3 +239,22 @@ def test_the_message_has_the_options_that_read_it(tmp_path: Path, cli: Callable,
 
 def test_there_are_sixty_inputs_at_least() -> None:
     assert len(READ) + len(TOLD) >= 60
+
+
+def test_a_comparison_without_models_names_the_command_that_may_be_meant(
+    tmp_path: Path, cli: Callable
+) -> None:
+    rows = "".join(f"{i},{y},{s},{1 - s}\n" for i, (y, s) in enumerate(SCORES))
+    files = [written(tmp_path, name, f"id,label,score,old\n{rows}") for name in ("a.csv", "b.csv")]
+    for given in (files, files[:1]):
+        refused = cli("compare", *given)
+        assert refused.code == 2
+        told = re.search(r"Perhaps: assay (.*)\. See", refused.err)
+        assert told
+        assert cli(*shlex.split(told[1]), "--format", "json").code == 0
+
+
+def test_o_is_out(tmp_path: Path, cli: Callable) -> None:
+    out = tmp_path / "report.md"
+    assert cli("evaluate", written(tmp_path, "rows.csv", CSV), "-o", out).code == 0
+    assert out.read_text().startswith("#")

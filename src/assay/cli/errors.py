@@ -63,6 +63,7 @@ _OPTIONS = {
     "year": "year",
     "token_file": "token-file",
     "public_url": "public-url",
+    "keep_rows": "keep-rows",
 }
 _ARGUMENT = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_OPTIONS)})=(?=(['\"\w+-]|\.\d)?)")
 # Arguments that are options without a value.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, wraps
@@ -13,7 +13,7 @@ import click
 
 from assay.cli.command import Option
 from assay.cli.errors import OutputError
-from assay.errors import StoreError
+from assay.errors import InputError, StoreError
 
 if TYPE_CHECKING:
     from assay.learn.run import Run as Trained
@@ -68,7 +68,7 @@ class Recording:
                     raise click.UsageError(f"{option} is of a run that is kept: say --record NAME")
             return
         from assay.store import Store, default_place
-        from assay.store.insertion import checked_name, checked_tags
+        from assay.store.tables import checked_name, checked_tags
 
         try:
             checked_name(self.name)
@@ -152,9 +152,16 @@ def recording(*, rows: bool = False) -> Decorator:
 
 
 def kept_rows(
-    files: Sequence[str], request: Request, id_column: str | None, positive: str | None
+    files: Sequence[str],
+    request: Request,
+    id_column: str | None,
+    positive: str | None,
+    judged: Mapping[str, Any],
 ) -> KeptRows:
-    """The rows of files as they were judged: read once more, and kept."""
+    """The rows of files as they were judged: read once more, and kept.
+
+    ``judged`` is the source of the judgement, which the same rows have to give.
+    """
     import numpy as np
 
     from assay.sources.coded import Labels
@@ -162,8 +169,19 @@ def kept_rows(
     from assay.sources.files.read import read
     from assay.store import KeptRows
 
-    asked = replace(request, slices=(), family=None, time=None, cluster=None, id=id_column)
-    columns = read(files, asked).columns
+    # All that was asked for is read, since a row that lacks any of it was not judged.
+    rows = read(files, replace(request, id=id_column))
+    before = judged.get("labels_sha256")
+    if before is not None and rows.labels_sha256 != before:
+        kept, used = (
+            rows.rows_read - rows.rows_refused,
+            judged["rows_read"] - judged["rows_refused"],
+        )
+        raise InputError(
+            f"the {kept:,} rows to keep are not the {used:,} that were judged: the input changed "
+            f"in between, or rows lack what id= names. Judge again, or without keep_rows="
+        )
+    columns = rows.columns
     scores, decisions = {}, {}
     tables = columns.get("y_proba", {})
     if "y_score" in columns:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from pathlib import Path
@@ -110,6 +110,7 @@ _FACE = _option(
     help="How it is written.  [default: by the suffix of --out, else terminal]",
 )
 OUT = _option(
+    "-o",
     "--out",
     type=FilePath(),
     help="Write to this file, whole or not at all, instead of standard output.",
@@ -204,22 +205,23 @@ def check_place(path: Path) -> None:
         )
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+def write(path: Path, text: str | Iterable[str]) -> None:
+    """Write a file whole or not at all; a long text may come in pieces."""
     check_place(path)
     try:
-        aside.write(path, text.encode())
+        aside.write(path, text.encode() if isinstance(text, str) else map(str.encode, text))
     except BrokenPipeError:
         raise
     except OSError as error:
         raise OutputError.of(path, error) from error
 
 
-def print_out(content: bytes) -> None:
+def print_out(content: bytes | Iterable[bytes]) -> None:
     """Print a report on standard output, and make sure that it got there."""
     try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(content)
+        for piece in (content,) if isinstance(content, bytes) else content:
+            sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
     except OSError as error:
         discard(sys.stdout)

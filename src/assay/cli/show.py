@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -99,13 +100,26 @@ def command(
         raise click.UsageError(f"a difference has no face {reporting.face}")
     from assay.report.difference import difference_report
 
-    typed = context.meta.get(TYPED, "")
     pair = [(file, found), (diff, read_document(diff))]
-    if typed.find("--diff") < typed.rfind(str(file)):
-        pair.reverse()  # the one that was typed first stands first
+    if _typed_first(context, "file", "diff") == "diff":
+        pair.reverse()
     (first, one), (second, other) = pair
     with _sound(file):
         reporting.deliver(difference_report(one, other, (str(first), str(second))))
+
+
+def _typed_first(context: click.Context, *names: str) -> str | None:
+    """Which of some parameters was typed first, as the parser of the command reads the words."""
+    typed = shlex.split(context.meta.get(TYPED, ""))[2:]
+    for end in range(1, len(typed) + 1):
+        try:
+            given, *_ = context.command.make_parser(context).parse_args(typed[:end])
+        except click.UsageError:
+            continue  # an option waits for its value
+        for name in names:
+            if isinstance(given.get(name), str):
+                return name
+    return None
 
 
 def read_document(path: Path) -> Document:

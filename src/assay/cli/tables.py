@@ -45,6 +45,7 @@ def writing(section: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         help="How it is written.  [default: by the suffix of --out, else csv]",
     )
     out = click.option(
+        "-o",
         "--out",
         cls=Option,
         section=section,

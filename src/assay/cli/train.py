@@ -138,6 +138,7 @@ _report = partial(click.option, cls=Option, section="Report")
     help="How the report on standard output is written.",
 )
 @_report(
+    "-o",
     "--out",
     type=values.FilePath(),
     metavar="DIR",

@@ -22,6 +22,10 @@ class Connection(Protocol):
 
     place: str
 
+    def in_small_letters(self, text: str, word: str) -> str:
+        """The expression of a text that is LIKE a word in small letters, in whatever case it is."""
+        ...
+
     def all(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Every row of a statement."""
         ...

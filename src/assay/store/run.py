@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.errors import StoreError
+from assay.inference import Estimate
 from assay.store.rows import KeptRows
+from assay.store.summary import stored_estimate
 from assay.tally import from_bytes
 
 SCHEMA = "assay.runs/1"
@@ -131,6 +133,11 @@ class Point:
     test_set: str | None
     gate: str | None = None
     segment: int = 0
+
+    @property
+    def estimate(self) -> Estimate:
+        """The value with its interval."""
+        return stored_estimate(self.value, self.low, self.high, self.n, self.level)
 
     def to_dict(self) -> dict[str, Any]:
         """The point as plain values."""

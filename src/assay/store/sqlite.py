@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import StoreError
-from assay.store.schema import NEWEST, STEPS, must_be_known
+from assay.store.schema import NEWEST, lacking, must_be_known
 
 # How long a writer waits for others.
 PATIENCE = 60.0
@@ -63,6 +63,8 @@ class SQLiteConnection:
             raise
 
     def _prepare(self, *, read_only: bool) -> None:
+        # In place of SQLite's own, which knows the letters of English alone.
+        self._connection.create_function("lower", 1, str.lower, deterministic=True)
         self._connection.execute("PRAGMA foreign_keys = ON")
         if read_only:
             self._connection.execute("PRAGMA query_only = ON")
@@ -95,10 +97,9 @@ class SQLiteConnection:
             return
         self._patiently("PRAGMA journal_mode = WAL")
         with self.writing():
-            # Another process may have been faster.
-            for step in range(self._version(), NEWEST):
-                for statement in STEPS[step]:
-                    self._connection.execute(statement.format(**WORDS))
+            # Another process may have been faster, and newer.
+            for statement in lacking(self._version(), self.place):
+                self._connection.execute(statement.format(**WORDS))
             self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
             self._connection.execute(f"PRAGMA user_version = {NEWEST}")
 
@@ -114,6 +115,10 @@ class SQLiteConnection:
                 time.sleep(0.01)
             else:
                 return
+
+    def in_small_letters(self, text: str, word: str) -> str:
+        """A text that is compared with a word: LIKE itself knows the letters of English alone."""
+        return f"({text})" if word.isascii() else f"lower({text})"
 
     def all(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Every row of a statement."""

@@ -9,6 +9,7 @@ from typing import Any
 from assay.errors import InputError
 
 SCHEMAS = (
+    "assay.about/1",
     "assay.audit/1",
     "assay.check/1",
     "assay.compare/1",

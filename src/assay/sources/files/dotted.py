@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, TypeAlias
 
-from assay.errors import InputError
 from assay.sources.files.scan import BLANK
 
 # The keys that lead to a value, one for each object.
@@ -20,6 +19,7 @@ Path: TypeAlias = tuple[str, ...]
 
 NO_UNICODE = "text that is not Unicode (half of a surrogate pair)"
 _MOST_DOTS = 6
+_DEEPEST = 8
 
 
 def paths_of(key: str) -> tuple[Path, ...]:
@@ -36,8 +36,7 @@ def paths_of(key: str) -> tuple[Path, ...]:
     for steps in range(len(parts)):
         for cuts in combinations(dots, steps):
             edges = [0, *cuts, len(parts)]
-            pairs = zip(edges, edges[1:], strict=False)
-            paths.append(tuple(".".join(parts[a:b]) for a, b in pairs))
+            paths.append(tuple(".".join(parts[a:b]) for a, b in pairwise(edges)))
     # An empty key is no step: "a..b" and ".a" are names as they stand.
     return (paths[0], *(path for path in paths[1:] if all(path)))
 
@@ -131,22 +130,27 @@ def _is_unicode(value: str) -> bool:
     return True
 
 
-def resolved(key: str, records: Iterable[dict[str, Any]], name: str) -> Path | None:
-    """The path of a key in the first records of a file, None where it is in none of them."""
-    literal, *others = paths_of(key)
-    seen = []
+def leaves_of(records: Iterable[dict[str, Any]]) -> dict[str, list[Path]]:
+    """The keys of records by their names with dots, and where each is to be found.
+
+    An object is what is inside of it, unless it is empty or no object in another record.
+
+    >>> leaves_of([{"score": 1, "alert": {"severity": 2}}])
+    {'score': [('score',)], 'alert.severity': [('alert', 'severity')]}
+    """
+    leaves: dict[str, list[Path]] = {}
     for record in records:
-        if key in record:
-            return literal
-        seen += [path for path in others if path not in seen and _leads(record, path)]
-    if len(seen) > 1:
-        raise InputError(f"{name} has {two_readings(key, seen)}. Rename one of them")
-    return seen[0] if seen else None
+        for path in _leaves(record, ()):
+            paths = leaves.setdefault(".".join(path), [])
+            if path not in paths:
+                paths.append(path)
+    return leaves
 
 
-def _leads(record: Any, path: Path) -> bool:
-    for key in path:
-        if not isinstance(record, dict) or key not in record:
-            return False
-        record = record[key]
-    return not isinstance(record, dict)
+def _leaves(record: dict[str, Any], above: Path) -> Iterator[Path]:
+    for key, value in record.items():
+        path = (*above, key)
+        if isinstance(value, dict) and value and len(path) < _DEEPEST:
+            yield from _leaves(value, path)
+        else:
+            yield path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -155,7 +155,7 @@ def _lines(text: bytes) -> tuple[pl.DataFrame, dict[int, str]]:
 def _piece(frame: pl.DataFrame, broken: dict[int, str], row: int, line: int) -> Piece:
     good = np.ones(frame.height, bool)
     good[list(broken)] = False
-    rows = np.flatnonzero(good) + row
+    rows: Any = np.flatnonzero(good) + row
     offset = line - row
     return Piece(
         frame.filter(good),

@@ -56,7 +56,7 @@ class JsonLines:
         """The records of whole lines, of which the last has no line end."""
         lines = text.count(b"\n") + 1
         frame, broken = self._read(text, lines, row, line)
-        rows = frame[_ROW].to_numpy() + row
+        rows: Any = frame[_ROW].to_numpy() + row
         offset = line - row
         return Piece(frame.drop(_ROW), rows, lambda i: int(rows[i]) + offset, broken)
 
@@ -110,8 +110,8 @@ class JsonLines:
         for among in self._columns.values():
             for _, *others in among:
                 if len(others) > 1:
-                    present = sum(raw[_flat(path)].is_not_null().cast(int) for path in others)
-                    rows |= (present > 1).to_numpy()
+                    present = [raw[_flat(path)].is_not_null().to_numpy() for path in others]
+                    rows |= np.sum(present, axis=0) > 1
         return rows
 
     def _one_by_one(

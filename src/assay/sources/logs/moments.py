@@ -1,9 +1,9 @@
 """When events happened: microseconds since 1970 in UTC, exactly from what is written.
 
-Read are ISO 8601 (``2026-11-02T04:36:54.841235+0000``, a blank for the T, the zone with or without a
-colon), Snort's and Suricata's ``11/02/2026-04:36:54.841235``, the ``Nov 02 2026 04:36:54`` of CEF and
+Read are ISO 8601 (``2026-11-02T04:36:54.841235+0000``, a blank for the T, the zone with or without
+a colon), ``11/02/2026-04:36:54.841235`` of Snort and Suricata, ``Nov 02 2026 04:36:54`` of CEF, and
 numbers since 1970, whose size tells the unit. Digits past the microsecond are rounded, half up.
-What has no zone is read in ``timezone``, what has no year in ``year``; without them it is refused.
+What has no zone is read in ``timezone``, what has no year in ``year``; else it is refused.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OTHERS = (
     (r"^(\d\d) (\d\d) (\d\d:.*)$", "{}-${1}-${2}T${3}"),
 )
 _YEARLESS = "{}"
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):?([0-5]\d)")
 
 
@@ -64,7 +64,7 @@ class Clock:
         self.timezone = timezone
         self.year = year
         self._offset = None if timezone is None else _offset(timezone)
-        if year is not None and not 1970 <= year <= 9999:  # noqa: PLR2004
+        if year is not None and not 1970 <= year <= 9999:
             raise InputError(f"year={year} is no year from 1970 to 9999")
 
     def read(self, values: pl.Series, name: str = TIME) -> Moments:
@@ -203,7 +203,7 @@ def _of_numbers(text: pl.Series) -> pl.Series:
     micros: Any = None
     for bound, unit in reversed(UNITS):
         if unit > _SECOND:
-            moment = whole // 1000 + (whole % 1000 >= 500).cast(pl.Int64)  # noqa: PLR2004
+            moment = whole // 1000 + (whole % 1000 >= 500).cast(pl.Int64)
         else:
             digits = len(str(_SECOND // unit)) - 1
             moment = whole * (_SECOND // unit) + _rounded(digits)
@@ -225,7 +225,7 @@ def _rounded(digits: int) -> pl.Expr:
     padded = pl.col("part").fill_null("") + "0" * (digits + 1)
     kept = padded.str.slice(0, digits).cast(pl.Int64, strict=False).fill_null(0)
     follows = padded.str.slice(digits, 1).cast(pl.Int64, strict=False)
-    return kept + (follows >= 5).cast(pl.Int64)  # noqa: PLR2004
+    return kept + (follows >= 5).cast(pl.Int64)
 
 
 def _offset(timezone: str) -> int | None:

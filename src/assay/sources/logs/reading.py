@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 
@@ -34,13 +34,16 @@ from assay.sources.logs.names import (
     SRC_IP,
     TIME,
 )
-from assay.sources.logs.opening import CEF, FAST, JSON, ZEEK, Log, format_of, logs_of, text_chunks
+from assay.sources.logs.opening import CEF, FAST, ZEEK, Log, format_of, logs_of, text_chunks
 from assay.sources.logs.zeek import ZeekText
 from assay.sources.row_checks import Problem, value_shown
 from assay.sources.validation import skips
 
 if TYPE_CHECKING:
     import polars as pl
+
+# Whole lines, the row and the line of the first, to their records.
+Reader: TypeAlias = Callable[[bytes, int, int], Iterator[Piece]]
 
 BATCH_ROWS = 1 << 16
 _CHUNK_BYTES = 1 << 24
@@ -131,7 +134,7 @@ class Events(Iterator["pl.DataFrame"]):
         """The records of a log as text."""
         window = Window(self._metered(log, chunk_bytes, told=told))
         row = line = 1
-        reader: Any = None
+        reader: Reader | None = None
         while True:
             text, used = window.whole_lines()
             if len(window.text) - used > LONGEST or _longest(text) > LONGEST:
@@ -157,27 +160,30 @@ class Events(Iterator["pl.DataFrame"]):
                 self._meter.add(len(chunk))
             yield chunk
 
-    def _reader(self, log: Log, format_: str) -> Any:
+    def _reader(self, log: Log, format_: str) -> Reader:
         if format_ == ZEEK:
             return ZeekText(log.name, self._fields, self._time).pieces
-        lines: Any = {
-            JSON: lambda: JsonLines(self._fields, self._time, log.kind),
-            FAST: lambda: FastLines(self._fields),
-            CEF: lambda: CefLines(self._fields, self._time),
-        }[format_]()
-        return lambda text, row, line: iter([lines.piece(text, row, line)])
+        lines: JsonLines | FastLines | CefLines = JsonLines(self._fields, self._time, log.kind)
+        if format_ == FAST:
+            lines = FastLines(self._fields)
+        elif format_ == CEF:
+            lines = CefLines(self._fields, self._time)
+
+        def pieces(text: bytes, row: int, line: int) -> Iterator[Piece]:
+            yield lines.piece(text, row, line)
+
+        return pieces
 
     def _cut_off(self, piece: Piece, last: int | None, log: Log) -> Piece:
         """A piece in which a last line that was cut off is said to be one."""
         if piece.broken and piece.broken[-1].line == last:
             *others, cut = piece.broken
             return replace(piece, broken=[*others, replace(cut, reason=f"{_CUT} {cut.reason}")])
-        if piece.rows is not None and len(piece.rows) and piece.line is not None:
-            if piece.line(len(piece.rows) - 1) == last:
-                self.notes.append(
-                    f"{log.name}, line {last}: no line end follows the last line; it was read as "
-                    f"it stands"
-                )
+        if len(piece.rows) and piece.line and piece.line(len(piece.rows) - 1) == last:
+            self.notes.append(
+                f"{log.name}, line {last}: no line end follows the last line; it was read as it "
+                f"stands"
+            )
         return piece
 
     # -- batches -----------------------------------------------------------------------------------
@@ -241,7 +247,7 @@ def read_events(
     progress: Progress = silent,
     stdin: BinaryIO | None = None,
 ) -> Events:
-    r"""Read the events of logs: Suricata's, Zeek's, Snort's, CEF, ECS, or any JSON lines with times.
+    r"""Read the events of logs: Suricata, Zeek, Snort, CEF, ECS, or JSON lines with times.
 
     Each batch has the columns ``time`` (microseconds since 1970, in UTC), ``kind``, ``src_ip``,
     ``dst_ip``, ``src_port``, ``dst_port``, ``host``, ``rule``, ``line`` and ``file``, null where a

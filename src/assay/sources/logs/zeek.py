@@ -122,7 +122,7 @@ class ZeekText:
         needed = sorted({column for among in chosen.values() for column in among})
         position = {column: f"column_{i + 1}" for i, column in enumerate(self._columns)}
         schema = {position[column]: pl.String() for column in self._columns}
-        raw = pl.DataFrame(schema={column: pl.String for column in needed})
+        raw = pl.DataFrame(schema=dict.fromkeys(needed, pl.String))
         if rows and needed:
             raw = pl.read_csv(
                 # polars takes a mark at the beginning for one of the encoding.
@@ -164,8 +164,8 @@ class ZeekText:
         import polars as pl
 
         one = pl.col(column)
-        cell = pl.when(one != self._unset).then(one)
-        cell = pl.when(one == self._empty).then(pl.lit("")).otherwise(cell)
+        present = pl.when(one != self._unset).then(one)
+        cell = pl.when(one == self._empty).then(pl.lit("")).otherwise(present)
         made = values.to_frame().select(cell.alias(column)).to_series()
         if made.str.contains("\\", literal=True).any():
             made = made.map_elements(unescaped, return_dtype=pl.String)
