@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import values
 from assay.cli.command import Command, Option
+from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import CONFIDENCE, goal
 from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
@@ -150,6 +152,7 @@ def _skew(text: str) -> float | str:
     help="Half of the attacks detected within this: choose the threshold of fewest false ones.",
 )
 @CONFIDENCE
+@FIGURES
 @reading_only(
     *("input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory"),
 )
@@ -166,6 +169,7 @@ def command(
     schedule: str | None,
     incident: str | None,
     time: str | None,
+    figures: Path | None,
     request: Request,
     reporting: Reporting,
     **asked: Any,
@@ -184,6 +188,7 @@ def command(
                 name = option.replace("_", "-")
                 raise click.UsageError(f"--{name} is about a score: name its column with --score")
     reporting.check()
+    check_figures(figures)
     inputs = [*files, *alerts, *events, *([] if schedule is None else [schedule])]
     must_not_replace(reporting.out, inputs, request)
     making = Making(context, inputs, request, reporting)
@@ -207,6 +212,7 @@ def command(
         document = document_of(found, making.provenance())
     for line in _notes(found, reporting):
         reporting.say(line)
+    draw(found.plot, figures, reporting)
     reporting.deliver(document)
 
 

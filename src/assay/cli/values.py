@@ -197,19 +197,20 @@ def duration(text: str) -> float:
 
 
 def per_day(text: str) -> float:
-    """A number a day, written 5/day, 5, 0.5/hour or 30/week.
+    """A number a day, written 5/day, 0.5/day, 20/week or 5.
 
-    >>> per_day("5/day"), per_day("5"), per_day("0.5/hour"), per_day("14/week")
-    (5.0, 5.0, 12.0, 2.0)
+    >>> per_day("5/day"), per_day("14/week"), per_day("2")
+    (5.0, 2.0, 2.0)
     """
     amount, _, unit = text.partition("/")
-    times = {"": 1.0, "day": 1.0, "d": 1.0, "hour": 24.0, "h": 24.0, "week": 1 / 7}
-    if unit.strip().lower() not in times:
-        raise click.BadParameter(f"{text!r} is no number a day; write 5/day, 1/hour or 30/week")
-    found = number(amount) * times[unit.strip().lower()]
-    if found < 0:
-        raise click.BadParameter(f"{text!r} is below 0")
-    return found
+    days = {"": 1, "day": 1, "d": 1, "week": 7, "hour": 1 / 24}.get(unit.strip().lower())
+    try:
+        found = float(amount)
+    except ValueError:
+        found = math.nan
+    if days is None or not (math.isfinite(found) and found >= 0):
+        raise click.BadParameter(f"{text!r} is no number a day; write 5/day, 0.5/day or 20/week")
+    return found / days
 
 
 def names(text: str) -> tuple[str, ...]:

@@ -5,11 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from assay.decisions.incidents.constrained import OperatingChoice
-from assay.decisions.incidents.coverage import Coverage
 from assay.decisions.incidents.findings import span
-from assay.decisions.incidents.operating import OperatingCurve
-from assay.decisions.incidents.ranges import PrecisionRecall
 from assay.decisions.incidents.records import Detection
 from assay.decisions.incidents.result import (
     ALERTS_PER_INCIDENT,
@@ -24,14 +20,13 @@ from assay.decisions.incidents.result import (
     Incidents,
 )
 from assay.decisions.incidents.schedule import iso
-from assay.decisions.incidents.timeline import Spans
 from assay.evaluation.words import listed
 from assay.inference import Estimate
+from assay.report.incident_curves import pictured
+from assay.report.incident_curves import sections as curves
 from assay.report.names import name
 from assay.report.numbers import count, daily, percent
 from assay.report.sections import (
-    Bar,
-    Bars,
     Block,
     Cell,
     Column,
@@ -39,15 +34,13 @@ from assay.report.sections import (
     Prose,
     Report,
     Section,
-    StepCurve,
     Table,
     Tier,
 )
 from assay.report.words import plural
-from assay.tally.incidents import SECOND
 
-# So many rules and attacks are listed in a report, and thresholds; JSON has all of them.
-_MOST_ROWS, _POINTS = 200, 20
+# So many rules and attacks are listed in a report; JSON has all of them.
+_MOST_ROWS = 200
 
 
 def report_of(found: Incidents) -> Report:
@@ -103,28 +96,21 @@ def _seconds(found: Estimate) -> str:
 
 
 def _sections(found: Incidents) -> Iterator[Section]:
-    yield Section("Incidents", (_incidents(found),), Tier.MAIN)
+    yield Section("Incidents", (pictured(_incidents(found), found),), Tier.MAIN)
     yield Section("Figures", (_figures(found),), Tier.MAIN)
-    if found.delays is not None and len(found.delays.seconds) > 1:
-        yield Section("Time to detect", (_delays(found),), Tier.MAIN)
     for column in (FAMILY, ATTACK):
         shares = found.of(column)
         if shares and (column == FAMILY or len(shares) < found.total):
             yield Section(f"By {column}", (_by(column, shares),), Tier.MAIN)
-    if found.choice is not None:
-        yield Section("Threshold", tuple(_choice(found, found.choice)), Tier.MAIN)
-    if found.operating is not None and found.operating.threshold:
-        yield Section("By threshold", (_operating(found, found.operating),), Tier.ADVANCED)
     if found.rules:
-        yield Section("Rules", (_rules(found),), Tier.MAIN)
+        yield Section("Rules", tuple(_rules(found)), Tier.MAIN)
+    yield from curves(found)
     if found.days:
         yield Section("Days", (_days(found),), Tier.ADVANCED)
-    if found.coverage is not None:
-        yield Section("Alarms that last", (_coverage(found.coverage),), Tier.APPENDIX, detail=True)
     yield Section("How it was counted", (Prose(" ".join(_counted(found))),), Tier.APPENDIX)
 
 
-def _incidents(found: Incidents) -> Bars:
+def _incidents(found: Incidents) -> Table:
     columns = (
         Column("id"),
         Column("attack"),
@@ -139,7 +125,7 @@ def _incidents(found: Incidents) -> Bars:
             each.id,
             each.attack,
             iso(each.start),
-            span((each.end - each.start) / SECOND),
+            span((each.end - each.start) / 1e6),
             "missed" if each.delay is None else span(each.delay),
             each.alerts,
             ", ".join(each.rules[:3]) + (", ..." if len(each.rules) > 3 else ""),
@@ -148,171 +134,7 @@ def _incidents(found: Incidents) -> Bars:
     )
     more = found.total - len(rows)
     notes = (f"{count(more)} more are in the JSON document",) if more else ()
-    caption = "In the order of their start, in UTC"
-    time = found.timeline
-    if time is None:
-        return Bars(caption, columns, rows, notes)
-    return Bars(
-        caption,
-        columns,
-        rows,
-        notes,
-        bars=tuple(_bar(each, time.since) for each in found.incidents),
-        since=time.since,
-        seconds=time.seconds,
-        alerts=_pairs(time.alerts),
-        false_incidents=_pairs(time.false_incidents),
-    )
-
-
-def _pairs(spans: Spans) -> tuple[tuple[float, float], ...]:
-    return tuple(zip(spans.start, spans.end, strict=True))
-
-
-def _bar(each: Detection, since: int) -> Bar:
-    first = None if each.first_alert is None else (each.first_alert - since) / SECOND
-    return Bar(
-        name=each.attack,
-        start=(each.start - since) / SECOND,
-        end=(each.end - since) / SECOND,
-        first_alert=first,
-        remark="missed" if each.delay is None else f"after {span(each.delay)}",
-    )
-
-
-def _delays(found: Incidents) -> StepCurve:
-    """The share that is still undetected, by time since the start."""
-    curve = found.delays
-    assert curve is not None  # noqa: S101 - asked only where there is one
-    columns = (Column("after"), Column("still undetected", Kind.SHARE))
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (span(seconds), Estimate(share, low, high, level=found.level))
-        for seconds, share, low, high in zip(
-            curve.seconds, curve.undetected, curve.low, curve.high, strict=True
-        )
-    )
-    missed = found.total - found.detected
-    notes = ["A band that holds the whole curve (Kaplan-Meier, Hall and Wellner)"]
-    if missed:
-        what = plural(missed, "missed incident counts as open", "missed incidents count as open")
-        notes.append(f"{count(missed)} {what} up to its end")
-    return StepCurve(
-        "Share of incidents that are still undetected so long after their start",
-        columns,
-        rows[:_MOST_ROWS],
-        tuple(notes),
-        axes=("seconds since the start", "still undetected"),
-        x=(0.0, *curve.seconds),
-        y=(1.0, *curve.undetected),
-        low=(1.0, *curve.low),
-        high=(1.0, *curve.high),
-    )
-
-
-def _operating(found: Incidents, curve: OperatingCurve) -> StepCurve:
-    columns = (
-        Column("threshold"),
-        Column("detected", Kind.COUNT),
-        Column("false incidents a day", Kind.DAILY),
-        Column("false alarms a day", Kind.DAILY, optional=True),
-        Column("median delay"),
-    )
-    places = range(len(curve.threshold))
-    step = -(-len(places) // _POINTS)
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (
-            f"{curve.threshold[i]:.6g}",
-            curve.detected[i],
-            curve.false_incidents_per_day[i],
-            curve.false_alarms_per_day[i],
-            _optional(curve.median_delay[i]),
-        )
-        for i in places
-        if i % step == 0 or i == places[-1]
-    )
-    worse = "below" if found.reversed else "above"
-    order = sorted(places, key=lambda i: (curve.false_incidents_per_day[i], curve.detected[i]))
-    return StepCurve(
-        f"Of {count(curve.total)} incidents, by {found.score}; alerts at the threshold and {worse} "
-        f"count",
-        columns,
-        rows,
-        axes=("false incidents a day", "incidents detected"),
-        x=tuple(curve.false_incidents_per_day[i] for i in order),
-        y=tuple(float(curve.detected[i]) for i in order),
-        marks=tuple(_marks(found)),
-    )
-
-
-def _marks(found: Incidents) -> Iterator[tuple[float, float, str]]:
-    if found.choice is None:
-        return
-    for name_, point in (("guaranteed", found.choice.guaranteed), ("best", found.choice.empirical)):
-        if point is not None:
-            yield point.false_incidents_per_day, float(point.detected), name_
-
-
-def _choice(found: Incidents, choice: OperatingChoice) -> Iterator[Block]:
-    asked = {
-        "max_false_incidents": lambda limit: f"at most {limit:g} false incidents a day",
-        "max_delay": lambda limit: f"half of the incidents detected within {span(limit)}",
-    }
-    wanted = listed([asked[name_](limit) for name_, limit in choice.constraints.items()])
-    columns = (
-        Column("threshold of"),
-        Column(str(found.score)),
-        Column("detected", Kind.COUNT),
-        Column("false incidents a day", Kind.DAILY),
-        Column("median delay"),
-    )
-    points = {"the best on these logs": choice.empirical, "what can be promised": choice.guaranteed}
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (
-            what,
-            f"{point.threshold:.6g}",
-            point.detected,
-            point.false_incidents_per_day,
-            _optional(point.median_delay),
-        )
-        for what, point in points.items()
-        if point is not None
-    )
-    if rows:
-        yield Table(f"Wanted: {wanted}; {choice.objective}", columns, rows)
-    if choice.infeasible is not None:
-        yield Prose(choice.infeasible)
-    if choice.guaranteed is not None:
-        yield Prose(
-            f"What is promised holds with {100 * choice.confidence:g}% confidence, where "
-            f"{choice.assumption}."
-        )
-
-
-def _optional(seconds: float | None) -> str:
-    return "not reached" if seconds is None else span(seconds)
-
-
-def _coverage(found: Coverage) -> Table:
-    columns = (
-        Column("measure"),
-        Column("precision", Kind.SHARE),
-        Column("recall", Kind.SHARE),
-        Column("F1", Kind.SHARE),
-    )
-    point = found.point_adjusted
-    rows: tuple[tuple[Cell, ...], ...] = (
-        ("range-based", *_three(found.ranges)),
-        ("affiliation", *_three(found.affiliation)),
-        ("point by point", None, None, point.unadjusted),
-        ("point-adjusted, not to be quoted", None, None, point.f1),
-        ("point-adjusted, of alarms at random", None, None, point.random),
-    )
-    caption = "Alarms from the first to the last alert of a group, in seconds"
-    return Table(caption, columns, rows, as_rows=True)
-
-
-def _three(found: PrecisionRecall) -> tuple[Cell, ...]:
-    return found.precision, found.recall, found.f1
+    return Table("In the order of their start, in UTC", columns, rows, notes)
 
 
 _NAMES = {
@@ -347,7 +169,7 @@ def _by(column: str, shares: dict[str, Estimate]) -> Table:
     return Table("Share of incidents that were detected", columns, rows[:_MOST_ROWS], as_rows=True)
 
 
-def _rules(found: Incidents) -> Table:
+def _rules(found: Incidents) -> Iterator[Block]:
     columns = (
         Column("rule"),
         Column("incidents", Kind.COUNT),
@@ -370,7 +192,7 @@ def _rules(found: Incidents) -> Table:
     if wrong:
         notes.append(f"{count(wrong)} {plural(wrong, 'rule was', 'rules were')} never right")
     caption = "What each rule found, and what it costs"
-    return Table(caption, columns, rows, tuple(notes), as_rows=True)
+    yield Table(caption, columns, rows, tuple(notes), as_rows=True)
 
 
 def _days(found: Incidents) -> Table:

@@ -99,8 +99,8 @@ class Periods(Course):
 class StepCurve(Table):
     """A table of a curve that goes in steps; a page draws it, with its band where it has one.
 
-    A step holds from its ``x`` on up to the next. ``axes`` name both; ``marks`` are points that
-    stand out, each with its name.
+    A step holds from its ``x`` on up to the next. ``axes`` name both, and ``highest`` is what the
+    upright one goes up to at least; ``marks`` are points that stand out, each with its name.
     """
 
     axes: tuple[str, str] = ("", "")
@@ -109,6 +109,7 @@ class StepCurve(Table):
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     marks: tuple[tuple[float, float, str], ...] = ()
+    highest: float = 0.0
 
 
 @dataclass(frozen=True)

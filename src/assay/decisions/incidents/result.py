@@ -8,6 +8,7 @@ from typing import ClassVar
 from assay.decisions.incidents.constrained import OperatingChoice
 from assay.decisions.incidents.coverage import Coverage
 from assay.decisions.incidents.operating import OperatingCurve
+from assay.decisions.incidents.plotting import IncidentPlots
 from assay.decisions.incidents.records import (
     Day,
     DelayCurve,
@@ -101,6 +102,11 @@ class Incidents(Recorded):
     def false_incidents(self) -> int:
         """How many groups of false alarms there were."""
         return sum(day.false_incidents for day in self.days)
+
+    @property
+    def plot(self) -> IncidentPlots:
+        """Figures by matplotlib: ``found.plot.timeline()``; needs the extra ``plot``."""
+        return IncidentPlots(self)
 
     def __getitem__(self, name: str) -> Estimate:
         """An estimate over all incidents, as ``incidents["false_incidents_per_day"]``."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from assay.inference import Estimate
+from assay.plots.incidents import LINEAR
 from assay.report.html.scales import Frame, Scale, around
 from assay.report.sections import Course, Kind, Periods, StepCurve
 
@@ -22,7 +23,7 @@ class Drawn:
     """Lines in units of the drawing: the first is the one to follow, the others are around it.
 
     ``bars`` are the intervals of the first, ``dots`` its points, and ``spread`` the band around it;
-    ``marks`` are points that stand out, with their names.
+    ``marks`` are points that stand out, with their names and on which side those stand.
     """
 
     said: str
@@ -35,7 +36,7 @@ class Drawn:
     bars: tuple[str, ...] = ()
     dots: tuple[tuple[str, str], ...] = ()
     spread: str = ""
-    marks: tuple[tuple[str, str, str], ...] = ()
+    marks: tuple[tuple[str, str, str, str], ...] = ()
 
 
 def drawn_of(course: Course) -> Drawn | None:
@@ -64,7 +65,8 @@ def drawn_of(course: Course) -> Drawn | None:
 
 def drawn_periods(course: Periods) -> tuple[Drawn, ...]:
     """One drawing a measure, with its intervals; none where there are no two periods to join."""
-    shares = [i for i, column in enumerate(course.columns) if column.kind is Kind.SHARE]
+    drawn = (Kind.SHARE, Kind.DAILY, Kind.DIFFERENCE)
+    shares = [i for i, column in enumerate(course.columns) if column.kind in drawn]
     drawings = (_drawn_measure(course, i) for i in shares)
     return tuple(drawing for drawing in drawings if drawing is not None)
 
@@ -101,10 +103,6 @@ def _drawn_measure(course: Periods, column: int) -> Drawn | None:
     )
 
 
-# Above this a scale from 0 on is logarithmic, as log(1 + x).
-_LINEAR = 20.0
-
-
 def drawn_steps(curve: StepCurve) -> Drawn | None:
     """A curve in steps with its band; None where no two of its points differ."""
     points = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if math.isfinite(x + y)]
@@ -112,12 +110,12 @@ def drawn_steps(curve: StepCurve) -> Drawn | None:
         return None
     name, value = curve.axes
     far = max(x for x, _ in points)
-    bent = math.log1p if far > _LINEAR else float
+    bent = math.log1p if far > LINEAR else float
     across = (
         Scale(bent(0.0), bent(far)) if bent is math.log1p else around([0.0, far], (0, math.inf))
     )
     ends = [end for end in (*curve.low, *curve.high) if math.isfinite(end)]
-    up = around([0.0, *(y for _, y in points), *ends], (0, math.inf))
+    up = around([0.0, curve.highest, *(y for _, y in points), *ends], (0, math.inf))
 
     def at(x: float, y: float) -> tuple[str, str]:
         return FRAME.x(across.share(bent(x))), FRAME.y(up.share(y))
@@ -136,7 +134,10 @@ def drawn_steps(curve: StepCurve) -> Drawn | None:
         up=tuple((FRAME.y(up.share(number)), text) for number, text in up.marks()),
         frame=FRAME,
         spread=_band(curve, at),
-        marks=tuple((*at(x, y), text) for x, y, text in curve.marks),
+        marks=tuple(
+            (*at(x, y), text, "end" if across.share(bent(x)) > 0.5 else "start")
+            for x, y, text in curve.marks
+        ),
     )
 
 
