@@ -62,7 +62,18 @@ _OPTIONS = {
     "max_false_incidents": "max-false-incidents",
     "max_delay": "max-delay",
     "confidence": "confidence",
+    "old_score": "baseline-score",
+    "old_decision": "baseline-decision",
+    "features": "feature",
+    "feature": "feature",
+    "reference": "reference",
+    "state": "state",
+    "recount": "recount",
+    "every": "every",
+    "mature": "mature",
+    "seed": "seed",
     "port": "port",
+    **{name: name for name in ("strata", "weight", "cluster", "alerts")},
     "year": "year",
     "token_file": "token-file",
     "public_url": "public-url",
@@ -80,6 +91,7 @@ _FLAG = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_FLAGS)})")
 # Arguments whose values are written without quotes.
 _WORDS = (
     *("mode", "on_bad_row", "encoding", "max_memory", "input_format", "unlabelled"),
+    "allocation",
     "timezone",
 )
 _WORD = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_WORDS)})=(?:'([^']*)'|\"([^\"]*)\")?")

@@ -55,6 +55,8 @@ INTERVALS = (
     *RESAMPLING,
     "delong",
     "newcombe",
+    "fay-feuer",
+    "tiwari",
 )
 EXAMPLES = (
     ("columns by their well-known names", "assay evaluate predictions.csv"),

@@ -73,6 +73,9 @@ _OPTIONS: dict[str, Decorator] = {
     "time": _column("--time", help="When it happened: judged over time."),
     "count": _column("--count", help="How many equal rows a row stands for (a whole number)."),
     "weight": _column("--weight", help="Sampling weight of a row."),
+    "strata": _column(
+        "--strata", help="What rows were drawn by, as assay sample does; with --weight."
+    ),
     "cluster": _column("--cluster", help="Rows of one host or campaign are not independent."),
     "input_format": _file(
         "--input-format",

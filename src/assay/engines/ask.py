@@ -48,6 +48,11 @@ class Columns:
         single += [self.rows, self.incident, self.rule, *self.key]
         return list(dict.fromkeys(name for name in single if name is not None))
 
+    @property
+    def rank(self) -> bool:
+        """Whether rows are ranked, by a score or by probabilities."""
+        return self.score is not None or bool(self.probabilities)
+
 
 @dataclass(frozen=True)
 class Grouping:

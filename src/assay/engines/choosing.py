@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from assay.engines import frames, incidents, libraries, partitions
 from assay.engines.ask import Ask, Columns, Grouping
-from assay.engines.parts import Parts
 from assay.errors import InputError
-from assay.sources.coded import Coded
 from assay.sources.files.memory import Budget
 from assay.tally import IncidentTally, Tally
 from assay.tally.keeping import Cuts, keeping_of_mode
@@ -33,8 +32,8 @@ def count(rows: Any, columns: Columns, ask: Ask | None = None) -> Tally:
     elsewhere = _elsewhere(rows, columns)
     if elsewhere is not None:
         return elsewhere(rows, columns, ask)
-    if isinstance(ask.scores, Cuts) and columns.score is not None:
-        return _in_parts(rows, columns, ask, Cuts.name, None)[0]
+    if isinstance(ask.scores, Cuts) and columns.rank:
+        return _here(rows, columns, ask, Cuts.name, None)[0]
     return frames.count(libraries.pieces_of(rows, columns), columns, ask)
 
 
@@ -81,7 +80,7 @@ def count_by_mode(
         return sql.count_by_mode(rows, None, columns, ask, mode, limit)
     if elsewhere is not None:
         return elsewhere(rows, columns, replace(ask, scores=kept)), ()
-    return _in_parts(rows, columns, ask, mode, limit)
+    return _here(rows, columns, ask, mode, limit)
 
 
 def _elsewhere(rows: Any, columns: Columns) -> Callable[[Any, Columns, Ask], Tally] | None:
@@ -104,17 +103,10 @@ def _by_sql(rows: Any, columns: Columns, ask: Ask) -> Tally:
     return sql.count(rows, None, columns, ask)
 
 
-def _in_parts(
+def _here(
     rows: Any, columns: Columns, ask: Ask, mode: str, limit: int | None
 ) -> tuple[Tally, tuple[str, ...]]:
-    """Count rows on this machine, twice where the mode asks for that."""
-    refused = Tally()
-
-    def coded() -> Iterator[Coded]:
-        nonlocal refused
-        reader = frames.FrameReader(columns, ask)
-        yield from reader.pieces(libraries.pieces_of(rows, columns))
-        refused = reader.refused()
-
-    tally, notes = Parts(coded, libraries.comes_again(rows), limit).count(ask, mode)
-    return tally + refused, notes
+    """Count rows on this machine."""
+    again = libraries.comes_again(rows)
+    pieces = partial(libraries.pieces_of, rows, columns)
+    return frames.count_by_mode(pieces, columns, ask, mode, again=again, limit=limit)

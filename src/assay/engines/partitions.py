@@ -17,10 +17,10 @@ from assay.engines.ask import Ask, Columns
 from assay.engines.frames import FrameReader, count
 from assay.engines.incidents import count_pieces
 from assay.engines.libraries import gathered, must_have_columns, polars_of
-from assay.engines.local import Cutting
 from assay.engines.parts import Accumulator, count_rarer, cutting_of_sum
 from assay.errors import AssayError, InputError
 from assay.tally import IncidentTally, Tally, from_bytes
+from assay.tally.counters import Cutting
 from assay.tally.keeping import Cuts
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def in_passes(columns: Columns, ask: Ask, run: Callable[[Counting], Any]) -> Any
     """The tally of all partitions; ``run`` has each of them counted, and gives the sum."""
     if ask.incidents is not None:
         return run(CountingIncidents(columns, ask))
-    if not isinstance(ask.scores, Cuts) or columns.score is None:
+    if not isinstance(ask.scores, Cuts) or not columns.rank:
         return run(Counting(columns, ask))
     frequent = None
     while True:

@@ -65,7 +65,8 @@ def drawn_of(course: Course) -> Drawn | None:
 
 def drawn_periods(course: Periods) -> tuple[Drawn, ...]:
     """One drawing a measure, with its intervals; none where there are no two periods to join."""
-    shares = [i for i, column in enumerate(course.columns) if column.kind is Kind.SHARE]
+    drawn = (Kind.SHARE, Kind.DAILY, Kind.DIFFERENCE)
+    shares = [i for i, column in enumerate(course.columns) if column.kind in drawn]
     drawings = (_drawn_measure(course, i) for i in shares)
     return tuple(drawing for drawing in drawings if drawing is not None)
 

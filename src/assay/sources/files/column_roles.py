@@ -36,7 +36,7 @@ def roles_of(table: Table, request: Request) -> Roles:
         raise InputError("give a score or probabilities, not both")
     named = [request.label, request.score, request.decision, request.count, request.weight]
     named += request.probabilities.values()
-    grouping = [*request.slices, request.family, request.time, request.cluster]
+    grouping = [*request.slices, request.family, request.time, request.cluster, request.strata]
     models, patterns = _models(table, request.models)
     named += [*(models or ()), request.id]
     for column in (*named, *grouping):
@@ -85,6 +85,8 @@ def roles_of(table: Table, request: Request) -> Roles:
     slices = dict.fromkeys(request.slices)
     if request.family is not None:
         slices[request.family] = None
+    if request.strata is not None:
+        slices[request.strata] = None
     slices.pop(request.time or "", None)
     return Roles(
         label=label,

@@ -43,6 +43,7 @@ class Request:
     count: str | None = None
     weight: str | None = None
     cluster: str | None = None
+    strata: str | None = None
     models: tuple[str, ...] | None = None
     id: str | None = None
     label_if_there: bool = False
