@@ -271,7 +271,8 @@ def rate_per_day(sizes: Array, observed: Observation, level: float) -> Estimate:
         return Estimate(math.nan, level=level, undefined=reason)
     total, squares = float(np.sum(sizes)), float(np.sum(np.square(sizes, dtype=np.float64)))
     method = FayFeuer(level)
-    low, high = method.of_sum(WeightedSum(total, squares, float(np.max(sizes, initial=1.0))))
+    weights = np.append(np.asarray(sizes, np.float64), 1.0)
+    low, high = method.of_sum(WeightedSum(total, squares, weights))
     days = observed.days
     return Estimate(
         total / days, low / days, high / days, method=method.name, n=len(sizes), level=level
