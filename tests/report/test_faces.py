@@ -42,8 +42,8 @@ from . import (
     test_check,
     test_compare,
     test_gate,
-    test_monitor,
     test_incidents,
+    test_monitor,
     test_plan,
     test_threshold,
 )
