@@ -18,6 +18,7 @@ from assay.decisions.monitor.reference import (
 )
 from assay.decisions.monitor.shift import base_rate_of, evidence_of, evidence_of_cuts
 from assay.errors import InputError
+from assay.inference.fields import restored
 from assay.inference.sequences import BetaMixture
 
 from .streams import day_of, stream
@@ -45,7 +46,7 @@ def test_every_row_falls_into_one_cell(reference: list[int], rows: list[int]) ->
     cells = reference_cells("bytes", pl.Series(reference), TENTHS, 1)
     assert counts_of(cells, np.array(rows, float)).sum() == len(rows)
     assert list(cells.cut_edges) == sorted(cells.cut_edges)
-    again = ReferenceCells.from_dict(cells.to_dict())
+    again = restored(ReferenceCells, cells.to_dict())
     assert again == cells
 
 
