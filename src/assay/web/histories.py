@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -78,7 +79,7 @@ def _history(request: Request, site: Site, store: Store) -> Response:
     before = before_of(request, store)
     found = store.runs(kind=shown.kind, gate=outcome, limit=site.limits.rows, before=before)
     if suffix:
-        report = runs_report(found, store.place, rules=shown.rules)
+        report = runs_report(found, rules=shown.rules)
         return face(report, suffix, f"{shown.kind}{suffix}")
     given = {"gate": outcome} if outcome else {}
     here = {**given, **({"before": before} if before else {})}
@@ -128,7 +129,7 @@ def _latest(site: Site, shown: History, runs: Sequence[Run]) -> list[Latest]:
 def _drawn(run: Run, shown: History) -> Latest:
     rules = tuple(_rules(run)) if shown.rules else ()
     try:
-        document = drawn_again(run)
+        document = drawn_again(json.loads(run.document), name=run.name)
         report = document if isinstance(document, Report) else document.report
     except AssayError:
         # One run that can't be drawn must not hide the others.

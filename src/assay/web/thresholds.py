@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from starlette.requests import Request
@@ -41,7 +41,12 @@ async def workbench(request: Request) -> Response:
     preview = await previewed(site, upload)
     given = dict(request.query_params)
     suffix = suffix_of(request)
-    form = {"upload": upload, "preview": preview, "given": given, "scripts": ("threshold.js",)}
+    form: dict[str, Any] = {
+        "upload": upload,
+        "preview": preview,
+        "given": given,
+        "scripts": ("threshold.js",),
+    }
     trail = (("/threshold", "Threshold"),)
     try:
         text = await _chosen(site, upload, given)
