@@ -43,6 +43,7 @@ from . import (
     test_compare,
     test_gate,
     test_incidents,
+    test_monitor,
     test_plan,
     test_threshold,
 )
@@ -115,6 +116,8 @@ CASES: dict[str, Callable[[], Document | Report]] = {
     "gate: every outcome": lambda: document_of(test_gate.example()),
     "gate: pass": lambda: document_of(test_gate.made("pass", "pass")),
     "gate: fail": lambda: document_of(test_gate.made("fail", "undecided", "pass")),
+    "monitor: rules and a shift": lambda: document_of(test_monitor.example()),
+    "monitor: no labels": lambda: document_of(test_monitor.unlabelled()),
     **{
         f"incidents: {name}": lambda name=name: test_incidents.document(name)
         for name in test_incidents.CASES

@@ -64,7 +64,9 @@ def judge(
     parsed = watched_rules(rules)
     settings = tally.settings
     must_have_scores_in_range(tally)
-    labelling, notes = _labelling(tally, positive, negative, labels)
+    held = settings["reference"]
+    reference = None if held is None else Reference.of_plain(held)
+    labelling, notes = _labelling(tally, reference, positive, negative, labels)
     has_old = settings["old_score"] is not None or settings["old_decision"] is not None
     _must_have_old(parsed, has_old=has_old)
     spans = periods_of(tally.days, every)
@@ -91,7 +93,6 @@ def judge(
         )
         for i, span in enumerate(spans)
     )
-    reference = settings["reference"] and Reference.of_plain(settings["reference"])
     table = _decided(reference, labelling, settings)
     monitor = Monitor(
         periods=periods,
@@ -184,7 +185,11 @@ def must_be_a_share(mature: Any) -> None:
 
 
 def _labelling(
-    tally: DailyTally, positive: Any, negative: Any, labels: Sequence[Any] | None
+    tally: DailyTally,
+    reference: Reference | None,
+    positive: Any,
+    negative: Any,
+    labels: Sequence[Any] | None,
 ) -> tuple[Labelling | None, tuple[str, ...]]:
     """Which label is the alarm; None where there are neither labels nor decisions by name."""
     settings = tally.settings
@@ -193,6 +198,8 @@ def _labelling(
     ]
     names = {cell[1] for cell in tally.cells} - {UNLABELLED}
     said = {cell[at] for cell in tally.cells for at in decided}
+    if reference is not None:
+        said |= {label for label, _ in reference.decided} - {UNLABELLED}
     given = [label_text(each) for each in (positive, negative) if each is not None]
     if not names and not said and not given:
         return None, ("no row has a label yet: nothing is told of precision, nor of false alarms",)
