@@ -134,7 +134,7 @@ _OPERATING = (
     Column("detected", Kind.COUNT),
     Column("false incidents a day", Kind.DAILY),
     Column("false alarms a day", Kind.DAILY, optional=True),
-    Column("median time to detect"),
+    Column("half detected within"),
 )
 
 
@@ -155,6 +155,7 @@ def _operating(found: Incidents, curve: OperatingCurve) -> StepCurve:
     rows = tuple((_threshold(found, point), *_point(point)) for point in best[:_MOST_ROWS])
     more = len(best) - len(rows)
     notes = (f"{count(more)} more are in the JSON document",) if more else ()
+    notes = (*notes, "half of all incidents, where one that is missed is never detected")
     return StepCurve(
         f"Of {count(curve.total)} incidents, by the score from which on alerts count",
         (Column("threshold"), *_OPERATING),
@@ -169,7 +170,7 @@ def _operating(found: Incidents, curve: OperatingCurve) -> StepCurve:
 
 
 def _late(found: Incidents, curve: OperatingCurve) -> StepCurve | None:
-    """The median time to detect against false incidents (AMOC); None where it never changes."""
+    """How soon half are detected against false incidents (AMOC); None for less than two points."""
     points = (curve.point(i) for i in range(len(curve.threshold)))
     late = [(point, point.median_delay) for point in points if point.median_delay is not None]
     if len(late) < 2:
@@ -182,7 +183,7 @@ def _late(found: Incidents, curve: OperatingCurve) -> StepCurve | None:
         "How soon half of the incidents are detected",
         (Column("threshold"), _OPERATING[1], _OPERATING[3]),
         rows,
-        axes=("false incidents a day", "median seconds to detect"),
+        axes=("false incidents a day", "seconds until half are detected"),
         x=tuple(point.false_incidents_per_day for point, _ in late),
         y=tuple(delay for _, delay in late),
         marks=tuple(_marks(found, delay=True)),
