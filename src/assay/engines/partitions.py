@@ -71,7 +71,7 @@ class CountingRarer(Counting):
     Where that is not known, each partition takes its own; they are asked again if one was wrong.
     """
 
-    frequent: str | None = None
+    frequent: str = ""
 
     def tally(self, pieces: Iterator[pl.DataFrame]) -> Tally:
         """The tally of a partition, with the scores of rarer labels alone."""
@@ -83,7 +83,7 @@ def in_passes(columns: Columns, ask: Ask, run: Callable[[Counting], Tally]) -> T
     """The tally of all partitions; ``run`` has each of them counted, and gives the sum."""
     if not isinstance(ask.scores, Cuts) or not columns.rank:
         return run(Counting(columns, ask))
-    frequent = None
+    frequent = ""
     while True:
         tally = run(CountingRarer(columns, ask, frequent=frequent))
         cutting, complete = cutting_of_sum(tally)
