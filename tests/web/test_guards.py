@@ -111,6 +111,16 @@ def test_a_browser_that_says_nothing_of_its_page_may_read_but_not_change(app: Ha
     assert app.ask("POST", "/audit.json", b"", headers=by_token).status == 422
 
 
+def test_a_link_from_elsewhere_leads_on_to_all_of_its_address(app: Harness) -> None:
+    headers = {**app.signed_in, "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    del headers["origin"]
+    answer = app.ask("GET", '/compare?run=a&run="><b>', headers=headers)
+    assert answer.status == 403
+    assert 'href="/compare?run=a&amp;run=&quot;&gt;&lt;b&gt;"' in answer.text
+    elsewhere = app.ask("GET", "//evil.example/x", headers=headers).text
+    assert 'href="/evil.example/x"' in elsewhere
+
+
 def test_a_websocket_is_closed(app: Harness) -> None:
     sent: list[dict[str, object]] = []
 
@@ -182,6 +192,13 @@ def test_a_body_without_end_is_refused(path: str) -> None:
         assert list(app.site.folder.iterdir()) == []
 
 
+def test_whoever_has_not_signed_in_sends_little() -> None:
+    with Harness() as app:
+        outside = {"host": HOST, "origin": ORIGIN}
+        assert app.ask("POST", SIGN_IN, endless(), headers=outside).status == 413
+        assert app.ask("POST", SIGN_IN, b"token=" + b"x" * 5000, headers=outside).status == 413
+
+
 def test_too_many_requests_at_once_are_told_to_come_back() -> None:
     with Harness(limits=Limits(requests=3)) as app:
 
@@ -227,6 +244,7 @@ def test_refusals_are_json_for_programs(app: Harness) -> None:
     assert answer.json()["error"]["code"] == "W404"
     assert app.get("/judge/none.json").json()["error"]["code"] == "W404"
     assert "<h1>" in app.get("/nowhere").text
+    assert '<a href="/">' in app.get("/judge/none").text
 
 
 # -- paths -----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from assay.cli import values
 from assay.cli.command import Command, CommandGroup, Option
 from assay.cli.exchange import export_runs, import_runs, say_unless
 from assay.cli.figures import FIGURES, check_figures, draw
+from assay.cli.provenance import Making
 from assay.cli.recording import STORE, opened_store
 from assay.cli.reporting import (
     DEFAULT_LEVEL,
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from assay.store import Store
 
 GATES = ("pass", "fail", "undecided")
+# The kinds of runs that have rules.
+WITH_RULES = ("gate", "monitor")
 
 EXAMPLES = (
     ("everything that was kept, newest first", "assay runs"),
@@ -71,7 +75,7 @@ def command() -> None:
     name="list",
     examples=(
         ("the last 50", "assay runs list"),
-        ("gates of one name", "assay runs list --name flows --kind gate"),
+        ("gates of one name, and why they failed", "assay runs list --name flows --rules"),
         (
             "words in names, headlines and notes, as JSON",
             "assay runs list --search 'flows 96%' --format json",
@@ -85,6 +89,7 @@ def command() -> None:
 @_filter("--tag", metavar="TAG", help="With this tag.")
 @_filter("--search", metavar="WORDS", help="With these words in name, headline, note or id.")
 @_filter("--before", metavar="RUN", help="Older than this run.")
+@_filter("--rules", is_flag=True, help="Gates with their rules, and which of them do not hold.")
 @_filter(
     "--limit",
     type=click.IntRange(1, 10000),
@@ -95,7 +100,10 @@ def command() -> None:
 )
 @STORE
 @reporting_as_made
+@click.pass_context
 def list_runs(
+    context: click.Context,
+    /,
     *,
     name: str | None,
     kind: str | None,
@@ -103,20 +111,25 @@ def list_runs(
     tag: str | None,
     search: str | None,
     before: str | None,
+    rules: bool,
     limit: int,
     store: str | None,
     reporting: Reporting,
 ) -> None:
     """List runs, newest first, with what each came to."""
+    if rules and kind not in (None, *WITH_RULES):
+        raise click.UsageError(f"--rules: runs of the kind {kind} have none")
+    kind = kind or ("gate" if rules else None)
     reporting.check()
+    making = Making(context, (), None, reporting)
     with opened_store(store, read_only=True) as kept:
         from assay.store.reports import runs_report
 
         page = kept.runs(
             name=name, kind=kind, gate=gate, tag=tag, search=search, before=before, limit=limit
         )
-        report = runs_report(page, kept.place)
-    reporting.deliver(report)
+        report = runs_report(page, rules=rules)
+    reporting.deliver(report.made_by(making.provenance(store=page.place)))
 
 
 @command.command(
@@ -155,7 +168,7 @@ def show(
 
         found = kept.find(run, name=name)
         if reporting.face != "json":
-            reporting.deliver(drawn_again(found))
+            reporting.deliver(drawn_again(json.loads(found.document), name=found.name))
             return
         text = found.document
     if out is None:
@@ -192,7 +205,10 @@ def show(
 @FIGURES
 @STORE
 @reporting_as_made
+@click.pass_context
 def trend(
+    context: click.Context,
+    /,
     *,
     name: str,
     measure: str | None,
@@ -211,6 +227,7 @@ def trend(
     if (measure is None) != listed:
         raise click.UsageError("say what to follow, --measure MEASURE, or --list")
     reporting.check()
+    making = Making(context, (), None, reporting)
     with opened_store(store, read_only=True) as kept:
         from assay.store.reports import TrendPlots, trend_report
 
@@ -218,7 +235,7 @@ def trend(
             print_out("".join(f"{each}\n" for each in kept.measures(name)).encode())
             return
         followed = kept.trend(name, measure, limit=limit)
-        report = trend_report(followed)
+        report = trend_report(followed).made_by(making.provenance(store=kept.place))
     draw(TrendPlots(followed), figures, reporting)
     reporting.deliver(report)
 
@@ -231,6 +248,10 @@ def trend(
         (
             "models of runs that hold several",
             "assay runs compare 3f9a12:forest 77b0c1:forest --margin 0.005",
+        ),
+        (
+            "the rows that the two decide differently",
+            "assay runs compare last~1 last --name flows --flips flips.csv",
         ),
     ),
     short_help="Tell whether one run is really better than another.",
@@ -248,6 +269,14 @@ def trend(
     metavar="SHARE",
     help="Differences up to this are the same.",
 )
+@click.option(
+    "--flips",
+    cls=Option,
+    section="Judging",
+    type=values.FilePath(),
+    metavar="FILE",
+    help="Write the rows that flipped, as .csv, .jsonl or .parquet.",
+)
 @STORE
 @reporting
 @click.pass_context
@@ -259,6 +288,7 @@ def compare(
     new: str,
     name: str | None,
     margin: float,
+    flips: Path | None,
     store: str | None,
     reporting: Reporting,
 ) -> None:
@@ -266,7 +296,11 @@ def compare(
 
     Which of the two it is stands in the report.
     """
+    from assay.cli.flips import check_flips, write_flips
+
+    check_flips(flips)
     reporting.check()
+    making = Making(context, (), None, reporting)
     with opened_store(store, read_only=True) as kept:
         from assay.report import document_of
         from assay.store.comparing import Unpaired, compare_runs
@@ -276,15 +310,21 @@ def compare(
         found = compare_runs(
             *runs, models=models, level=reporting.level, seed=reporting.seed, margin=margin
         )
+        made = making.provenance(store=kept.place, runs=runs)
         if isinstance(found, Unpaired):
             _must_not_be_given(context, found.why)
-        document = unpaired_report(found) if isinstance(found, Unpaired) else document_of(found)
+            document: Any = unpaired_report(found).made_by(made)
+        else:
+            document = document_of(found, made)
+    if flips is not None and not isinstance(found, Unpaired):
+        written = write_flips(flips, found)
+        reporting.say(f"wrote {written:,} rows that flipped to {flips}")
     reporting.deliver(document)
 
 
 def _must_not_be_given(context: click.Context, why: str) -> None:
     """Refuse options of a paired comparison where there is none."""
-    for name in ("level", "seed", "margin"):
+    for name in ("level", "seed", "margin", "flips"):
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name} needs the rows of both runs, and {why}")
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from assay.engines import frames, libraries, partitions
-from assay.engines.ask import Ask, Columns
+from assay.engines import frames, incidents, libraries, partitions
+from assay.engines.ask import Ask, Columns, Grouping
+from assay.errors import InputError
 from assay.sources.files.memory import Budget
-from assay.tally import Tally
+from assay.tally import IncidentTally, Tally
 from assay.tally.keeping import Cuts, keeping_of_mode
 
 
@@ -26,12 +27,40 @@ def count(rows: Any, columns: Columns, ask: Ask | None = None) -> Tally:
     Tally(rows=3, labels=('attack', 'normal'))
     """
     ask = ask or Ask()
+    if ask.incidents is not None:
+        raise InputError("incidents are another tally; ask for them with count_incidents")
     elsewhere = _elsewhere(rows, columns)
     if elsewhere is not None:
         return elsewhere(rows, columns, ask)
     if isinstance(ask.scores, Cuts) and columns.rank:
         return _here(rows, columns, ask, Cuts.name, None)[0]
     return frames.count(libraries.pieces_of(rows, columns), columns, ask)
+
+
+def count_incidents(rows: Any, columns: Columns, ask: Ask | None = None) -> IncidentTally:
+    """Count the incidents that the rows of a frame name, by the engine that is where they are.
+
+    DuckDB and Spark group rows themselves, Dask and Ray count their partitions on their workers.
+
+    >>> rows = {"of": ["a", ""], "at": ["2026-11-16T10:00:00Z"] * 2, "said": ["alert", "normal"]}
+    >>> tally = count_incidents(rows, Columns.of_incidents("of", "at", decision="said"))
+    >>> tally.alerts, tally.false_alarms
+    (1, 0)
+    """
+    ask = ask if ask is not None and ask.incidents is not None else _grouped(ask)
+    kind = libraries.kind_of(rows)
+    if kind in (libraries.DUCKDB, libraries.SPARK):
+        libraries.must_have_columns(rows.columns, columns, "the frame")
+        return incidents.count_groups(rows, None, columns, ask)
+    workers = {libraries.DASK: partitions.count_dask, libraries.RAY: partitions.count_ray}
+    if kind in workers:
+        tally: IncidentTally = workers[kind](rows, columns, ask)
+        return tally
+    return incidents.count_pieces(libraries.pieces_of(rows, columns), columns, ask)
+
+
+def _grouped(ask: Ask | None) -> Ask:
+    return replace(ask or Ask(), incidents=Grouping())
 
 
 def count_by_mode(
