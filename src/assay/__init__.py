@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from assay.decisions.gate.from_files import gate_files
     from assay.decisions.gate.gate import gate
     from assay.decisions.incidents import Incidents, incidents
+    from assay.decisions.monitor.monitor import monitor, monitor_files
+    from assay.decisions.monitor.result import Monitor
     from assay.decisions.plan import Plan, plan
     from assay.decisions.sample import StratifiedSample, sample
     from assay.decisions.threshold import Choice, choose_threshold, choose_threshold_files
@@ -75,7 +77,7 @@ if TYPE_CHECKING:
     from assay.measures import Measure
     from assay.sources.files.request import Request
     from assay.store import KeptRows, Store
-    from assay.tally import Confusion, Resolved, Tally, from_bytes
+    from assay.tally import Confusion, DailyTally, Resolved, Tally, from_bytes
     from assay.web.client import Client
 
 
@@ -91,6 +93,7 @@ __all__ = [
     "ClopperPearson",
     "Comparison",
     "Confusion",
+    "DailyTally",
     "DeLong",
     "Delta",
     "Estimate",
@@ -104,6 +107,7 @@ __all__ = [
     "MaxFpr",
     "Measure",
     "MeasureFunction",
+    "Monitor",
     "Newcombe",
     "Plan",
     "Request",
@@ -140,6 +144,8 @@ __all__ = [
     "holm",
     "incidents",
     "mcnemar",
+    "monitor",
+    "monitor_files",
     "nadeau_bengio",
     "nemenyi",
     "paired_t",
@@ -155,9 +161,12 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "assay.decisions": (
         "Comparison",
         "Gate",
+        "Monitor",
         "compare",
         "compare_folds",
         "gate",
+        "monitor",
+        "monitor_files",
     ),
     "assay.decisions.audit": ("Audit", "audit", "audit_files", "read_claims"),
     "assay.decisions.gate.from_files": ("gate_files",),
@@ -213,6 +222,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "assay.store": ("KeptRows", "Store"),
     "assay.tally": (
         "Confusion",
+        "DailyTally",
         "Resolved",
         "Tally",
         "from_bytes",

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import shlex
 import shutil
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from assay.cli.app import run
 from assay.cli.runs import command
 from assay.report.schemas import schema_of
 from assay.store import Store
+from assay.store.comparing import threshold_of
 
 Cli = Callable[..., Any]
 
@@ -183,6 +185,39 @@ def test_rows_without_ids_are_paired_by_their_order(cli: Cli, tmp_path: Path) ->
     assert plain["notes"][0].endswith("matched by their order.")
 
 
+def test_the_rows_that_are_kept_are_those_that_were_judged(cli: Cli) -> None:
+    lines = [
+        f"f{i},{('attack', 'normal')[i % 2]},{1 - i % 2},2026-11-{1 + i % 9:02}" for i in range(40)
+    ]
+    lines[3:5] = ["f3,normal,0.1,soon", "f4,attack,,2026-11-05"]  # no time, no score
+    Path("a.csv").write_text("flow,label,score,day\n" + "\n".join(lines) + "\n")
+    told = ["evaluate", "a.csv", "--time", "day", "--on-bad-row", "skip", "--id", "flow"]
+    found = cli(*told, "--record", "a", "--keep-rows", "--format", "json")
+    assert found.code == 0, found.err
+    with Store(read_only=True) as store:
+        rows = store.find("last").rows()
+    assert rows is not None
+    assert rows.ids == tuple(f"f{i}" for i in range(40) if i not in (3, 4))
+    source = json.loads(found.out)["source"]
+    assert (source["rows_used"], source["labels_sha256"]) == (38, rows.test_set)
+
+
+@pytest.mark.parametrize(
+    "command", [["evaluate"], ["threshold", "--max-fpr", "0.1", "--resamples", "20"]]
+)
+def test_rows_that_are_no_longer_the_same_are_not_kept(
+    cli: Cli, two: list[str], command: list[str]
+) -> None:
+    text = Path("new.csv").read_text()
+    Path("odd.csv").write_text(text.replace("f7,", ",", 1))
+    told = ["--record", "odd", "--keep-rows", "--id", "flow", "--on-bad-row", "skip"]
+    found = cli(*command, "odd.csv", *told)
+    assert found.code == 3
+    assert "the 599 rows to keep are not the 600 that were judged" in found.err
+    assert "rows lack what --id names. Judge again, or without --keep-rows" in found.err
+    assert json.loads(cli("runs", "--name", "odd", "--format", "json").out)["runs"] == []
+
+
 def test_a_gate_is_judged_against_a_run(cli: Cli, two: list[str]) -> None:
     rule = ["--rule", "new-old(recall) >= -0.01", "--score", "score", "--format", "json"]
     paired = cli("gate", "new.csv", "--baseline", f"run:{two[0]}", "--id", "flow", *rule)
@@ -199,6 +234,101 @@ def test_a_gate_is_judged_against_a_run(cli: Cli, two: list[str]) -> None:
     assert one["value"] == pytest.approx(other["value"])
     assert one["method"] == "mover"
     assert one["high"] - one["low"] > 0.9 * (other["high"] - other["low"])
+
+
+@pytest.mark.parametrize("keep", [[], ["--keep-rows"]], ids=["by intervals", "row by row"])
+def test_a_gate_as_baseline_is_judged_at_its_own_threshold(
+    cli: Cli, two: list[str], keep: list[str]
+) -> None:
+    first = cli(
+        *GATE, "--rule", "new(roc_auc) >= 0.1", "--record", "a", "--threshold", "0.6", *keep
+    )
+    assert first.code == 0
+    with Store(read_only=True) as store:
+        document = json.loads(store.find("last").document)
+    jsonschema.validate(document, schema_of("assay.gate/1"))
+    assert document["threshold"] == 0.6
+    told = [
+        "gate",
+        "new.csv",
+        "--score",
+        "score",
+        "--baseline",
+        "last-passed",
+        "--store",
+        "assay.db",
+    ]
+    told += ["--rule", "new-old(recall) >= -0.01", "--threshold", "0.5", "--format", "json"]
+    (rule,) = json.loads(cli(*told).out)["rules"]
+    assert rule["thresholds"] == {"new": 0.5, "old": 0.6}
+    (rule,) = json.loads(cli(*told, "--baseline-threshold", "0.7").out)["rules"]
+    assert rule["thresholds"] == {"new": 0.5, "old": 0.7}
+
+
+@pytest.mark.parametrize("told", [["--id", "flow"], []], ids=["row by row", "by intervals"])
+def test_an_alarm_that_is_none_in_the_baseline_is_refused(
+    cli: Cli, two: list[str], told: list[str]
+) -> None:
+    if not told:
+        assert cli("evaluate", "old.csv", "--record", "bare", "--quiet").code == 0
+    gate = ["gate", "new.csv", "--score", "score", "--rule", "new-old(recall) >= -0.01", *told]
+    run = ["--baseline", f"run:{two[0]}" if told else "last"]
+    found = cli(*gate, *run, "--positive", "normal")
+    assert found.code == 3
+    assert "the alarm is 'attack' in the old run and 'normal' in the new one" in found.err
+    assert "judge both with one --positive" in found.err
+    assert cli(*gate, *run, "--positive", "attack").code == 0
+    assert cli("evaluate", "new.csv", "--positive", "normal", "--record", "other").code == 0
+    found = cli("runs", "compare", two[0], "last")
+    assert found.code == 3
+    assert "the alarm is 'attack' in the old run and 'normal' in the new one" in found.err
+
+
+def test_all_labels_but_one_are_the_alarm_of_a_baseline_too(cli: Cli, tmp_path: Path) -> None:
+    kinds = ["dos", "scan", "normal", "normal"] * 30
+    for name, score in (("old", 0.6), ("new", 0.7)):
+        lines = [f"{label},{score if label != 'normal' else 0.1}" for label in kinds]
+        lines += ["normal,0.2"] * (name == "new")
+        Path(f"{name}.csv").write_text("label,score\n" + "\n".join(lines) + "\n")
+    told = ["--negative", "normal", "--record", "a", "--keep-rows", "--quiet"]
+    assert cli("evaluate", "old.csv", *told).code == 0
+    gate = ["gate", "new.csv", "--score", "score", "--rule", "new-old(recall) >= -0.1"]
+    found = cli(*gate, "--baseline", "last", "--negative", "normal", "--format", "json")
+    assert found.code == 0, found.err
+    assert json.loads(found.out)["positive"] == "not normal"
+
+
+def test_a_gate_by_intervals_lists_each_rule_once_and_in_order(cli: Cli, tmp_path: Path) -> None:
+    table = "label,score,family\n" + "attack,0.9,dos\nattack,0.7,scan\nnormal,0.2,none\n" * 40
+    Path("a.csv").write_text(table)
+    assert cli("evaluate", "a.csv", "--record", "a", "--quiet").code == 0
+    rules = [
+        *("new(recall@family=dos) >= 0.8", "old(recall) >= 0.5", "new(recall@family=*) >= 0.5"),
+        *("new-old(recall) >= -0.1", "new(recall@family=dos) >= 0.5", "new(recall) >= 0.8"),
+        *("new-old(f1) >= -0.2", "new(recall) >= 0.8"),
+    ]
+    told = [word for rule in rules for word in ("--rule", rule)]
+    gate = ["gate", "a.csv", "--score", "score", "--family", "family", "--format", "json"]
+    found = cli(*gate, "--baseline", "last", *told)
+    assert found.code == 0, found.err
+    expanded = [*rules[:2], *(rules[2].replace("*", name) for name in ("dos", "scan")), *rules[3:]]
+    judged = json.loads(found.out)["rules"]
+    assert [rule["rule"] for rule in judged] == expanded
+    assert [rule["n"] for rule in judged] == [40, 80, 40, 40, 160, 40, 80, 240, 80]
+
+
+def test_a_gate_of_an_older_version_has_the_threshold_of_its_rules(tmp_path: Path) -> None:
+    rule = {"rule": "new(recall) >= 0.1", "outcome": "pass", "value": 0.9, "low": 0.8, "high": 1}
+    rules = [{**rule, "at": "max-fpr=0.1", "thresholds": {"new": 0.9}}]
+    rules += [
+        {**rule, "at": None, "thresholds": {}},
+        {**rule, "at": None, "thresholds": {"new": 2}},
+    ]
+    document = {"schema": "assay.gate/1", "outcome": "pass", "rules": rules}
+    with Store(tmp_path / "runs.db") as store:
+        assert threshold_of(store.record(json.dumps(document), name="flows")) == 2.0
+        document["rules"] = rules[:2]
+        assert threshold_of(store.record(json.dumps(document), name="flows")) is None
 
 
 def test_a_gate_without_rows_is_a_baseline_by_its_tally(cli: Cli, two: list[str]) -> None:
@@ -284,6 +414,64 @@ def test_training_records_its_run_with_its_rows(cli: Cli, two: list[str]) -> Non
     assert cli("runs", "export", "last", "--to", "card").out.startswith("---\n")
 
 
+# -- what is said of runs, as documents ------------------------------------------------------------
+
+TOLD = {
+    "assay.runs/1": ["runs", "list"],
+    "assay.trend/1": ["runs", "trend", "flows", "--measure", "recall"],
+    "assay.unpaired/1": ["runs", "compare", "last~1", "last"],
+    "assay.compare/1": ["runs", "compare", "last~2", "last~1"],
+}
+
+
+@pytest.fixture
+def told(cli: Cli, two: list[str], request: pytest.FixtureRequest) -> tuple[list[str], str]:
+    """A command line about runs, and its JSON; the rows of the last run were not kept."""
+    assert cli("evaluate", "new.csv", "--record", "flows", "--quiet").code == 0
+    return TOLD[request.param], cli(*TOLD[request.param], "--format", "json").out
+
+
+@pytest.mark.parametrize("told", TOLD, indirect=True)
+def test_what_is_said_of_runs_tells_how_it_was_made(told: tuple[list[str], str]) -> None:
+    command, text = told
+    plain = json.loads(text)
+    jsonschema.validate(plain, schema_of(plain["schema"]))
+    made = plain["provenance"]
+    assert made["command"] == f"assay {shlex.join(command)} --format json"
+    assert made["inputs"][0] == {"name": "assay.db", "bytes": None, "sha256": None}
+    with Store(read_only=True) as store:
+        runs = [store.find(word) for word in command if word.startswith("last")]
+    assert [each["sha256"] for each in made["inputs"][1:]] == [r.contents["document"] for r in runs]
+
+
+@pytest.mark.parametrize("told", TOLD, indirect=True)
+def test_what_is_said_of_runs_is_drawn_again(cli: Cli, told: tuple[list[str], str]) -> None:
+    command, text = told
+    # The faces that do not tell by which command they were made.
+    faces = {face: cli(*command, "--format", face).out for face in ("terminal", "csv", "latex")}
+    Path("said.json").write_text(text, "utf-8")
+    Path("assay.db").unlink()
+    for face, drawn in {**faces, "json": text}.items():
+        assert cli("show", "said.json", "--format", face).out == drawn
+    for face in ("markdown", "html"):
+        assert " ".join(command[:2]) in cli("show", "said.json", "--format", face).out
+    assert "They say the same" in cli("show", "--diff", "said.json", "said.json").out
+
+
+@pytest.mark.parametrize("told", [kind for kind in TOLD if "compare" not in kind], indirect=True)
+def test_what_is_said_of_runs_and_was_changed_is_refused(
+    cli: Cli, told: tuple[list[str], str]
+) -> None:
+    for key, value in json.loads(told[1]).items():
+        if key in ("runs", "points", "differences", "models", "provenance"):
+            for odd in (5, "x", [5], [{}], None):
+                changed = {**json.loads(told[1]), key: odd}
+                Path("odd.json").write_text(json.dumps(changed))
+                found = cli("show", "odd.json")
+                assert found.code == 3 or (key, odd) == ("provenance", None), (key, odd, value)
+                assert "Traceback" not in found.err
+
+
 # -- change, and go elsewhere ----------------------------------------------------------------------
 
 
@@ -309,11 +497,22 @@ def test_runs_go_to_another_store_and_to_prometheus(cli: Cli, two: list[str]) ->
     )
     again = cli("runs", "import", "runs.jsonl", "--store", "b.db").err
     assert again == "read 0 runs from runs.jsonl; 2 were there already\n"
-    assert (
-        cli("runs", "--store", "b.db", "--format", "json").out
-        == cli("runs", "--format", "json").out
+    here, there = (
+        json.loads(cli("runs", "--store", place, "--format", "json").out)["runs"]
+        for place in ("assay.db", "b.db")
     )
+    assert here == there
     assert cli("runs", "export", "--to", "openmetrics").out.endswith("# EOF\n")
+    with Store() as store:
+        sha256 = store.run(two[0]).contents["document"]
+        store._connection().all("UPDATE content SET data = ? WHERE sha256 = ?", (b"odd", sha256))
+    found = cli("runs", "export", "--to", "json", "--out", "rest.jsonl")
+    assert found.code == 3
+    assert "wrote 1 run to rest.jsonl (json)\n" in found.err
+    assert f"were left out: run {two[0]}: its document can't be read" in found.err
+    assert cli("runs", "import", "rest.jsonl", "--store", "c.db").err == (
+        "read 1 run from rest.jsonl\n"
+    )
 
 
 # -- mistakes --------------------------------------------------------------------------------------
@@ -349,6 +548,23 @@ def test_mistakes_are_told(
     found = cli(*command)
     assert (found.code, said in found.err) == (code, True), found.err
     assert not Path("x.db").exists()
+
+
+def test_a_place_where_nothing_can_be_kept_is_refused_before_anything_is_read(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = ("evaluate", "none.csv", "--record", "a")
+    assert "there is no file none.csv" in cli(*told).err
+    with monkeypatch.context() as patched:
+        patched.setattr("assay.store.sqlite.network_of", lambda _: "nfs4")
+        found = cli(*told)
+        assert (found.code, "on a network file system (nfs4)" in found.err) == (4, True)
+    with monkeypatch.context() as patched:
+        # Root may write anywhere, so it is told otherwise.
+        patched.setattr(os, "access", lambda *_: False)
+        found = cli(*told)
+        assert (found.code, "the store assay.db can't be written" in found.err) == (4, True)
+    assert not Path("assay.db").exists()
 
 
 def test_the_environment_names_the_store(

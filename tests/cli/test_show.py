@@ -79,6 +79,25 @@ def test_differences_are_told_in_the_order_that_was_typed(cli: Cli, tmp_path: Pa
     assert "recall" in cli("show", "--diff", str(one), str(other)).out
 
 
+def test_names_that_hold_each_other_do_not_swap_documents(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "ba", "--diff"):
+        made(tmp_path, name)
+    for asked, first in (
+        (["a.json", "--diff", "ba.json"], "a.json"),
+        (["--diff", "ba.json", "a.json"], "ba.json"),
+        (["--diff=a.json", "ba.json"], "a.json"),
+        (["ba.json", "--diff=a.json"], "ba.json"),
+        (["a.json", "--diff", "ba.json", "--out", "a.json.json"], "a.json"),
+        (["--format", "json", "--diff", "a.json", "--", "--diff.json"], "a.json"),
+    ):
+        shown = cli("show", "--format", "json", *asked)
+        text = Path("a.json.json").read_text() if "--out" in asked else shown.out
+        assert json.loads(text)["first"]["name"] == first, asked
+
+
 def test_the_same_document_differs_in_nothing(cli: Cli, tmp_path: Path) -> None:
     path = made(tmp_path)
     assert "They say the same" in cli("show", str(path), "--diff", str(path)).out

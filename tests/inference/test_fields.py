@@ -153,7 +153,7 @@ EXAMPLE = Whole(
 )
 def test_what_is_not_of_its_type_is_refused_with_its_place(key: str, odd: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        Whole.from_dict({**EXAMPLE.to_dict(), key: odd})
+        restored(Whole, {**EXAMPLE.to_dict(), key: odd})
 
 
 def test_what_is_derived_is_written_and_what_is_left_out_is_not() -> None:
@@ -162,7 +162,7 @@ def test_what_is_derived_is_written_and_what_is_left_out_is_not() -> None:
     assert plain["held"] == {"deep": 3}
     assert plain["estimated"] == 0.5
     assert "hidden" not in plain
-    assert Whole.from_dict(plain) == EXAMPLE
+    assert restored(Whole, plain) == EXAMPLE
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 import re
 import sqlite3
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,10 +13,10 @@ import pytest
 
 import assay
 from assay.errors import StoreError
+from assay.report.document import parsed
 from assay.report.schemas import schema_of
 from assay.store import KeptRows, Store
-from assay.store.exchange import exported, from_mlflow, imported, to_mlflow
-from assay.store.openmetrics import openmetrics
+from assay.store.exchange import Export, from_mlflow, imported, openmetrics, to_mlflow
 
 from . import documents
 
@@ -45,13 +46,25 @@ def whole(store: Store) -> list[object]:
 
 
 def test_an_export_comes_back_with_the_same_ids_and_bytes(store: Store, tmp_path: Path) -> None:
-    lines = list(exported(reversed(store.runs().runs)))
+    lines = list(Export(store.every()))
     with Store(tmp_path / "other.db") as other:
         assert imported(other, lines, "runs.jsonl") == (3, 0)
         assert whole(other) == whole(store)
         assert other.trend("flows", "recall").to_dict() == store.trend("flows", "recall").to_dict()
         assert imported(other, lines, "runs.jsonl") == (0, 3)
     assert sum('"content"' in line for line in lines) == 5  # rows and tally once
+
+
+def test_a_run_that_is_there_already_brings_no_content(store: Store, tmp_path: Path) -> None:
+    def contents() -> list[object]:
+        return store._connection().all("SELECT sha256 FROM content ORDER BY sha256")
+
+    before = contents()
+    with Store(tmp_path / "other.db") as other:
+        run = other.record(documents.small(1), name="flows")
+        lines = [line.replace(run.id, store.runs().runs[0].id) for line in Export(other.every())]
+    assert imported(store, lines, "runs.jsonl") == (0, 1)
+    assert contents() == before
 
 
 @pytest.mark.parametrize(
@@ -68,11 +81,52 @@ def test_an_export_comes_back_with_the_same_ids_and_bytes(store: Store, tmp_path
 def test_an_export_that_was_changed_is_refused(
     store: Store, tmp_path: Path, old: str, new: str, reason: str
 ) -> None:
-    lines = [line.replace(old, new) for line in exported(store.runs().runs)]
+    lines = [line.replace(old, new) for line in Export(store.every())]
     with Store(tmp_path / "other.db") as other:
         with pytest.raises(StoreError, match=reason):
             imported(other, lines, "runs.jsonl")
         assert other.runs().runs == ()
+
+
+def damage(store: Store, sha256: str) -> None:
+    store._connection().all("UPDATE content SET data = ? WHERE sha256 = ?", (b"odd", sha256))
+
+
+def test_what_is_damaged_ends_no_export(store: Store, tmp_path: Path) -> None:
+    first, second, gate = store.every()
+    damage(store, first.contents["document"])
+    damage(store, gate.contents["document"])
+    export = Export(store.every())
+    lines = list(export)
+    assert export.written == 1
+    assert [said.partition(":")[0] for said in export.damaged] == [
+        f"run {first.id}",
+        f"run {gate.id}",
+    ]
+    with Store(tmp_path / "other.db") as other:
+        assert imported(other, lines, "runs.jsonl") == (1, 0)
+        (run,) = other.runs().runs
+        assert (run.id, run.document, run.rows() is not None) == (second.id, second.document, True)
+    damage(store, second.contents["rows"])
+    export = Export(store.every())
+    with Store(tmp_path / "third.db") as third:
+        assert imported(third, export, "runs.jsonl") == (1, 0)
+        (run,) = third.runs().runs
+        assert (run.has_tally, run.has_rows) == (True, False)
+    assert f"run {second.id}: its rows can't be read" in " ".join(export.damaged)
+
+
+def test_an_export_holds_a_run_at_a_time(store: Store) -> None:
+    """However many runs there are, what waits is no more than one page of the list."""
+    for i in range(700):
+        store.record(documents.small(i), name="many")
+    lines = iter(Export(store.every(name="many")))
+    tracemalloc.start()
+    number = sum(len(line) > 0 for line in lines)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert number == 1401
+    assert peak < 2_000_000
 
 
 # -- OpenMetrics -----------------------------------------------------------------------------------
@@ -148,10 +202,22 @@ def test_runs_of_an_mlflow_database_are_read(store: Store, tmp_path: Path) -> No
             INSERT INTO runs VALUES ('0bcdef0123456789', 'gone', 1, 1763280000000, 'deleted');
             INSERT INTO latest_metrics VALUES ('recall', 0.5, 0, 'abcdef0123456789');
             INSERT INTO latest_metrics VALUES ('loss', 0, 1, 'abcdef0123456789');
+            INSERT INTO runs VALUES ('1bcdef0123456789', 'early', 1, NULL, 'active');
+            INSERT INTO latest_metrics VALUES ('recall', 0.25, 0, '1bcdef0123456789');
             """
         )
-    assert from_mlflow(store, path, name="letters") == (1, 0)
+    assert from_mlflow(store, path, name="letters") == (2, 0)
     assert store.measures("letters") == ("recall",)
+    assert [point.value for point in store.trend("letters", "recall").points] == [0.25, 0.5]
+    assert store.runs(name="letters").runs[-1].made == "1970-01-01T00:00:00Z"
+    told = json.loads(store.find("last", name="letters").document)["estimates"]
+    assert told[0] == {
+        "measure": "loss",
+        "value": None,
+        "low": None,
+        "high": None,
+        "undefined": "MLflow has nan",
+    }
     with pytest.raises(StoreError, match="is no database of MLflow"):
         from_mlflow(store, tmp_path / "runs.db")
     (tmp_path / "empty").mkdir()
@@ -184,9 +250,16 @@ def test_a_document_that_was_imported_names_where_it_came_from(
 ) -> None:
     run = tmp_path / "mlruns" / "1" / "77"
     (run / "metrics").mkdir(parents=True)
-    (run / "meta.yaml").write_text("run_id: 77\nstart_time: 0\n")
+    (run / "meta.yaml").write_text("run_id: 77\nstart_time: null\n")
     (run / "metrics" / "loss").write_text("0 0.5 0\n")
+    for name, value in (("worst", "inf"), ("odd", "nan"), ("loss_low", "nan")):
+        (run / "metrics" / name).write_text(f"0 {value} 0\n")
     from_mlflow(store, tmp_path / "mlruns", name="mail")
-    document = json.loads(store.find("last", name="mail").document)
+    document = parsed(store.find("last", name="mail").document)
+    assert {each["measure"]: each["value"] for each in document["estimates"]} == {
+        "loss": 0.5,
+        "odd": None,
+        "worst": None,
+    }
     jsonschema.validate(document, schema_of("assay.imported/1"))
     assert document["source"]["name"] == "MLflow run 77"

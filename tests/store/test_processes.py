@@ -4,13 +4,17 @@ import contextlib
 import random
 import sqlite3
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from assay.errors import StoreError
 from assay.store import Store
+from assay.store.postgresql import PostgresConnection
 from assay.store.schema import NEWEST, STEPS
-from assay.store.sqlite import APPLICATION, WORDS
+from assay.store.sqlite import APPLICATION, WORDS, SQLiteConnection
 
 from . import documents
 
@@ -132,6 +136,66 @@ def test_processes_that_open_an_empty_store_at_once_make_its_tables_once(tmp_pat
     with contextlib.closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (NEWEST,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def newer_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, kind: type, make_newer: Callable[[], None]
+) -> None:
+    """Let a newer assay come first, while a process waits for the lock under which it would."""
+    writing = kind.writing
+
+    def late(connection: Any) -> contextlib.AbstractContextManager[None]:
+        make_newer()
+        return writing(connection)
+
+    monkeypatch.setattr(kind, "writing", late)
+
+
+def test_a_store_that_became_newer_meanwhile_is_not_set_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "runs.db"
+
+    def make_newer() -> None:
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute("PRAGMA user_version = 99")
+
+    newer_meanwhile(monkeypatch, SQLiteConnection, make_newer)
+    with pytest.raises(StoreError, match="version 99, made by a newer assay"):
+        Store(path)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (99,)
+
+
+@pytest.mark.slow
+def test_a_store_in_postgresql_that_became_newer_meanwhile_is_not_set_back(
+    postgresql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    monkeypatch.setenv("PGHOST", postgresql)
+    monkeypatch.setenv("PGUSER", "postgres")
+    with psycopg.connect(dbname="postgres", autocommit=True) as connection:
+        connection.execute("CREATE DATABASE newer")
+
+    def run(*statements: str) -> Any:
+        with psycopg.connect(dbname="newer", autocommit=True) as connection:
+            for statement in statements:
+                found = connection.execute(statement)
+            return found.fetchall() if found.description else None
+
+    newer_meanwhile(
+        monkeypatch,
+        PostgresConnection,
+        lambda: run(
+            "CREATE SCHEMA assay",
+            "CREATE TABLE assay.store (version BIGINT)",
+            "INSERT INTO assay.store VALUES (99)",
+        ),
+    )
+    with pytest.raises(StoreError, match="version 99, made by a newer assay"):
+        Store("postgresql:///newer")
+    assert run("SELECT version FROM assay.store") == [(99,)]
 
 
 KEPT = sorted((Path(__file__).parent / "golden").glob("version-*.sql"))

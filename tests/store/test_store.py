@@ -84,10 +84,37 @@ def test_every_filter_keeps_what_it_names(store: Store) -> None:
     assert ids(search="100%") == {b.id}  # a percent sign is no wildcard
     assert ids(search="flow_") == set()
     assert ids(name="mail", gate="pass", search="fix") == {c.id}
+    assert ids(search="fail mail") == {b.id}
+    assert ids(search="lmai") == set()  # a word is found in one column
     assert store.find("last-passed").id == c.id
     assert store.find("last", name="flows").id == a.id
     with pytest.raises(StoreError, match="no gate that passed named 'flows'"):
         store.find("last-passed", name="flows")
+
+
+BEYOND_ASCII = (
+    ("Überprüft", "ÜBERPRÜFT"),
+    ("ΑΝΊΧΝΕΥΣΗ", "ανίχνευση"),
+    ("обнаружение ÇA", "ОБНАРУЖЕНИЕ ça"),
+    ("検出", "検出"),
+)
+
+
+@pytest.mark.parametrize(("note", "search"), BEYOND_ASCII)
+def test_words_of_any_alphabet_are_found_in_any_case(store: Store, note: str, search: str) -> None:
+    run = store.record(documents.small(0), name="flows", note=note)
+    store.record(documents.small(1), name="flows", note="x")
+    assert [each.id for each in store.runs(search=search).runs] == [run.id]
+
+
+def test_runs_are_counted_back_from_the_last(store: Store) -> None:
+    runs = [store.record(documents.small(i), name="flows") for i in range(3)]
+    assert [store.find(f"last~{i}").id for i in range(3)] == [run.id for run in runs[::-1]]
+    for far in ("3", "999999999999999999999", "9" * 5000):
+        with pytest.raises(
+            StoreError, match=r"has no run named 'flows' [\d,]+ before the last one"
+        ):
+            store.find(f"last~{far}", name="flows")
 
 
 def test_the_same_content_is_kept_once_and_goes_with_its_last_run(store: Store) -> None:
@@ -326,6 +353,28 @@ def test_one_damaged_run_hides_no_other(store: Store) -> None:
     assert len(store.trend("flows", "recall").points) == 3
 
 
+def test_damaged_runs_leave_pages_whole(store: Store) -> None:
+    runs = [store.record(documents.small(i), name="flows") for i in range(9)]
+    connection = store._connection()
+    odd = [runs[i] for i in (8, 6, 5, 4, 0)]
+    for run in odd:
+        connection.all("UPDATE runs SET headline = CAST(? AS TEXT) WHERE id = ?", (b"\xff", run.id))
+    seen, damaged, before = [], 0, None
+    while True:
+        page = store.runs(limit=2, before=before)
+        seen += page.runs
+        damaged += page.damaged
+        if not page.more:
+            break
+        assert len(page.runs) == 2
+        before = page.runs[-1].id
+    assert [run.id for run in seen] == [runs[i].id for i in (7, 3, 2, 1)]
+    assert damaged == 5
+    told: list[str] = []
+    assert [run.id for run in store.every(damaged=told)] == [runs[i].id for i in (1, 2, 3, 7)]
+    assert len(told) == 5
+
+
 # -- PostgreSQL ------------------------------------------------------------------------------------
 
 
@@ -352,6 +401,9 @@ def test_both_databases_give_the_same_documents_to_the_byte(
                 store.record(text, name="flows", tags=["a", "b"], tally=tally, rows=rows)
             store.record(documents.gate("pass", headline=["PASS\0"]), name="mail")
             store.tag(store.find("last-passed").id, add=["c"])
+            for note, search in BEYOND_ASCII:
+                noted = store.note(store.find("last-passed").id, note)
+                assert [run.id for run in store.runs(search=search).runs] == [noted.id]
             store.delete(store.runs(name="flows", limit=1).runs[0].id)
             pages = [
                 store.runs(limit=5),

@@ -1,10 +1,14 @@
 """Trends: where the test set changed, and whether a measure really moved."""
 
+import json
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from assay.store import Point, Store
+from assay.store.comparing import Unpaired
 from assay.store.trend import UNPAIRED, trend_of
 
 from . import documents
@@ -56,6 +60,43 @@ def test_levels_that_differ_are_not_mixed() -> None:
     (step,) = trend_of("flows", "recall", [a, other]).steps
     assert step.difference.value == pytest.approx(0.1)
     assert step.p_adjusted is None
+
+
+def test_what_was_not_tested_is_not_called_chance() -> None:
+    a, b, c = points((0.8, "a"), (0.9, "a"), (0.9, "a"))
+    for other, reason in (
+        (replace(b, level=0.9), "intervals of 0.95 and 0.9 can't be taken together"),
+        (replace(b, low=None, high=None), "no interval: one of the two estimates has none"),
+    ):
+        said = " ".join(trend_of("flows", "recall", [a, other]).sentences)
+        assert "It went by +0.100 since run 00 (the same test set, 2 runs). Whether by" in said
+        assert reason in said
+        assert "No change" not in said
+        said = " ".join(trend_of("flows", "recall", [a, other, c]).sentences)
+        assert "It changed by +0.100" in said  # the first and the last can be told apart
+        assert "2 of 2 steps were not tested. Whether by chance can't be told: " in said
+
+
+def test_runs_whose_intervals_are_unlike_are_compared_without_a_test(tmp_path: Path) -> None:
+    with Store(tmp_path / "runs.db") as store:
+        told = json.loads(documents.evaluation(90))["estimates"]
+        told.append({"measure": "loss", "value": 0.5})
+        ids = [
+            store.record(documents.evaluation(90, level=level, estimates=told), name="flows").id
+            for level in (0.95, 0.9, 0.95)
+        ]
+        unlike = store.compare(ids[0], ids[1])
+        assert isinstance(unlike, Unpaired)
+        assert unlike.sentences[0].startswith(
+            "Nothing could be tested: intervals of 0.95 and 0.9 can't be taken together"
+        )
+        assert all(math.isnan(each.p) for each in unlike.differences)
+        like = store.compare(ids[0], ids[2])
+        assert isinstance(like, Unpaired)
+        tested = [each for each in like.differences if not math.isnan(each.p)]
+        assert like.sentences[0].startswith(f"No difference of {len(tested)} measures can be told")
+        assert len(tested) == len(like.differences) - 1
+        assert " 1 could not be tested (no interval" in like.sentences[0]
 
 
 def test_a_store_gives_the_newest_points_oldest_first(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ COMMANDS = (
     "sample",
     "compare",
     "gate",
+    "monitor",
     "audit",
     "incidents",
     "data",

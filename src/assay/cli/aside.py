@@ -11,7 +11,7 @@ import secrets
 import shutil
 import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 # What lies aside now. The lock is held while something is added, and for good once the process
@@ -23,8 +23,8 @@ _TRIES = 100
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line ends
 
 
-def write(path: Path, content: bytes) -> None:
-    """Write a file: all of it, or not at all."""
+def write(path: Path, content: bytes | Iterable[bytes]) -> None:
+    """Write a file, in one piece or in many: all of it, or not at all."""
     mode = _mode(path)
     if mode is not None and not stat.S_ISREG(mode):
         # A device or a pipe can't be replaced, only written to.
@@ -100,10 +100,11 @@ def _mode(path: Path) -> int | None:
         return None
 
 
-def _write_all(file: int, content: bytes) -> None:
-    left = memoryview(content)
-    while left:
-        left = left[os.write(file, left) :]
+def _write_all(file: int, content: bytes | Iterable[bytes]) -> None:
+    for piece in (content,) if isinstance(content, bytes) else content:
+        left = memoryview(piece)
+        while left:
+            left = left[os.write(file, left) :]
 
 
 def _sync_folder(path: Path) -> None:

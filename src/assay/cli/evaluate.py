@@ -256,7 +256,7 @@ def command(
     reporting.deliver(
         document,
         tally=evaluation.tally,
-        rows=lambda: kept_rows(files, request, id_column, evaluation.positive),
+        rows=lambda: kept_rows(files, request, id_column, evaluation.positive, evaluation.source),
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,11 @@ from assay.cli.values import FilePath
 from assay.errors import StoreError
 
 if TYPE_CHECKING:
-    from assay.store import Run, Store
+    from assay.store.exchange import Export
 
 TARGETS = ("json", "openmetrics", "mlflow", "junit", "card")
 # Of these there is one a run.
 _SINGLE = ("junit", "card")
-_PAGE = 500
 
 
 @click.command(
@@ -103,56 +103,54 @@ def export_runs(
     if out is not None:
         check_place(out)
     with opened_store(store, read_only=True) as kept:
-        if target == "mlflow":
-            from assay.store.exchange import to_mlflow
+        from assay.store.exchange import Export
 
-            number = to_mlflow(tuple(_chosen(kept, runs, name, tag)), uri)
-            say_unless(f"wrote {number:,} runs to MLflow", quiet=quiet)
-            return
-        text, number = _text(kept, target, runs, name, tag)
-    if out is None:
-        print_out(text.encode())
+        export = Export(())
+        export.runs = (
+            (kept.find(run) for run in runs)
+            if runs
+            else kept.every(name=name, tag=tag, damaged=export.damaged)
+        )
+        pieces = _pieces(export, target, uri)
+        if out is not None:
+            write(out, pieces)
+        else:
+            print_out(piece.encode() for piece in pieces)
+    written = f"{export.written:,} {'run' if export.written == 1 else 'runs'}"
+    if out is not None or target == "mlflow":
+        where = "MLflow" if out is None else f"{out} ({target})"
+        say_unless(f"wrote {written} to {where}", quiet=quiet)
+    if export.damaged:
+        raise StoreError(
+            f"{len(export.damaged)} parts of the store are damaged, and were left out: "
+            f"{'; '.join(export.damaged[:5])}. Whatever else was asked for, {written}, was written"
+        )
+
+
+def _pieces(export: Export, target: str, uri: str | None) -> Iterator[str]:
+    """What is written to a file or to standard output; nothing of it for MLflow."""
+    from assay.store.exchange import openmetrics, readable, to_mlflow
+
+    if target == "json":
+        yield from export
         return
-    write(out, text)
-    say_unless(
-        f"wrote {number:,} {'run' if number == 1 else 'runs'} to {out} ({target})", quiet=quiet
-    )
-
-
-def _text(
-    store: Store, target: str, runs: Sequence[str], name: str | None, tag: str | None
-) -> tuple[str, int]:
-    """What is written, and of how many runs."""
+    if target == "mlflow":
+        export.written = to_mlflow(readable(export.runs, export.damaged), uri)
+        return
     if target == "openmetrics":
-        from assay.store.openmetrics import openmetrics
-
-        last: dict[tuple[str, str], Run] = {}
-        for run in _chosen(store, runs, name, tag):
-            # The newest come first.
-            last.setdefault((run.name, run.kind), run)
-        return openmetrics(last.values()), len(last)
-    if target in _SINGLE:
-        from assay.report import draw
-        from assay.store.reports import drawn_again
-
-        return draw(drawn_again(store.find(runs[0])), target), 1
-    from assay.store.exchange import exported
-
-    found = list(_chosen(store, runs, name, tag))
-    return "".join(exported(reversed(found))), len(found)
-
-
-def _chosen(store: Store, runs: Sequence[str], name: str | None, tag: str | None) -> Iterator[Run]:
-    if runs:
-        yield from (store.find(run) for run in runs)
+        # The newest come last.
+        last = {(run.name, run.kind): run for run in export.runs}
+        newest = sorted(last.values(), key=lambda run: (run.made, run.seq), reverse=True)
+        found = tuple(readable(newest, export.damaged))
+        export.written = len(found)
+        yield openmetrics(found)
         return
-    before = None
-    while True:
-        page = store.runs(name=name, tag=tag, limit=_PAGE, before=before)
-        yield from page.runs
-        if not page.more:
-            return
-        before = page.runs[-1].id
+    from assay.report import draw
+    from assay.store.reports import drawn_again
+
+    for run in export.runs:
+        export.written += 1
+        yield draw(drawn_again(json.loads(run.document), name=run.name), target)
 
 
 @click.command(

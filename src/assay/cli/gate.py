@@ -114,7 +114,7 @@ _rule = partial(click.option, cls=Option, section="Rules")
     "--baseline-threshold",
     type=values.number,
     metavar="T",
-    help="The same for the old model.  [default: as --threshold]",
+    help="The same for the old model.  [default: that of a run, else as --threshold]",
 )
 @judging(
     "--resamples",

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from assay.cli.command import Option
 from assay.cli.errors import OutputError
-from assay.errors import StoreError
+from assay.errors import InputError, StoreError
 
 if TYPE_CHECKING:
     from assay.learn.run import Run as Trained
@@ -67,21 +66,17 @@ class Recording:
                 if value:
                     raise click.UsageError(f"{option} is of a run that is kept: say --record NAME")
             return
-        from assay.store import Store, default_place
-        from assay.store.insertion import checked_name, checked_tags
+        from assay.store import default_place
+        from assay.store.connections import check_place
+        from assay.store.tables import checked_name, checked_tags
 
         try:
             checked_name(self.name)
             checked_tags(self.tags)
         except StoreError as odd:
             raise click.UsageError(str(odd)) from odd
-        place = self.store or default_place()
-        if "://" not in place and not Path(place).exists():
-            if not Path(place).absolute().parent.is_dir():
-                raise OutputError(f"there is no folder for the store {place}; make it first")
-            return
         try:
-            Store(place).close()
+            check_place(self.store or default_place())
         except StoreError as odd:
             raise OutputError(str(odd)) from odd
 
@@ -152,9 +147,16 @@ def recording(*, rows: bool = False) -> Decorator:
 
 
 def kept_rows(
-    files: Sequence[str], request: Request, id_column: str | None, positive: str | None
+    files: Sequence[str],
+    request: Request,
+    id_column: str | None,
+    positive: str | None,
+    judged: Mapping[str, Any],
 ) -> KeptRows:
-    """The rows of files as they were judged: read once more, and kept."""
+    """The rows of files as they were judged: read once more, and kept.
+
+    ``judged`` is the source of the judgement, which the same rows have to give.
+    """
     import numpy as np
 
     from assay.sources.coded import Labels
@@ -162,8 +164,19 @@ def kept_rows(
     from assay.sources.files.read import read
     from assay.store import KeptRows
 
-    asked = replace(request, slices=(), family=None, time=None, cluster=None, id=id_column)
-    columns = read(files, asked).columns
+    # All that was asked for is read, since a row that lacks any of it was not judged.
+    rows = read(files, replace(request, id=id_column))
+    before = judged.get("labels_sha256")
+    if before is not None and rows.labels_sha256 != before:
+        kept, used = (
+            rows.rows_read - rows.rows_refused,
+            judged["rows_read"] - judged["rows_refused"],
+        )
+        raise InputError(
+            f"the {kept:,} rows to keep are not the {used:,} that were judged: the input changed "
+            f"in between, or rows lack what id= names. Judge again, or without keep_rows="
+        )
+    columns = rows.columns
     scores, decisions = {}, {}
     tables = columns.get("y_proba", {})
     if "y_score" in columns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ from assay.errors import InputError
 from assay.report.kinds import FORMATS, FURTHER
 
 if TYPE_CHECKING:
-    from assay.report import Document
+    from assay.report import Document, Report
 
 STORED_AS = click.option(
     "--format",
@@ -99,18 +100,32 @@ def command(
         raise click.UsageError(f"a difference has no face {reporting.face}")
     from assay.report.difference import difference_report
 
-    typed = context.meta.get(TYPED, "")
     pair = [(file, found), (diff, read_document(diff))]
-    if typed.find("--diff") < typed.rfind(str(file)):
-        pair.reverse()  # the one that was typed first stands first
+    if _typed_first(context, "file", "diff") == "diff":
+        pair.reverse()
     (first, one), (second, other) = pair
     with _sound(file):
         reporting.deliver(difference_report(one, other, (str(first), str(second))))
 
 
-def read_document(path: Path) -> Document:
+def _typed_first(context: click.Context, *names: str) -> str | None:
+    """Which of some parameters was typed first, as the parser of the command reads the words."""
+    typed = shlex.split(context.meta.get(TYPED, ""))[2:]
+    for end in range(1, len(typed) + 1):
+        try:
+            given, *_ = context.command.make_parser(context).parse_args(typed[:end])
+        except click.UsageError:
+            continue  # an option waits for its value
+        for name in names:
+            if isinstance(given.get(name), str):
+                return name
+    return None
+
+
+def read_document(path: Path) -> Document | Report:
     """The document in a file, refused with what is wrong with it."""
-    from assay.report import Document
+    from assay.report.document import parsed
+    from assay.store.reports import drawn_again
 
     try:
         if path == STDOUT:
@@ -124,7 +139,7 @@ def read_document(path: Path) -> Document:
         raise InputError(f"{path} has more than {_LARGEST >> 20} MiB, and so is no document")
     with _sound(path):
         try:
-            return Document.from_json(content.decode("utf-8-sig"))
+            return drawn_again(parsed(content.decode("utf-8-sig")))
         except UnicodeDecodeError:
             raise InputError("it is no text in UTF-8") from None
 

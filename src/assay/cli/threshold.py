@@ -215,7 +215,10 @@ def command(
         reporting.say(line)
     draw(choice.plot, figures, reporting)
     scored = replace(request, by_threshold=True)
-    reporting.deliver(document, rows=lambda: kept_rows(files, scored, id_column, choice.positive))
+    reporting.deliver(
+        document,
+        rows=lambda: kept_rows(files, scored, id_column, choice.positive, choice.source),
+    )
 
 
 def _families(

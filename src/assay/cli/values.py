@@ -196,6 +196,23 @@ def duration(text: str) -> float:
         ) from None
 
 
+def per_day(text: str) -> float:
+    """A number a day, written 5/day, 0.5/day, 20/week or 5.
+
+    >>> per_day("5/day"), per_day("14/week"), per_day("2")
+    (5.0, 2.0, 2.0)
+    """
+    amount, _, unit = text.partition("/")
+    days = {"": 1, "day": 1, "d": 1, "week": 7, "hour": 1 / 24}.get(unit.strip().lower())
+    try:
+        found = float(amount)
+    except ValueError:
+        found = math.nan
+    if days is None or not (math.isfinite(found) and found >= 0):
+        raise click.BadParameter(f"{text!r} is no number a day; write 5/day, 0.5/day or 20/week")
+    return found / days
+
+
 def names(text: str) -> tuple[str, ...]:
     """Names of columns with commas between them.
 

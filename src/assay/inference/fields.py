@@ -17,7 +17,6 @@ from typing import (
     Any,
     ClassVar,
     Literal,
-    Self,
     TypeVar,
     Union,
     cast,
@@ -66,11 +65,6 @@ class Recorded:
     def unshaped(cls, plain: dict[str, Any]) -> dict[str, Any]:
         """What the fields are read from, where :meth:`shaped` changed it."""
         return plain
-
-    @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """What :meth:`to_dict` wrote."""
-        return restored(cls, plain)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import MethodError
 from assay.inference.estimate import Estimate
 from assay.inference.quantiles import chi_square_p, normal, normal_p, student, student_p
 
@@ -142,7 +141,8 @@ def unpaired_difference(old: Estimate, new: Estimate) -> tuple[Estimate, float]:
 
     Of two Wilson intervals that is Newcombe's method 10 (Newcombe 1998). It misleads where both
     estimates are of the same rows: it is too wide then, as a rule, and a paired comparison tells
-    more.
+    more. Where one is undefined, has no interval, or one of another level, p is nan and the
+    difference says why.
 
     >>> old = Estimate(56 / 70, 0.6918, 0.8773, n=70)
     >>> new = Estimate(48 / 80, 0.4905, 0.7004, n=80)
@@ -150,15 +150,16 @@ def unpaired_difference(old: Estimate, new: Estimate) -> tuple[Estimate, float]:
     >>> difference, round(p, 3)
     (-0.200 [-0.334, -0.052], 0.008)
     """
-    if not math.isclose(old.level, new.level, abs_tol=_SAME_LEVEL):
-        raise MethodError(
-            f"intervals of {old.level:g} and {new.level:g} can't be taken together: make both "
-            f"estimates with one level="
-        )
     undefined = next((each for each in (old, new) if math.isnan(each)), None)
     if undefined is not None:
         reason = undefined.undefined or "one of the two values is undefined"
         return Estimate(math.nan, level=old.level, undefined=reason), math.nan
+    if not math.isclose(old.level, new.level, abs_tol=_SAME_LEVEL):
+        note = (
+            f"intervals of {old.level:g} and {new.level:g} can't be taken together: both estimates "
+            f"need one level"
+        )
+        return Estimate(new - old, n=old.n + new.n, level=new.level, note=note), math.nan
     difference = combined([-1, 1], [old, new])
     if math.isnan(difference.low):
         note = "no interval: one of the two estimates has none"

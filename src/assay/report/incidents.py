@@ -22,6 +22,8 @@ from assay.decisions.incidents.result import (
 from assay.decisions.incidents.schedule import iso
 from assay.evaluation.words import listed
 from assay.inference import Estimate
+from assay.report.incident_curves import pictured
+from assay.report.incident_curves import sections as curves
 from assay.report.names import name
 from assay.report.numbers import count, daily, percent
 from assay.report.sections import (
@@ -94,7 +96,7 @@ def _seconds(found: Estimate) -> str:
 
 
 def _sections(found: Incidents) -> Iterator[Section]:
-    yield Section("Incidents", (_incidents(found),), Tier.MAIN)
+    yield Section("Incidents", (pictured(_incidents(found), found),), Tier.MAIN)
     yield Section("Figures", (_figures(found),), Tier.MAIN)
     for column in (FAMILY, ATTACK):
         shares = found.of(column)
@@ -102,6 +104,7 @@ def _sections(found: Incidents) -> Iterator[Section]:
             yield Section(f"By {column}", (_by(column, shares),), Tier.MAIN)
     if found.rules:
         yield Section("Rules", tuple(_rules(found)), Tier.MAIN)
+    yield from curves(found)
     if found.days:
         yield Section("Days", (_days(found),), Tier.ADVANCED)
     yield Section("How it was counted", (Prose(" ".join(_counted(found))),), Tier.APPENDIX)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 FORMATS = ("terminal", "json", "csv", "markdown", "latex", "html")
 # Faces that only some documents have.
-FURTHER = ("junit", "card")
+FURTHER = ("junit", "card", "openmetrics")
 # Numbers of other tools, which a store keeps beside documents.
 IMPORTED = "imported"
 
@@ -42,5 +42,6 @@ KINDS = {
     "incidents": Kind(
         "assay.incidents/1", "assay.decisions.incidents.result", "Incidents", "incidents"
     ),
+    "monitor": Kind("assay.monitor/1", "assay.decisions.monitor.result", "Monitor", "monitor"),
     "training": Kind("assay.evaluation/1", "assay.learn.record", "Training", "training"),
 }

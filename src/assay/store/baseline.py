@@ -17,7 +17,14 @@ from assay.engines import resolve
 from assay.errors import InputError, StoreError
 from assay.inference.trend import unpaired_difference
 from assay.sources.coded import Labels
-from assay.store.comparing import NOT_KEPT, OTHER_ROWS, UNPAIRED, matched_rows, threshold_of
+from assay.store.comparing import (
+    NOT_KEPT,
+    OTHER_ROWS,
+    UNPAIRED,
+    matched_rows,
+    must_share_positive,
+    threshold_of,
+)
 from assay.store.rows import KeptRows
 from assay.store.run import Run
 from assay.tally import Resolved, Tally
@@ -53,28 +60,27 @@ def gate_against_run(
     if old_threshold is None:
         old_threshold = threshold_of(run)
     kept = run.rows()
-    if kept is not None:
-        old = _paired(kept, rows, run)
-        if old is not None:
-            found = gate(
-                **columns,
-                **old,
-                rules=rules,
-                threshold=threshold,
-                old_threshold=old_threshold,
-                **options,
-            )
-            return replace(
-                found, notes=(f"The baseline is run {run.id}, row by row.", *found.notes)
-            )
+    paired = None if kept is None else _paired(kept, rows, run)
+    if kept is not None and paired is not None:
+        judged = gate(
+            **columns,
+            **paired,
+            rules=rules,
+            threshold=threshold,
+            old_threshold=old_threshold,
+            **options,
+        )
+        must_share_positive(kept.positive, judged.positive)
+        told = f"The baseline is run {run.id}, row by row."
+        return replace(judged, notes=(told, *judged.notes))
     why = OTHER_ROWS if kept is not None else NOT_KEPT.format(runs=f"run {run.id}")
-    old = _of_rows(kept, run) if kept is not None else _of_tally(run)
+    old = _of_tally(run) if kept is None else _of_rows(kept, run, columns)
     return _apart(columns, old, rules, (threshold, old_threshold), why, options)
 
 
 def _paired(kept: KeptRows, rows: KeptRows, run: Run) -> Columns | None:
     """What the old model said of the new model's rows, in their order; None where rows differ."""
-    matched = matched_rows(kept, replace(rows, positive=kept.positive))
+    matched = matched_rows(kept, rows)
     if matched is None or not len(matched[0]) == len(kept) == len(rows):
         return None
     said = _said(matched[0], run)
@@ -88,12 +94,15 @@ def _said(rows: KeptRows, run: Run) -> Any:
     return found.get(NEW, next(iter(found.values())))
 
 
-def _of_rows(rows: KeptRows, run: Run) -> Columns:
+def _of_rows(rows: KeptRows, run: Run, new: Mapping[str, Any]) -> Columns:
+    """The rows that a run kept; which labels are the alarm is said as for the new model's rows."""
     said = _said(rows, run)
+    one = {"positive": rows.positive}
     return {
         "y_true": rows.truth,
         f"new{'_decision' if isinstance(said, Labels) else ''}": said,
-        "positive": rows.positive,
+        # All labels but one are no label, but a name for them.
+        **(one if rows.positive in rows.truth.names else {"negative": new.get("negative")}),
     }
 
 
@@ -141,22 +150,22 @@ def _apart(
     options = {**options, "level": judged.rule_level, "joint": False}
     at = thresholds[0] if thresholds[1] is None else thresholds[1]
     before = gate(**old, rules=of_old, threshold=at, **options) if of_old else None
-    new_by_key = {_key(each.rule): each for each in judged.rules} if alone else {}
-    old_by_key = {_key(each.rule): each for each in before.rules} if before else {}
+    if before is not None:
+        must_share_positive(before.positive, judged.positive)
+    # The rules were judged in their order, one of each family once a family.
+    every = sum(rule.every_family for rule in alone)
+    families = (len(judged.rules) - len(alone) + every) // every if every else 0
+    of_new, of_run = iter(judged.rules), iter(before.rules if before else ())
     found: list[Judged] = []
     for rule in rules:
+        new = [next(of_new) for _ in range(families if rule.every_family else rule.subject != OLD)]
         if rule.compares:
-            found.append(_difference(rule, new_by_key[_key(rule)], old_by_key[_key(rule)]))
+            found.append(_difference(rule, new[0], next(of_run)))
         elif rule.subject == OLD:
-            found.append(_as_old(rule, old_by_key[_key(rule)]))
+            found.append(_as_old(rule, next(of_run)))
         else:
-            # One of each family becomes several.
-            found += [each for each in judged.rules if _bare(each.rule) == _bare(rule)]
+            found += new
     return replace(judged, rules=tuple(found), notes=(UNPAIRED.format(why=why), *judged.notes))
-
-
-def _bare(rule: Rule) -> Rule:
-    return replace(rule, family=None, every_family=False, text="")
 
 
 def _alone(rule: Rule) -> Rule:
@@ -165,10 +174,6 @@ def _alone(rule: Rule) -> Rule:
     middle = (low + high) / 2 if math.isfinite(low + high) else 1.0
     asked = replace(rule, subject=NEW, operator=">=", bound=middle)
     return replace(asked, text=asked.canonical())
-
-
-def _key(rule: Rule) -> tuple[Any, ...]:
-    return (rule.written, rule.label, rule.average, rule.at, rule.base_rate, rule.volume)
 
 
 def _difference(rule: Rule, new: Judged, old: Judged) -> Judged:

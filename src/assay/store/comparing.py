@@ -13,20 +13,20 @@ import numpy as np
 from assay.decisions import Comparison, compare
 from assay.errors import LabelError, MethodError, StoreError
 from assay.inference import Estimate, holm
+from assay.inference.estimation import DEFAULT_LEVEL
 from assay.inference.not_finite import finite
 from assay.inference.significance import p_text
 from assay.inference.trend import MOVER, unpaired_difference
 from assay.sources.coded import Labels
 from assay.store.rows import KeptRows
 from assay.store.run import Run
-from assay.store.summary import Value, summary_of
+from assay.store.summary import stored_estimate, summary_of
 
 SCHEMA = "assay.unpaired/1"
 UNPAIRED = (
     "Unpaired, by both intervals alone: {why}. Between runs on the same rows that is cautious."
 )
 NOT_KEPT = "the rows of {runs} were not kept (--keep-rows keeps them)"
-DEFAULT_LEVEL = 0.95
 OTHER_ROWS = "they judged other rows"
 
 
@@ -55,22 +55,51 @@ class Unpaired:
     @property
     def sentences(self) -> tuple[str, ...]:
         """What it comes to."""
-        sure = [
-            each
-            for each in self.differences
-            if each.p_adjusted is not None and each.p_adjusted < 1 - self.level
-        ]
+        tested = [each for each in self.differences if each.p_adjusted is not None]
+        untested = [each.difference for each in self.differences if each.p_adjusted is None]
+        sure = [each for each in tested if (each.p_adjusted or 0) < 1 - self.level]
         old, new = self.names
         told = ", ".join(
             f"{each.measure} {each.difference} ({p_text(each.p_adjusted or 0)})"
             for each in sure[:5]
         )
         more = f" and {len(sure) - 5} more" if len(sure) > 5 else ""
-        first = f"No difference of {len(self.differences)} measures can be told from chance."
+        first = f"No difference of {len(tested)} measures can be told from chance."
         if sure:
             first = f"{new} differs from {old} beyond chance in {told}{more}."
-        adjusted = "p-values are adjusted for all measures by Holm."
-        return (f"{first} {adjusted}", UNPAIRED.format(why=self.why))
+        adjusted = " p-values are adjusted for all measures by Holm."
+        why = untested and (untested[0].undefined or untested[0].note)
+        rest = f" {len(untested)} could not be tested ({why})." if untested else ""
+        verdict = f"{first}{adjusted}{rest}" if tested else f"Nothing could be tested: {why}."
+        return (verdict, UNPAIRED.format(why=self.why))
+
+    @classmethod
+    def of(
+        cls, names: tuple[str, str], pairs: Mapping[str, tuple[Estimate, Estimate]], **told: Any
+    ) -> Unpaired:
+        """The differences of pairs, old and new, by their measures."""
+        found = [
+            UnpairedDifference(measure, *pair, *unpaired_difference(*pair))
+            for measure, pair in pairs.items()
+        ]
+        adjusted = iter(holm([each.p for each in found if not math.isnan(each.p)]))
+        differences = tuple(
+            each if math.isnan(each.p) else replace(each, p_adjusted=next(adjusted))
+            for each in found
+        )
+        return cls(names, differences, **told)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Unpaired:
+        """What :meth:`to_dict` wrote."""
+        return cls.of(
+            tuple(plain["models"]),
+            {
+                each["measure"]: (stored_estimate(**each["old"]), stored_estimate(**each["new"]))
+                for each in plain["differences"]
+            },
+            **{key: plain[key] for key in ("why", "same_test_set", "level")},
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as the plain values of the contract."""
@@ -95,10 +124,13 @@ class Unpaired:
                         "p": each.p,
                         "p_adjusted": each.p_adjusted,
                         "method": MOVER,
+                        "old": _parts(each.old),
+                        "new": _parts(each.new),
                     }
                 )
                 for each in self.differences
             ],
+            "why": self.why,
             "tests": [],
             "verdicts": [{"a": old, "b": new, "text": self.sentences[0]}],
             "notes": [self.sentences[1]],
@@ -125,6 +157,7 @@ def compare_runs(
     if matched is None:
         return _unpaired(old, new, names, OTHER_ROWS, **options)
     first, second, notes = matched
+    must_share_positive(first.positive, second.positive)
     said = [
         _said(kept, run, model)
         for kept, run, model in zip((first, second), (old, new), models, strict=True)
@@ -150,6 +183,15 @@ def compare_runs(
     return replace(comparison, notes=(paired, *notes[1:], *comparison.notes))
 
 
+def must_share_positive(old: str | None, new: str | None) -> None:
+    """Refuse to set what is the alarm in one run against what is not in the other."""
+    if old != new:
+        raise LabelError(
+            f"the alarm is {old!r} in the old run and {new!r} in the new one; judge both with one "
+            f"positive="
+        )
+
+
 def names_of(old: Run, new: Run) -> tuple[str, str]:
     """What two runs are called beside each other."""
     if old.id == new.id:
@@ -161,11 +203,6 @@ def names_of(old: Run, new: Run) -> tuple[str, str]:
 
 def matched_rows(old: KeptRows, new: KeptRows) -> tuple[KeptRows, KeptRows, tuple[str, ...]] | None:
     """The rows that both have, and how they were matched; None where there are none."""
-    if old.positive != new.positive:
-        raise LabelError(
-            f"the alarm is {old.positive!r} in one run and {new.positive!r} in the other; record "
-            f"both with one positive="
-        )
     if old.ids is None or new.ids is None:
         same = old.test_set == new.test_set
         return (old, new, ("their order",)) if same else None
@@ -224,9 +261,15 @@ def _said(rows: KeptRows, run: Run, model: str | None) -> tuple[str, Any]:
 
 
 def threshold_of(run: Run) -> float | None:
-    """Where a run flagged rows, if it says so."""
-    found = json.loads(run.document).get("threshold")
-    return float(found) if isinstance(found, int | float) else None
+    """Where a run flagged rows, if it says so; a gate may say it of its rules alone."""
+    plain = json.loads(run.document)
+    told = [plain.get("threshold")]
+    told += [
+        rule.get("thresholds", {}).get("new")
+        for rule in plain.get("rules", ())
+        if not rule.get("at")
+    ]
+    return next((float(at) for at in told if isinstance(at, int | float)), None)
 
 
 # -- unpaired --------------------------------------------------------------------------------------
@@ -236,29 +279,22 @@ def _unpaired(old: Run, new: Run, names: tuple[str, str], why: str, **options: A
     for option, value in options.items():
         if value is not None and option in ("at", "families"):
             raise MethodError(f"{option}= needs the rows of both runs, and {why}")
-    estimates = [estimates_of(run) for run in (old, new)]
-    level = new.level or DEFAULT_LEVEL
+    must_share_positive(*(json.loads(run.document).get("positive") for run in (old, new)))
+    told = [summary_of(run.document) for run in (old, new)]
+    estimates = [each.estimates for each in told]
     both = [measure for measure in estimates[0] if measure in estimates[1]]
     if not both:
         raise StoreError(f"runs {old.id} ({old.kind}) and {new.id} ({new.kind}) share no measure")
-    found = []
-    for measure in both:
-        pair = estimates[0][measure], estimates[1][measure]
-        found.append(UnpairedDifference(measure, *pair, *unpaired_difference(*pair)))
-    adjusted = iter(holm([each.p for each in found if not math.isnan(each.p)]))
-    differences = tuple(
-        each if math.isnan(each.p) else replace(each, p_adjusted=next(adjusted)) for each in found
+    return Unpaired.of(
+        names,
+        {measure: (estimates[0][measure], estimates[1][measure]) for measure in both},
+        why=why,
+        same_test_set=old.test_set is not None and old.test_set == new.test_set,
+        level=told[1].level or DEFAULT_LEVEL,
     )
-    same = old.test_set is not None and old.test_set == new.test_set
-    return Unpaired(names, differences, why, same, level)
 
 
-def estimates_of(run: Run) -> dict[str, Estimate]:
-    """Every number of a run that can be followed or compared, by its name."""
-    level = run.level or DEFAULT_LEVEL
-    return {each.measure: _estimate(each, level) for each in summary_of(run.document).values}
-
-
-def _estimate(value: Value, level: float) -> Estimate:
-    ends = (math.nan if end is None else end for end in (value.low, value.high))
-    return Estimate(value.value, *ends, n=value.n or 0, level=level)
+def _parts(estimate: Estimate) -> dict[str, float]:
+    """What of an estimate is stored, for :func:`assay.store.summary.stored_estimate`."""
+    ends = {"low": estimate.low, "high": estimate.high}
+    return {"value": float(estimate), **ends, "n": estimate.n, "level": estimate.level}

@@ -1,4 +1,4 @@
-"""Runs out of a store and into another: as JSON lines, to the byte; and metrics of MLflow.
+"""Runs out of a store and into another: as JSON lines, to the byte; as metrics to other programs.
 
 An export is one JSON value a line: a head, then content and runs. Content is text where it is
 UTF-8, else base64; a run names its content by SHA-256, which is checked when it is read.
@@ -9,8 +9,10 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,11 +20,11 @@ from typing import Any
 from assay.errors import StoreError
 from assay.report.kinds import IMPORTED
 from assay.report.names import visible
-from assay.store.content import Content, packed
-from assay.store.insertion import Prepared, checked_name, checked_tags
+from assay.report.openmetrics import Sample, exposition
 from assay.store.run import Run
 from assay.store.store import Store
 from assay.store.summary import summary_of, written
+from assay.store.tables import Content, Prepared, checked_name, checked_tags, packed
 
 SCHEMA = "assay.export/1"
 _ID = re.compile("[0-9a-z]{1,64}")
@@ -34,17 +36,48 @@ _AT_ONCE = 200
 # -- our own -------------------------------------------------------------------------------------
 
 
-def exported(runs: Iterable[Run]) -> Iterator[str]:
-    """The lines of an export; content that several runs have stands once."""
-    yield _line({"schema": SCHEMA})
-    told: set[str] = set()
+@dataclass
+class Export:
+    """The lines of an export; content that several runs have stands once.
+
+    A run whose document can't be read is left out, and a tally or rows that can't be are left out
+    of their run: ``damaged`` says what was wrong, ``written`` how many runs were written.
+    """
+
+    runs: Iterable[Run]
+    damaged: list[str] = field(default_factory=list)
+    written: int = 0
+
+    def __iter__(self) -> Iterator[str]:
+        yield _line({"schema": SCHEMA})
+        told: set[str] = set()
+        for run in self.runs:
+            lines: list[str] = []
+            held: dict[str, str] = {}
+            for role, sha256 in run.contents.items():
+                try:
+                    if sha256 not in told:
+                        lines.append(_line({"content": sha256, **_coded(run.content(role))}))
+                    held[role] = sha256
+                except StoreError as odd:
+                    self.damaged.append(str(odd))
+            if "document" in held:
+                told |= set(held.values())
+                self.written += 1
+                fields = {name: getattr(run, name) for name in _FIELDS}
+                yield from lines
+                yield _line({"run": {**fields, "tags": list(run.tags), **held}})
+
+
+def readable(runs: Iterable[Run], damaged: list[str]) -> Iterator[Run]:
+    """The runs whose document can be read; what is wrong with others is added to ``damaged``."""
     for run in runs:
-        for role, sha256 in run.contents.items():
-            if sha256 not in told:
-                told.add(sha256)
-                yield _line({"content": sha256, **_coded(run.content(role))})
-        fields = {name: getattr(run, name) for name in _FIELDS}
-        yield _line({"run": {**fields, "tags": list(run.tags), **run.contents}})
+        try:
+            run.content("document")
+        except StoreError as odd:
+            damaged.append(str(odd))
+        else:
+            yield run
 
 
 def imported(store: Store, lines: Iterable[str], name: str) -> tuple[int, int]:
@@ -162,9 +195,10 @@ def _of_mlflow(run: Mapping[str, Any], name: str | None) -> Prepared:
     estimates = [
         {
             "measure": key,
-            "value": value,
-            "low": metrics.get(f"{key}_low"),
-            "high": metrics.get(f"{key}_high"),
+            "value": _finite(value),
+            "low": _finite(metrics.get(f"{key}_low")),
+            "high": _finite(metrics.get(f"{key}_high")),
+            **({} if math.isfinite(value) else {"undefined": f"MLflow has {value}"}),
         }
         for key, value in sorted(metrics.items())
         if not key.endswith(("_low", "_high")) or key.rpartition("_")[0] not in metrics
@@ -177,7 +211,7 @@ def _of_mlflow(run: Mapping[str, Any], name: str | None) -> Prepared:
         "headline": [f"{len(estimates)} metrics of MLflow run {run['name'] or run['id']}"],
         "estimates": estimates,
     }
-    text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     fields = {
         "id": run["id"][:12],
         "name": name or run["experiment"],
@@ -185,6 +219,15 @@ def _of_mlflow(run: Mapping[str, Any], name: str | None) -> Prepared:
         "tags": ["mlflow"],
     }
     return _run(fields, text, {"document": packed(text.encode())})
+
+
+def _finite(number: float | None) -> float | None:
+    return None if number is None or not math.isfinite(number) else number
+
+
+def _milliseconds(start: Any) -> int:
+    """When a run began; one that does not tell is older than all others."""
+    return int(start) if str(start).isdecimal() else 0
 
 
 def _of_folder(place: Path) -> Iterator[dict[str, Any]]:
@@ -206,7 +249,7 @@ def _of_folder(place: Path) -> Iterator[dict[str, Any]]:
             "id": told["run_id"],
             "name": told.get("run_name", ""),
             "experiment": experiment.get("name", "mlflow"),
-            "start": int(told.get("start_time", 0)),
+            "start": _milliseconds(told.get("start_time")),
             "metrics": metrics,
         }
 
@@ -238,21 +281,20 @@ def _of_database(place: Path) -> Iterator[dict[str, Any]]:
             ).fetchall()
             for id_, name, experiment, start in runs:
                 rows = connection.execute(
-                    "SELECT key, value FROM latest_metrics WHERE run_uuid = ? AND NOT is_nan",
-                    (id_,),
+                    "SELECT key, value, is_nan FROM latest_metrics WHERE run_uuid = ?", (id_,)
                 )
                 yield {
                     "id": id_,
                     "name": name,
                     "experiment": experiment,
-                    "start": start,
-                    "metrics": dict(rows.fetchall()),
+                    "start": _milliseconds(start),
+                    "metrics": {key: math.nan if is_nan else value for key, value, is_nan in rows},
                 }
     except sqlite3.Error as odd:
         raise StoreError(f"{place} is no database of MLflow: {odd}") from odd
 
 
-def to_mlflow(runs: Sequence[Run], uri: str | None = None) -> int:
+def to_mlflow(runs: Iterable[Run], uri: str | None = None) -> int:
     """Write runs to MLflow: estimates as metrics, with ``_low`` and ``_high``; tells how many."""
     try:
         from mlflow import MlflowClient
@@ -263,7 +305,8 @@ def to_mlflow(runs: Sequence[Run], uri: str | None = None) -> int:
             "export as json or openmetrics"
         ) from odd
     client = MlflowClient(tracking_uri=uri)
-    for run in runs:
+    number = 0
+    for number, run in enumerate(runs, start=1):  # noqa: B007 - the last one tells how many
         moment = int(datetime.fromisoformat(run.made).timestamp() * 1000)
         experiment = client.get_experiment_by_name(run.name)
         place = (
@@ -287,9 +330,43 @@ def to_mlflow(runs: Sequence[Run], uri: str | None = None) -> int:
             client.log_batch(there.info.run_id, metrics[start : start + 1000], tags=tags)
         client.log_text(there.info.run_id, run.document, "assay.json")
         client.set_terminated(there.info.run_id, end_time=moment)
-    return len(runs)
+    return number
 
 
 def _metric(measure: str) -> str:
     """A name that MLflow allows."""
     return "".join(sign if sign.isalnum() or sign in "_-. /" else "_" for sign in measure)
+
+
+# -- OpenMetrics -----------------------------------------------------------------------------------
+
+_FAMILIES = {
+    "assay_estimate": "An estimate of the last run of a name.",
+    "assay_estimate_low": "The lower end of its interval.",
+    "assay_estimate_high": "The upper end of its interval.",
+    "assay_estimate_rows": "How many rows it rests on.",
+    "assay_gate_passed": "Whether the last gate of a name passed.",
+    "assay_run_made_seconds": "When the last run of a name was made.",
+}
+
+
+def openmetrics(runs: Iterable[Run]) -> str:
+    """The text of OpenMetrics 1.0; every sample has the name and the kind of its run as labels."""
+    return exposition(_FAMILIES, (sample for run in runs for sample in _samples(run)))
+
+
+def _samples(run: Run) -> Iterator[Sample]:
+    labels = {"name": run.name, "kind": run.kind}
+    yield "assay_run_made_seconds", labels, datetime.fromisoformat(run.made).timestamp()
+    if run.gate is not None:
+        yield "assay_gate_passed", labels, float(run.gate == "pass")
+    for each in summary_of(run.document).values:
+        told = {**labels, "measure": each.measure}
+        for suffix, value in (
+            ("", each.value),
+            ("_low", each.low),
+            ("_high", each.high),
+            ("_rows", each.n),
+        ):
+            if value is not None:
+                yield f"assay_estimate{suffix}", told, value

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from assay.errors import InputError, StoreError, install_line
 from assay.sources.files.postgres import Address, parsed
-from assay.store.schema import NEWEST, STEPS, must_be_known
+from assay.store.schema import NEWEST, lacking, must_be_known
 
 # What the steps leave open.
 WORDS = {
@@ -57,6 +58,16 @@ class PostgresConnection:
             self._connection.close()
             raise
 
+    @functools.cached_property
+    def _alphabet(self) -> str:
+        """The collation that knows letters of any alphabet, else that of the database."""
+        named = "SELECT 1 FROM pg_catalog.pg_collation WHERE collname = 'und-x-icu'"
+        return "und-x-icu" if self.all(named) else "default"
+
+    def in_small_letters(self, text: str, word: str) -> str:  # noqa: ARG002 - the same for all
+        """A text that is compared with a word."""
+        return f'lower(({text}) COLLATE "{self._alphabet}")'
+
     def _version(self) -> int:
         """The version of the tables; 0 where there are none."""
         # A query, since what names are resolved by is cached while others make the tables.
@@ -79,15 +90,15 @@ class PostgresConnection:
                 f"open it once for writing, as --record does"
             )
         with self.writing():
-            # Another process may have been faster.
+            # Another process may have been faster, and newer.
             version = self._version()
+            statements = lacking(version, self.place)
             if not version:
                 self._connection.execute("CREATE SCHEMA IF NOT EXISTS assay")
                 self._connection.execute("CREATE TABLE store (version BIGINT NOT NULL)")
                 self._connection.execute("INSERT INTO store VALUES (0)")
-            for step in range(version, NEWEST):
-                for statement in STEPS[step]:
-                    self._connection.execute(statement.format(**WORDS).encode())
+            for statement in statements:
+                self._connection.execute(statement.format(**WORDS).encode())
             self._connection.execute("UPDATE store SET version = %s", (NEWEST,))
 
     def all(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

@@ -76,3 +76,9 @@ def must_be_known(version: int, place: str) -> None:
             f"the store {place} has version {version}, made by a newer assay; this one reads "
             f"versions up to {NEWEST}. Install the newer one; the store was left as it is"
         )
+
+
+def lacking(version: int, place: str) -> list[str]:
+    """The statements that a store of a version lacks; a newer store is refused."""
+    must_be_known(version, place)
+    return [statement for step in STEPS[version:] for statement in step]

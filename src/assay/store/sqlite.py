@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import StoreError
-from assay.store.schema import NEWEST, STEPS, must_be_known
+from assay.store.schema import NEWEST, lacking, must_be_known
 
 # How long a writer waits for others.
 PATIENCE = 60.0
@@ -40,7 +40,7 @@ class SQLiteConnection:
 
     def __init__(self, path: Path, *, read_only: bool) -> None:
         self.place = str(path)
-        exists = _must_be_place(path, read_only=read_only)
+        exists = must_be_place(path, read_only=read_only)
         with self._told():
             self._connection = sqlite3.connect(
                 _uri(path, read_only=read_only),
@@ -63,6 +63,8 @@ class SQLiteConnection:
             raise
 
     def _prepare(self, *, read_only: bool) -> None:
+        # In place of SQLite's own, which knows the letters of English alone.
+        self._connection.create_function("lower", 1, str.lower, deterministic=True)
         self._connection.execute("PRAGMA foreign_keys = ON")
         if read_only:
             self._connection.execute("PRAGMA query_only = ON")
@@ -95,10 +97,9 @@ class SQLiteConnection:
             return
         self._patiently("PRAGMA journal_mode = WAL")
         with self.writing():
-            # Another process may have been faster.
-            for step in range(self._version(), NEWEST):
-                for statement in STEPS[step]:
-                    self._connection.execute(statement.format(**WORDS))
+            # Another process may have been faster, and newer.
+            for statement in lacking(self._version(), self.place):
+                self._connection.execute(statement.format(**WORDS))
             self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
             self._connection.execute(f"PRAGMA user_version = {NEWEST}")
 
@@ -114,6 +115,10 @@ class SQLiteConnection:
                 time.sleep(0.01)
             else:
                 return
+
+    def in_small_letters(self, text: str, word: str) -> str:
+        """A text that is compared with a word: LIKE itself knows the letters of English alone."""
+        return f"({text})" if word.isascii() else f"lower({text})"
 
     def all(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Every row of a statement."""
@@ -170,7 +175,7 @@ def _advised(said: str) -> str:
     return said
 
 
-def _must_be_place(path: Path, *, read_only: bool) -> bool:
+def must_be_place(path: Path, *, read_only: bool) -> bool:
     """Refuse a place that can't hold a store; tells whether a file is there already."""
     if path.is_dir():
         raise StoreError(f"{path} is a folder; a store is a file, as {path / 'assay.db'}")
@@ -181,6 +186,10 @@ def _must_be_place(path: Path, *, read_only: bool) -> bool:
         )
     if not path.absolute().parent.is_dir():
         raise StoreError(f"there is no folder {path.absolute().parent} for the store {path.name}")
+    if not read_only and not os.access(path if exists else path.absolute().parent, os.W_OK):
+        raise StoreError(
+            f"the store {path} can't be written; look at the permissions of file and folder"
+        )
     network = network_of(path)
     if network is not None:
         raise StoreError(

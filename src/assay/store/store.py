@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import secrets
 import threading
@@ -14,20 +15,24 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import StoreError
 from assay.report.names import visible
 from assay.store.connections import Connection, connect
-from assay.store.content import packed, read_content
-from assay.store.insertion import (
-    COLUMNS,
-    Prepared,
-    checked_name,
-    checked_tags,
-    hashes_of,
-    insert,
-    numbered,
-    pieces,
-)
 from assay.store.rows import KeptRows
 from assay.store.run import Name, Page, Point, Run
 from assay.store.summary import spellings, summary_of
+from assay.store.tables import (
+    BEFORE,
+    Prepared,
+    checked_name,
+    checked_tags,
+    filtered,
+    hashes_of,
+    insert,
+    numbered,
+    packed,
+    read_content,
+    rows_of_id,
+    rows_where,
+    runs_of_rows,
+)
 from assay.store.trend import Trend, trend_of
 
 if TYPE_CHECKING:
@@ -43,7 +48,8 @@ MOST_POINTS = 2000
 LARGEST_TALLY = 4 << 20
 LAST, LAST_PASSED = "last", "last-passed"
 _ID = 6  # bytes, twice as many digits
-_SELECT = f"SELECT {', '.join(COLUMNS)} FROM runs"  # noqa: S608 - names of ours
+# So many runs are looked at together where all of them are.
+_TOGETHER = 500
 _FOLLOWED = "evaluation"
 _ORDER = "ORDER BY made DESC, seq DESC"
 
@@ -192,52 +198,58 @@ class Store:
 
         ``search`` finds words in names, headlines, notes and ids.
         """
-        terms: list[str] = []
-        values: list[Any] = []
-        for column, wanted in (("name", name), ("kind", kind), ("gate", gate)):
-            if wanted is not None:
-                terms.append(f"{column} = ?")
-                values.append(wanted)
-        if tag is not None:
-            terms.append("seq IN (SELECT run FROM tags WHERE tag = ?)")
-            values.append(tag)
-        for word in (search or "").split():
-            columns = ("name", "headline", "note", "id")
-            terms.append("(" + " OR ".join(f"lower({c}) LIKE ? ESCAPE '!'" for c in columns) + ")")
-            values += [f"%{_escaped(word.lower())}%"] * len(columns)
+        connection = self._connection()
+        terms, values = filtered(
+            connection, name=name, kind=kind, gate=gate, tag=tag, search=search
+        )
         if before is not None:
-            terms.append("(made, seq) < (?, ?)")
+            terms.append(BEFORE)
             after = self.run(before)
             values += [after.made, after.seq]
-        where = f" WHERE {' AND '.join(terms)}" if terms else ""
-        rows, damaged = self._readable(f"{where} {_ORDER} LIMIT ?", [*values, limit + 1])
-        return Page(tuple(self._made(rows[:limit])), len(rows) > limit, damaged)
+        rows: list[tuple[Any, ...]] = []
+        damaged = between = 0
+        more = False
+        for row in itertools.chain.from_iterable(
+            rows_where(connection, terms, values, at_once=limit + 1)
+        ):
+            if isinstance(row.values, StoreError):
+                between += 1
+                continue
+            more = len(rows) == limit
+            if more:
+                break
+            rows.append(row.values)
+            damaged, between = damaged + between, 0
+        # Those behind the last run of this page stand on the next one.
+        damaged += 0 if more else between
+        return Page(tuple(self._made(rows)), more, damaged, connection.place)
 
-    def _readable(self, rest: str, values: list[Any]) -> tuple[list[tuple[Any, ...]], int]:
-        """Runs by a condition, and how many of them can't be read."""
-        connection = self._connection()
-        try:
-            return connection.all(f"{_SELECT}{rest}", values), 0
-        except StoreError:
-            # Something is damaged: each run by itself, so that it hides no other.
-            found: list[tuple[Any, ...]] = []
-            damaged = 0
-            for (seq,) in connection.all(f"SELECT seq FROM runs{rest}", values):  # noqa: S608
-                try:
-                    found += connection.all(f"{_SELECT} WHERE seq = ?", (seq,))
-                except StoreError:
-                    damaged += 1
-            return found, damaged
+    def every(
+        self, *, name: str | None = None, tag: str | None = None, damaged: list[str] | None = None
+    ) -> Iterator[Run]:
+        """All runs that match both filters, oldest first, read some at a time.
+
+        What is wrong with a run that can't be read is added to ``damaged``.
+        """
+        terms, values = filtered(self._connection(), name=name, tag=tag)
+        for page in rows_where(
+            self._connection(), terms, values, at_once=_TOGETHER, oldest_first=True
+        ):
+            whole = [row.values for row in page if not isinstance(row.values, StoreError)]
+            if damaged is not None:
+                damaged += [
+                    f"run {row.seq} of {row.made}: {row.values}"
+                    for row in page
+                    if isinstance(row.values, StoreError)
+                ]
+            yield from self._made(whole)
 
     def run(self, id: str) -> Run:  # noqa: A002 - the word of the contract
         """The run of this id, or of the only one that begins so."""
         wanted = id.removeprefix("run:").strip().lower()
         if not wanted:
             raise StoreError("the id of a run is empty; `assay runs` lists them")
-        rows = self._connection().all(
-            f"{_SELECT} WHERE id >= ? AND id < ? ORDER BY id LIMIT 3",
-            (wanted, wanted + "\U0010ffff"),
-        )
+        rows = rows_of_id(self._connection(), wanted)
         exact = [row for row in rows if row[1] == wanted]
         if len(rows) > 1 and not exact:
             raise StoreError(
@@ -259,33 +271,24 @@ class Store:
         if word not in (LAST, LAST_PASSED) or (back and not back.isdecimal()):
             return self.run(text)
         gate = "pass" if word == LAST_PASSED else None
-        steps = int(back or 0)
-        page = self.runs(name=name, gate=gate, limit=steps + 1)
-        if len(page.runs) <= steps:
+        # No store has as many runs as 18 digits count.
+        steps = int(back[:18] or 0)
+        terms, values = filtered(self._connection(), name=name, gate=gate)
+        pages = rows_where(self._connection(), terms, values, at_once=min(steps + 1, _TOGETHER))
+        rows = (row.values for row in itertools.chain.from_iterable(pages))
+        whole = (row for row in rows if not isinstance(row, StoreError))
+        wanted = next(itertools.islice(whole, steps, None), None)
+        if wanted is None:
             of = "" if name is None else f" named {name!r}"
-            what = "gate that passed" if gate else "run"
-            raise StoreError(f"the store {self.place} has no {what}{of}; `assay runs` lists them")
-        return page.runs[steps]
+            what = f"{'gate that passed' if gate else 'run'}{of}"
+            back_to = f" {steps:,} before the last one" if steps else ""
+            raise StoreError(
+                f"the store {self.place} has no {what}{back_to}; `assay runs` lists them"
+            )
+        return next(self._made([wanted]))
 
     def _made(self, rows: Sequence[tuple[Any, ...]]) -> Iterator[Run]:
-        tags: dict[int, list[str]] = {row[0]: [] for row in rows}
-        for some in pieces(list(tags)):
-            marks = ", ".join("?" * len(some))
-            statement = f"SELECT run, tag FROM tags WHERE run IN ({marks})"  # noqa: S608
-            for seq, tag in self._connection().all(statement, some):
-                tags[seq].append(tag)
-        for row in rows:
-            fields = dict(zip(COLUMNS, row, strict=True))
-            held = {"document": "document", "tally": "tally", "rows": "kept_rows"}
-            contents = {role: fields[column] for role, column in held.items()}
-            for column in held.values():
-                fields.pop(column)
-            yield Run(
-                **fields,
-                tags=tuple(sorted(tags[row[0]])),
-                contents={role: sha for role, sha in contents.items() if sha is not None},
-                read=self._content,
-            )
+        return runs_of_rows(self._connection(), rows, self._content)
 
     def _content(self, sha256: str) -> bytes:
         return read_content(self._connection(), sha256)
@@ -344,13 +347,6 @@ class Store:
             f"{' and more' if len(known) > 30 else ''}"
         )
 
-    def size(self) -> dict[str, int]:
-        """How many runs the store has, and how many bytes its content takes."""
-        connection = self._connection()
-        ((runs,),) = connection.all("SELECT count(*) FROM runs")
-        ((content,),) = connection.all("SELECT coalesce(sum(length(data)), 0) FROM content")
-        return {"runs": int(runs), "content_bytes": int(content)}
-
     def compare(self, old: str, new: str, **options: Any) -> Comparison | Unpaired:
         """Whether the new run is really better: see :func:`assay.store.comparing.compare_runs`."""
         from assay.store.comparing import compare_runs
@@ -393,10 +389,3 @@ class Store:
                     (sha256,) * 4,
                 )
         return run
-
-
-# -- what is given ---------------------------------------------------------------------------------
-
-
-def _escaped(word: str) -> str:
-    return word.replace("!", "!!").replace("%", "!%").replace("_", "!_")

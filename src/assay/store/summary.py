@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from assay.errors import StoreError, UnknownMeasure
+from assay.inference import Estimate
+from assay.inference.estimation import DEFAULT_LEVEL
 from assay.measures import parse
 from assay.report.names import short, visible
 from assay.report.provenance import now
@@ -36,6 +38,14 @@ class Value:
     n: float | None
 
 
+def stored_estimate(
+    value: float, low: float | None, high: float | None, n: float | None, level: float | None
+) -> Estimate:
+    """The estimate whose parts were stored; what was not is left open."""
+    ends = (math.nan if end is None else end for end in (low, high))
+    return Estimate(value, *ends, n=n or 0, level=level or DEFAULT_LEVEL)
+
+
 @dataclass(frozen=True)
 class Summary:
     """What stands in the columns of a run; the document itself is kept beside it.
@@ -51,6 +61,14 @@ class Summary:
     test_set: str | None
     level: float | None
     values: tuple[Value, ...]
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """The values with their intervals, by name."""
+        return {
+            each.measure: stored_estimate(each.value, each.low, each.high, each.n, self.level)
+            for each in self.values
+        }
 
 
 def summary_of(text: str) -> Summary:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from assay.errors import MethodError
 from assay.inference import Estimate, holm
 from assay.inference.estimate import decimal
 from assay.inference.not_finite import finite
@@ -17,7 +16,6 @@ from assay.inference.trend import MOVER, unpaired_difference
 from assay.store.run import Point
 
 SCHEMA = "assay.trend/1"
-DEFAULT_LEVEL = 0.95
 UNPAIRED = (
     "Differences are unpaired: each run's interval is taken as of rows of its own. Between runs on "
     "the same rows that is cautious; `assay runs compare A B` pairs runs whose rows were kept."
@@ -85,6 +83,12 @@ class Trend:
         """What the trend says."""
         return tuple(_said(self))
 
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Trend:
+        """What :meth:`to_dict` wrote: the points tell the rest."""
+        points = [Point(**point) for point in plain["points"]]
+        return trend_of(plain["name"], plain["measure"], points)
+
     def to_dict(self) -> dict[str, Any]:
         """The trend as plain values, ready for JSON."""
         return {
@@ -110,8 +114,7 @@ def trend_of(name: str, measure: str, points: Sequence[Point]) -> Trend:
             segment = last.segment if joined else last.segment + 1
         same = segment == point.segment
         placed.append(point if same else replace(point, segment=segment))
-    estimates = [estimate_of(point) for point in placed]
-    tests = [_test(old, new) for old, new in pairwise(estimates)]
+    tests = [unpaired_difference(old.estimate, new.estimate) for old, new in pairwise(placed)]
     adjusted = iter(holm([p for _, p in tests if not math.isnan(p)]))
     steps = tuple(
         Step(
@@ -123,43 +126,27 @@ def trend_of(name: str, measure: str, points: Sequence[Point]) -> Trend:
     first = next(i for i, point in enumerate(placed) if point.segment == placed[-1].segment)
     whole = None
     if first < len(placed) - 1:
-        test = _test(estimates[first], estimates[-1])
+        test = unpaired_difference(placed[first].estimate, placed[-1].estimate)
         whole = Step(placed[first].run, placed[-1].run, *test, joined=True)
     return Trend(name, measure, tuple(placed), steps, whole)
-
-
-def _test(old: Estimate, new: Estimate) -> tuple[Estimate, float]:
-    try:
-        return unpaired_difference(old, new)
-    except MethodError as odd:
-        return Estimate(new - old, note=str(odd)), math.nan
-
-
-def estimate_of(point: Point) -> Estimate:
-    """The value of a point with its interval."""
-    return Estimate(
-        point.value,
-        math.nan if point.low is None else point.low,
-        math.nan if point.high is None else point.high,
-        n=point.n or 0,
-        level=point.level or DEFAULT_LEVEL,
-    )
 
 
 def _said(trend: Trend) -> Iterator[str]:
     points = trend.points
     last = points[-1]
     yield (
-        f"{trend.measure} of {trend.name}: {estimate_of(last)} in the last of {len(points)} "
+        f"{trend.measure} of {trend.name}: {last.estimate} in the last of {len(points)} "
         f"{'run' if len(points) == 1 else 'runs'} ({last.made})."
     )
     if trend.whole is not None:
         step = trend.whole
-        sure = not math.isnan(step.p) and step.p < 1 - step.difference.level
-        moved = "It changed by" if sure else "No change can be told from chance:"
-        ends = "" if math.isnan(step.p) else f", {p_text(step.p)}"
-        on = f"the same test set, {len(trend.segments[-1])} runs"
-        yield f"{moved} {_signed(step.difference)}{ends}, since run {step.since} ({on})."
+        since = f"since run {step.since} (the same test set, {len(trend.segments[-1])} runs)"
+        if math.isnan(step.p):
+            yield f"It went by {_signed(step.difference)} {since}. {_untested(step)}."
+        else:
+            sure = step.p < 1 - step.difference.level
+            moved = "It changed by" if sure else "No change can be told from chance:"
+            yield f"{moved} {_signed(step.difference)}, {p_text(step.p)}, {since}."
     unknown = sum(point.test_set is None for point in points)
     breaks = len(trend.segments) - 1
     if breaks and unknown:
@@ -170,11 +157,8 @@ def _said(trend: Trend) -> Iterator[str]:
     elif breaks:
         times = "once" if breaks == 1 else f"{breaks} times"
         yield f"The test set changed {times}; points before and after are not joined."
-    sudden = [
-        step
-        for step in trend.steps
-        if step.p_adjusted is not None and step.p_adjusted < 1 - step.difference.level
-    ]
+    tested = [step for step in trend.steps if step.p_adjusted is not None]
+    sudden = [step for step in tested if (step.p_adjusted or 0) < 1 - step.difference.level]
     if sudden:
         listed = ", ".join(
             f"{step.run} ({_signed(step.difference)}{'' if step.joined else '; ' + CHANGED})"
@@ -182,11 +166,19 @@ def _said(trend: Trend) -> Iterator[str]:
         )
         more = f" and {len(sudden) - 5} more" if len(sudden) > 5 else ""
         yield (
-            f"Steps beyond chance among {len(trend.steps)}, p-values adjusted by Holm: "
-            f"{listed}{more}."
+            f"Steps beyond chance among {len(tested)}, p-values adjusted by Holm: {listed}{more}."
         )
+    untested = [step for step in trend.steps if step.p_adjusted is None]
+    if untested and len(trend.steps) > 1:
+        number = f"{len(untested)} of {len(trend.steps)}"
+        yield f"{number} steps were not tested. {_untested(untested[0])}."
     if trend.steps:
         yield UNPAIRED
+
+
+def _untested(step: Step) -> str:
+    """Why nothing can be said of chance."""
+    return f"Whether by chance can't be told: {step.difference.undefined or step.difference.note}"
 
 
 def _signed(difference: Estimate) -> str:

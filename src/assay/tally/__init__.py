@@ -9,6 +9,7 @@ from assay.tally.clusters import ClusterTally
 from assay.tally.codec import from_bytes
 from assay.tally.confusion import Confusion
 from assay.tally.crosstab import Crosstab
+from assay.tally.daily import DailyTally
 from assay.tally.incidents import IncidentTally
 from assay.tally.joint import JointScores
 from assay.tally.pairs import PairTally
@@ -21,6 +22,7 @@ __all__ = [
     "ClusterTally",
     "Confusion",
     "Crosstab",
+    "DailyTally",
     "IncidentTally",
     "JointScores",
     "LossSums",

@@ -50,7 +50,8 @@ class IncidentTally:
     such runs, whatever their key. ``seen`` is what was observed of each incident, ``nearby`` its
     alerts up to a day from it, by which clocks are compared. ``volume`` counts lines by day,
     ``observed`` are the times with no silence longer than an hour. ``families`` tell the kind of an
-    incident, where rows name it. Without ``scored`` every alert has the score 0.
+    incident, where rows name it; ``refused`` counts rows that could not be used, by their reason.
+    Without ``scored`` every alert has the score 0.
 
     >>> tally = IncidentTally(gap=600 * SECOND)
     >>> (tally + tally).size
@@ -60,6 +61,7 @@ class IncidentTally:
     gap: int
     scored: bool = False
     families: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, int] = field(default_factory=dict)
     raised: Cells = field(default_factory=lambda: Cells.zero(FORMS["raised"]))
     daily: Cells = field(default_factory=lambda: Cells.zero(FORMS["daily"]))
     groups: Cells | None = None
@@ -86,6 +88,7 @@ class IncidentTally:
             raise TallyError("there are no tallies to add; give one at least")
         first = parts[0]
         families: dict[str, str] = {}
+        refused: dict[str, int] = {}
         for part in parts:
             if (part.gap, part.scored) != (first.gap, first.scored):
                 raise TallyError(
@@ -98,10 +101,16 @@ class IncidentTally:
                         f"incident {incident!r} is of the family {families[incident]!r} and of "
                         f"{family!r}; an incident has one family"
                     )
+            for reason, rows in part.refused.items():
+                refused[reason] = refused.get(reason, 0) + rows
         tables: dict[str, Any] = {
             name: Cells.merge([getattr(part, name) for part in parts]) for name in FORMS
         }
-        return replace(first, families=dict(sorted(families.items())), **tables)
+        texts: dict[str, Any] = {
+            "families": dict(sorted(families.items())),
+            "refused": dict(sorted(refused.items())),
+        }
+        return replace(first, **texts, **tables)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, IncidentTally) and self.to_bytes() == other.to_bytes()
@@ -168,6 +177,7 @@ class IncidentTally:
             "gap": self.gap,
             "scored": self.scored,
             "families": sorted(self.families.items()),
+            "refused": sorted(self.refused.items()),
             "tables": {name: table.header() for name, table in tables.items()},
         }
         arrays = {
@@ -190,7 +200,8 @@ def incidents_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Inci
     if type(header["scored"]) is not bool:
         raise ValueError("whether it has scores is not told")
     families = codec.in_order([(str(name), str(family)) for name, family in header["families"]])
-    return IncidentTally(gap=gap, scored=header["scored"], families=families, **tables)
+    refused = codec.in_order([(str(why), codec.whole_number(n)) for why, n in header["refused"]])
+    return IncidentTally(gap, header["scored"], families, refused, **tables)
 
 
 # -- rows into tables ------------------------------------------------------------------------------

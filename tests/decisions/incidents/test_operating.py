@@ -204,7 +204,7 @@ def test_a_median_delay_is_promised_where_incidents_are_enough() -> None:
     assert few.empirical is not None
     assert few.guaranteed is None
     assert few.infeasible is not None
-    assert "3 incidents are too few" in few.infeasible
+    assert "3 of 3 incidents within 300 s do not show that half of all are" in few.infeasible
     assert few.infeasible.endswith("With all of them in time it takes 4.")
     assert choose_operating_point(week(7, 1, 1), max_delay=300).guaranteed is not None
     assert choose_operating_point(week(7, 2, 1), max_delay=300).guaranteed is not None
@@ -291,3 +291,10 @@ def test_promises_are_broken_no_more_often_than_they_may(limit: float) -> None:
     assert false_broken / repeats < 0.1 + 2.5 * math.sqrt(0.09 / repeats)
     assert delay_broken / repeats < 0.1 + 2.5 * math.sqrt(0.09 / repeats)
     assert found / repeats > 0.5
+
+
+def test_how_many_it_takes_to_promise_a_median_is_told() -> None:
+    told = choose_operating_point(week(6, 3, 1), max_delay=300).infeasible
+    assert told is not None
+    assert "6 of 9 incidents within 300 s" in told
+    assert "It takes 7 of 9, or more incidents like these." in told

@@ -65,10 +65,7 @@ def gate_files(
     models = [Model(NEW, score, file)]
     if baseline is not None or baseline_score is not None:
         models.append(Model(OLD, baseline_score or score, file if baseline is None else baseline))
-    thresholds = {
-        NEW: threshold,
-        OLD: threshold if baseline_threshold is None else baseline_threshold,
-    }
+    thresholds = {NEW: threshold, OLD: baseline_threshold}
     options: dict[str, Any] = {
         "joint": joint,
         "resamples": resamples,

@@ -96,7 +96,7 @@ def gate(
         {"positive": positive, "negative": negative, "labels": labels},
     )
     must_have_models(asked, rows.models)
-    thresholds = {NEW: threshold, OLD: threshold if old_threshold is None else old_threshold}
+    thresholds = {NEW: threshold, OLD: old_threshold}
     level, paired = check_level(level), any(rule.compares for rule in asked)
     if rows.first.size > MOST_ROWS and rows.first.score is not None and clusters is None:
         tallies, each = counted_gate(
@@ -143,6 +143,7 @@ def judged_rules(
         positive=tallies.positive,
         rows={"rows": negatives + positives, "positives": positives, "negatives": negatives},
         notes=tallies.notes,
+        threshold=tallies.own_threshold(NEW),
     )
 
 

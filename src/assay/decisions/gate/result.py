@@ -82,7 +82,8 @@ class Gate(Recorded):
 
     ``level`` is what was asked for; each rule is judged at ``rule_level``, which is higher where
     the rules were to hold jointly. ``rows`` counts the rows, positives and negatives.
-    ``allow_undecided`` says that rows which can't decide fail no build.
+    ``allow_undecided`` says that rows which can't decide fail no build. ``threshold`` is where the
+    new model flags rows if a rule sets none: None for decisions, and where rules had to set one.
     """
 
     SCHEMA: ClassVar[str] = "assay.gate/1"
@@ -100,6 +101,7 @@ class Gate(Recorded):
     notes: tuple[str, ...] = ()
     source: RowSource = field(default_factory=RowSource)
     allow_undecided: bool = False
+    threshold: float | None = None
 
     @property
     def outcome(self) -> Outcome:

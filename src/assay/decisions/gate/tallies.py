@@ -159,17 +159,26 @@ class GateTallies:
             return _DECIDED
         if rule.at is not None:
             return rule.at
-        given = self.thresholds[model]
-        if given is not None:
-            return AtThreshold(given)
-        if resolved.kind != "probability":
+        own = self.own_threshold(model)
+        if own is None:
             low, high = (float(resolved.scores[0].scores[end]) for end in (0, -1))
             name = "threshold" if model == NEW else "old_threshold"
             raise ScoreError(
                 f"scores of the {model} model run from {low:g} to {high:g}, so 0.5 means nothing "
                 f"for the rule {rule.text!r}: say {name}=, or write @threshold= or @max-far= in it"
             )
-        return AtThreshold(0.5)
+        return AtThreshold(own)
+
+    def own_threshold(self, model: str) -> float | None:
+        """Where a model flags rows if a rule sets no threshold: as given, else 0.5 of [0, 1].
+
+        What is given for the new model holds for the old one too, if nothing is given for that.
+        """
+        resolved, given = self.models[model].resolved, self.thresholds[model]
+        if resolved.scores is None:
+            return None
+        given = self.thresholds[NEW] if given is None else given
+        return 0.5 if given is None and resolved.kind == "probability" else given
 
     def judge(self, model: str, threshold: float | None = None) -> Judge:
         """What gives the estimates of one model at a fixed threshold."""

@@ -210,10 +210,15 @@ def _not_promised(
         if promised[name].any():
             continue
         if name == "max_delay":
+            within, total = int(of.within(limit).max()), of.first_alerts.total
             needed = _incidents_needed(risk)
+            more = f"With all of them in time it takes {needed}."
+            if total >= needed:
+                most = most_allowed(total, _HALF, risk)
+                more = f"It takes {total - (most or 0)} of {total}, or more incidents like these."
             return (
-                f"{lead}: {of.first_alerts.total} incidents are too few to show that half of all "
-                f"are detected within {limit:g} s. With all of them in time it takes {needed}."
+                f"{lead}: {within} of {total} incidents within {limit:g} s do not show that half "
+                f"of all are. {more}"
             )
         without = -math.log(float(risk)) / limit if limit else math.inf
         if of.days < without:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.decisions.incidents.matching import Lines, Matching
+from assay.engines.incidents import coded
 from assay.errors import InputError, ScoreError
 from assay.tally.cells import Cells
 from assay.tally.incidents import (
@@ -187,22 +188,3 @@ class LogCounter:
                     texts[one] = pl.when(turned).then(second).otherwise(first)
                     texts[other] = pl.when(turned).then(first).otherwise(second)
         return frame.select(pl.concat_str(list(texts.values()), separator=_BETWEEN)).to_series()
-
-
-def coded(values: pl.Series) -> tuple[Array, list[str]]:
-    """Texts as places in a list of the distinct ones; none is the empty text."""
-    import polars as pl
-
-    texts = values.cast(pl.String).fill_null("")
-    distinct = texts.unique(maintain_order=True)
-    places = (
-        texts.alias("text")
-        .to_frame()
-        .join(
-            pl.DataFrame({"text": distinct, "place": np.arange(len(distinct))}),
-            on="text",
-            how="left",
-            maintain_order="left",
-        )
-    )
-    return places["place"].to_numpy(), distinct.to_list()

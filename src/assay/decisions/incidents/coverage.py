@@ -1,8 +1,8 @@
 """How alarms cover incidents in time: range-based, affiliation and point-adjusted measures.
 
 An alarm lasts from the first to the last of the alerts that follow each other within the gap, and a
-step is a second. Incidents that overlap or touch are one stretch here, whatever their addresses: the
-measures know time alone.
+step is a second. Incidents that overlap or touch are one stretch here, whatever their addresses:
+the measures know time alone.
 """
 
 from __future__ import annotations

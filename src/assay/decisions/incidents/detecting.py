@@ -1,4 +1,4 @@
-"""Alert logs and a schedule of attacks, or a table of rows with incidents, judged by incidents."""
+"""Judge alerts by incidents instead of rows."""
 
 from __future__ import annotations
 
@@ -6,23 +6,21 @@ import datetime as dt
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 
-from assay.decisions.incidents.counting import REVERSED, LogCounter, Scoring
-from assay.decisions.incidents.judging import Judging, judged
+from assay.decisions.incidents.counting import REVERSED, Scoring
+from assay.decisions.incidents.from_logs import Log, LogReading, judged_logs
+from assay.decisions.incidents.from_rows import judged_rows
+from assay.decisions.incidents.judging import Judging
 from assay.decisions.incidents.matching import Matching
 from assay.decisions.incidents.result import Incidents
-from assay.decisions.incidents.schedule import MATCHED, Incident, read_schedule
-from assay.errors import EmptyInput, InputError
-from assay.sources.files.request import Progress, silent
-from assay.tally.incidents import SECOND, IncidentTally
+from assay.decisions.incidents.schedule import Incident, read_schedule
+from assay.engines.ask import Ask, Columns, Grouping
+from assay.errors import InputError
+from assay.sources.files.request import Progress, Request, silent
+from assay.tally.incidents import SECOND
 
-if TYPE_CHECKING:
-    import polars as pl
-
-Log: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | pl.DataFrame"
 Duration: TypeAlias = "float | str | dt.timedelta"
 
 ESTIMATE = "estimate"
@@ -54,178 +52,145 @@ def duration(given: Duration, name: str) -> int:
     return round(given * SECOND)
 
 
-@dataclass
-class LogSources:
-    """What was read of logs, as a result tells it."""
-
-    files: list[str] = field(default_factory=list)
-    rows_read: int = 0
-    rows_refused: int = 0
-    refused: list[Any] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def told(self) -> dict[str, Any]:
-        """The source of a result."""
-        more = len(self.files) - 1
-        name = self.files[0] if self.files else "alerts"
-        return {
-            "name": f"{name} and {more} more" if more > 0 else name,
-            "rows_read": self.rows_read,
-            "rows_used": self.rows_read - self.rows_refused,
-            "rows_refused": self.rows_refused,
-            "refused": self.refused[:100],
-        }
-
-
 def incidents(
-    alerts: Log,
+    rows: Any = None,
     *,
-    schedule: str | os.PathLike[str] | Sequence[Mapping[str, Any] | Incident],
+    alerts: Log | None = None,
     events: Log | None = None,
+    schedule: str | os.PathLike[str] | Sequence[Mapping[str, Any] | Incident] | None = None,
+    incident: str | None = None,
+    time: str | None = None,
+    decision: str | None = None,
+    positive: Any = None,
+    family: str | None = None,
+    rule: str | None = None,
+    count: str | None = None,
     match: Sequence[str] | None = None,
     directed: bool = False,
     grace: Duration = GRACE,
     gap: Duration = GAP,
-    key: Sequence[str] = KEY,
+    key: Sequence[str] | None = None,
     skew: Duration = 0.0,
     timezone: str | None = None,
     score: str | None = None,
     reversed_score: bool | None = None,
     threshold: float | None = None,
+    max_false_incidents: float | None = None,
+    max_delay: Duration | None = None,
+    confidence: float = 0.9,
     level: float = 0.95,
     on_bad_row: Literal["stop", "skip"] = "stop",
+    request: Request | None = None,
     progress: Progress = silent,
 ) -> Incidents:
-    """Judge alerts by the incidents of a schedule: detected or not, how late, false alarms a day.
+    """Judge alerts by incidents: detected or not, how late, and at how many false alarms a day.
 
-    ``alerts`` and ``events`` are logs (Suricata, Zeek, fast.log, JSON lines) or frames as
-    :func:`assay.sources.logs.read_events` gives them; ``events`` tell what was observed. An alert
-    belongs to an incident where it lies in its window, from the start to the end and ``grace``
-    after, and the columns of ``match`` fit in either direction, unless ``directed``; by default all
-    that the schedule tells. An alert that fits several counts for each. False alarms of one ``key``
-    that follow each other within ``gap`` are one false incident.
+    From logs: ``alerts`` and ``events`` are logs (Suricata, Zeek, fast.log, JSON lines) or frames
+    as :func:`assay.sources.logs.read_events` gives them, and ``schedule`` the attacks; ``events``
+    tell what was observed. An alert belongs to an incident where it lies in its window, from the
+    start to the end and ``grace`` after, and the columns of ``match`` fit in either direction,
+    unless ``directed``; by default all that the schedule tells. An alert that fits several counts
+    for each. ``skew`` is by how much the clock of the logs is ahead; ``"estimate"`` applies what
+    they tell, which else is only said.
 
-    ``skew`` is by how much the clock of the logs is ahead; ``"estimate"`` applies what they tell,
-    else that is only said. ``timezone`` is that of times without a zone.
+    From a table: ``rows`` are files, or a frame of any library, in which the column ``incident``
+    names the incident that a row is of (empty: none) and ``time`` when it was. Alerts are rows with
+    a ``score`` from the ``threshold`` on, or those whose ``decision`` is the positive.
+
+    False alarms of one ``key`` that follow each other within ``gap`` are one false incident. With a
+    ``score``, ``max_false_incidents`` (a day) and ``max_delay`` choose a threshold. ``timezone`` is
+    that of times without a zone.
+
+    >>> attack = {"attack": "scan", "start": "2026-11-16T10:00Z", "end": "2026-11-16T10:05Z"}
+    >>> import polars as pl
+    >>> alerts = pl.DataFrame({"time": [1794823230_000000, 1794909600_000000]})
+    >>> found = incidents(alerts=alerts, schedule=[attack])
+    >>> found.detected, found.incidents[0].delay, found.false_alarms
+    (1, 30.0, 1)
     """
-    asked = duration(grace, "grace"), duration(gap, "gap")
-    for name, value in zip(("grace", "gap"), asked, strict=True):
+    if schedule is not None and alerts is None:
+        rows, alerts = None, rows
+    if (rows is None) == (alerts is None):
+        raise InputError("give alerts= and schedule=, or rows with incident= and time=")
+    low = score in REVERSED if reversed_score is None else reversed_score
+    lengths = {"grace": duration(grace, "grace"), "gap": duration(gap, "gap")}
+    for name, value in lengths.items():
         if value < 0:
             raise InputError(f"{name}= is {value / SECOND:g} seconds; it can't be negative")
-    matching = Matching.of(
-        read_schedule(schedule, timezone), match, grace=asked[0], directed=directed
+    judging = Judging(
+        key=tuple((KEY if rows is None else ()) if key is None else key),
+        directed=directed,
+        grace=lengths["grace"],
+        level=level,
+        reversed=low,
+        max_false_incidents=max_false_incidents,
+        max_delay=None if max_delay is None else duration(max_delay, "max_delay") / SECOND,
+        confidence=confidence,
     )
-    low = score in REVERSED if reversed_score is None else reversed_score
-    scoring = None if score is None else Scoring(score, reversed=low)
-    if threshold is not None and scoring is None:
-        raise InputError("threshold= is of a score; name its column with score=")
-    estimates = skew == ESTIMATE
-    reading = LogReading(alerts, events, timezone, on_bad_row, progress)
-
-    def counted(shift: int) -> tuple[IncidentTally, LogSources]:
-        counter = LogCounter(matching, gap=asked[1], key=key, scoring=scoring, skew=shift)
-        return reading.count(counter)
-
-    more = {"score": score, "reversed": low, "threshold": threshold}
-
-    def answer(shift: int) -> Incidents:
-        tally, sources = counted(shift)
-        judging = Judging(matching.columns, tuple(key), directed, asked[0], shift, level)
-        above = _above(tally, scoring, threshold)
-        return judged(
-            above,
-            matching.incidents,
+    _must_belong(
+        logs=rows is None,
+        of_rows={
+            "incident": incident,
+            "time": time,
+            "decision": decision,
+            "positive": positive,
+            "family": family,
+            "rule": rule,
+            "count": count,
+        },
+        of_logs={
+            "schedule": schedule,
+            "events": events,
+            "match": match,
+            "directed": directed or None,
+            "grace": lengths["grace"] or None,
+            "skew": skew or None,
+        },
+    )
+    if alerts is not None:
+        assert schedule is not None  # noqa: S101 - seen to just before
+        scoring = None if score is None else Scoring(score, reversed=low)
+        matching = Matching.of(
+            read_schedule(schedule, timezone), match, grace=lengths["grace"], directed=directed
+        )
+        return judged_logs(
+            LogReading(alerts, events, timezone, on_bad_row, progress),
+            matching,
             judging,
-            source=sources.told(),
-            notes=tuple(sources.notes),
-            **more,
+            gap=lengths["gap"],
+            skew=None if skew == ESTIMATE else duration(skew, "skew"),
+            scoring=scoring,
+            threshold=threshold,
         )
-
-    found = answer(0 if estimates else duration(skew, "skew"))
-    if estimates and found.skew.estimated:
-        return answer(round(found.skew.estimated * SECOND))
-    return found
-
-
-def _above(tally: IncidentTally, scoring: Scoring | None, threshold: float | None) -> IncidentTally:
-    """The alerts from a threshold on, which is one of the log."""
-    if scoring is None or threshold is None:
-        return tally
-    return tally.at(scoring.shown(threshold))
-
-
-@dataclass(frozen=True)
-class LogReading:
-    """Reads logs into a counter; twice, where that is needed."""
-
-    alerts: Log
-    events: Log | None
-    timezone: str | None
-    on_bad_row: Literal["stop", "skip"]
-    progress: Progress = silent
-
-    def count(self, counter: LogCounter) -> tuple[IncidentTally, LogSources]:
-        """Count all lines."""
-        sources = LogSources()
-        for log, raised in ((self.alerts, True), (self.events, False)):
-            if log is None:
-                continue
-            for frame in self._batches(log, counter.fields if raised else (), sources):
-                counter.add(frame, alerts=raised)
-        tally = counter.done()
-        if not tally.volume.size:
-            raise EmptyInput(f"{', '.join(sources.files) or 'the alerts'}: there is no line")
-        return tally, sources
-
-    def _batches(
-        self, log: Log, fields: Sequence[str], sources: LogSources
-    ) -> Iterator[pl.DataFrame]:
-        import polars as pl
-
-        if isinstance(log, pl.DataFrame):
-            sources.rows_read += log.height
-            yield _completed(log)
-            return
-        from assay.sources.logs import read_events
-
-        paths = [log] if isinstance(log, str | os.PathLike) else list(log)
-        found = read_events(
-            paths,
-            fields=fields,
-            timezone=self.timezone,
-            on_bad_row=self.on_bad_row,
-            progress=self.progress,
-        )
-        yield from _told(found, sources, [str(path) for path in paths])
+    if low:
+        raise InputError("a low score can't be the more suspicious one in a table; turn its sign")
+    columns = Columns.of_incidents(
+        str(incident),
+        str(time),
+        score=score,
+        decision=decision,
+        family=family,
+        rule=rule,
+        count=count,
+        key=judging.key,
+    )
+    ask = Ask(
+        on_bad_row=on_bad_row, positive=positive, incidents=Grouping(lengths["gap"], timezone)
+    )
+    return judged_rows(
+        rows, columns, ask, judging, threshold=threshold, request=request, progress=progress
+    )
 
 
-def _completed(frame: pl.DataFrame) -> pl.DataFrame:
-    """A frame with all columns of a log; those that it lacks are null, and its lines are alerts."""
-    import polars as pl
-
-    if "time" not in frame.columns or frame["time"].null_count():
-        raise InputError("a frame of alerts needs a column 'time', with a value in every row")
-    moments = frame["time"]
-    if isinstance(moments.dtype, pl.Datetime):
-        if moments.dtype.time_zone is None:
-            raise InputError("the times of a frame need a zone, as dt.replace_time_zone gives them")
-        frame = frame.with_columns(moments.dt.epoch("us"))
-    elif not moments.dtype.is_integer():
-        raise InputError(
-            f"the times of a frame are moments or microseconds since 1970; found {moments.dtype}"
-        )
-    texts = (name for name in ("kind", "rule", *MATCHED) if name not in frame.columns)
-    kinds = {name: pl.Int64 if name.endswith("port") else pl.String for name in texts}
-    return frame.with_columns(pl.lit(None, kind).alias(name) for name, kind in kinds.items())
-
-
-def _told(events: Any, sources: LogSources, names: Iterable[str]) -> Iterator[pl.DataFrame]:
-    """The batches of a log; what was read is told at the end."""
-    yield from events
-    sources.files += names
-    sources.rows_read += events.rows_read
-    sources.rows_refused += events.rows_refused
-    sources.notes += events.notes
-    from assay.sources.files.request import refused_row
-
-    sources.refused += [refused_row(each) for each in events.refused]
+def _must_belong(*, logs: bool, of_rows: Mapping[str, Any], of_logs: Mapping[str, Any]) -> None:
+    """Refuse what is asked of the other kind of input, and what is missing of this one."""
+    kind, needed = ("logs", ("schedule",)) if logs else ("a table", ("incident", "time"))
+    own, others = (of_logs, of_rows) if logs else (of_rows, of_logs)
+    for name in needed:
+        if own[name] is None:
+            what = "the attacks" if logs else "the column that tells it"
+            raise InputError(f"incidents of {kind} need {name}=, {what}")
+    for name, value in others.items():
+        if value is not None:
+            other = "a table, whose rows name their incidents" if logs else "logs with a schedule"
+            raise InputError(f"{name}= is of {other}; this is {kind}")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from assay.decisions.incidents.coverage import Coverage
 from assay.decisions.incidents.intervals import ALERTS_ALONE, expected_by_chance, unobserved
 from assay.decisions.incidents.ranges import Ranges
 from assay.decisions.incidents.records import Detection, Observation, RuleRecord, Skew
 from assay.decisions.incidents.schedule import Incident
 from assay.evaluation.findings import Finding
 from assay.evaluation.findings.finding import Code
-from assay.evaluation.words import count, name, percent, some
+from assay.evaluation.words import count, name, percent, rate, some
 from assay.tally.incidents import SECOND, IncidentTally
 
 # Fewer incidents than this leave the share detected open by more than forty points.
@@ -77,9 +78,17 @@ ONLY_ALERTS = Code(
     "Alerts alone do not tell when the sensor ran, and every rate a day rests on that.",
     "Give the other events too, as the connections of Zeek or the flows of Suricata.",
 )
+POINT_ADJUSTED = Code(
+    "I009",
+    "info",
+    "what point-adjusted F1 would say",
+    "Point adjustment counts all of an incident as found once any of it is, which alarms at random "
+    "reach too: papers that quote it can't be compared with anything else.",
+    "Quote incidents detected, delays and false incidents a day instead.",
+)
 CODES = (
     *(NOT_OBSERVED, SHARED_ALERTS, SKEWED_CLOCKS, BY_TIME_ALONE),
-    *(NEVER_RIGHT, FEW_INCIDENTS, SILENCES, ONLY_ALERTS),
+    *(NEVER_RIGHT, FEW_INCIDENTS, SILENCES, ONLY_ALERTS, POINT_ADJUSTED),
 )
 
 
@@ -94,6 +103,7 @@ def findings_of(
     ranges: Ranges,
     rules: tuple[RuleRecord, ...],
     skew: Skew,
+    coverage: Coverage | None,
 ) -> tuple[Finding, ...]:
     """All findings, in the order of their codes; ``windows`` are None for rows of a table."""
     found = [
@@ -104,6 +114,7 @@ def findings_of(
         *_never_right(rules),
         *_few(incidents),
         *_silences(observed),
+        *_point_adjusted(coverage),
     ]
     return tuple(found)
 
@@ -202,6 +213,18 @@ def _silences(observed: Observation) -> Iterator[Finding]:
             f"stretch{'es' if observed.silences > 1 else ''} of more than an hour without a line, "
             f"{span(silent)} together; {observed.days:.2f} days were observed."
         )
+
+
+def _point_adjusted(coverage: Coverage | None) -> Iterator[Finding]:
+    if coverage is None:
+        return
+    found = coverage.point_adjusted
+    yield POINT_ADJUSTED.found(
+        f"Point-adjusted F1 would be {rate(found.f1)}, where F1 of the same seconds is "
+        f"{rate(found.unadjusted)}. Alarms at random that are on for the same share of the time, "
+        f"{percent(found.alarm_rate)}, are expected to get {rate(found.random)}.",
+        None if found.beats_random else "warning",
+    )
 
 
 def _named(incidents: list[Detection]) -> str:

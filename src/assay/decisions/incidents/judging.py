@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.decisions.incidents.constrained import OperatingChoice, choose_operating_point
+from assay.decisions.incidents.coverage import coverage_of
 from assay.decisions.incidents.findings import findings_of
 from assay.decisions.incidents.intervals import (
     estimated_skew,
@@ -17,6 +19,7 @@ from assay.decisions.incidents.intervals import (
     seconds_by_day,
     under_alarm,
 )
+from assay.decisions.incidents.operating import OperatingCharacteristic, OperatingCurve
 from assay.decisions.incidents.ranges import Ranges
 from assay.decisions.incidents.records import (
     Day,
@@ -39,8 +42,11 @@ from assay.decisions.incidents.result import (
     Incidents,
 )
 from assay.decisions.incidents.schedule import Incident, day_of
+from assay.decisions.incidents.timeline import timeline_of
+from assay.errors import InputError
 from assay.evaluation.snapshot import Estimated, Slice
 from assay.inference import ClopperPearson, Estimate
+from assay.inference.strata import FayFeuer, WeightedSum
 from assay.inference.survival import kaplan_meier
 from assay.tally.cells import START
 from assay.tally.incidents import DAY, SECOND, IncidentTally
@@ -52,7 +58,10 @@ _TOGETHER = "no interval: alerts of one incident come together"
 
 @dataclass(frozen=True)
 class Judging:
-    """What was asked, beside the tally: how lines were matched and grouped."""
+    """What was asked, beside the tally: how lines were matched and grouped, and what must be kept.
+
+    ``reversed`` is whether a low score is the more suspicious one; in a tally it is negative.
+    """
 
     match: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
@@ -60,12 +69,24 @@ class Judging:
     grace: int = 0
     skew: int = 0
     level: float = 0.95
+    reversed: bool = False
+    max_false_incidents: float | None = None
+    max_delay: float | None = None
+    confidence: float = 0.9
 
 
 def judged(
-    tally: IncidentTally, windows: Sequence[Incident] | None, asked: Judging, **more: Any
+    tally: IncidentTally,
+    windows: Sequence[Incident] | None,
+    asked: Judging,
+    *,
+    every: IncidentTally,
+    **more: Any,
 ) -> Incidents:
-    """The answer; without ``windows`` the rows of each incident tell when it was."""
+    """The answer; without ``windows`` the rows of each incident tell when it was.
+
+    ``tally`` has the alerts that count, ``every`` those of all scores.
+    """
     scheduled = None if windows is None else tuple(windows)
     incidents = tuple(_detections(tally, scheduled))
     observed, ranges = observed_in(tally)
@@ -73,6 +94,9 @@ def judged(
     skew = Skew(asked.skew / SECOND)
     if scheduled and asked.match:
         skew = estimated_skew(tally, scheduled, asked.grace, asked.skew)
+    spans = [(each.start, each.end) for each in incidents]
+    coverage = coverage_of(tally, spans)
+    curve, choice = _operating(every, incidents, observed, asked)
     return Incidents(
         incidents=incidents,
         estimates=tuple(_estimates(tally, incidents, asked, observed, ranges)),
@@ -87,10 +111,15 @@ def judged(
             ranges=ranges,
             rules=rules,
             skew=skew,
+            coverage=coverage,
         ),
         rules=rules,
         observed=observed,
         delays=_delays(incidents, asked),
+        coverage=coverage,
+        operating=curve,
+        choice=choice,
+        timeline=timeline_of(tally, spans),
         skew=skew,
         match=asked.match,
         key=asked.key,
@@ -98,8 +127,36 @@ def judged(
         grace=asked.grace / SECOND,
         gap=tally.gap / SECOND,
         level=asked.level,
+        reversed=asked.reversed,
         **more,
     )
+
+
+def _operating(
+    tally: IncidentTally,
+    incidents: tuple[Detection, ...],
+    observed: Observation,
+    asked: Judging,
+) -> tuple[OperatingCurve | None, OperatingChoice | None]:
+    """What each threshold would mean, and the one that keeps what was asked."""
+    limits = {"max_false_incidents": asked.max_false_incidents, "max_delay": asked.max_delay}
+    wanted = any(limit is not None for limit in limits.values())
+    if not tally.scored or not observed.seconds:
+        if wanted:
+            raise InputError(
+                "a threshold is chosen by score, over time that was observed; name the column with "
+                "score="
+            )
+        return None, None
+    spans = [(each.id, each.start, each.end) for each in incidents]
+    found = OperatingCharacteristic.of(tally, spans, days=observed.days, grace=asked.grace)
+    curve = found.curve
+    choice = (
+        choose_operating_point(found, **limits, confidence=asked.confidence) if wanted else None
+    )
+    if asked.reversed:
+        return curve.turned(), choice and choice.turned()
+    return curve, choice
 
 
 def _detections(tally: IncidentTally, windows: tuple[Incident, ...] | None) -> Iterator[Detection]:
@@ -109,7 +166,7 @@ def _detections(tally: IncidentTally, windows: tuple[Incident, ...] | None) -> I
     if windows is None:
         spans = zip(seen.texts("incident"), seen["first"], seen["last"], strict=True)
         found = [
-            Incident(name, tally.families.get(name, name), int(first), int(last))
+            Incident(name, name, int(first), int(last), tally.families.get(name))
             for name, first, last in spans
         ]
         windows = tuple(sorted(found, key=lambda each: (each.start, each.end, each.id)))
@@ -209,22 +266,16 @@ def rate_per_day(sizes: Array, observed: Observation, level: float) -> Estimate:
     Fay and Feuer's gamma interval of a sum of Poisson counts; for groups of one it is Garwood's,
     the exact one.
     """
-    from scipy.special import gammaincinv
-
     if not observed.seconds:
         reason = "no time was observed: there are no two lines at different times"
         return Estimate(math.nan, level=level, undefined=reason)
     total, squares = float(np.sum(sizes)), float(np.sum(np.square(sizes, dtype=np.float64)))
-    largest = float(np.max(sizes, initial=1.0))
-    tail = (1 - level) / 2
-    low = 0.0
-    if total:
-        low = float(gammaincinv(total**2 / squares, tail)) * squares / total
-    mean, variance = total + largest, squares + largest**2
-    high = float(gammaincinv(mean**2 / variance, 1 - tail)) * variance / mean
+    method = FayFeuer(level)
+    weights = np.append(np.asarray(sizes, np.float64), 1.0)
+    low, high = method.of_sum(WeightedSum(total, squares, weights))
     days = observed.days
     return Estimate(
-        total / days, low / days, high / days, method="fay-feuer", n=len(sizes), level=level
+        total / days, low / days, high / days, method=method.name, n=len(sizes), level=level
     )
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from assay.decisions.incidents.constrained import OperatingChoice
+from assay.decisions.incidents.coverage import Coverage
+from assay.decisions.incidents.operating import OperatingCurve
+from assay.decisions.incidents.plotting import IncidentPlots
 from assay.decisions.incidents.records import (
     Day,
     DelayCurve,
@@ -13,6 +17,7 @@ from assay.decisions.incidents.records import (
     RuleRecord,
     Skew,
 )
+from assay.decisions.incidents.timeline import Timeline
 from assay.errors import UnknownMeasure
 from assay.evaluation.findings import Finding
 from assay.evaluation.snapshot import Estimated
@@ -38,7 +43,9 @@ class Incidents(Recorded):
 
     ``match`` are the columns that had to fit, ``key`` those by which false alarms that follow each
     other within ``gap`` seconds are one false incident. ``score`` is the column that ranks alerts,
-    of which a low number is the more suspicious where it is ``reversed``.
+    of which a low number is the more suspicious where it is ``reversed``; ``operating`` tells what
+    each threshold of it would mean, and ``choice`` the one that keeps what was asked. ``coverage``
+    judges alarms that last.
     """
 
     SCHEMA: ClassVar[str] = "assay.incidents/1"
@@ -54,6 +61,10 @@ class Incidents(Recorded):
     rules: tuple[RuleRecord, ...] = ()
     observed: Observation | None = None
     delays: DelayCurve | None = None
+    coverage: Coverage | None = None
+    operating: OperatingCurve | None = None
+    choice: OperatingChoice | None = None
+    timeline: Timeline | None = None
     skew: Skew = field(default_factory=Skew)
     match: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
@@ -91,6 +102,11 @@ class Incidents(Recorded):
     def false_incidents(self) -> int:
         """How many groups of false alarms there were."""
         return sum(day.false_incidents for day in self.days)
+
+    @property
+    def plot(self) -> IncidentPlots:
+        """Figures by matplotlib: ``found.plot.timeline()``; needs the extra ``plot``."""
+        return IncidentPlots(self)
 
     def __getitem__(self, name: str) -> Estimate:
         """An estimate over all incidents, as ``incidents["false_incidents_per_day"]``."""

@@ -74,4 +74,4 @@ def timeline_of(tally: IncidentTally, windows: Sequence[tuple[int, int]]) -> Tim
 
 
 def _seconds(moments: Array, since: int) -> tuple[float, ...]:
-    return tuple(((moments - since) / SECOND).tolist())
+    return tuple(np.round((moments - since) / SECOND, 3).tolist())

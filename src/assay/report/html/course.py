@@ -7,14 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from assay.inference import Estimate
+from assay.plots.incidents import LINEAR
 from assay.report.html.scales import Frame, Scale, around
 from assay.report.sections import Course, Kind, Periods, StepCurve
 
 FRAME = Frame(width=640, height=260, left=52, right=628, top=12, bottom=214)
 # Several of these stand side by side.
 SMALL = Frame(width=420, height=230, left=52, right=408, top=12, bottom=180)
-# Names of periods are long, so that few of them fit below an axis.
-_NAMES = 5
+# About how wide a letter below an axis is.
+_LETTER = 6.2
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Drawn:
     """Lines in units of the drawing: the first is the one to follow, the others are around it.
 
     ``bars`` are the intervals of the first, ``dots`` its points, and ``spread`` the band around it;
-    ``marks`` are points that stand out, with their names.
+    ``marks`` are points that stand out, with their names and on which side those stand; ``bounds``
+    are heights that it is held to, with their names.
     """
 
     said: str
@@ -35,7 +37,8 @@ class Drawn:
     bars: tuple[str, ...] = ()
     dots: tuple[tuple[str, str], ...] = ()
     spread: str = ""
-    marks: tuple[tuple[str, str, str], ...] = ()
+    marks: tuple[tuple[str, str, str, str], ...] = ()
+    bounds: tuple[tuple[str, str], ...] = ()
 
 
 def drawn_of(course: Course) -> Drawn | None:
@@ -64,7 +67,8 @@ def drawn_of(course: Course) -> Drawn | None:
 
 def drawn_periods(course: Periods) -> tuple[Drawn, ...]:
     """One drawing a measure, with its intervals; none where there are no two periods to join."""
-    shares = [i for i, column in enumerate(course.columns) if column.kind is Kind.SHARE]
+    drawn = (Kind.SHARE, Kind.DAILY, Kind.DIFFERENCE)
+    shares = [i for i, column in enumerate(course.columns) if column.kind in drawn]
     drawings = (_drawn_measure(course, i) for i in shares)
     return tuple(drawing for drawing in drawings if drawing is not None)
 
@@ -75,20 +79,21 @@ def _drawn_measure(course: Periods, column: int) -> Drawn | None:
     if len(known) < 2:
         return None
     across = Scale(0.5, len(cells) + 0.5)
-    ends = [end for _, e in known for end in (float(e), e.low, e.high)]
-    up = around(ends, (-math.inf, math.inf))
-    places = [(SMALL.x(across.share(i)), e) for i, e in known]
     name = course.columns[column].name
+    bounds = [(value, text) for held, value, text in course.bounds if held == name]
+    ends = [end for _, e in known for end in (float(e), e.low, e.high)]
+    up = around([*ends, *(value for value, _ in bounds)], (-math.inf, math.inf))
+    places = [(SMALL.x(across.share(i)), e) for i, e in known]
     first, last = known[0][1], known[-1][1]
     return Drawn(
         said=f"{name}: from {float(first):.3g} to {float(last):.3g} over {len(cells)} "
-        f"{course.columns[0].name}s",
+        f"{course.columns[0].name}s" + "".join(f"; held to {text}" for _, text in bounds),
         step=course.columns[0].name,
         name=name,
         lines=(_path([_number(cell) for cell in cells], across, up, SMALL),),
         across=tuple(
             (SMALL.x(across.share(i)), str(course.rows[i - 1][0]))
-            for i in _some(range(1, len(cells) + 1), _NAMES)
+            for i in _some(range(1, len(cells) + 1), _fitting(course))
         ),
         up=tuple((SMALL.y(up.share(number)), text) for number, text in up.marks()),
         frame=SMALL,
@@ -98,11 +103,14 @@ def _drawn_measure(course: Periods, column: int) -> Drawn | None:
             if math.isfinite(e.low) and math.isfinite(e.high)
         ),
         dots=tuple((x, SMALL.y(up.share(float(e)))) for x, e in places),
+        bounds=tuple((SMALL.y(up.share(value)), text) for value, text in bounds),
     )
 
 
-# Above this a scale from 0 on is logarithmic, as log(1 + x).
-_LINEAR = 20.0
+def _fitting(course: Periods) -> int:
+    """How many names of periods fit below an axis, by the longest of them."""
+    longest = max(len(str(row[0])) for row in course.rows)
+    return max(1, int((SMALL.right - SMALL.left) / (_LETTER * (longest + 1))))
 
 
 def drawn_steps(curve: StepCurve) -> Drawn | None:
@@ -112,12 +120,12 @@ def drawn_steps(curve: StepCurve) -> Drawn | None:
         return None
     name, value = curve.axes
     far = max(x for x, _ in points)
-    bent = math.log1p if far > _LINEAR else float
+    bent = math.log1p if far > LINEAR else float
     across = (
         Scale(bent(0.0), bent(far)) if bent is math.log1p else around([0.0, far], (0, math.inf))
     )
     ends = [end for end in (*curve.low, *curve.high) if math.isfinite(end)]
-    up = around([0.0, *(y for _, y in points), *ends], (0, math.inf))
+    up = around([0.0, curve.highest, *(y for _, y in points), *ends], (0, math.inf))
 
     def at(x: float, y: float) -> tuple[str, str]:
         return FRAME.x(across.share(bent(x))), FRAME.y(up.share(y))
@@ -136,7 +144,10 @@ def drawn_steps(curve: StepCurve) -> Drawn | None:
         up=tuple((FRAME.y(up.share(number)), text) for number, text in up.marks()),
         frame=FRAME,
         spread=_band(curve, at),
-        marks=tuple((*at(x, y), text) for x, y, text in curve.marks),
+        marks=tuple(
+            (*at(x, y), text, "end" if across.share(bent(x)) > 0.5 else "start")
+            for x, y, text in curve.marks
+        ),
     )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from assay.plots.incidents import time_ticks
 from assay.report.html.limits import Limits
 from assay.report.html.scales import Frame, Scale
 from assay.report.html.text import Name, named
@@ -19,22 +19,6 @@ MOST_ROWS = 40
 # No span is drawn thinner than this.
 _THIN = 1.6
 _LETTERS, _REMARK = 22, 16
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-_HOUR, _DAY = 3600, 86_400
-_STEPS = (
-    60,
-    300,
-    900,
-    _HOUR,
-    3 * _HOUR,
-    6 * _HOUR,
-    12 * _HOUR,
-    _DAY,
-    2 * _DAY,
-    7 * _DAY,
-    28 * _DAY,
-)
-_TICKS = 8
 
 
 @dataclass(frozen=True)
@@ -77,13 +61,15 @@ def drawn_bars(block: Bars, limits: Limits) -> DrawnTimeline | None:
     for i, (what, spans) in enumerate(below, len(shown)):
         path = "".join(_box(start, end, i, scale, frame) for start, end in spans)
         name, kind = named(what, limits.letters), what.split(" ", maxsplit=1)[0]
-        rows.append(TimeRow(name, _middle(i), detected=path, remark=count(len(spans)), kind=kind))
+        rows.append(TimeRow(name, _middle(i), detected=path, kind=kind))
     missed = sum(bar.first_alert is None for bar in block.bars)
     return DrawnTimeline(
-        said=f"{count(len(block.bars))} incidents in time, {count(missed)} of them missed, and "
-        f"{count(len(block.false_incidents))} stretches of false incidents",
+        said=f"{count(len(block.bars))} incidents in time, {count(missed)} of them missed, above "
+        f"alerts and false incidents",
         rows=tuple(rows),
-        ticks=tuple(_ticks(block, scale, frame)),
+        ticks=tuple(
+            (frame.x(scale.share(at)), text) for at, text in time_ticks(block.since, block.seconds)
+        ),
         frame=frame,
     )
 
@@ -128,15 +114,3 @@ def _box(start: float, end: float, place: int, scale: Scale, frame: Frame) -> st
 
 def _middle(place: int) -> str:
     return f"{TOP + ROW * (place + 0.5):.1f}"
-
-
-def _ticks(block: Bars, scale: Scale, frame: Frame) -> Iterator[tuple[str, str]]:
-    """Round moments in UTC: days where it is days, hours and minutes where it is less."""
-    step = next((each for each in _STEPS if block.seconds / each <= _TICKS), _STEPS[-1])
-    since = block.since / 1e6
-    moment = -(-since // step) * step
-    while moment <= since + block.seconds:
-        at = _EPOCH + dt.timedelta(seconds=moment)
-        text = f"{at:%d %b}" if step >= _DAY or not moment % _DAY else f"{at:%H:%M}"
-        yield frame.x(scale.share(moment - since)), text
-        moment += step
