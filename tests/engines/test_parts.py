@@ -234,6 +234,17 @@ def test_many_rows_of_one_score_are_counted_as_few_are(ask: Ask, kind: Any, extr
     assert counting.done().to_bytes() == _whole(columns, ask).to_bytes()
 
 
+@pytest.mark.parametrize("labels", [1, 2, 3, 16])
+@pytest.mark.parametrize("bits", [12, 16, 17])
+def test_counters_of_a_grid_take_no_more_than_a_lot_of_rows(labels: int, bits: int) -> None:
+    names = [f"label {i}" for i in range(labels)]
+    rows = code_arrays(names * 300, y_score=np.linspace(0, 1, 300 * labels))
+    counting = Accumulator(Ask(Grid(bits)), limit=SMALL)
+    counting.add(rows)
+    assert counting.nbytes <= 1 << 28
+    assert counting.done() == count_coded(rows, Ask(Grid(bits)))
+
+
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_many_rows_between_cuts_are_counted_as_few_are(kind: Any) -> None:
     columns = _plain(kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -137,7 +138,7 @@ async def run_list_face(request: Request) -> Response:
     def draw() -> Response:
         before = before_of(request, store)
         found = store.runs(**_filters(request), limit=site.limits.rows, before=before)
-        return face(runs_report(found, store.place), suffix, f"runs{suffix}")
+        return face(runs_report(found), suffix, f"runs{suffix}")
 
     return await site.read(draw)
 
@@ -171,7 +172,9 @@ def _shown(request: Request, store: Store) -> Response:
     if suffix == ".json":
         return Response(run.document, media_type="application/json")
     if suffix:
-        return face(drawn_again(run), suffix, f"{run.id}{suffix}")
+        return face(
+            drawn_again(json.loads(run.document), name=run.name), suffix, f"{run.id}{suffix}"
+        )
     before = store.runs(name=run.name, kind=run.kind, limit=1, before=run.id).runs
     site: Site = request.app.state.site
     # A run does not change but for its tags and its note.
@@ -182,7 +185,7 @@ def _shown(request: Request, store: Store) -> Response:
 def _drawn(request: Request, run: Run, before: tuple[Run, ...]) -> Response:
     return report_page(
         request,
-        drawn_again(run),
+        drawn_again(json.loads(run.document), name=run.name),
         faces=f"/runs/{run.id}",
         template="run.html",
         trail=(("/", "Runs"), (f"/?{urlencode({'name': run.name})}", run.name)),
