@@ -273,6 +273,26 @@ def test_standard_input_is_a_dash(
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
         found = json.loads(cli("evaluate", "-", "--format", "json").out)
     assert found["estimates"] == expected["estimates"]
+    (told,), (file,) = (each["provenance"]["inputs"] for each in (found, expected))
+    assert told == {**file, "name": "standard input"}
+    assert told["sha256"] is not None
+
+
+def test_a_file_that_grows_while_it_is_read_is_told(
+    cli: Cli, predictions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def growing(*given: Any, **options: Any) -> Any:
+        with predictions.open("a") as more:
+            more.write("normal,0.3,normal,tcp\n")
+        return judge(*given, **options)
+
+    judge = assay.evaluate_files
+    monkeypatch.setattr(assay, "evaluate_files", growing)
+    for face in ("terminal", "json"):
+        found = cli("evaluate", predictions, "--format", face)
+        assert found.code == 0
+        assert f"warning: {predictions} changed while it was read" in found.err
+    assert json.loads(found.out)["provenance"]["inputs"][0]["sha256"] is None
 
 
 def test_several_files_are_read_as_one(cli: Cli, predictions: Path) -> None:

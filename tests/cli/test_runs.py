@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import shlex
 import shutil
 from collections.abc import Callable
@@ -413,6 +414,64 @@ def test_training_records_its_run_with_its_rows(cli: Cli, two: list[str]) -> Non
     assert cli("runs", "export", "last", "--to", "card").out.startswith("---\n")
 
 
+# -- what is said of runs, as documents ------------------------------------------------------------
+
+TOLD = {
+    "assay.runs/1": ["runs", "list"],
+    "assay.trend/1": ["runs", "trend", "flows", "--measure", "recall"],
+    "assay.unpaired/1": ["runs", "compare", "last~1", "last"],
+    "assay.compare/1": ["runs", "compare", "last~2", "last~1"],
+}
+
+
+@pytest.fixture
+def told(cli: Cli, two: list[str], request: pytest.FixtureRequest) -> tuple[list[str], str]:
+    """A command line about runs, and its JSON; the rows of the last run were not kept."""
+    assert cli("evaluate", "new.csv", "--record", "flows", "--quiet").code == 0
+    return TOLD[request.param], cli(*TOLD[request.param], "--format", "json").out
+
+
+@pytest.mark.parametrize("told", TOLD, indirect=True)
+def test_what_is_said_of_runs_tells_how_it_was_made(told: tuple[list[str], str]) -> None:
+    command, text = told
+    plain = json.loads(text)
+    jsonschema.validate(plain, schema_of(plain["schema"]))
+    made = plain["provenance"]
+    assert made["command"] == f"assay {shlex.join(command)} --format json"
+    assert made["inputs"][0] == {"name": "assay.db", "bytes": None, "sha256": None}
+    with Store(read_only=True) as store:
+        runs = [store.find(word) for word in command if word.startswith("last")]
+    assert [each["sha256"] for each in made["inputs"][1:]] == [r.contents["document"] for r in runs]
+
+
+@pytest.mark.parametrize("told", TOLD, indirect=True)
+def test_what_is_said_of_runs_is_drawn_again(cli: Cli, told: tuple[list[str], str]) -> None:
+    command, text = told
+    # The faces that do not tell by which command they were made.
+    faces = {face: cli(*command, "--format", face).out for face in ("terminal", "csv", "latex")}
+    Path("said.json").write_text(text, "utf-8")
+    Path("assay.db").unlink()
+    for face, drawn in {**faces, "json": text}.items():
+        assert cli("show", "said.json", "--format", face).out == drawn
+    for face in ("markdown", "html"):
+        assert " ".join(command[:2]) in cli("show", "said.json", "--format", face).out
+    assert "They say the same" in cli("show", "--diff", "said.json", "said.json").out
+
+
+@pytest.mark.parametrize("told", [kind for kind in TOLD if "compare" not in kind], indirect=True)
+def test_what_is_said_of_runs_and_was_changed_is_refused(
+    cli: Cli, told: tuple[list[str], str]
+) -> None:
+    for key, value in json.loads(told[1]).items():
+        if key in ("runs", "points", "differences", "models", "provenance"):
+            for odd in (5, "x", [5], [{}], None):
+                changed = {**json.loads(told[1]), key: odd}
+                Path("odd.json").write_text(json.dumps(changed))
+                found = cli("show", "odd.json")
+                assert found.code == 3 or (key, odd) == ("provenance", None), (key, odd, value)
+                assert "Traceback" not in found.err
+
+
 # -- change, and go elsewhere ----------------------------------------------------------------------
 
 
@@ -438,10 +497,11 @@ def test_runs_go_to_another_store_and_to_prometheus(cli: Cli, two: list[str]) ->
     )
     again = cli("runs", "import", "runs.jsonl", "--store", "b.db").err
     assert again == "read 0 runs from runs.jsonl; 2 were there already\n"
-    assert (
-        cli("runs", "--store", "b.db", "--format", "json").out
-        == cli("runs", "--format", "json").out
+    here, there = (
+        json.loads(cli("runs", "--store", place, "--format", "json").out)["runs"]
+        for place in ("assay.db", "b.db")
     )
+    assert here == there
     assert cli("runs", "export", "--to", "openmetrics").out.endswith("# EOF\n")
     with Store() as store:
         sha256 = store.run(two[0]).contents["document"]
@@ -488,6 +548,23 @@ def test_mistakes_are_told(
     found = cli(*command)
     assert (found.code, said in found.err) == (code, True), found.err
     assert not Path("x.db").exists()
+
+
+def test_a_place_where_nothing_can_be_kept_is_refused_before_anything_is_read(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = ("evaluate", "none.csv", "--record", "a")
+    assert "there is no file none.csv" in cli(*told).err
+    with monkeypatch.context() as patched:
+        patched.setattr("assay.store.sqlite.network_of", lambda _: "nfs4")
+        found = cli(*told)
+        assert (found.code, "on a network file system (nfs4)" in found.err) == (4, True)
+    with monkeypatch.context() as patched:
+        # Root may write anywhere, so it is told otherwise.
+        patched.setattr(os, "access", lambda *_: False)
+        found = cli(*told)
+        assert (found.code, "the store assay.db can't be written" in found.err) == (4, True)
+    assert not Path("assay.db").exists()
 
 
 def test_the_environment_names_the_store(

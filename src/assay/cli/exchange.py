@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -149,7 +150,7 @@ def _pieces(export: Export, target: str, uri: str | None) -> Iterator[str]:
 
     for run in export.runs:
         export.written += 1
-        yield draw(drawn_again(run), target)
+        yield draw(drawn_again(json.loads(run.document), name=run.name), target)
 
 
 @click.command(

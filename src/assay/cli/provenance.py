@@ -16,6 +16,7 @@ from assay.cli.reporting import Reporting
 if TYPE_CHECKING:
     from assay.report import Provenance
     from assay.sources.files import Request
+    from assay.store import Run
 
 # Formats that tell how they were made; to hash the input for the others would be idle work.
 TELL_HOW = ("json", "markdown", "html")
@@ -46,16 +47,29 @@ class Making:
         self._started = time.monotonic()
         told = always or reporting.face in TELL_HOW or reporting.recording.name is not None
         # Counts that were typed have no file behind them.
-        self._hashing = Hashing(files, request, maybe) if told and files and request else None
+        self._hashing = Hashing(files, request, maybe, hashes=told) if files and request else None
 
-    def provenance(self, others: Sequence[str] = ()) -> Provenance:
-        """How the report was made; ``others`` are inputs that were found out while reading."""
+    def provenance(
+        self, others: Sequence[str] = (), *, store: str | None = None, runs: Sequence[Run] = ()
+    ) -> Provenance:
+        """How the report was made; ``others`` are inputs that were found out while reading.
+
+        Of a report about what was kept, the store is the input, and the runs by their documents.
+        """
         from assay.report.provenance import Input, Provenance
 
-        inputs = () if self._hashing is None else self._hashing.inputs(others)
+        hashed = () if self._hashing is None else self._hashing.inputs(others)
+        for name in () if self._hashing is None else self._hashing.changed:
+            self._reporting.say(
+                f"warning: {name} changed while it was read; the report is of what was read then, "
+                f"and tells no hash of it"
+            )
+        inputs = [Input(without_secrets(e.name), e.size, e.sha256) for e in hashed]
+        inputs += [] if store is None else [Input(without_secrets(store))]
+        inputs += [Input(f"run:{run.id}", None, run.contents["document"]) for run in runs]
         return Provenance.here(
             without_secrets(self._context.meta.get(TYPED, "")),
-            [Input(without_secrets(e.name), e.size, e.sha256) for e in inputs],
+            inputs,
             seed=self._reporting.seed,
             arguments=_arguments(self._context),
             seconds=time.monotonic() - self._started,

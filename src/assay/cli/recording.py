@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
@@ -67,7 +66,8 @@ class Recording:
                 if value:
                     raise click.UsageError(f"{option} is of a run that is kept: say --record NAME")
             return
-        from assay.store import Store, default_place
+        from assay.store import default_place
+        from assay.store.connections import check_place
         from assay.store.tables import checked_name, checked_tags
 
         try:
@@ -75,13 +75,8 @@ class Recording:
             checked_tags(self.tags)
         except StoreError as odd:
             raise click.UsageError(str(odd)) from odd
-        place = self.store or default_place()
-        if "://" not in place and not Path(place).exists():
-            if not Path(place).absolute().parent.is_dir():
-                raise OutputError(f"there is no folder for the store {place}; make it first")
-            return
         try:
-            Store(place).close()
+            check_place(self.store or default_place())
         except StoreError as odd:
             raise OutputError(str(odd)) from odd
 

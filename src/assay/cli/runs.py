@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from assay.cli import values
 from assay.cli.command import Command, CommandGroup, Option
 from assay.cli.exchange import export_runs, import_runs, say_unless
 from assay.cli.figures import FIGURES, check_figures, draw
+from assay.cli.provenance import Making
 from assay.cli.recording import STORE, opened_store
 from assay.cli.reporting import (
     DEFAULT_LEVEL,
@@ -98,7 +100,10 @@ def command() -> None:
 )
 @STORE
 @reporting_as_made
+@click.pass_context
 def list_runs(
+    context: click.Context,
+    /,
     *,
     name: str | None,
     kind: str | None,
@@ -116,14 +121,15 @@ def list_runs(
         raise click.UsageError(f"--rules: runs of the kind {kind} have none")
     kind = kind or ("gate" if rules else None)
     reporting.check()
+    making = Making(context, (), None, reporting)
     with opened_store(store, read_only=True) as kept:
         from assay.store.reports import runs_report
 
         page = kept.runs(
             name=name, kind=kind, gate=gate, tag=tag, search=search, before=before, limit=limit
         )
-        report = runs_report(page, kept.place, rules=rules)
-    reporting.deliver(report)
+        report = runs_report(page, rules=rules)
+    reporting.deliver(report.made_by(making.provenance(store=page.place)))
 
 
 @command.command(
@@ -162,7 +168,7 @@ def show(
 
         found = kept.find(run, name=name)
         if reporting.face != "json":
-            reporting.deliver(drawn_again(found))
+            reporting.deliver(drawn_again(json.loads(found.document), name=found.name))
             return
         text = found.document
     if out is None:
@@ -199,7 +205,10 @@ def show(
 @FIGURES
 @STORE
 @reporting_as_made
+@click.pass_context
 def trend(
+    context: click.Context,
+    /,
     *,
     name: str,
     measure: str | None,
@@ -218,6 +227,7 @@ def trend(
     if (measure is None) != listed:
         raise click.UsageError("say what to follow, --measure MEASURE, or --list")
     reporting.check()
+    making = Making(context, (), None, reporting)
     with opened_store(store, read_only=True) as kept:
         from assay.store.reports import TrendPlots, trend_report
 
@@ -225,7 +235,7 @@ def trend(
             print_out("".join(f"{each}\n" for each in kept.measures(name)).encode())
             return
         followed = kept.trend(name, measure, limit=limit)
-        report = trend_report(followed)
+        report = trend_report(followed).made_by(making.provenance(store=kept.place))
     draw(TrendPlots(followed), figures, reporting)
     reporting.deliver(report)
 
@@ -290,6 +300,7 @@ def compare(
 
     check_flips(flips)
     reporting.check()
+    making = Making(context, (), None, reporting)
     with opened_store(store, read_only=True) as kept:
         from assay.report import document_of
         from assay.store.comparing import Unpaired, compare_runs
@@ -299,9 +310,12 @@ def compare(
         found = compare_runs(
             *runs, models=models, level=reporting.level, seed=reporting.seed, margin=margin
         )
+        made = making.provenance(store=kept.place, runs=runs)
         if isinstance(found, Unpaired):
             _must_not_be_given(context, found.why)
-        document = unpaired_report(found) if isinstance(found, Unpaired) else document_of(found)
+            document: Any = unpaired_report(found).made_by(made)
+        else:
+            document = document_of(found, made)
     if flips is not None and not isinstance(found, Unpaired):
         written = write_flips(flips, found)
         reporting.say(f"wrote {written:,} rows that flipped to {flips}")

@@ -13,7 +13,7 @@ import click
 from assay.cli import interruption, values
 from assay.cli.command import Command, Option
 from assay.cli.errors import say
-from assay.cli.reporting import QUIET
+from assay.cli.reporting import QUIET, UNUSED_LEVEL, UNUSED_SEED
 from assay.errors import InputError, install_line
 
 # Whatever has to be there, and the process that does the judging.
@@ -88,6 +88,8 @@ _option = partial(click.option, cls=Option, section="Serving")
     help="How many judgements run at once.",
 )
 @_option("--open", "open_browser", is_flag=True, help="Open the link in a browser.")
+@UNUSED_LEVEL
+@UNUSED_SEED
 @QUIET
 def command(
     *,

@@ -27,7 +27,7 @@ from assay.errors import InputError
 from assay.report.kinds import FORMATS, FURTHER
 
 if TYPE_CHECKING:
-    from assay.report import Document
+    from assay.report import Document, Report
 
 STORED_AS = click.option(
     "--format",
@@ -122,9 +122,10 @@ def _typed_first(context: click.Context, *names: str) -> str | None:
     return None
 
 
-def read_document(path: Path) -> Document:
+def read_document(path: Path) -> Document | Report:
     """The document in a file, refused with what is wrong with it."""
-    from assay.report import Document
+    from assay.report.document import parsed
+    from assay.store.reports import drawn_again
 
     try:
         if path == STDOUT:
@@ -138,7 +139,7 @@ def read_document(path: Path) -> Document:
         raise InputError(f"{path} has more than {_LARGEST >> 20} MiB, and so is no document")
     with _sound(path):
         try:
-            return Document.from_json(content.decode("utf-8-sig"))
+            return drawn_again(parsed(content.decode("utf-8-sig")))
         except UnicodeDecodeError:
             raise InputError("it is no text in UTF-8") from None
 

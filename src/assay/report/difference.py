@@ -57,7 +57,7 @@ class Change:
         return float(self.second) - float(self.first)
 
 
-def changes(first: Document, second: Document) -> list[Change]:
+def changes(first: Document | Report, second: Document | Report) -> list[Change]:
     """Every place at which two documents differ, in the order of the first."""
     one, other = (dict(_flat(found.plain)) for found in (first, second))
     keys = dict.fromkeys((*one, *other))
@@ -102,7 +102,9 @@ def _called(part: Any) -> str:
 # -- as a report -----------------------------------------------------------------------------------
 
 
-def difference_report(first: Document, second: Document, names: tuple[str, str]) -> Report:
+def difference_report(
+    first: Document | Report, second: Document | Report, names: tuple[str, str]
+) -> Report:
     """What differs between two documents, called by their names."""
     found = changes(first, second)
     made = [each for each in found if each.key.startswith(PROVENANCE)]
@@ -118,8 +120,8 @@ def difference_report(first: Document, second: Document, names: tuple[str, str])
         ),
         plain={
             "schema": SCHEMA,
-            "first": {"name": names[0], "kind": first.kind},
-            "second": {"name": names[1], "kind": second.kind},
+            "first": {"name": names[0], "kind": _kind(first)},
+            "second": {"name": names[1], "kind": _kind(second)},
             "numbers": [each.plain() for each in numbers],
             "words": [each.plain() for each in words],
             PROVENANCE: [each.plain() for each in made],
@@ -132,14 +134,14 @@ def difference_report(first: Document, second: Document, names: tuple[str, str])
 
 
 def _headline(
-    first: Document,
-    second: Document,
+    first: Document | Report,
+    second: Document | Report,
     numbers: list[Change],
     words: list[Change],
     made: list[Change],
 ) -> Iterator[str]:
-    if first.kind != second.kind:
-        yield f"They are of two kinds: {first.kind} and {second.kind}."
+    if _kind(first) != _kind(second):
+        yield f"They are of two kinds: {_kind(first)} and {_kind(second)}."
     if not numbers and not words:
         yield "They say the same, to the last digit."
     else:
@@ -150,7 +152,15 @@ def _headline(
     if hashes:
         yield f"{_so_many(len(hashes), 'input')} {plural(len(hashes), 'is', 'are')} not the same."
     elif not any(each.key.startswith(f"{PROVENANCE} inputs") for each in made):
-        yield "The inputs are the same." if first.provenance.inputs else "No inputs are told."
+        told = first.plain.get(PROVENANCE, {}).get("inputs")
+        yield "The inputs are the same." if told else "No inputs are told."
+
+
+def _kind(found: Document | Report) -> str:
+    """What a document is of: its own word, or that of its schema."""
+    if isinstance(found, Document):
+        return found.kind
+    return str(found.plain["schema"]).removeprefix("assay.").partition("/")[0]
 
 
 def _so_many(number: int, what: str) -> str:

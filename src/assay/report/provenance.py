@@ -18,7 +18,7 @@ _DIGITS = frozenset("0123456789abcdef")
 
 
 class Input(NamedTuple):
-    """A file that was read; the hash and the size of standard input and of databases are null."""
+    """What was read; the hash and the size of servers, and of what changed meanwhile, are null."""
 
     name: str
     bytes: int | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, TypeAlias
 
@@ -92,7 +92,12 @@ class Course(Table):
 
 @dataclass(frozen=True)
 class Periods(Course):
-    """A course over days, weeks or months; a page draws each measure by itself, with intervals."""
+    """A course over days, weeks or months; a page draws each measure by itself, with intervals.
+
+    ``bounds`` are values that a column is held to: its name, the value, and what is said of it.
+    """
+
+    bounds: tuple[tuple[str, float, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -291,3 +296,9 @@ class Report:
     panel: Panel | None = None
     made: Provenance | None = None
     records: tuple[Mapping[str, Any], ...] = ()
+
+    def made_by(self, made: Provenance | None) -> Report:
+        """The same page, and its JSON, with how they came about."""
+        if made is None:
+            return self
+        return replace(self, made=made, plain={**self.plain, "provenance": made.to_dict()})

@@ -20,7 +20,7 @@ from assay.inference.trend import MOVER, unpaired_difference
 from assay.sources.coded import Labels
 from assay.store.rows import KeptRows
 from assay.store.run import Run
-from assay.store.summary import summary_of
+from assay.store.summary import stored_estimate, summary_of
 
 SCHEMA = "assay.unpaired/1"
 UNPAIRED = (
@@ -73,6 +73,34 @@ class Unpaired:
         verdict = f"{first}{adjusted}{rest}" if tested else f"Nothing could be tested: {why}."
         return (verdict, UNPAIRED.format(why=self.why))
 
+    @classmethod
+    def of(
+        cls, names: tuple[str, str], pairs: Mapping[str, tuple[Estimate, Estimate]], **told: Any
+    ) -> Unpaired:
+        """The differences of pairs, old and new, by their measures."""
+        found = [
+            UnpairedDifference(measure, *pair, *unpaired_difference(*pair))
+            for measure, pair in pairs.items()
+        ]
+        adjusted = iter(holm([each.p for each in found if not math.isnan(each.p)]))
+        differences = tuple(
+            each if math.isnan(each.p) else replace(each, p_adjusted=next(adjusted))
+            for each in found
+        )
+        return cls(names, differences, **told)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Unpaired:
+        """What :meth:`to_dict` wrote."""
+        return cls.of(
+            tuple(plain["models"]),
+            {
+                each["measure"]: (stored_estimate(**each["old"]), stored_estimate(**each["new"]))
+                for each in plain["differences"]
+            },
+            **{key: plain[key] for key in ("why", "same_test_set", "level")},
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """The comparison as the plain values of the contract."""
         old, new = self.names
@@ -96,10 +124,13 @@ class Unpaired:
                         "p": each.p,
                         "p_adjusted": each.p_adjusted,
                         "method": MOVER,
+                        "old": _parts(each.old),
+                        "new": _parts(each.new),
                     }
                 )
                 for each in self.differences
             ],
+            "why": self.why,
             "tests": [],
             "verdicts": [{"a": old, "b": new, "text": self.sentences[0]}],
             "notes": [self.sentences[1]],
@@ -254,13 +285,16 @@ def _unpaired(old: Run, new: Run, names: tuple[str, str], why: str, **options: A
     both = [measure for measure in estimates[0] if measure in estimates[1]]
     if not both:
         raise StoreError(f"runs {old.id} ({old.kind}) and {new.id} ({new.kind}) share no measure")
-    found = []
-    for measure in both:
-        pair = estimates[0][measure], estimates[1][measure]
-        found.append(UnpairedDifference(measure, *pair, *unpaired_difference(*pair)))
-    adjusted = iter(holm([each.p for each in found if not math.isnan(each.p)]))
-    differences = tuple(
-        each if math.isnan(each.p) else replace(each, p_adjusted=next(adjusted)) for each in found
+    return Unpaired.of(
+        names,
+        {measure: (estimates[0][measure], estimates[1][measure]) for measure in both},
+        why=why,
+        same_test_set=old.test_set is not None and old.test_set == new.test_set,
+        level=told[1].level or DEFAULT_LEVEL,
     )
-    same = old.test_set is not None and old.test_set == new.test_set
-    return Unpaired(names, differences, why, same, told[1].level or DEFAULT_LEVEL)
+
+
+def _parts(estimate: Estimate) -> dict[str, float]:
+    """What of an estimate is stored, for :func:`assay.store.summary.stored_estimate`."""
+    ends = {"low": estimate.low, "high": estimate.high}
+    return {"value": float(estimate), **ends, "n": estimate.n, "level": estimate.level}

@@ -58,3 +58,13 @@ def connect(place: str | os.PathLike[str], *, read_only: bool = False) -> Connec
     from assay.store.sqlite import SQLiteConnection
 
     return SQLiteConnection(Path(given), read_only=read_only)
+
+
+def check_place(place: str) -> None:
+    """Refuse a place where no run could be kept; nothing is made where there is nothing yet."""
+    if "://" in place or Path(place).exists():
+        connect(place).close()
+        return
+    from assay.store.sqlite import must_be_place
+
+    must_be_place(Path(place), read_only=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 from assay import plots
 from assay.errors import AssayError
 from assay.inference import Estimate
+from assay.inference.fields import restored
 from assay.inference.significance import p_text
 from assay.measures.shown import DIFFERENCES
-from assay.report import Document
+from assay.report.document import Document, json_text, sound
 from assay.report.kinds import IMPORTED
+from assay.report.provenance import Provenance
 from assay.report.sections import Cell, Column, Kind, Periods, Prose, Report, Section, Table
 from assay.store.comparing import Unpaired
 from assay.store.run import Page, Point, Run
-from assay.store.summary import kind_of, summary_of
+from assay.store.summary import summary_of
 from assay.store.trend import CHANGED, Step, Trend
 
 if TYPE_CHECKING:
@@ -36,18 +38,32 @@ NO_RUNS = (
 )
 
 
-def drawn_again(run: Run) -> Document | Report:
-    """The document of a run, of which every face can be drawn again."""
-    plain = json.loads(run.document)
-    if kind_of(plain) != IMPORTED:
+def drawn_again(plain: Any, *, name: str = "") -> Document | Report:
+    """The document of plain values, of which every face can be drawn again.
+
+    ``name`` is that of the run where it is one.
+    """
+    schema = str(plain.get("schema")) if isinstance(plain, dict) else ""
+    if schema == f"assay.{IMPORTED}/1":
+        return _imported(plain, name)
+    if schema not in _PAGES:
         return Document.from_plain(plain)
+    kind, draw = _PAGES[schema]
+    given = plain.get("provenance")
+    made = None if given is None else restored(Provenance, given, "/provenance")
+    with sound():
+        return draw(kind.from_dict(plain)).made_by(made)
+
+
+def _imported(plain: Mapping[str, Any], name: str) -> Report:
     columns = (Column("metric"), Column("value", Kind.SHARE))
-    rows = tuple(summary_of(run.document).estimates.items())
-    told = (Section("Metrics", (Table("As they were imported", columns, rows, as_rows=True),)),)
-    return Report(run.name, tuple(plain["headline"]), told, plain=plain)
+    with sound():
+        rows = tuple(summary_of(json_text(plain)).estimates.items())
+        told = (Section("Metrics", (Table("As they were imported", columns, rows, as_rows=True),)),)
+        return Report(name or plain["source"]["name"], tuple(plain["headline"]), told, plain=plain)
 
 
-def runs_report(page: Page, place: str, *, rules: bool = False) -> Report:
+def runs_report(page: Page, *, rules: bool = False) -> Report:
     """A list of runs, with ``rules`` also which rules each of them has, and whether they hold."""
     found = [rules_of(run) if rules else None for run in page.runs]
     columns = (
@@ -66,13 +82,13 @@ def runs_report(page: Page, place: str, *, rules: bool = False) -> Report:
         )
         for run, of_run in zip(page.runs, found, strict=True)
     ]
-    caption = f"Runs in {place}, newest first"
+    caption = f"Runs in {page.place}, newest first"
     notes = ["There are older ones: --before RUN shows them, --limit N more of them."] * page.more
     if page.damaged:
         notes.append(f"{page.damaged} runs are damaged and can't be shown; all others are here.")
     blocks = (Table(caption, columns, tuple(rows), tuple(notes)),) if rows else (Prose(NO_RUNS),)
     return Report(
-        title=f"Runs in {place}",
+        title=f"Runs in {page.place}",
         headline=(),
         sections=(Section("Runs", blocks),),
         plain={**page.to_dict(), **({"runs": _with_rules(page, found)} if rules else {})},
@@ -231,3 +247,11 @@ def unpaired_report(found: Unpaired) -> Report:
 
 def _ps(p: float, adjusted: float | None) -> tuple[str, str]:
     return "" if math.isnan(p) else p_text(p), "" if adjusted is None else p_text(adjusted)
+
+
+# What a store says, by its schema, and what draws it.
+_PAGES: Mapping[str, tuple[Any, Callable[[Any], Report]]] = {
+    "assay.runs/1": (Page, runs_report),
+    "assay.trend/1": (Trend, trend_report),
+    "assay.unpaired/1": (Unpaired, unpaired_report),
+}

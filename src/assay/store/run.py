@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -91,14 +91,26 @@ class Run:
             "tally_kept": self.has_tally,
         }
 
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Run:
+        """What a list shows of a run, as :meth:`to_dict` wrote it."""
+        keys = ("id", "name", "kind", "made", "headline", "gate", "note", "test_set")
+        held = {role: "" for role in ("rows", "tally") if plain[f"{role}_kept"]}
+        fields = {key: plain[key] for key in keys}
+        return cls(seq=0, tags=tuple(plain["tags"]), contents=held, **fields)
+
 
 @dataclass(frozen=True)
 class Page:
-    """Runs, newest first; ``more`` where older ones follow, ``damaged`` how many can't be read."""
+    """Runs of a store at ``place``, newest first.
+
+    ``more`` where older ones follow; ``damaged`` is how many can't be read.
+    """
 
     runs: tuple[Run, ...]
     more: bool = False
     damaged: int = 0
+    place: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The page as the plain values of the contract."""
@@ -107,7 +119,14 @@ class Page:
             "runs": [run.to_dict() for run in self.runs],
             "more": self.more,
             "damaged": self.damaged,
+            "store": self.place,
         }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Page:
+        """The page that :meth:`to_dict` wrote; the content of its runs is elsewhere."""
+        runs = tuple(Run.from_dict(run) for run in plain["runs"])
+        return cls(runs, plain["more"], plain["damaged"], plain["store"])
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class SQLiteConnection:
 
     def __init__(self, path: Path, *, read_only: bool) -> None:
         self.place = str(path)
-        exists = _must_be_place(path, read_only=read_only)
+        exists = must_be_place(path, read_only=read_only)
         with self._told():
             self._connection = sqlite3.connect(
                 _uri(path, read_only=read_only),
@@ -175,7 +175,7 @@ def _advised(said: str) -> str:
     return said
 
 
-def _must_be_place(path: Path, *, read_only: bool) -> bool:
+def must_be_place(path: Path, *, read_only: bool) -> bool:
     """Refuse a place that can't hold a store; tells whether a file is there already."""
     if path.is_dir():
         raise StoreError(f"{path} is a folder; a store is a file, as {path / 'assay.db'}")
@@ -186,6 +186,10 @@ def _must_be_place(path: Path, *, read_only: bool) -> bool:
         )
     if not path.absolute().parent.is_dir():
         raise StoreError(f"there is no folder {path.absolute().parent} for the store {path.name}")
+    if not read_only and not os.access(path if exists else path.absolute().parent, os.W_OK):
+        raise StoreError(
+            f"the store {path} can't be written; look at the permissions of file and folder"
+        )
     network = network_of(path)
     if network is not None:
         raise StoreError(

@@ -198,8 +198,9 @@ class Store:
 
         ``search`` finds words in names, headlines, notes and ids.
         """
+        connection = self._connection()
         terms, values = filtered(
-            self._connection(), name=name, kind=kind, gate=gate, tag=tag, search=search
+            connection, name=name, kind=kind, gate=gate, tag=tag, search=search
         )
         if before is not None:
             terms.append(BEFORE)
@@ -207,16 +208,21 @@ class Store:
             values += [after.made, after.seq]
         rows: list[tuple[Any, ...]] = []
         damaged = between = 0
-        pages = rows_where(self._connection(), terms, values, at_once=limit + 1)
-        for row in itertools.chain.from_iterable(pages):
+        more = False
+        for row in itertools.chain.from_iterable(
+            rows_where(connection, terms, values, at_once=limit + 1)
+        ):
             if isinstance(row.values, StoreError):
                 between += 1
-            elif len(rows) == limit:
-                return Page(tuple(self._made(rows)), more=True, damaged=damaged)
-            else:
-                rows.append(row.values)
-                damaged, between = damaged + between, 0
-        return Page(tuple(self._made(rows)), damaged=damaged + between)
+                continue
+            more = len(rows) == limit
+            if more:
+                break
+            rows.append(row.values)
+            damaged, between = damaged + between, 0
+        # Those behind the last run of this page stand on the next one.
+        damaged += 0 if more else between
+        return Page(tuple(self._made(rows)), more, damaged, connection.place)
 
     def every(
         self, *, name: str | None = None, tag: str | None = None, damaged: list[str] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -82,6 +82,12 @@ class Trend:
     def sentences(self) -> tuple[str, ...]:
         """What the trend says."""
         return tuple(_said(self))
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Trend:
+        """What :meth:`to_dict` wrote: the points tell the rest."""
+        points = [Point(**point) for point in plain["points"]]
+        return trend_of(plain["name"], plain["measure"], points)
 
     def to_dict(self) -> dict[str, Any]:
         """The trend as plain values, ready for JSON."""

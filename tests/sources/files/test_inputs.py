@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -221,6 +222,34 @@ def test_inputs_are_hashed_when_asked(tmp_path: Path) -> None:
     assert (stdin.name, stdin.size, stdin.sha256) == ("standard input", None, None)
     assert (found.name, found.size) == (str(path), len(GOOD))
     assert found.sha256 == hashlib.sha256(GOOD).hexdigest()
+
+
+@pytest.mark.parametrize("format_", ["csv", "jsonl", "parquet", "npz"])
+def test_standard_input_is_hashed_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format_: str
+) -> None:
+    content = Path(WRITERS[format_](tmp_path, TABLE)).read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    hashing = Hashing(["-"], Request())
+    assert read(["-"], Request()).rows_read == len(TABLE["label"])
+    (told,) = hashing.inputs()
+    assert told.name == "standard input"
+    assert (told.size, told.sha256) == (len(content), hashlib.sha256(content).hexdigest())
+
+
+@pytest.mark.parametrize("hashes", [True, False])
+def test_a_file_that_changes_while_it_is_read_has_no_hash(tmp_path: Path, *, hashes: bool) -> None:
+    paths = [tmp_path / name for name in ("a.csv", "b.csv", "c.csv")]
+    for path in paths:
+        path.write_bytes(GOOD)
+    hashing = Hashing([str(path) for path in paths], Request(), hashes=hashes)
+    with paths[1].open("ab") as grown:
+        grown.write(b"b,2\n")
+    os.utime(paths[2], ns=(1, 1))
+    found = hashing.inputs()
+    assert hashing.changed == (str(paths[1]), str(paths[2]))
+    if hashes:
+        assert [each.sha256 is None for each in found] == [False, True, True]
 
 
 def test_progress_counts_the_bytes_of_all_files(tmp_path: Path) -> None:

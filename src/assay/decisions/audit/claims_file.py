@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import tomllib
 from collections.abc import Sequence
 from decimal import Decimal
@@ -13,7 +12,7 @@ from typing import Any, NoReturn
 from assay.decisions.audit.building import build, unknown_keys
 from assay.decisions.audit.claim import Claim
 from assay.errors import InputError
-from assay.sources.files.inputs import STDIN, name_of, shown
+from assay.sources.files.inputs import STDIN, name_of, shown, standard_input
 
 LARGEST_FILE = 8 << 20
 FORMATS = ("toml", "json")
@@ -51,7 +50,7 @@ def read_claims(
 def _bytes_of(given: str, name: str) -> bytes:
     try:
         if given == STDIN:
-            return sys.stdin.buffer.read(LARGEST_FILE + 1)
+            return standard_input().read(LARGEST_FILE + 1)
         with Path(given).open("rb") as file:
             return file.read(LARGEST_FILE + 1)
     except FileNotFoundError as missing:

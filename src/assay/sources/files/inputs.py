@@ -6,11 +6,12 @@ import difflib
 import glob
 import hashlib
 import os
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias, cast
 
 from assay.errors import InputError
 from assay.sources.files import spark
@@ -183,28 +184,79 @@ def paths_of(inputs: Sequence[str], request: Request) -> tuple[Path, ...]:
     return tuple(source.path for source in _meant(inputs, request) if source.path is not None)
 
 
+class _StandardInput:
+    """Standard input, whose size and SHA-256 are taken while it is read."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+        self._size = 0
+        self._ended = False
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Bytes, fewer than asked for where it ends."""
+        chunk = sys.stdin.buffer.read(size)
+        self._digest.update(chunk)
+        self._size += len(chunk)
+        self._ended = self._ended or size < 0 or len(chunk) < size
+        return chunk
+
+    def told(self, name: str) -> Input:
+        """What was read; without a hash where something may have been left."""
+        if not self._ended:
+            return Input(name, None, None)
+        return Input(name, self._size, self._digest.hexdigest())
+
+
+# The one that is hashed now: it can be read but once, by whoever asks for it.
+_hashed_stdin: _StandardInput | None = None
+
+
+def standard_input() -> BinaryIO:
+    """Standard input as bytes; hashed on the way where somebody wants to know."""
+    return sys.stdin.buffer if _hashed_stdin is None else cast("BinaryIO", _hashed_stdin)
+
+
 class Hashing:
     """Size and SHA-256 of inputs, taken beside the reading of them and not in a pass of its own.
 
-    A thread begins at once, and reads what lies in the page cache for whoever counts the rows.
-    Standard input and servers have a name alone; ``maybe`` are names that may prove to be inputs.
+    A thread begins at once, and reads what lies in the page cache for whoever counts the rows: the
+    readers of Parquet and Arrow seek, and no stream passes by. Standard input is hashed by those
+    who read it; servers have a name alone. ``maybe`` are names that may prove to be inputs. Without
+    ``hashes`` it is only seen to that no file changes. A file that did has no hash, since nobody
+    knows which of its states was read; ``changed`` names it.
     """
 
-    def __init__(self, inputs: Sequence[str], request: Request, maybe: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[str],
+        request: Request,
+        maybe: Sequence[str] = (),
+        *,
+        hashes: bool = True,
+    ) -> None:
+        global _hashed_stdin  # noqa: PLW0603 - there is but one standard input
         self._request = request
         self._found: dict[Path | str, Input] = {}
+        self._states: dict[Path, object] = {}
         self._odd: InputError | None = None
+        self._hashes = hashes
+        self.changed: tuple[str, ...] = ()
+        self._stdin = _hashed_stdin = _StandardInput() if hashes and STDIN in inputs else None
         try:
             places = _places(inputs, request)
         except InputError:
             places = {}  # whoever reads them says so
         self._places = places
-        there = {Path(name).resolve(): name for name in maybe if Path(name).is_file()}
-        self._thread = threading.Thread(target=self._hash, args=({**there, **places},), daemon=True)
+        there: dict[Path | str, str] = {
+            Path(name).resolve(): name for name in maybe if Path(name).is_file()
+        }
+        every = {**there, **places}
+        self._states = {place: _state(place) for place in every if isinstance(place, Path)}
+        self._thread = threading.Thread(target=self._hash, args=(every,), daemon=True)
         self._thread.start()
 
     def _hash(self, places: Mapping[Path | str, str]) -> None:
-        for place, name in places.items():
+        for place, name in places.items() if self._hashes else ():
             try:
                 self._found[place] = _hashed(name, place)
             except OSError as odd:
@@ -220,7 +272,32 @@ class Hashing:
             self._places = {**later, **self._places}
         if self._odd is not None:
             raise self._odd
-        return tuple(self._found[place] for place in self._places)
+        changed = {
+            place: self._places[place]
+            for place, state in self._states.items()
+            if place in self._places and _state(place) != state
+        }
+        self.changed = tuple(changed.values())
+        if not self._hashes:
+            return ()
+        return tuple(
+            Input(name, None, None) if place in changed else self._told(place)
+            for place, name in self._places.items()
+        )
+
+    def _told(self, place: Path | str) -> Input:
+        if place == STDIN_NAME and self._stdin is not None:
+            return self._stdin.told(STDIN_NAME)
+        return self._found[place]
+
+
+def _state(path: Path) -> object:
+    """What differs once a file was written to or replaced; None for what is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (found.st_size, found.st_mtime_ns, found.st_ino) if path.is_file() else None
 
 
 def _places(inputs: Sequence[str], request: Request) -> dict[Path | str, str]:

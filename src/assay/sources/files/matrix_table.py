@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -14,7 +13,7 @@ from typing import Any, NoReturn
 
 from assay.errors import InputError
 from assay.sources.amounts import CELLS, LIMIT, ORIENTATIONS
-from assay.sources.files.inputs import STDIN, shown
+from assay.sources.files.inputs import STDIN, shown, standard_input
 
 LARGEST_FILE = 8 << 20
 _EXAMPLE = "45,3,2;4,38,3;1,2,52"
@@ -104,7 +103,7 @@ def read_matrix(name: str) -> MatrixTable:
 def _content(name: str, called: str) -> bytes:
     try:
         if name == STDIN:
-            found = sys.stdin.buffer.read(LARGEST_FILE + 1)
+            found = standard_input().read(LARGEST_FILE + 1)
         else:
             with Path(name).open("rb") as file:
                 found = file.read(LARGEST_FILE + 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +18,7 @@ from assay.sources.files.column_roles import roles_of, same_roles
 from assay.sources.files.columnar import arrow_table, parquet_table
 from assay.sources.files.delimited import delimited
 from assay.sources.files.hive import with_keys
-from assay.sources.files.inputs import Source, sources
+from assay.sources.files.inputs import Source, sources, standard_input
 from assay.sources.files.json_arrays import array_lines
 from assay.sources.files.jsonl import jsonl
 from assay.sources.files.memory import Budget
@@ -243,7 +242,7 @@ def must_apply(name: str, what: str, request: Request, *heeded: str) -> None:
 
 def _file(source: Source, stdin: BinaryIO | None, stack: contextlib.ExitStack) -> BinaryIO:
     if source.path is None:
-        return sys.stdin.buffer if stdin is None else stdin
+        return standard_input() if stdin is None else stdin
     try:
         return stack.enter_context(source.path.open("rb"))
     except OSError as odd:
