@@ -38,7 +38,7 @@ COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo serve screens quick test slow documents check lint types imports doctest docs coverage bench intervals resampling guarantees mistakes audits fuzz realdata clean
+.PHONY: help demo serve screens quick test slow documents check lint types imports doctest docs coverage bench intervals resampling guarantees mistakes audits fuzz soak realdata clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -116,6 +116,9 @@ audits: $(TEST) ## Audit 10,000 honest claims; none may be accused (long)
 
 fuzz: $(TEST) ## Audit 20,000 mutated claims; none may break it or take 5 s (long)
 	$(PY) benchmarks/audit_fuzz.py
+
+soak: $(TEST) ## Ask the web app for five minutes; its memory must not grow
+	SOAK_SECONDS=300 $(PY) -m pytest -q -s -m slow tests/web/test_soak.py
 
 realdata: $(TEST) ## Train on real data, where they are, and write the tables of the docs (long)
 	$(PY) benchmarks/real_data.py

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from assay.store.content import packed
+
 import assay
 from assay.store import Run, Store
-from assay.store.content import packed
 from assay.store.exchange import to_mlflow
 from assay.store.summary import summary_of
 from speed.timing import Finding, best

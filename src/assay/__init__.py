@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from assay.decisions.compare import compare, compare_folds
     from assay.decisions.gate.from_files import gate_files
     from assay.decisions.gate.gate import gate
+    from assay.decisions.incidents import Incidents, incidents
+    from assay.decisions.monitor.monitor import monitor, monitor_files
+    from assay.decisions.monitor.result import Monitor
     from assay.decisions.plan import Plan, plan
+    from assay.decisions.sample import StratifiedSample, sample
     from assay.decisions.threshold import Choice, choose_threshold, choose_threshold_files
     from assay.errors import AssayError
     from assay.evaluation import (
@@ -49,11 +53,13 @@ if TYPE_CHECKING:
         DeLong,
         Delta,
         Estimate,
+        FayFeuer,
         Jeffreys,
         MaxFar,
         MaxFpr,
         Newcombe,
         Significance,
+        Tiwari,
         Wald,
         Wilson,
         benjamini_hochberg,
@@ -71,7 +77,7 @@ if TYPE_CHECKING:
     from assay.measures import Measure
     from assay.sources.files.request import Request
     from assay.store import KeptRows, Store
-    from assay.tally import Confusion, Resolved, Tally, from_bytes
+    from assay.tally import Confusion, DailyTally, Resolved, Tally, from_bytes
     from assay.web.client import Client
 
 
@@ -87,17 +93,21 @@ __all__ = [
     "ClopperPearson",
     "Comparison",
     "Confusion",
+    "DailyTally",
     "DeLong",
     "Delta",
     "Estimate",
     "Evaluation",
+    "FayFeuer",
     "Gate",
+    "Incidents",
     "Jeffreys",
     "KeptRows",
     "MaxFar",
     "MaxFpr",
     "Measure",
     "MeasureFunction",
+    "Monitor",
     "Newcombe",
     "Plan",
     "Request",
@@ -105,7 +115,9 @@ __all__ = [
     "RunningTally",
     "Significance",
     "Store",
+    "StratifiedSample",
     "Tally",
+    "Tiwari",
     "Unlabelled",
     "Wald",
     "Wilson",
@@ -130,12 +142,16 @@ __all__ = [
     "gate",
     "gate_files",
     "holm",
+    "incidents",
     "mcnemar",
+    "monitor",
+    "monitor_files",
     "nadeau_bengio",
     "nemenyi",
     "paired_t",
     "plan",
     "read_claims",
+    "sample",
     "scorer",
 ]
 
@@ -145,13 +161,18 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "assay.decisions": (
         "Comparison",
         "Gate",
+        "Monitor",
         "compare",
         "compare_folds",
         "gate",
+        "monitor",
+        "monitor_files",
     ),
     "assay.decisions.audit": ("Audit", "audit", "audit_files", "read_claims"),
     "assay.decisions.gate.from_files": ("gate_files",),
+    "assay.decisions.incidents": ("Incidents", "incidents"),
     "assay.decisions.plan": ("Plan", "plan"),
+    "assay.decisions.sample": ("StratifiedSample", "sample"),
     "assay.decisions.threshold": ("Choice", "choose_threshold", "choose_threshold_files"),
     "assay.errors": ("AssayError",),
     "assay.evaluation": (
@@ -175,11 +196,13 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "DeLong",
         "Delta",
         "Estimate",
+        "FayFeuer",
         "Jeffreys",
         "MaxFar",
         "MaxFpr",
         "Newcombe",
         "Significance",
+        "Tiwari",
         "Wald",
         "Wilson",
         "benjamini_hochberg",
@@ -199,6 +222,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "assay.store": ("KeptRows", "Store"),
     "assay.tally": (
         "Confusion",
+        "DailyTally",
         "Resolved",
         "Tally",
         "from_bytes",

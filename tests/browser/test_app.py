@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import subprocess
 import sys
@@ -26,7 +27,10 @@ PREDICTIONS = "label,score,kind\n" + "".join(
     f"{'dos' if i % 8 else 'scan'}\n"
     for i in range(400)
 )
-PATHS = ("/", "/?name=flows", "/judge", "/threshold", "/compare", "/gate", "/audit", "/about")
+PATHS = (
+    *("/", "/?name=flows", "/judge", "/threshold", "/compare", "/gate", "/monitor", "/incidents"),
+    *("/audit", "/about"),
+)
 
 
 @dataclass(frozen=True)
@@ -168,6 +172,38 @@ def test_a_table_is_audited_while_one_types(quiet: Page, served: Served) -> None
     assert quiet.evaluate("document.querySelector('#tn').value") == "7743"
     quiet.type("#tn", "many")
     quiet.until("document.querySelector('#verdict').textContent.includes('no count')")
+
+
+def test_a_table_that_was_typed_becomes_a_report(quiet: Page, served: Served) -> None:
+    quiet.open(f"{served.url}/audit")
+    # More digits than a number of a browser has: rounded, the prevalence would be another.
+    odd, even = "9007199254740993", "9007199254740991"
+    for key, count in {"tn": odd, "fp": "0", "fn": "0", "tp": even}.items():
+        quiet.type(f"#{key}", count)
+    for row in (1, 2):
+        quiet.type(f"#numbers tr:nth-child({row}) [data-part=key]", "accur")
+        quiet.type(f"#numbers tr:nth-child({row}) [data-part=value]", "1")
+        told = ["no measure", "reported twice"][row - 1]
+        quiet.until(f"document.querySelector('#verdict').textContent.includes('{told}')")
+    quiet.evaluate("document.querySelector('#report-form').requestSubmit()")
+    assert quiet.evaluate("location.pathname") == "/audit"
+    for row, key in ((1, "accuracy"), (2, "prevalence")):
+        quiet.type(f"#numbers tr:nth-child({row}) [data-part=key]", key)
+    quiet.type("#numbers tr:nth-child(2) [data-part=value]", "0.49999999999999994449")
+    quiet.until("document.querySelector('#verdict').textContent == 'All 2 can be right.'")
+    quiet.evaluate("document.querySelector('#report-form').requestSubmit()")
+    quiet.until("location.pathname.startsWith('/results/') && document.querySelector('.faces')")
+    must_be_accessible(quiet)
+
+
+@pytest.mark.parametrize("state", ["5", "null", "[]", '{"reported": 5}', '{"reported": [1, [2]]}'])
+def test_a_shared_link_that_is_odd_opens_an_empty_table(
+    quiet: Page, served: Served, state: str
+) -> None:
+    shared = base64.urlsafe_b64encode(state.encode()).decode().rstrip("=")
+    quiet.open(f"{served.url}/audit#{shared}")
+    assert quiet.evaluate("document.querySelectorAll('#numbers tr').length") == 3
+    assert quiet.evaluate("document.querySelector('#tn').value") == ""
 
 
 def test_what_can_not_be_judged_is_a_page_that_says_why(page: Page, served: Served) -> None:

@@ -159,5 +159,5 @@ def test_the_reference_lists_every_option_of_every_command() -> None:
     page = generate.page()
     for name in COMMANDS:
         assert f"\nassay {name}\n" in page
-    for option in ("--label COL", "--base-rate SHARE", "--group ", "--out DIR", "--quiet"):
+    for option in ("--label COL", "--base-rate SHARE", "--group ", "-o, --out DIR", "--quiet"):
         assert f".. option:: {option}" in page

@@ -23,8 +23,7 @@ from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.pipeline import Pipeline
 
-from assay.cli import predict as module
-from assay.cli import recipes
+from assay.cli import recipes, tables
 from assay.cli.predict import EXAMPLES
 from assay.learn.encoding import Columns
 from assay.learn.persistence import load_model, model_header, save_model
@@ -188,7 +187,7 @@ def test_formulas_are_made_harmless_in_csv_and_numbers_are_left(
 @settings(max_examples=200)
 @given(st.lists(st.text(max_size=6) | st.sampled_from(["=1", " @x", "\u200b-2+3", "'", "\uff0d1"])))
 def test_formulas_are_those_that_reports_know(texts: list[str]) -> None:
-    found = module._neutralised(pl.Series("x", texts, pl.String)).to_list()
+    found = tables._neutralised(pl.Series("x", texts, pl.String)).to_list()
     numbers = [re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text) for text in texts]
     expected = [
         text if number else neutralised(text) for text, number in zip(texts, numbers, strict=True)

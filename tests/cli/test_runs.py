@@ -1,5 +1,6 @@
 """``--record`` keeps results, and ``assay runs`` gives them back."""
 
+import csv
 import json
 import os
 import shlex
@@ -120,6 +121,37 @@ def test_runs_with_rows_are_compared_in_pairs(cli: Cli, two: list[str]) -> None:
     assert "is better than" in plain["verdicts"][0]["text"]
     assert plain["notes"][0] == "Paired: 600 rows of both runs were kept, and matched by id."
     assert {test["test"] for test in plain["tests"]} >= {"mcnemar", "delong"}
+
+
+def test_rows_that_flipped_between_two_runs_are_written(
+    cli: Cli, two: list[str], tmp_path: Path
+) -> None:
+    done = cli("runs", "compare", *two, "--flips", "flips.csv", "--format", "json")
+    assert done.code == 0
+    plain = json.loads(done.out)
+    (every,) = (f for f in plain["flips"] if f["label"] is None and f["family"] is None)
+    with (tmp_path / "flips.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == every["fixed"] + every["broken"] > 0
+    assert {row["flip"] for row in rows} <= {"fixed", "broken"}
+    assert all(row["id"] for row in rows)
+    assert cli("evaluate", "new.csv", "--record", "bare", "--quiet").code == 0
+    refused = cli("runs", "compare", two[0], "last", "--flips", "flips.csv")
+    assert (refused.code, "--flips needs the rows of both runs" in refused.err) == (2, True)
+    assert cli("runs", "compare", *two, "--flips", "flips.txt").code == 2
+
+
+def test_gates_are_listed_with_their_rules(cli: Cli, two: list[str]) -> None:
+    assert cli("runs", "list", "--rules", "--kind", "evaluation").code == 2
+    rules = ("--rule", "new(recall) >= 0.1", "--rule", "new(recall) >= 0.999")
+    assert cli(*GATE, "--record", "nightly", "--quiet", *rules).code == 1
+    listed = json.loads(cli("runs", "list", "--rules", "--format", "json").out)
+    jsonschema.validate(listed, schema_of("assay.runs/1"))
+    (gate,) = listed["runs"]
+    assert [rule["outcome"] for rule in gate["rules"]] == ["pass", "fail"]
+    shown = cli("runs", "list", "--rules", "--format", "markdown").out
+    assert "0.999: fail" in shown
+    assert "0.1: " not in shown
 
 
 def test_runs_without_rows_are_compared_unpaired_and_say_so(

@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 import assay
-from assay.engines import Ask, Columns, count_coded, frames
-from assay.errors import AssayError, InputError
+from assay.engines import Accumulator, Ask, Columns, count_coded, frames
+from assay.errors import AssayError, InputError, TallyError
 from assay.sources import code_arrays
 from assay.tally import Tally
-from assay.tally.keeping import Grid
+from assay.tally.keeping import Cuts, Grid
 
 COLUMNS = Columns("y", score="p", count="n", cluster="h", slices=("s",), time="t")
 
@@ -52,6 +52,31 @@ def test_frames_that_follow_each_other_are_one(size: int) -> None:
     whole = frames.count(frame, COLUMNS)
     assert frames.count(iter(pieces), COLUMNS) == whole
     assert Tally.merge(frames.count(piece, COLUMNS) for piece in pieces[::-1]) == whole
+
+
+def test_cuts_are_found_in_a_first_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, ask = _frame(), Ask(Cuts())
+    whole = frames.count(frame, COLUMNS, ask)
+    monkeypatch.setattr("assay.engines.parts.LOT", 30)
+    pieces = [frame[i : i + 20] for i in range(0, 200, 20)]
+    assert frames.count(pieces, COLUMNS, ask).to_bytes() == whole.to_bytes()
+    with pytest.raises(InputError, match="twice, and these come once"):
+        frames.count(iter(pieces), COLUMNS, ask)
+
+
+def test_parts_that_are_not_told_where_to_cut_are_refused() -> None:
+    rows = code_arrays(["normal", "dos"], y_score=[0.2, 0.9])
+    with pytest.raises(TallyError, match="give a cutting"):
+        Accumulator(Ask(Cuts())).add(rows)
+
+
+def test_cuts_take_the_sum_of_the_positive_probabilities_and_refuse_several() -> None:
+    frame = pl.DataFrame({"y": ["a", "b", "b"], "a": [0.9, 0.2, 0.3], "b": [0.1, 0.8, 0.7]})
+    columns = Columns("y", probabilities={"a": "a", "b": "b"})
+    one = frames.count(frame, Columns("y", score="a"), Ask(Cuts()))
+    assert frames.count(frame, columns, Ask(Cuts(), positive="a")).scores == one.scores
+    with pytest.raises(InputError, match="mode='cuts' is for rows with one score"):
+        frames.count(frame, columns, Ask(Cuts()))
 
 
 def test_rows_that_can_not_be_used_are_counted_by_their_reason() -> None:

@@ -115,6 +115,34 @@ def test_few_rows_are_read(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert compared.matched is not None
 
 
+@pytest.mark.parametrize("kind", ["bigint", "double precision"])
+def test_whole_numbers_that_may_be_decisions_are_read(
+    place: str, kind: str, frame: pl.DataFrame, tmp_path: Path
+) -> None:
+    flags = [
+        f"CAST(CASE WHEN {name} >= 0.5 THEN 1 ELSE 0 END AS {kind}) AS {name}"
+        for name in ("before", '"Odd `name`"')
+    ]
+    query = f"select label, family, coalesce(after, 0.5) as after, {', '.join(flags)} from flows"
+    file = tmp_path / "flows.parquet"
+    flagged = pl.col("before", "Odd `name`") >= 0.5
+    frame.with_columns(flagged.cast(int), pl.col("after").fill_null(0.5)).write_parquet(file)
+    pairs = [(MODELS[0], MODELS[2]), MODELS[:2]]
+    for models in pairs:
+        asked = {"mode": "grid", "resamples": 50}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(model_queries.ModelQuery, "fill", None)
+            there = _answer(f"{place}?{query}", models, asked)
+        assert there == _answer(str(file), models, asked)
+
+
+def _answer(given: str, models: Any, asked: Any) -> Any:
+    try:
+        return compare_files([given], SKIP, models, **asked).comparison.to_dict()
+    except InputError as error:
+        return str(error).replace(given, "the input")
+
+
 def test_a_bad_label_stops_the_count_or_is_left_out(place: str) -> None:
     query = f'{place}?select nullif(label, 1) as label, before, after, "Odd `name`" from flows'
     with pytest.raises(InputError, match="rows can't be used, such as one with column 'label'"):

@@ -17,6 +17,7 @@ from assay.sources import Coded, code_arrays
 from assay.tally import Tally
 from assay.tally.by_name import SCORE
 from assay.tally.keeping import Cuts, Exact, Grid
+from assay.tally.patterns import PatternCounter
 
 ROWS = 3000
 SMALL = 1 << 13
@@ -144,6 +145,17 @@ def test_cuts_that_do_not_fit_are_refused() -> None:
         Parts(_feed(_columns(rare=0.5)), limit=TINY).count(Ask(), "cuts")
 
 
+def test_cuts_of_many_labels_take_more() -> None:
+    columns = _columns()
+    kinds = np.array([f"attack {i}" for i in range(30)])
+    attack = columns["y_true"] == "attack"
+    many = {**columns, "y_true": np.where(attack, kinds[np.arange(ROWS) % 30], "normal")}
+    limit = 1 << 12
+    assert Parts(_feed(columns), limit=limit).count(Ask(), "cuts")[1] == ()
+    with pytest.raises(InputError, match="MB are allowed"):
+        Parts(_feed(many), limit=limit).count(Ask(), "cuts")
+
+
 def test_decisions_are_not_cut() -> None:
     rows = code_arrays(["a", "b"], y_pred=["a", "a"])
     with pytest.raises(InputError, match="mode='cuts' is for rows with one score"):
@@ -231,15 +243,41 @@ def test_many_rows_between_cuts_are_counted_as_few_are(kind: Any) -> None:
     assert feed.passes == 2
 
 
-def test_scores_that_lie_far_apart_leave_the_counters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.tally.patterns._ROOM", 1 << 20)
+def _far_apart() -> dict[str, Any]:
     generator = np.random.default_rng(6)
     score = (generator.normal(size=ROWS) * 10.0 ** generator.integers(-30, 30, ROWS)).astype("f4")
-    columns = {"y_true": np.where(score > 1, "attack", "normal"), "y_score": score}
+    return {"y_true": np.where(score > 1, "attack", "normal"), "y_score": score}
+
+
+@pytest.mark.parametrize("pages", [0, 1, 128])
+def test_scores_that_lie_far_apart_leave_the_counters_once(
+    pages: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.tally.patterns._ROOM", pages << 13)
+    monkeypatch.setattr("assay.tally.patterns._ROOM_A_ROW", 0)
+    made: list[PatternCounter] = []
+
+    def counter(labels: tuple[str, ...]) -> PatternCounter:
+        made.append(PatternCounter(labels))
+        return made[-1]
+
+    monkeypatch.setattr("assay.engines.score_counter.PatternCounter", counter)
+    columns = _far_apart()
     counting = Accumulator(Ask(), limit=SMALL)
     for part in _feed(columns).parts:
         counting.add(part)
     assert counting.done().to_bytes() == _whole(columns).to_bytes()
+    assert len(made) == 1
+
+
+def test_scores_far_apart_become_a_grid_where_they_do_not_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("assay.tally.patterns._ROOM", 0)
+    columns = _far_apart()
+    tally, notes = Parts(_feed(columns), again=False, limit=SMALL).count(Ask())
+    assert tally.to_bytes() == _whole(columns, Ask(Grid())).to_bytes()
+    assert notes == (COARSE,)
 
 
 def test_what_goes_wrong_while_reading_is_raised_where_rows_are_counted() -> None:

@@ -208,6 +208,23 @@ def test_what_does_not_fit_is_not_kept_exactly(heavy: Any) -> None:
         sql.count_by_mode(heavy, "SELECT * FROM t", COLUMNS, Ask(), "auto", 1 << 16)
 
 
+@pytest.mark.parametrize("alike", [True, False])
+def test_cuts_of_many_groups_are_those_of_all_rows(
+    alike: bool, heavy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where two labels are as frequent the database can't cut, and hands over every score."""
+    generator = np.random.default_rng(2)
+    labels = ["attack", "normal"] * 500 if alike else ["attack"] + ["normal"] * 999
+    frame = pl.DataFrame({"label": labels, "score": generator.random(1000)})
+    heavy.execute("CREATE TABLE halves AS SELECT * FROM frame")
+    ask = Ask(scores=Cuts(), losses=False)
+    expected = frames.count(frame, COLUMNS, ask)
+    monkeypatch.setattr("assay.engines.parts.LOT", 100)
+    monkeypatch.setattr("assay.engines.frames._PIECE", 100)
+    tally = sql.count(heavy, "SELECT * FROM halves", COLUMNS, ask)
+    assert tally.to_bytes() == expected.to_bytes()
+
+
 def test_weights_that_do_not_fit_are_kept_on_a_grid(heavy: Any) -> None:
     heavy.register("frame", many_scores(20_000).with_columns(weight=pl.lit(0.5)))
     heavy.execute("CREATE TABLE t AS SELECT * FROM frame")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,3 +132,41 @@ def test_evaluate_takes_tensors() -> None:
     here = assay.evaluate(truth, y_score=scores)
     assert there.tally == here.tally
     assert there["roc_auc"] == here["roc_auc"]
+
+
+def _on_a_device(library: str) -> Any:
+    """An array whose type says that it belongs to another library."""
+    kind = type("Tensor", (np.ndarray,), {"__module__": library})
+    return lambda values: np.asarray(values).view(kind)
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+def test_columns_of_unlike_libraries_are_counted_here(library: str) -> None:
+    import assay
+
+    tensor = _on_a_device(library)
+    truth, scores = [0, 1, 1, 0], [0.1, 0.9, 0.4, 0.6]
+    here = assay.evaluate(truth, y_score=scores)
+    for other in (scores, np.array(scores), pl.Series(scores)):
+        assert assay.evaluate(tensor(truth), y_score=other).tally == here.tally
+    for other in (truth, np.array(truth), pl.Series(truth)):
+        assert assay.evaluate(other, y_score=tensor(scores)).tally == here.tally
+
+
+def test_a_column_that_stays_on_its_device_is_named() -> None:
+    import assay
+
+    class Tensor:
+        def __array__(self, *_: Any, **__: Any) -> Any:
+            raise TypeError("can't convert cuda:0 device type tensor to numpy")
+
+    with pytest.raises(InputError, match=r"y_true can't be read.*cuda:0.*Move it from its device"):
+        assay.evaluate(Tensor(), y_score=[0.5])
+
+
+def test_a_tensor_with_scores_of_numpy_is_counted() -> None:
+    torch = torch_or_skip()
+    import assay
+
+    truth, scores = torch.tensor([0, 1, 1, 0]), np.array([0.1, 0.9, 0.4, 0.6])
+    assert assay.evaluate(truth, y_score=scores)["roc_auc"].value == 0.75

@@ -12,7 +12,7 @@ from assay.evaluation.kept import bound_text, bounds_note, mode_note
 from assay.inference import Estimate
 from assay.measures import AVERAGE_PRECISION, BRIER, CALIBRATION_SLOPE, RECALL, ROC_AUC
 from assay.tally import Resolved, ScoreTally, from_bytes
-from assay.tally.counters import count_cuts
+from assay.tally.counters import Cutting, count_cuts
 from assay.tally.keeping import Grid
 
 LABELS = ("normal", "attack")
@@ -41,7 +41,7 @@ def _resolved(bits: int | None = None, *, days: bool = False) -> Resolved:
 def _by_cuts() -> Evaluation:
     truth, scores = _rows()
     cuts = np.unique(scores[truth == 1])
-    kept = count_cuts(LABELS, cuts, scores, truth, frequent=0)
+    kept = count_cuts(LABELS, Cutting(LABELS[0], cuts), scores, truth)
     return Evaluation(replace(_resolved(), scores=(kept,)))
 
 

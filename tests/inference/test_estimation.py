@@ -178,7 +178,8 @@ def test_names_of_methods_are_those_of_the_contract() -> None:
     contract = (
         "wald wilson clopper-pearson jeffreys agresti-coull delta bootstrap bca delong newcombe"
     )
-    assert set(METHODS) == set(contract.split())
+    of_strata = "fay-feuer tiwari"
+    assert set(METHODS) == {*contract.split(), *of_strata.split()}
 
 
 def test_method_given_as_an_object_keeps_its_level() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from assay.errors import InputError, ScoreError
 from assay.learn.features import read_pieces
+from assay.sources.files import Request
 
 
 def written(folder: Path, text: str, name: str = "rows.csv") -> str:
@@ -33,7 +34,7 @@ def test_text_where_a_number_is_expected_is_refused_with_its_line(tmp_path: Path
     file = written(tmp_path, "a,id\n1,u\nabc,v\ninf,w\ntrue,x\n")
     with pytest.raises(ScoreError, match="line 3: column 'a': found 'abc', expected a number"):
         list(read_pieces(file, ["a"], {"a"}))
-    (piece,) = read_pieces(file, ["a"], {"a"}, keep=["id"], on_bad_row="skip")
+    (piece,) = read_pieces(file, ["a"], {"a"}, keep=["id"], request=Request(on_bad_row="skip"))
     assert piece.frame["a"].to_list() == [1.0, np.inf, 1.0]
     assert piece.kept["id"].to_list() == ["u", "w", "x"]
     assert piece.rows.tolist() == [1, 3, 4]

@@ -1,5 +1,6 @@
 import math
 import re
+from decimal import Decimal
 
 import pytest
 from hypothesis import assume, example, given
@@ -20,6 +21,7 @@ from assay.report.numbers import (
     p_value,
     percent,
     plain_number,
+    shortest_between,
 )
 from assay.report.sections import Formula, Kind
 
@@ -215,3 +217,22 @@ def test_ends_of_an_interval_between_0_and_1_read_as_neither(number: float, reac
     found = Estimate(number, number * (1 - reach), number + (1 - number) * reach)
     for text in (measured(found), percent(found), str(found)):
         assert all(end > 0 for end in numbers_in(text))
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(0, 1e300))
+def test_the_shortest_number_separates_two_scores(below: float, gap: float) -> None:
+    at = max(below + gap, math.nextafter(below, math.inf))
+    assume(math.isfinite(at))
+    text = shortest_between(below, at)
+    assert below < float(text) <= at
+    assert len(text.strip("-")) <= len(repr(at).strip("-"))
+
+
+@given(st.integers(-999, 999), st.integers(0, 6), st.integers(1, 99))
+def test_no_shorter_number_lies_between(whole: int, shift: int, gap: int) -> None:
+    at, below = whole / 10**shift, (whole - gap) / 10**shift
+    digits = len(Decimal(shortest_between(below, at)).normalize().as_tuple().digits)
+    fewer = range(digits - 1)
+    assert not any(
+        below < float(f"{at:.{n}e}") <= at or below < float(f"{below:.{n}e}") <= at for n in fewer
+    )

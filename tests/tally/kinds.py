@@ -27,7 +27,7 @@ from assay.tally import (
     Tally,
 )
 from assay.tally.by_name import Refusals
-from assay.tally.counters import count_cuts
+from assay.tally.counters import Cutting, count_cuts
 from assay.tally.keeping import Exact, Grid, Keeping
 
 TWO = ("benign", "attack")
@@ -110,7 +110,7 @@ def _cells(dtype: Any, labels: Sequence[str]) -> Callable[[Sequence[Row], Counts
 
 def _cuts(rows: Sequence[Row], counts: Counts) -> ScoreTally:
     truth, score = _columns(rows, (np.uint8, np.float64))
-    return count_cuts(TWO, CUTS, score, truth, frequent=0, counts=counts)
+    return count_cuts(TWO, Cutting(TWO[0], CUTS), score, truth, counts=counts)
 
 
 def _sample(rows: Sequence[Row], counts: Counts) -> Sample:

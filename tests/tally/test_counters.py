@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from assay.errors import ScoreError, TallyError
 from assay.tally import ScoreTally
-from assay.tally.counters import GridCounter
-from assay.tally.keeping import Grid
+from assay.tally.counters import CutCounter, Cutting, GridCounter
+from assay.tally.keeping import Cuts, Grid
 from assay.tally.patterns import PatternCounter
 
 from .kinds import THREE, TWO
@@ -120,3 +120,19 @@ def test_many_rows_are_counted_into_the_cells_of_rows(kind: type) -> None:
     for i in range(0, 300_000, 70_000):
         counter.add(scores[i : i + 70_000], truth[i : i + 70_000])
     assert counter.done() == ScoreTally.of_rows(TWO, scores, truth, kept=Grid())
+
+
+def test_only_the_frequent_label_has_counters_of_gaps() -> None:
+    labels = ("benign", *(f"attack {i}" for i in range(9)))
+    cutting = Cutting("benign", np.linspace(0, 1, 1000))
+    counter = CutCounter(labels, cutting)
+    assert counter.nbytes == 8 * (len(labels) * 1000 + 1001 + 1000)
+    kept = counter.done().kept
+    assert isinstance(kept, Cuts)
+    assert kept.digest is cutting.digest
+
+
+def test_rows_without_cuts_lie_in_one_gap() -> None:
+    counter = CutCounter(TWO, Cutting(TWO[0], np.empty(0)))
+    counter.add(np.array([0.5, -3.0]), np.array([0, 0]))
+    assert counter.done().counts.tolist() == [[2], [0]]

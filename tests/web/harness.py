@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import assay
+from assay.report import document_of
 from assay.web.access import Access
 from assay.web.app import make_app
 from assay.web.guards import Limits
@@ -129,3 +134,24 @@ class Harness:
         content = b"".join(message.get("body", b"") for message in sent)
         told = {name.decode(): value.decode() for name, value in start["headers"]}
         return Answer(start["status"], told, content)
+
+
+def recorded(store: assay.Store, name: str = "flows", shift: float = 0.0) -> str:
+    labels = ["attack" if i % 3 == 0 else "normal" for i in range(300)]
+    scores = [
+        min(1.0, (i * 7 % 100) / 200 + (0.4 - shift if i % 3 == 0 else 0)) for i in range(300)
+    ]
+    evaluation = assay.evaluate(labels, y_score=scores, base_rate=0.001)
+    return store.record(document_of(evaluation).to_json(), name=name).id
+
+
+def printed(folder: Path, *args: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "assay", *args],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"},
+    )
+    return done.stdout

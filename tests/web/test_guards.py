@@ -111,6 +111,16 @@ def test_a_browser_that_says_nothing_of_its_page_may_read_but_not_change(app: Ha
     assert app.ask("POST", "/audit.json", b"", headers=by_token).status == 422
 
 
+def test_a_link_from_elsewhere_leads_on_to_all_of_its_address(app: Harness) -> None:
+    headers = {**app.signed_in, "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    del headers["origin"]
+    answer = app.ask("GET", '/compare?run=a&run="><b>', headers=headers)
+    assert answer.status == 403
+    assert 'href="/compare?run=a&amp;run=&quot;&gt;&lt;b&gt;"' in answer.text
+    elsewhere = app.ask("GET", "//evil.example/x", headers=headers).text
+    assert 'href="/evil.example/x"' in elsewhere
+
+
 def test_a_websocket_is_closed(app: Harness) -> None:
     sent: list[dict[str, object]] = []
 
@@ -180,6 +190,13 @@ def test_a_body_without_end_is_refused(path: str) -> None:
         assert app.post(path, b"", **length).status == 413
         assert app.post(path, b"", **{"content-length": "-5"}).status == 413
         assert list(app.site.folder.iterdir()) == []
+
+
+def test_whoever_has_not_signed_in_sends_little() -> None:
+    with Harness() as app:
+        outside = {"host": HOST, "origin": ORIGIN}
+        assert app.ask("POST", SIGN_IN, endless(), headers=outside).status == 413
+        assert app.ask("POST", SIGN_IN, b"token=" + b"x" * 5000, headers=outside).status == 413
 
 
 def test_too_many_requests_at_once_are_told_to_come_back() -> None:

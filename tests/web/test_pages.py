@@ -6,20 +6,21 @@ import asyncio
 import json
 import os
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
+import jsonschema
 import pytest
 
 import assay
-from assay.report import Document, document_of
+from assay.report import Document
+from assay.report.schemas import schema_of
+from assay.web.app import ROUTES
 from assay.web.guards import Limits
 from assay.web.pages import PLACES, script_size
+from assay.web.site import Job, new_id
 
-from .harness import Harness
+from .harness import Harness, printed
 
 CLAIMS = """[[claim]]
 name = "forest"
@@ -29,31 +30,6 @@ reported = { accuracy = "96.70%", precision = "95.98%" }
 ROWS = "label,score\n" + "".join(
     f"{'attack' if i % 3 == 0 else 'normal'},{i % 7 / 7}\n" for i in range(90)
 )
-HOSTILE = "<script>alert(1)</script>\u202e&\"'"
-
-
-def recorded(store: assay.Store, name: str = "flows", shift: float = 0.0) -> str:
-    labels = ["attack" if i % 3 == 0 else "normal" for i in range(300)]
-    scores = [
-        min(1.0, (i * 7 % 100) / 200 + (0.4 - shift if i % 3 == 0 else 0)) for i in range(300)
-    ]
-    evaluation = assay.evaluate(labels, y_score=scores, base_rate=0.001)
-    return store.record(document_of(evaluation).to_json(), name=name).id
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[assay.Store]:
-    with assay.Store(tmp_path_factory.mktemp("store") / "runs.db") as store:
-        for shift in (0.0, 0.05, 0.1):
-            recorded(store, shift=shift)
-        recorded(store, name=HOSTILE.replace("\u202e", ""))
-        yield store
-
-
-@pytest.fixture(scope="module")
-def kept(store: assay.Store) -> Iterator[Harness]:
-    with Harness(store) as harness:
-        yield harness
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -77,7 +53,9 @@ def test_no_page_has_anything_inline_or_from_elsewhere(kept: Harness, path: str)
 def test_an_empty_store_says_what_to_type(tmp_path: Path) -> None:
     with assay.Store(tmp_path / "none.db") as store, Harness(store) as app:
         assert "assay evaluate predictions.csv --record" in app.get("/").text
-        assert "assay gate" in app.get("/gate").text
+        for command in ("gate", "monitor", "incidents"):
+            assert f"assay {command} " in app.get(f"/{command}").text
+            assert app.get(f"/{command}.json").json()["runs"] == []
         assert "--keep-rows" in app.get("/compare").text
         assert app.get("/runs.json").json()["runs"] == []
 
@@ -108,55 +86,13 @@ def test_lists_are_filtered_and_paged(store: assay.Store) -> None:
         assert app.get(f"/?{older[1]}").text.count('type="checkbox"') == 2
         assert "No run matches" in app.get("/?search=nowhere").text
         assert app.get("/?before=ffffffffffff").status == 404
+        second = app.get(f"/runs.json?{older[1]}").json()["runs"]
+        assert len(second) == 2
+        assert [run["id"] for run in second] != [
+            r["id"] for r in app.get("/runs.json").json()["runs"]
+        ]
+        assert f"/runs.json?{older[1]}" in app.get(f"/?{older[1]}").text
         assert len(app.get("/runs.json?name=flows").json()["runs"]) == 2
-
-
-def test_a_trend_is_drawn_and_told(kept: Harness) -> None:
-    answer = kept.get("/trend?name=flows")
-    assert answer.text.count("<circle") == 3
-    assert kept.get("/trend.json?name=flows&measure=recall").json()["measure"] == "recall"
-    assert kept.get("/trend?name=nobody").status == 404
-    assert kept.get("/trend?name=flows&measure=nonsense").status == 422
-
-
-def test_a_gate_is_listed_with_the_rules_that_did_not_hold(tmp_path: Path) -> None:
-    labels = ["attack" if i % 3 == 0 else "normal" for i in range(300)]
-    scores = [0.9 if i % 3 == 0 else 0.1 for i in range(300)]
-    rules = ["new(precision) >= 0.5", "new(precision) <= 0.5"]
-    found = assay.gate(labels, new=scores, rules=rules)
-    with assay.Store(tmp_path / "runs.db") as store, Harness(store) as app:
-        store.record(document_of(found).to_json(), name="nightly")
-        text = app.get("/gate").text
-        assert "new(precision) &lt;= 0.5" in text
-        assert "new(precision) &gt;= 0.5" not in text
-        assert "No gate ended so" in app.get("/gate?gate=pass").text
-
-
-def test_runs_are_compared_row_by_row_where_rows_were_kept(tmp_path: Path) -> None:
-    for name, shift in (("old", 0.2), ("new", 0.0)):
-        scores = [(i * 7 % 100) / 200 + (0 if i % 3 else 0.5 - shift) for i in range(300)]
-        rows = "".join(f"{'normal' if i % 3 else 'attack'},{s}\n" for i, s in enumerate(scores))
-        (tmp_path / f"{name}.csv").write_text(f"label,score\n{rows}")
-        kept = ("--record", name, "--keep-rows", "--store", "runs.db")
-        printed(tmp_path, "evaluate", f"{name}.csv", *kept)
-    with (
-        assay.Store(tmp_path / "runs.db") as store,
-        Harness(store, place=str(tmp_path / "runs.db")) as app,
-    ):
-        new, old = (run.id for run in store.runs().runs)
-        text = app.get(f"/compare?run={old}&run={new}").text
-        assert "matched by their order" in text
-        assert text.count('class="curve series-2"') == 4
-        where = app.post(f"/runs/{new}/threshold").headers["location"]
-        chosen = app.get(f"{where}?max-fpr=20%25").text
-        assert "Guaranteed" in chosen
-        assert "Operating point" in chosen
-        document = app.get(f"/compare.json?run={old}&run={new}").json()
-        assert document["schema"] == "assay.compare/1"
-        alone = recorded(store, "alone")
-        assert "unpaired" in app.get(f"/compare?run={old}&run={alone}").text
-        assert app.get("/compare?" + "&".join(f"run={i:012x}" for i in range(7))).status == 422
-        assert app.get(f"/compare?run={old}&run=nonsense").status == 404
 
 
 def test_scripts_are_small() -> None:
@@ -166,10 +102,37 @@ def test_scripts_are_small() -> None:
 def test_the_description_for_programs_has_every_json_route(kept: Harness) -> None:
     described = kept.get("/openapi.json").json()
     assert described["openapi"].startswith("3.1")
-    assert {"/runs.json", "/audit.json", "/judge/files"} <= described["paths"].keys()
-    schema = described["paths"]["/audit.json"]["post"]["responses"]["200"]["content"]
-    (used,) = schema.values()
-    assert used["schema"]["$ref"].rpartition("/")[2] in described["components"]["schemas"]
+    routes = {route.path for route in ROUTES if route.path.endswith(".json")}
+    assert described["paths"].keys() >= routes | {"/judge/files", "/judge/{upload}", "/metrics"}
+    known = described["components"]["schemas"]
+    for path, operations in described["paths"].items():
+        for operation in operations.values():
+            told = {each["name"] for each in operation["parameters"] if each["in"] == "path"}
+            assert told == set(re.findall(r"\{(\w+)\}", path))
+            for name in re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(operation)):
+                assert name in known
+
+
+def test_answers_are_what_the_description_says(kept: Harness, store: assay.Store) -> None:
+    paths = kept.get("/openapi.json").json()["paths"]
+    one, two = (run.id for run in store.runs(name="flows", limit=2).runs)
+    asked = {
+        "/trend.json": "?name=flows",
+        "/compare.json": f"?run={one}&run={two}",
+        "/measures/{name}.json": "",
+    }
+    refs = 0
+    for path, operations in paths.items():
+        answers = operations.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
+        schema = answers.get("application/json", {}).get("schema", {})
+        names = re.findall(r"schemas/([\w.]+)\.1\"", json.dumps(schema))
+        if names and "{upload}" not in path:
+            document = kept.get(path.replace("{name}", "mcc") + asked.get(path, "")).json()
+            name = document["schema"]
+            assert name.removesuffix("/1") in names, path
+            jsonschema.validate(document, schema_of(name))
+            refs += 1
+    assert refs >= 8
 
 
 def test_metrics_are_what_prometheus_reads(kept: Harness) -> None:
@@ -179,18 +142,6 @@ def test_metrics_are_what_prometheus_reads(kept: Harness) -> None:
 
 
 # -- the same bytes as the command line ------------------------------------------------------------
-
-
-def printed(folder: Path, *args: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "assay", *args],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"},
-    )
-    return done.stdout
 
 
 def test_measures_are_those_of_the_command_line(kept: Harness, tmp_path: Path) -> None:
@@ -255,6 +206,7 @@ def test_a_file_is_shown_judged_and_kept(tmp_path: Path) -> None:
         where = app.post(f"{result}/keep", b"name=mine").headers["location"]
         assert store.runs().runs[0].id == where.rpartition("/")[2]
         assert Document.from_json(store.runs().runs[0].document).kind == "evaluation"
+        assert "mine" in app.get("/").text
         assert app.post(f"{where}/tags", b"tags=a+b").status == 303
         assert app.post(f"{where}/note", b"note=good").status == 303
         run = store.runs().runs[0]
@@ -276,6 +228,27 @@ def test_a_job_that_fails_says_why_and_one_is_cancelled(app: Harness) -> None:
     assert app.get(f"{where}.json").json()["state"] == "failed"
     assert app.post(f"/judge/{upload}", b"do=predict").status == 422
     assert app.post("/judge/files", b"").status == 422
+
+
+def test_a_job_that_breaks_here_says_so_and_does_not_wait_for_ever(
+    app: Harness, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def broken(job: Job) -> str:
+        raise RuntimeError("the secret of the house")
+
+    async def begin() -> Job:
+        job = Job(new_id(), "rows.csv", back="/judge")
+        app.site.start(job, broken)
+        await asyncio.sleep(0)
+        return job
+
+    job = app.runner.run(begin())
+    app.runner.run(_moment())
+    told = app.get(f"/jobs/{job.id}.json").json()
+    assert told["state"] == "failed"
+    assert "secret" not in told["error"]
+    assert app.get(f"/jobs/{job.id}").status == 500
+    assert "the secret of the house" in caplog.text
 
 
 def test_values_of_a_form_are_never_options(app: Harness) -> None:
@@ -325,17 +298,30 @@ def test_read_only_keeps_changes_and_deletes_nothing(store: assay.Store) -> None
 
 @pytest.mark.parametrize("body", [b"", b"{", b"not = [toml", b"[]", b"\xff\xfe", b'{"claim": 1}'])
 def test_claims_that_are_none_are_refused(app: Harness, body: bytes) -> None:
+    typed = app.post("/audit/typed.json", body)
+    assert (typed.status, typed.json()["error"]["code"]) == (200, "W422")
     answer = app.post("/audit.json", body)
     assert answer.status == 422
     assert answer.json()["error"]["code"] == "W422"
 
 
 def test_claims_in_a_form_become_a_report(app: Harness) -> None:
-    answer = app.post("/audit", urlencode({"claims": CLAIMS}).encode())
-    assert answer.status == 200
-    assert "96.70%" in answer.text
+    where = app.post("/audit", urlencode({"claims": CLAIMS}).encode()).headers["location"]
+    assert "96.70%" in app.get(where).text
+    assert app.get(f"{where}.json").json()["schema"] == "assay.audit/1"
+    assert app.post("/audit", b"claims=").status == 422
+    assert app.post("/audit", b"a=1&" * 200).status == 422
     assert app.post("/audit.md", CLAIMS.encode()).text.startswith("#")
     assert "\\begin{" in app.post("/audit.tex", CLAIMS.encode()).text
+
+
+def test_about_is_told_in_every_form(kept: Harness, store: assay.Store) -> None:
+    told = kept.get("/about.json").json()
+    assert (told["names"], told["runs"]) == (len(store.names()), len(store.runs().runs))
+    assert told["limits"]["upload"] == kept.limits.upload
+    assert f"{kept.limits.upload:,} bytes each" in kept.get("/about").text
+    assert f"{kept.limits.upload:,} bytes each" in kept.get("/about.md").text
+    assert "\\begin{" in kept.get("/about.tex").text
 
 
 def test_json_is_what_the_contract_says(kept: Harness) -> None:

@@ -198,22 +198,6 @@ def test_two_hundred_requests_at_once_are_all_answered(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_memory_does_not_grow_with_requests(tmp_path: Path) -> None:
-    (tmp_path / "rows.csv").write_text(ROWS)
-    with serving(tmp_path) as server:
-        client = Client(server.url, TOKEN)
-        client.record(client.evaluate(tmp_path / "rows.csv"), name="mine")
-        sizes = []
-        for _ in range(4):
-            for _ in range(300):
-                server.ask("/", Authorization=f"Bearer {TOKEN}")
-                server.ask("/measures.json", Authorization=f"Bearer {TOKEN}")
-            client.evaluate(tmp_path / "rows.csv")
-            sizes.append(server.memory)
-        assert sizes[-1] - sizes[1] < 10_000_000
-
-
-@pytest.mark.slow
 def test_a_page_of_runs_is_quick(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text(ROWS)
     with serving(tmp_path) as server:

@@ -13,7 +13,14 @@ from assay.cli.errors import NO
 from assay.cli.judging import BASE_RATE, LABELS, NEGATIVE, POSITIVE, judging, one_of_them
 from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
-from assay.cli.reading import named, read_part, reading_of, reading_only, within_memory
+from assay.cli.reading import (
+    TEXT_OPTIONS,
+    named,
+    read_part,
+    reading_of,
+    reading_only,
+    within_memory,
+)
 from assay.cli.recipes import heard
 from assay.cli.recording import recording
 from assay.cli.reporting import TERMINAL, Reporting, reporting
@@ -63,7 +70,8 @@ _column = partial(click.option, cls=Option, section="Columns", metavar="COL")
 @_column("--text", help="The feature that holds texts to read.")
 @reading_only(
     *("family", "time"),
-    *("input_format", "encoding", "delimiter", "on_bad_row", "max_memory"),
+    *TEXT_OPTIONS,
+    *("on_bad_row", "max_memory"),
 )
 @POSITIVE
 @NEGATIVE

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,9 +18,10 @@ from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, judging, one_of_them
 from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
-from assay.cli.reading import files_or_none, named, reading_only, within_memory
+from assay.cli.reading import TEXT_OPTIONS, files_or_none, named, reading_only, within_memory
 from assay.cli.recording import must_keep_rows, recording, rows_of_models
 from assay.cli.reporting import TERMINAL, Reporting, reporting
+from assay.errors import AssayError
 
 if TYPE_CHECKING:
     from assay.decisions import Comparison
@@ -54,6 +56,9 @@ OF_ROWS = (
     *("thresholds", "at", "interval", "resamples", "mode", "flips"),
 )
 
+# Columns that name rows, in most files.
+_IDS = ("id", "row_id", "uid", "uuid", "flow_id", "event_id", "index")
+
 _column = partial(click.option, cls=Option, section="Columns")
 
 
@@ -76,7 +81,8 @@ _column = partial(click.option, cls=Option, section="Columns")
 @_column("--id", "id_column", metavar="COL", help="Names the rows: matches files, names flips.")
 @reading_only(
     *("label", "family", "count", "cluster"),
-    *("input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory"),
+    *TEXT_OPTIONS,
+    *("glob", "on_bad_row", "max_memory"),
 )
 @POSITIVE
 @NEGATIVE
@@ -224,7 +230,7 @@ def command(
     if flips is not None and compared is not None and compared.matched is not None:
         from assay.cli.flips import write_flips
 
-        written = write_flips(flips, comparison, compared.matched)
+        written = write_flips(flips, comparison, compared.matched.rows)
         reporting.say(f"wrote {written:,} rows that flipped to {flips}")
     draw(comparison.plot, figures, reporting)
     matched = None if compared is None else compared.matched
@@ -249,7 +255,10 @@ def _must_make_sense(
     if not files:
         raise click.UsageError("name a FILE, or --folds")
     if len(models) < 2:
-        raise click.UsageError("name two models or more, each with --model NAME=COL")
+        raise click.UsageError(
+            f"name two models or more, each with --model NAME=COL or --model NAME=FILE:COL"
+            f"{_suggested(files)}"
+        )
     names = [name for name, _ in models]
     if len(set(names)) < len(names):
         raise click.UsageError("--model gives two models the same name")
@@ -261,6 +270,37 @@ def _must_make_sense(
     given = [name for name, _ in thresholds]
     if len(set(given)) < len(given) or (None in given and len(given) > 1):
         raise click.UsageError("--threshold is one number, or one for each model")
+
+
+def _suggested(files: Sequence[str]) -> str:
+    """The command that may be meant, with the names of files and columns filled in."""
+    from assay.sources.files.preview import preview
+
+    try:
+        seen = [preview(file) for file in files if file != "-"]
+    except AssayError:
+        return ""
+    if len(seen) != len(files):
+        return ""
+    said = [
+        [column for column in each.numeric if column != each.roles.get("label")] for each in seen
+    ]
+    ids = [column for column in seen[0].columns if column.casefold() in _IDS]
+    if len(files) == 1:
+        columns = [column for column in said[0] if column not in ids]
+        named = [f"{column}={column}" for column in columns[:2]]
+    else:
+        columns = [each.roles.get("score", "COL") for each in seen]
+        files_of = ["", *(f"{file}:" for file in files[1:])]
+        stems = [PurePath(file).stem for file in files]
+        named = [f"{s}={f}{c}" for s, f, c in zip(stems, files_of, columns, strict=True)]
+    if len(named) < 2 or len(set(named)) < len(named):
+        return ""
+    shared = next((c for c in ids if all(c in each.columns for each in seen)), None)
+    words = ["assay", "compare", files[0], *(word for name in named for word in ("--model", name))]
+    words += ["--id", shared or "ID"] if len(files) > 1 else []
+    why = "" if shared or len(files) == 1 else ", where ID is the column that names a row"
+    return f". Perhaps: {shlex.join(words)}{why}"
 
 
 def _must_not_be_given(context: click.Context) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli import aside
 from assay.cli.command import Command, Option
-from assay.cli.errors import say
+from assay.cli.errors import OutputError, say
 from assay.cli.progress import Progress
 from assay.cli.reporting import QUIET, SEED, UNUSED_LEVEL
 from assay.cli.tables import Target, target, write_table, writing
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 # Scenario: the column of its label.
 SCENARIOS = {"arp": "label", "ddos": "label", "darknet": "category"}
+# No table, but a folder of logs.
+WEEK = "week"
 LEVELS = ("easy", "medium", "hard")
 EXAMPLES = (
     ("ARP packets of an office network, some of them forged", "assay data arp --out packets.csv"),
@@ -31,6 +34,7 @@ EXAMPLES = (
         "assay data darknet --difficulty hard",
     ),
     ("other draws of the same story", "assay data arp --seed 7 --rows 5000 --out other.jsonl.gz"),
+    ("a week of logs of Suricata and Zeek, with nine attacks", "assay data week --out office"),
 )
 
 _option = partial(click.option, cls=Option, section="Data")
@@ -57,22 +61,21 @@ def _difficulty(text: str) -> float | str:
     examples=EXAMPLES,
     short_help="Make a labelled table to try things on.",
 )
-@click.argument("scenario", type=click.Choice(tuple(SCENARIOS)), metavar="SCENARIO")
+@click.argument("scenario", type=click.Choice((*SCENARIOS, WEEK)), metavar="SCENARIO")
 @_option(
     "--rows",
     type=click.IntRange(min=1),
     default=20_000,
     show_default=True,
     metavar="N",
-    help="How many rows.",
+    help="How many rows; of week, lines in both logs together.",
 )
 @_option(
     "--difficulty",
     type=_difficulty,
-    default="medium",
-    show_default=True,
     metavar="LEVEL",
-    help="How well attacks hide: easy, medium, hard, or a number from 0 to 1.",
+    help="How well attacks hide: easy, medium, hard, or a number from 0 to 1; not of week.  "
+    "[default: medium]",
 )
 @writing("Report")
 @UNUSED_LEVEL
@@ -82,7 +85,7 @@ def command(
     *,
     scenario: str,
     rows: int,
-    difficulty: float | str,
+    difficulty: float | str | None,
     face: str | None,
     out: Path | None,
     seed: int,
@@ -93,7 +96,16 @@ def command(
     SCENARIO is arp (packets of an office network, in which somebody now and then poses as another),
     ddos (flows to servers, with rushes of people and with floods) or darknet (titles of listings in
     ten categories). Each has the columns time, host and family; the label is the last column.
+
+    The SCENARIO week is a folder, by default of that name: eve.json of Suricata, conn.log of Zeek,
+    the schedule attacks.csv of nine attacks, the flows as a table, and what can be counted in them.
     """
+    if scenario == WEEK:
+        for option, given in (("--difficulty", difficulty), ("--format", face)):
+            if given is not None:
+                raise click.UsageError(f"{option} is not for week, which is a folder of logs")
+        _write_week(out or Path(WEEK), rows, seed, quiet=quiet)
+        return
     to = target(out, face)
     to.check()
     from assay.learn import scenarios
@@ -102,10 +114,46 @@ def command(
     labels: Counter[str] = Counter()
     with Progress(quiet=quiet) as progress:
         progress.stage("making")
-        pieces = stream(rows, seed, difficulty)
+        pieces = stream(rows, seed, "medium" if difficulty is None else difficulty)
         write_table(_counted(pieces, SCENARIOS[scenario], labels, progress, rows), to)
     if to.path is not None and not quiet:
         say(_told(to, rows, labels))
+
+
+def _write_week(out: Path, rows: int, seed: int, *, quiet: bool) -> None:
+    """Write the folder of a week: all of its files, or none."""
+    from assay.learn.scenarios import write_week
+    from assay.learn.scenarios.week import FILES
+
+    check_folder(out, FILES)
+    with Progress(quiet=quiet) as progress:
+        progress.stage("making")
+        try:
+            with aside.folder(out) as folder:
+                week = write_week(folder, rows, seed, progress)
+        except OSError as error:
+            raise OutputError.of(out, error) from error
+    if not quiet:
+        say(
+            f"wrote {out}: {', '.join(FILES)}; {week.eve:,} lines in eve.json and {week.conn:,} "
+            f"in conn.log; {week.alerts:,} alerts, {week.detected} of {week.attacks} attacks "
+            f"detected"
+        )
+
+
+def check_folder(path: Path, files: Collection[str]) -> None:
+    """Refuse a place that can't become the folder, and one that holds other files."""
+    if str(path).startswith("-"):
+        raise click.UsageError(f"{str(path)!r} is no name of a folder; name one with --out")
+    if path.exists() and not path.is_dir():
+        raise OutputError(f"{path} is no folder; --out needs the name of one")
+    if not path.absolute().parent.is_dir():
+        raise OutputError(f"{path} could not be made: there is no folder {path.parent}")
+    others = [one.name for one in path.iterdir() if one.name not in files] if path.exists() else []
+    if others:
+        raise OutputError(
+            f"{path} holds other files, such as {others[0]}; name another folder with --out"
+        )
 
 
 def _counted(

@@ -82,6 +82,7 @@ EXAMPLES = (
     short_help="Try everything on made-up data.",
 )
 @click.option(
+    "-o",
     "--out",
     cls=Option,
     section="Report",

@@ -38,7 +38,7 @@ NO_MEMORY = (
 _OPTIONS = {
     **{name: name for name in ("positive", "negative", "labels", "threshold", "volume", "level")},
     **{name: name for name in ("unknown", "label", "score", "decision", "probabilities")},
-    **{name: name for name in ("id", "glob", "matrix", "delimiter", "store")},
+    **{name: name for name in ("id", "matrix", "delimiter", "decimal", "sheet", "store")},
     "base_rate": "base-rate",
     "cost_fp": "cost-fp",
     "cost_fn": "cost-fn",
@@ -59,14 +59,41 @@ _OPTIONS = {
     "new": "score",
     "old": "baseline",
     "old_threshold": "baseline-threshold",
+    "max_false_incidents": "max-false-incidents",
+    "max_delay": "max-delay",
+    "confidence": "confidence",
+    "old_score": "baseline-score",
+    "old_decision": "baseline-decision",
+    "features": "feature",
+    "feature": "feature",
+    "reference": "reference",
+    "state": "state",
+    "recount": "recount",
+    "every": "every",
+    "mature": "mature",
+    "seed": "seed",
     "port": "port",
+    **{name: name for name in ("strata", "weight", "cluster", "alerts")},
+    "year": "year",
     "token_file": "token-file",
     "public_url": "public-url",
     "keep_rows": "keep-rows",
 }
 _ARGUMENT = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_OPTIONS)})=(?=(['\"\w+-]|\.\d)?)")
+# Arguments that are options without a value.
+_FLAGS = {
+    "header=False": "--no-header",
+    "header=": "--no-header",
+    "glob=True": "--glob",
+    "glob=": "--glob",
+}
+_FLAG = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_FLAGS)})")
 # Arguments whose values are written without quotes.
-_WORDS = ("mode", "on_bad_row", "encoding", "max_memory", "input_format", "unlabelled")
+_WORDS = (
+    *("mode", "on_bad_row", "encoding", "max_memory", "input_format", "unlabelled"),
+    "allocation",
+    "timezone",
+)
 _WORD = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_WORDS)})=(?:'([^']*)'|\"([^\"]*)\")?")
 # The same where a column is spoken of.
 _COLUMNS = {
@@ -158,7 +185,7 @@ def as_options(message: str) -> str:
         value = found[2] or found[3]
         return f"--{found[1].replace('_', '-')}{f' {value}' if value else ''}"
 
-    said = _ARGUMENT.sub(option, _WORD.sub(word, message))
+    said = _ARGUMENT.sub(option, _WORD.sub(word, _FLAG.sub(lambda m: _FLAGS[m[1]], message)))
     return _COLUMN.sub(lambda found: _COLUMNS[found[1]], said)
 
 

@@ -55,6 +55,8 @@ INTERVALS = (
     *RESAMPLING,
     "delong",
     "newcombe",
+    "fay-feuer",
+    "tiwari",
 )
 EXAMPLES = (
     ("columns by their well-known names", "assay evaluate predictions.csv"),
@@ -190,8 +192,8 @@ def command(
 ) -> None:
     """Judge a detector by a file of what it said and what was true.
 
-    FILE is CSV, TSV, JSON lines, Parquet, Arrow, .npz or .npy, text also as .gz or .zst; a folder
-    of them; - for standard input; or a query on a database, which counts the rows:
+    FILE is CSV, TSV, JSON, Parquet, Arrow, .npz, .npy or .xlsx, text also packed; a folder of them;
+    - for standard input; or a query on a database, which counts the rows:
     sqlite:FILE?QUERY, duckdb:FILE?QUERY, postgresql://HOST/DATABASE?QUERY, spark:TABLE or
     spark:QUERY. Several files are read as one. Where only counts are known, --cells or --matrix
     stands in place of FILE.

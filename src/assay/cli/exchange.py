@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +65,7 @@ _SINGLE = ("junit", "card")
     help="Where MLflow keeps its runs.  [default: MLFLOW_TRACKING_URI]",
 )
 @click.option(
+    "-o",
     "--out",
     cls=Option,
     section="Export",
@@ -149,7 +149,7 @@ def _pieces(export: Export, target: str, uri: str | None) -> Iterator[str]:
 
     for run in export.runs:
         export.written += 1
-        yield draw(drawn_again(json.loads(run.document), name=run.name), target)
+        yield draw(drawn_again(run), target)
 
 
 @click.command(

@@ -17,7 +17,7 @@ from assay.cli.reporting import check_place
 
 if TYPE_CHECKING:
     from assay.decisions import Comparison
-    from assay.sources.files import Matched
+    from assay.decisions.compare.flips import Array
 
 SUFFIXES = (".csv", ".jsonl", ".parquet")
 
@@ -33,36 +33,42 @@ def check_flips(path: Path | None) -> None:
     check_place(path)
 
 
-def write_flips(path: Path, comparison: Comparison, matched: Matched) -> int:
-    """Write the rows on which any two models decide differently; says how many."""
-    records = list(_records(comparison, matched))
+def write_flips(path: Path, comparison: Comparison, rows: Array | None = None) -> int:
+    """Write the rows on which any two models decide differently; says how many.
+
+    ``rows`` are their numbers where they came from; else they are counted from 1.
+    """
+    records = list(_records(comparison, rows))
     try:
-        aside.write(path, _content(path.suffix.lower(), records, _heads(matched)))
+        aside.write(path, _content(path.suffix.lower(), records, _heads(comparison)))
     except OSError as error:
         raise OutputError.of(path, error) from error
     return len(records)
 
 
-def _heads(matched: Matched) -> tuple[str, ...]:
+def _heads(comparison: Comparison) -> tuple[str, ...]:
+    decided = comparison.decided
+    if decided is None:
+        return ()
     return (
         *("a", "b", "row"),
-        *(("id",) if matched.ids is not None else ()),
+        *(("id",) if decided.ids is not None else ()),
         "label",
-        *(("family",) if matched.family is not None else ()),
+        *(("family",) if decided.rows.families is not None else ()),
         *("decision_a", "decision_b"),
-        *(("score_a", "score_b") if matched.scores else ()),
+        *(("score_a", "score_b") if decided.rows.first.score is not None else ()),
         "flip",
     )
 
 
-def _records(comparison: Comparison, matched: Matched) -> Iterator[dict[str, Any]]:
-    heads = _heads(matched)
+def _records(comparison: Comparison, rows: Array | None) -> Iterator[dict[str, Any]]:
+    heads = _heads(comparison)
     for a, b in itertools.combinations(comparison.models, 2):
         for found in comparison.flipped(a, b):
             record = {
                 "a": a,
                 "b": b,
-                "row": int(matched.rows[found.row]),
+                "row": found.row + 1 if rows is None else int(rows[found.row]),
                 "id": found.id,
                 "label": found.label,
                 "family": found.family,

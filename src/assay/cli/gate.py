@@ -17,7 +17,7 @@ from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, judging, one_of_them
 from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
-from assay.cli.reading import named, reading_only, within_memory
+from assay.cli.reading import TEXT_OPTIONS, named, reading_only, within_memory
 from assay.cli.recording import Recording, must_keep_rows, recording, rows_of_models
 from assay.cli.reporting import Reporting, check_place, reporting, write
 from assay.errors import InputError
@@ -98,7 +98,8 @@ _rule = partial(click.option, cls=Option, section="Rules")
 )
 @reading_only(
     *("label", "family", "count", "cluster"),
-    *("input_format", "encoding", "delimiter", "on_bad_row", "max_memory"),
+    *TEXT_OPTIONS,
+    *("on_bad_row", "max_memory"),
 )
 @POSITIVE
 @NEGATIVE

@@ -15,10 +15,10 @@ from assay.cli.command import Command, Option
 from assay.cli.errors import say
 from assay.cli.progress import Progress
 from assay.cli.provenance import must_not_replace
-from assay.cli.reading import named, reading_only, within_memory
+from assay.cli.reading import TEXT_OPTIONS, named, reading_only, within_memory
 from assay.cli.recipes import must_be_installed
 from assay.cli.reporting import QUIET, UNUSED_LEVEL, UNUSED_SEED
-from assay.cli.tables import CSV, TSV, target, write_table, writing
+from assay.cli.tables import CSV, TSV, harmless, target, write_table, writing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,9 +39,6 @@ EXAMPLES = (
     ),
 )
 _LISTED = 5
-# What looks like a formula, and what does so but is a number, in the words of polars.
-_ODD = r"^(['\t\r\n\x00]|[\s\x00\x{FEFF}\x{200B}\x{2060}]*[-=+@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
-_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 _writing = partial(click.option, cls=Option, section="Predictions")
 
@@ -66,7 +63,7 @@ def _trusted(text: str) -> str:
 )
 @click.argument("model", type=values.InputPath())
 @click.argument("files", nargs=-1, required=True, metavar="DATA...")
-@reading_only("input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory")
+@reading_only(*TEXT_OPTIONS, "glob", "on_bad_row", "max_memory")
 @_writing(
     "--id",
     "id_",
@@ -139,7 +136,7 @@ def command(
             predictions = predict(loaded, files, wanted, request=request, progress=progress)
             decided: Counter[str] = Counter(dict.fromkeys(predictions.labels, 0))
             frames = _counted(predictions, decided)
-            write_table(map(_harmless, frames) if to.format in (CSV, TSV) else frames, to)
+            write_table(map(harmless, frames) if to.format in (CSV, TSV) else frames, to)
     for line in _said(predictions, decided, to.path):
         tell(line)
 
@@ -150,22 +147,6 @@ def _counted(predictions: Predictions, decided: Counter[str]) -> Iterator[pl.Dat
         for label, count in frame["decision"].value_counts().iter_rows():
             decided[label] += count
         yield frame
-
-
-def _harmless(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame without text that a spreadsheet takes for a formula; numbers stay as they are."""
-    import polars as pl
-
-    from assay.report.spreadsheet import neutralised
-
-    texts = [_neutralised(frame[column]) for column in frame.select(pl.col(pl.String)).columns]
-    return frame.with_columns(texts).rename({name: neutralised(name) for name in frame.columns})
-
-
-def _neutralised(texts: pl.Series) -> pl.Series:
-    """As :func:`assay.report.spreadsheet.neutralised`, but for all texts at once."""
-    odd = texts.str.contains(_ODD) & ~texts.str.contains(_NUMBER)
-    return ("'" + texts).zip_with(odd, texts).alias(texts.name) if odd.any() else texts
 
 
 def _said(predictions: Predictions, decided: Counter[str], out: Path | None) -> Iterator[str]:

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 Function: TypeAlias = Callable[..., Any]
 Decorator: TypeAlias = Callable[[Function], Function]
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "npz", "npy")
+# The options that say how a file is written.
+TEXT_OPTIONS = ("input_format", "encoding", "delimiter", "decimal", "header", "sheet")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "npz", "npy", "xlsx")
 
 _column = partial(click.option, cls=Option, section="Columns", metavar="COL")
 _file = partial(click.option, cls=Option, section="Files and rows")
@@ -71,6 +73,9 @@ _OPTIONS: dict[str, Decorator] = {
     "time": _column("--time", help="When it happened: judged over time."),
     "count": _column("--count", help="How many equal rows a row stands for (a whole number)."),
     "weight": _column("--weight", help="Sampling weight of a row."),
+    "strata": _column(
+        "--strata", help="What rows were drawn by, as assay sample does; with --weight."
+    ),
     "cluster": _column("--cluster", help="Rows of one host or campaign are not independent."),
     "input_format": _file(
         "--input-format",
@@ -89,6 +94,22 @@ _OPTIONS: dict[str, Decorator] = {
         metavar="C",
         help="Of text files, where it is not a comma or tab.",
     ),
+    "decimal": _file(
+        "--decimal",
+        type=click.Choice((".", ",")),
+        default=".",
+        show_default=True,
+        help="The sign before the fractions of numbers in delimited text.",
+    ),
+    "header": _file(
+        "--no-header",
+        "header",
+        is_flag=True,
+        flag_value=False,
+        default=True,
+        help="The first line is a row already: the columns are column_1, column_2, ...",
+    ),
+    "sheet": _file("--sheet", metavar="NAME", help="Which sheet of a workbook is meant."),
     "glob": _file("--glob", is_flag=True, help="Read FILE as a pattern such as 'day-*.csv'."),
     "on_bad_row": _file(
         "--on-bad-row",
@@ -210,6 +231,9 @@ def reading_of(
         "input_format": request.input_format,
         "encoding": request.encoding,
         "delimiter": request.delimiter,
+        "decimal": request.decimal,
+        "header": request.header,
+        "sheet": request.sheet,
         "on_bad_row": request.on_bad_row,
         "glob": request.glob,
         "max_memory": request.max_memory,

@@ -103,13 +103,14 @@ class Reporting:
             say(text)
 
 
-_FACE = _option(
+FACE = _option(
     "--format",
     "face",
     type=click.Choice(FORMATS),
     help="How it is written.  [default: by the suffix of --out, else terminal]",
 )
 OUT = _option(
+    "-o",
     "--out",
     type=FilePath(),
     help="Write to this file, whole or not at all, instead of standard output.",
@@ -177,7 +178,7 @@ def _with_reporting(command: Function, seed_option: Decorator, level_option: Dec
         return command(reporting=found, **others)
 
     found: Function = with_reporting
-    for option in (QUIET, seed_option, level_option, OUT, _FACE):
+    for option in (QUIET, seed_option, level_option, OUT, FACE):
         found = option(found)
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
     from assay.store import Store
 
 GATES = ("pass", "fail", "undecided")
+# The kinds of runs that have rules.
+WITH_RULES = ("gate", "monitor")
 
 EXAMPLES = (
     ("everything that was kept, newest first", "assay runs"),
@@ -73,7 +74,7 @@ def command() -> None:
     name="list",
     examples=(
         ("the last 50", "assay runs list"),
-        ("gates of one name", "assay runs list --name flows --kind gate"),
+        ("gates of one name, and why they failed", "assay runs list --name flows --rules"),
         (
             "words in names, headlines and notes, as JSON",
             "assay runs list --search 'flows 96%' --format json",
@@ -87,6 +88,7 @@ def command() -> None:
 @_filter("--tag", metavar="TAG", help="With this tag.")
 @_filter("--search", metavar="WORDS", help="With these words in name, headline, note or id.")
 @_filter("--before", metavar="RUN", help="Older than this run.")
+@_filter("--rules", is_flag=True, help="Gates with their rules, and which of them do not hold.")
 @_filter(
     "--limit",
     type=click.IntRange(1, 10000),
@@ -108,20 +110,24 @@ def list_runs(
     tag: str | None,
     search: str | None,
     before: str | None,
+    rules: bool,
     limit: int,
     store: str | None,
     reporting: Reporting,
 ) -> None:
     """List runs, newest first, with what each came to."""
+    if rules and kind not in (None, *WITH_RULES):
+        raise click.UsageError(f"--rules: runs of the kind {kind} have none")
+    kind = kind or ("gate" if rules else None)
     reporting.check()
     making = Making(context, (), None, reporting)
     with opened_store(store, read_only=True) as kept:
-        from assay.store.reports import runs_report
+        from assay.store.reports import rules_of, runs_report
 
         page = kept.runs(
             name=name, kind=kind, gate=gate, tag=tag, search=search, before=before, limit=limit
         )
-        report = runs_report(page)
+        report = runs_report(page, rules=[rules_of(run) for run in page.runs] if rules else None)
     reporting.deliver(report.made_by(making.provenance(store=page.place)))
 
 
@@ -161,7 +167,7 @@ def show(
 
         found = kept.find(run, name=name)
         if reporting.face != "json":
-            reporting.deliver(drawn_again(json.loads(found.document), name=found.name))
+            reporting.deliver(drawn_again(found))
             return
         text = found.document
     if out is None:
@@ -242,6 +248,10 @@ def trend(
             "models of runs that hold several",
             "assay runs compare 3f9a12:forest 77b0c1:forest --margin 0.005",
         ),
+        (
+            "the rows that the two decide differently",
+            "assay runs compare last~1 last --name flows --flips flips.csv",
+        ),
     ),
     short_help="Tell whether one run is really better than another.",
 )
@@ -258,6 +268,14 @@ def trend(
     metavar="SHARE",
     help="Differences up to this are the same.",
 )
+@click.option(
+    "--flips",
+    cls=Option,
+    section="Judging",
+    type=values.FilePath(),
+    metavar="FILE",
+    help="Write the rows that flipped, as .csv, .jsonl or .parquet.",
+)
 @STORE
 @reporting
 @click.pass_context
@@ -269,6 +287,7 @@ def compare(
     new: str,
     name: str | None,
     margin: float,
+    flips: Path | None,
     store: str | None,
     reporting: Reporting,
 ) -> None:
@@ -276,6 +295,9 @@ def compare(
 
     Which of the two it is stands in the report.
     """
+    from assay.cli.flips import check_flips, write_flips
+
+    check_flips(flips)
     reporting.check()
     making = Making(context, (), None, reporting)
     with opened_store(store, read_only=True) as kept:
@@ -290,14 +312,18 @@ def compare(
         made = making.provenance(store=kept.place, runs=runs)
         if isinstance(found, Unpaired):
             _must_not_be_given(context, found.why)
-            reporting.deliver(unpaired_report(found).made_by(made))
+            document: Any = unpaired_report(found).made_by(made)
         else:
-            reporting.deliver(document_of(found, made))
+            document = document_of(found, made)
+    if flips is not None and not isinstance(found, Unpaired):
+        written = write_flips(flips, found)
+        reporting.say(f"wrote {written:,} rows that flipped to {flips}")
+    reporting.deliver(document)
 
 
 def _must_not_be_given(context: click.Context, why: str) -> None:
     """Refuse options of a paired comparison where there is none."""
-    for name in ("level", "seed", "margin"):
+    for name in ("level", "seed", "margin", "flips"):
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name} needs the rows of both runs, and {why}")
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import io
 import itertools
+import lzma
 import os
 import stat
 import sys
@@ -30,6 +32,9 @@ CSV, TSV, JSONL, PARQUET, ARROW = "csv", "tsv", "jsonl", "parquet", "arrow"
 FORMATS = (CSV, TSV, JSONL, PARQUET, ARROW)
 TEXTS = (CSV, TSV, JSONL)
 _TIME = "%Y-%m-%dT%H:%M:%S%.6f"
+# What looks like a formula, and what does so but is a number, in the words of polars.
+_ODD = r"^(['\t\r\n\x00]|[\s\x00\x{FEFF}\x{200B}\x{2060}]*[-=+@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
 def writing(section: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -43,6 +48,7 @@ def writing(section: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         help="How it is written.  [default: by the suffix of --out, else csv]",
     )
     out = click.option(
+        "-o",
         "--out",
         cls=Option,
         section=section,
@@ -88,6 +94,22 @@ def target(out: Path | None, face: str | None) -> Target:
     if packing and found not in TEXTS:
         raise click.UsageError(f"{found} is packed by itself; leave out {packing}")
     return Target(out, found, packing)
+
+
+def harmless(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame without text that a spreadsheet takes for a formula; numbers stay as they are."""
+    import polars as pl
+
+    from assay.report.spreadsheet import neutralised
+
+    texts = [_neutralised(frame[column]) for column in frame.select(pl.col(pl.String)).columns]
+    return frame.with_columns(texts).rename({name: neutralised(name) for name in frame.columns})
+
+
+def _neutralised(texts: pl.Series) -> pl.Series:
+    """As :func:`assay.report.spreadsheet.neutralised`, but for all texts at once."""
+    odd = texts.str.contains(_ODD) & ~texts.str.contains(_NUMBER)
+    return ("'" + texts).zip_with(odd, texts).alias(texts.name) if odd.any() else texts
 
 
 def write_table(pieces: Iterator[pl.DataFrame], to: Target) -> None:
@@ -177,6 +199,10 @@ def _packer(packing: str) -> tuple[Callable[[bytes], bytes], Callable[[], bytes]
         packer = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)  # with the head of a gzip file
     elif packing == ".zst":
         packer = _zstd().ZstdCompressor()
+    elif packing == ".bz2":
+        packer = bz2.BZ2Compressor()
+    elif packing == ".xz":
+        packer = lzma.LZMACompressor()
     else:
         return bytes, bytes
     return packer.compress, packer.flush

@@ -30,7 +30,7 @@ from assay.cli.judging import (
 )
 from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
-from assay.cli.reading import files, named, reading_only, within_memory
+from assay.cli.reading import TEXT_OPTIONS, files, named, reading_only, within_memory
 from assay.cli.recording import ID, kept_rows, must_keep_rows, recording
 from assay.cli.reporting import TERMINAL, Reporting, reporting
 
@@ -112,7 +112,7 @@ EXAMPLES = (
 )
 @reading_only(
     *("label", "score", "probabilities", "probability_pattern", "family", "count", "weight"),
-    *("cluster", "input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory"),
+    *("cluster", *TEXT_OPTIONS, "glob", "on_bad_row", "max_memory"),
 )
 @POSITIVE
 @NEGATIVE

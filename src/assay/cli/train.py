@@ -18,7 +18,14 @@ from assay.cli.figures import FIGURES, check_figures, draw
 from assay.cli.judging import BASE_RATES, LABELS, NEGATIVE, POSITIVE, VOLUME, one_of_them
 from assay.cli.progress import Progress
 from assay.cli.provenance import Making
-from assay.cli.reading import named, read_part, reading_of, reading_only, within_memory
+from assay.cli.reading import (
+    TEXT_OPTIONS,
+    named,
+    read_part,
+    reading_of,
+    reading_only,
+    within_memory,
+)
 from assay.cli.recipes import WithRecipes, heard, list_recipes, must_be_installed, setting
 from assay.cli.recording import Recording, recording, rows_of_training
 from assay.cli.reporting import LEVEL, QUIET, SEED, TERMINAL, Reporting
@@ -84,7 +91,8 @@ _report = partial(click.option, cls=Option, section="Report")
 @_column("--id", "id_", help="Names a row in the predictions, in place of its number; no feature.")
 @reading_only(
     *("family", "time"),
-    *("input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory"),
+    *TEXT_OPTIONS,
+    *("glob", "on_bad_row", "max_memory"),
 )
 @_training(
     "--validation",
@@ -130,6 +138,7 @@ _report = partial(click.option, cls=Option, section="Report")
     help="How the report on standard output is written.",
 )
 @_report(
+    "-o",
     "--out",
     type=values.FilePath(),
     metavar="DIR",

@@ -178,3 +178,48 @@ def encoding(text: str) -> str:
         raise click.BadParameter(
             f"{text!r} is no known encoding; try utf-8, cp1252 or utf-16"
         ) from None
+
+
+def duration(text: str) -> float:
+    """A length of time in seconds, written 60s, 10m, 1h30m or -30s.
+
+    >>> duration("10m"), duration("-1.5s"), duration("1h30m")
+    (600.0, -1.5, 5400.0)
+    """
+    from assay.decisions.incidents.detecting import duration as microseconds
+
+    try:
+        return microseconds(text, "it") / 1e6
+    except InputError:
+        raise click.BadParameter(
+            f"{text!r} is no length of time; write 60s, 10m or 1h30m"
+        ) from None
+
+
+def per_day(text: str) -> float:
+    """A number a day, written 5/day, 0.5/day, 20/week or 5.
+
+    >>> per_day("5/day"), per_day("14/week"), per_day("2")
+    (5.0, 2.0, 2.0)
+    """
+    amount, _, unit = text.partition("/")
+    days = {"": 1, "day": 1, "d": 1, "week": 7, "hour": 1 / 24}.get(unit.strip().lower())
+    try:
+        found = float(amount)
+    except ValueError:
+        found = math.nan
+    if days is None or not (math.isfinite(found) and found >= 0):
+        raise click.BadParameter(f"{text!r} is no number a day; write 5/day, 0.5/day or 20/week")
+    return found / days
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Names of columns with commas between them.
+
+    >>> names("src_ip, dst_ip")
+    ('src_ip', 'dst_ip')
+    """
+    found = tuple(part.strip() for part in text.split(","))
+    if not all(found) or len(set(found)) < len(found):
+        raise click.BadParameter(f"{text!r} is no list of columns, such as src_ip,dst_ip")
+    return found

@@ -12,6 +12,7 @@ from assay.decisions.compare import compare, compare_folds
 from assay.decisions.compare.comparison import Comparison, Difference, Verdict
 from assay.decisions.compare.flips import Flip, FlippedRow
 from assay.decisions.gate import Gate, Outcome, Rule, gate, parse_rule, read_rules
+from assay.decisions.monitor import Monitor, monitor, monitor_files
 from assay.decisions.plan import Plan, plan
 from assay.decisions.threshold import Choice, Point, choose_threshold, choose_threshold_files
 
@@ -25,6 +26,7 @@ __all__ = [
     "Flip",
     "FlippedRow",
     "Gate",
+    "Monitor",
     "Outcome",
     "Plan",
     "Point",
@@ -37,6 +39,8 @@ __all__ = [
     "compare",
     "compare_folds",
     "gate",
+    "monitor",
+    "monitor_files",
     "parse_rule",
     "plan",
     "read_claims",

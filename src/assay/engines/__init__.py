@@ -1,6 +1,6 @@
 """Who counts: this machine's threads."""
 
-from assay.engines.ask import Ask, Columns
+from assay.engines.ask import Ask, Columns, Grouping
 from assay.engines.local import count_coded
 from assay.engines.parts import Accumulator, Parts
 from assay.engines.resolving import resolve
@@ -10,6 +10,7 @@ __all__ = [
     "Accumulator",
     "Ask",
     "Columns",
+    "Grouping",
     "Parts",
     "confusion_at",
     "count_coded",

@@ -57,7 +57,7 @@ def _counted(
     ask = Ask(threshold=threshold, on_bad_row=on_bad_row or "stop")
     sides = {"positive": positive, "negative": negative, "labels": labels, "unknown": unknown}
     given = [name for name, column in columns.items() if column is not None]
-    if devices.library_of(y_true) and unknown is None and given == ["y_score"]:
+    if given == ["y_score"] and unknown is None and devices.together(y_true, columns["y_score"]):
         return tensors.count(y_true, columns["y_score"], ask), sides
     refused = Tally()
     if skip:

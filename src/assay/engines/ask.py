@@ -15,7 +15,9 @@ class Columns:
 
     ``probabilities`` maps a label, as text, to the column of its probability. ``family`` is the
     slice that tells the kind of attack. ``rows`` tells how many equal rows each row stands for,
-    where they were grouped before: all of them are refused together, or counted.
+    where they were grouped before: all of them are refused together, or counted. ``incident`` names
+    the incident that a row is of, ``rule`` what raised an alert, and false alarms of one ``key``
+    that follow each other are one false incident.
     """
 
     label: str
@@ -29,14 +31,39 @@ class Columns:
     family: str | None = None
     time: str | None = None
     rows: str | None = None
+    incident: str | None = None
+    rule: str | None = None
+    key: tuple[str, ...] = ()
+
+    @classmethod
+    def of_incidents(cls, incident: str, time: str, **others: Any) -> Columns:
+        """The columns of rows that are of incidents; those are their labels."""
+        return cls(incident, incident=incident, time=time, **others)
 
     @property
     def names(self) -> list[str]:
         """Every column that is read, once."""
         single = [self.label, self.score, self.decision, *self.probabilities.values()]
         single += [self.count, self.weight, self.cluster, *self.slices, self.family, self.time]
-        single.append(self.rows)
+        single += [self.rows, self.incident, self.rule, *self.key]
         return list(dict.fromkeys(name for name in single if name is not None))
+
+    @property
+    def rank(self) -> bool:
+        """Whether rows are ranked, by a score or by probabilities."""
+        return self.score is not None or bool(self.probabilities)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How alerts are grouped into incidents.
+
+    False alarms that follow each other within ``gap`` microseconds are one false incident.
+    ``timezone`` is that of times which name none; without it they are refused.
+    """
+
+    gap: int = 600_000_000
+    timezone: str | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +75,7 @@ class Ask:
     that can't be used stops the count, or is left out and counted by its reason. ``losses`` are
     those of cuts, which the scores that are kept do not tell. ``positive`` or ``negative`` matters
     here only where labels have a probability each: those of the positive ones are added up to one
-    score, row by row.
+    score, row by row. ``incidents`` asks for incidents instead of rows, which is another tally.
     """
 
     scores: Keeping | None = Exact()  # noqa: RUF009 - frozen
@@ -57,3 +84,4 @@ class Ask:
     losses: bool = True
     positive: Any = None
     negative: Any = None
+    incidents: Grouping | None = None

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from assay.engines import frames, libraries, partitions
-from assay.engines.ask import Ask, Columns
-from assay.engines.parts import Parts
-from assay.sources.coded import Coded
+from assay.engines import frames, incidents, libraries, partitions
+from assay.engines.ask import Ask, Columns, Grouping
+from assay.errors import InputError
 from assay.sources.files.memory import Budget
-from assay.tally import Tally
+from assay.tally import IncidentTally, Tally
 from assay.tally.keeping import Cuts, keeping_of_mode
 
 
@@ -27,12 +27,40 @@ def count(rows: Any, columns: Columns, ask: Ask | None = None) -> Tally:
     Tally(rows=3, labels=('attack', 'normal'))
     """
     ask = ask or Ask()
+    if ask.incidents is not None:
+        raise InputError("incidents are another tally; ask for them with count_incidents")
     elsewhere = _elsewhere(rows, columns)
     if elsewhere is not None:
         return elsewhere(rows, columns, ask)
-    if isinstance(ask.scores, Cuts) and columns.score is not None:
-        return _in_parts(rows, columns, ask, Cuts.name, None)[0]
+    if isinstance(ask.scores, Cuts) and columns.rank:
+        return _here(rows, columns, ask, Cuts.name, None)[0]
     return frames.count(libraries.pieces_of(rows, columns), columns, ask)
+
+
+def count_incidents(rows: Any, columns: Columns, ask: Ask | None = None) -> IncidentTally:
+    """Count the incidents that the rows of a frame name, by the engine that is where they are.
+
+    DuckDB and Spark group rows themselves, Dask and Ray count their partitions on their workers.
+
+    >>> rows = {"of": ["a", ""], "at": ["2026-11-16T10:00:00Z"] * 2, "said": ["alert", "normal"]}
+    >>> tally = count_incidents(rows, Columns.of_incidents("of", "at", decision="said"))
+    >>> tally.alerts, tally.false_alarms
+    (1, 0)
+    """
+    ask = ask if ask is not None and ask.incidents is not None else _grouped(ask)
+    kind = libraries.kind_of(rows)
+    if kind in (libraries.DUCKDB, libraries.SPARK):
+        libraries.must_have_columns(rows.columns, columns, "the frame")
+        return incidents.count_groups(rows, None, columns, ask)
+    workers = {libraries.DASK: partitions.count_dask, libraries.RAY: partitions.count_ray}
+    if kind in workers:
+        tally: IncidentTally = workers[kind](rows, columns, ask)
+        return tally
+    return incidents.count_pieces(libraries.pieces_of(rows, columns), columns, ask)
+
+
+def _grouped(ask: Ask | None) -> Ask:
+    return replace(ask or Ask(), incidents=Grouping())
 
 
 def count_by_mode(
@@ -52,7 +80,7 @@ def count_by_mode(
         return sql.count_by_mode(rows, None, columns, ask, mode, limit)
     if elsewhere is not None:
         return elsewhere(rows, columns, replace(ask, scores=kept)), ()
-    return _in_parts(rows, columns, ask, mode, limit)
+    return _here(rows, columns, ask, mode, limit)
 
 
 def _elsewhere(rows: Any, columns: Columns) -> Callable[[Any, Columns, Ask], Tally] | None:
@@ -75,17 +103,10 @@ def _by_sql(rows: Any, columns: Columns, ask: Ask) -> Tally:
     return sql.count(rows, None, columns, ask)
 
 
-def _in_parts(
+def _here(
     rows: Any, columns: Columns, ask: Ask, mode: str, limit: int | None
 ) -> tuple[Tally, tuple[str, ...]]:
-    """Count rows on this machine, twice where the mode asks for that."""
-    refused = Tally()
-
-    def coded() -> Iterator[Coded]:
-        nonlocal refused
-        reader = frames.FrameReader(columns, ask)
-        yield from reader.pieces(libraries.pieces_of(rows, columns))
-        refused = reader.refused()
-
-    tally, notes = Parts(coded, libraries.comes_again(rows), limit).count(ask, mode)
-    return tally + refused, notes
+    """Count rows on this machine."""
+    again = libraries.comes_again(rows)
+    pieces = partial(libraries.pieces_of, rows, columns)
+    return frames.count_by_mode(pieces, columns, ask, mode, again=again, limit=limit)

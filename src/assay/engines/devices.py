@@ -198,6 +198,16 @@ def library_of(values: Any) -> str | None:
     return library if library in ("torch", "cupy") else None
 
 
+def together(these: Any, those: Any) -> bool:
+    """Whether both are arrays of one library on a device.
+
+    >>> together(np.zeros(3), np.zeros(3))
+    False
+    """
+    library = library_of(these)
+    return library is not None and library == library_of(those)
+
+
 def device_of(values: Any) -> Device:
     """How to count where values are."""
     library = library_of(values)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.ask import Ask, Columns
-from assay.engines.local import Cutting
-from assay.engines.parts import Accumulator
+from assay.engines.parts import Accumulator, Parts
 from assay.sources.arrays import coded_columns
 from assay.sources.coded import Coded
 from assay.sources.files.collect import Collector
@@ -19,6 +18,8 @@ from assay.sources.probabilities import sided
 from assay.sources.validation import Roles
 from assay.tally import Tally
 from assay.tally.by_name import Refusals
+from assay.tally.counters import Cutting
+from assay.tally.keeping import Cuts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,7 +32,8 @@ def count(
 ) -> Tally:
     """Count the rows of a polars frame, or of several that come one after the other.
 
-    ``cutting`` tells where to cut, where these rows are but a part of all.
+    ``cutting`` tells where to cut, where these rows are but a part of all. Where it has to be found
+    first, cuts take two passes, and frames that come once are refused.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"y": ["attack", "normal"], "p": [0.9, 0.2]})
@@ -42,11 +44,40 @@ def count(
 
     ask = ask or Ask()
     frames = [rows] if isinstance(rows, pl.DataFrame) else rows
+    if isinstance(ask.scores, Cuts) and columns.rank and cutting is None:
+        again = iter(frames) is not frames
+        return count_by_mode(lambda: frames, columns, ask, Cuts.name, again=again)[0]
     reader = FrameReader(columns, ask)
     counting = Accumulator(ask, cutting)
     for piece in reader.pieces(frames):
         counting.add(piece)
     return counting.done() + reader.refused()
+
+
+def count_by_mode(
+    frames: Callable[[], Iterable[pl.DataFrame]],
+    columns: Columns,
+    ask: Ask,
+    mode: str,
+    *,
+    again: bool,
+    limit: int | None = None,
+) -> tuple[Tally, tuple[str, ...]]:
+    """Count frames with scores kept as a mode says, in two passes where that takes them.
+
+    ``again`` tells whether the frames can be had a second time, ``limit`` how many bytes counting
+    may take. Besides the tally comes what is to be said of how scores are kept.
+    """
+    refused = Tally()
+
+    def coded() -> Iterator[Coded]:
+        nonlocal refused
+        reader = FrameReader(columns, ask)
+        yield from reader.pieces(frames())
+        refused = reader.refused()
+
+    tally, notes = Parts(coded, again, limit).count(ask, mode)
+    return tally + refused, notes
 
 
 class FrameReader:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -28,7 +28,7 @@ from assay.tally.by_name import (
     Names,
     Said,
 )
-from assay.tally.counters import count_cuts
+from assay.tally.counters import Cutting, count_cuts
 from assay.tally.crosstab import BELOW, FLAGGED
 from assay.tally.keeping import Cuts, Exact, Grid
 from assay.tally.record import MOST_PROBABILITIES, kept_rows
@@ -40,14 +40,6 @@ MODEL = "model"
 _REACHED = (BELOW, FLAGGED)
 # So many labels are counted one by one.
 _FEW_LABELS = 8
-
-
-@dataclass(frozen=True, eq=False)
-class Cutting:
-    """The label that is counted into gaps, and the scores of all others, ascending."""
-
-    frequent: str
-    cuts: Array
 
 
 def count_coded(rows: Coded, ask: Ask, cutting: Cutting | None = None) -> Tally:
@@ -215,8 +207,7 @@ def _scores(rows: Coded, column: Array, ask: Ask, cutting: Cutting | None) -> Sc
         if at.frequent not in names:
             names = tuple(sorted((*names, at.frequent)))
             codes = np.array([names.index(n) for n in rows.truth.names], codes.dtype)[codes]
-        where = names.index(at.frequent)
-        return count_cuts(names, at.cuts, column, codes, frequent=where, counts=rows.counts)
+        return count_cuts(names, at, column, codes, counts=rows.counts)
     assert kept is not None  # noqa: S101 - asked for by the caller
     return ScoreTally.of_rows(
         names, column, codes, counts=rows.counts, weights=rows.weights, kept=kept

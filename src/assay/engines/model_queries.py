@@ -25,6 +25,7 @@ from assay.sources.files.collect import Collector
 from assay.sources.files.column_roles import roles_of
 from assay.sources.files.inputs import Source
 from assay.sources.files.memory import Budget
+from assay.sources.files.model_columns import are_scores
 from assay.sources.files.model_lots import ModelLot
 from assay.sources.files.request import Request, Rows
 from assay.sources.files.sql import connected
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _FLAG = "assay_flag"
+# So many values tell whether a column holds scores.
+_SAMPLE = 1 << 16
 # Pairs of scores are kept no finer than this.
 _PAIR_BITS = Grid().bits
 
@@ -71,7 +74,8 @@ class ModelQuery:
     def counts(self, most: int) -> bool:
         """Whether the database counts these models: more rows than ``most``, each with scores.
 
-        Rows that have a count, a weight or a cluster are read.
+        Rows that have a count, a weight or a cluster are read, and those of a column that may hold
+        decisions as far as many of its values tell.
         """
         roles = self._roles
         if roles.count or roles.weight or roles.cluster or roles.label is None:
@@ -80,8 +84,7 @@ class ModelQuery:
             self._rows = database.number(statements.size(database.dialect, database.source))
             if self._rows <= most:
                 return False
-            samples = [_sample(database, column) for column in self._columns.values()]
-        return all(type(value) in (int, float) for value in samples)
+            return all(_holds_scores(database, column) for column in self._columns.values())
 
     def fill(self, counter: ModelCounter) -> None:
         """Count all rows; those in which a score is no finite number are left out."""
@@ -210,8 +213,9 @@ def _finest(database: Database, text: Callable[[int], str]) -> int:
     return low
 
 
-def _sample(database: Database, column: str) -> Any:
-    """A value of a column, None where it has none."""
+def _holds_scores(database: Database, column: str) -> bool:
+    """Whether many values of a column are numbers that can't be labels."""
     quoted = database.dialect.name_of(column)
-    text = statements.first_row(database.dialect, database.source, [quoted], quoted)
-    return (database.first(text) or [None])[0]
+    text = statements.first_values(database.dialect, database.source, quoted, _SAMPLE)
+    values = database.run(text).to_series()
+    return values.dtype.is_numeric() and not values.dtype.is_decimal() and are_scores(values)

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 from assay import errors
 from assay.engines.ask import Ask, Columns
 from assay.engines.frames import FrameReader, count
+from assay.engines.incidents import count_pieces
 from assay.engines.libraries import gathered, must_have_columns, polars_of
-from assay.engines.local import Cutting
 from assay.engines.parts import Accumulator, count_rarer, cutting_of_sum
 from assay.errors import AssayError, InputError
-from assay.tally import Tally, from_bytes
+from assay.tally import IncidentTally, Tally, from_bytes
+from assay.tally.counters import Cutting
 from assay.tally.keeping import Cuts
 
 if TYPE_CHECKING:
@@ -79,9 +80,20 @@ class CountingRarer(Counting):
         return count_rarer(reader.pieces(pieces), self.ask, self.frequent) + reader.refused()
 
 
-def in_passes(columns: Columns, ask: Ask, run: Callable[[Counting], Tally]) -> Tally:
+@dataclass(frozen=True)
+class CountingIncidents(Counting):
+    """Counts incidents instead of rows."""
+
+    def tally(self, pieces: Iterator[pl.DataFrame]) -> Any:
+        """The incidents of a partition."""
+        return count_pieces(pieces, self.columns, self.ask)
+
+
+def in_passes(columns: Columns, ask: Ask, run: Callable[[Counting], Any]) -> Any:
     """The tally of all partitions; ``run`` has each of them counted, and gives the sum."""
-    if not isinstance(ask.scores, Cuts) or columns.score is None:
+    if ask.incidents is not None:
+        return run(CountingIncidents(columns, ask))
+    if not isinstance(ask.scores, Cuts) or not columns.rank:
         return run(Counting(columns, ask))
     frequent = None
     while True:
@@ -110,26 +122,30 @@ def add_bytes(parts: Iterable[bytes]) -> bytes:
     return min(refused) if refused else whole.to_bytes()
 
 
-def tally_of(part: bytes) -> Tally:
+def tally_of(part: bytes) -> Any:
     """The tally that a partition's bytes hold; what was refused there is raised here."""
     if not part.startswith(_REFUSED):
-        tally = from_bytes(part)
-        assert isinstance(tally, Tally)  # noqa: S101 - it was written above
-        return tally
+        return from_bytes(part)
     kind, message = json.loads(part[len(_REFUSED) :])
     error = getattr(errors, kind, InputError)
     raise error(f"{message} (rows are numbered in their partition)")
 
 
-def added(tallies: Iterable[Tally]) -> Tally:
-    """The sum of tallies, which are let go as they come.
+def added(tallies: Iterable[Any]) -> Any:
+    """The sum of tallies of one kind, which are let go as they come.
 
     >>> added([]).rows
     0
     """
     counting = Accumulator(Ask())
+    incidents: list[IncidentTally] = []
     for tally in tallies:
-        counting.add_tally(tally)
+        if isinstance(tally, IncidentTally):
+            incidents = [IncidentTally.merge([*incidents, tally])]
+        else:
+            counting.add_tally(tally)
+    if incidents:
+        return incidents[0]
     return counting.done()
 
 
@@ -140,7 +156,7 @@ def _refusal(error: AssayError) -> bytes:
 # -- Spark -----------------------------------------------------------------------------------------
 
 
-def count_spark(frame: Any, columns: Columns, ask: Ask) -> Tally:
+def count_spark(frame: Any, columns: Columns, ask: Ask) -> Any:
     """Count a Spark frame with Python on its workers, by ``mapInArrow``.
 
     For what Spark can't group by itself, as :func:`assay.engines.sql.count` asks it to, such as
@@ -154,7 +170,7 @@ def count_spark(frame: Any, columns: Columns, ask: Ask) -> Tally:
     chosen = frame.selectExpr(*(f"{name} AS c{i}" for i, name in enumerate(quoted)))
     schema, tasks = f"{_OUTCOME} binary", _spark_tasks(frame)
 
-    def run(counting: Counting) -> Tally:
+    def run(counting: Counting) -> Any:
         counted = chosen.mapInArrow(partial(_spark_count, counting=counting), schema)
         if tasks:
             counted = counted.repartition(tasks).mapInArrow(_spark_add, schema)
@@ -209,7 +225,7 @@ def _arrow(part: bytes) -> Any:
 # -- Dask ------------------------------------------------------------------------------------------
 
 
-def count_dask(frame: Any, columns: Columns, ask: Ask) -> Tally:
+def count_dask(frame: Any, columns: Columns, ask: Ask) -> Any:
     """Count a Dask frame, by whichever scheduler is in use."""
     from dask import delayed
 
@@ -217,7 +233,7 @@ def count_dask(frame: Any, columns: Columns, ask: Ask) -> Tally:
     counts = delayed(_dask_count, pure=False)
     adds = delayed(add_bytes, pure=False)
 
-    def run(counting: Counting) -> Tally:
+    def run(counting: Counting) -> Any:
         asked = delayed(counting, pure=False)
         parts = [counts(part, asked) for part in frame[columns.names].to_delayed()]
         return tally_of(_tree(parts, adds).compute())
@@ -239,14 +255,14 @@ def _tree(parts: Sequence[Any], add: Callable[[list[Any]], Any]) -> Any:
 # -- Ray -------------------------------------------------------------------------------------------
 
 
-def count_ray(dataset: Any, columns: Columns, ask: Ask) -> Tally:
+def count_ray(dataset: Any, columns: Columns, ask: Ask) -> Any:
     """Count a dataset of Ray."""
     import ray
 
     must_have_columns(dataset.columns() or (), columns, "the dataset of Ray")
     chosen, add = dataset.select_columns(columns.names), ray.remote(_ray_add)
 
-    def run(counting: Counting) -> Tally:
+    def run(counting: Counting) -> Any:
         counts = partial(_ray_count, counting=ray.put(counting))
         counted = chosen.map_batches(counts, batch_format="pyarrow", batch_size=None)
         parts = _tree(counted.to_arrow_refs(), lambda some: add.remote(*some))

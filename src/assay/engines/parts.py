@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.engines.ask import Ask
-from assay.engines.local import Cutting, count_coded
+from assay.engines.local import count_coded
 from assay.engines.score_counter import ScoreCounter
-from assay.errors import InputError
+from assay.errors import InputError, TallyError
 from assay.sources.coded import Coded, joined
 from assay.tally import ScoreTally, Tally
 from assay.tally.by_name import SCORE, Names
+from assay.tally.counters import Cutting
 from assay.tally.keeping import AUTO, BITS, Cuts, Exact, Grid, keeping_of_mode
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -36,7 +37,8 @@ class Accumulator:
     """Counts rows part by part, in memory of the order of what is kept of them.
 
     Rows are counted in lots, and tallies of lots are added when there are a few of a size, so each
-    row is sorted few times.
+    row is sorted few times. Cuts have to be known, since lots that were cut each in its own way do
+    not add up.
     """
 
     def __init__(self, ask: Ask, cutting: Cutting | None = None, limit: int | None = None) -> None:
@@ -45,45 +47,64 @@ class Accumulator:
         self._waiting: list[Coded] = []
         self._waiting_rows = 0
         self._counter: ScoreCounter | None = None
+        self._too_spread = False
         self._levels: list[list[Tally]] = []
 
     def add(self, rows: Coded) -> None:
         """Count further rows."""
-        if self._counter is not None:
-            if self._counter.takes(rows):
-                rest = self._counter.add(rows)
-                if rest is None:
-                    return
-                rows = rest
+        ranked = rows.score is not None or rows.probabilities is not None
+        if ranked and isinstance(self._ask.scores, Cuts) and self._cutting is None:
+            raise TallyError("parts of rows are cut where all rows say: give a cutting")
+        if self._counter is not None and not self._counter.takes(rows):
             self._end_counter()
-        self._waiting.append(rows)
-        self._waiting_rows += rows.size
-        lots = _NARROW_LOTS if _narrow(rows) and isinstance(self._ask.scores, Exact) else 1
-        if self._waiting_rows >= lots * self._lot:
+        rest = rows if self._counter is None else self._into_counter(rows)
+        if rest is None:
+            return
+        self._waiting.append(rest)
+        self._waiting_rows += rest.size
+        if self._waiting_rows >= self._lots_before_counting(rest) * self._lot:
             self._count_lot()
+
+    def _lots_before_counting(self, rows: Coded) -> int:
+        narrow = isinstance(self._ask.scores, Exact) and _is_narrow(rows)
+        return _NARROW_LOTS if narrow and not self._too_spread else 1
 
     def _count_lot(self) -> None:
         """Count the rows that wait, of which there are many, so that more may come."""
-        if not ScoreCounter.suits(self._waiting, self._ask, self._cutting):
-            self._count_waiting()
-            return
-        waiting, self._waiting, self._waiting_rows = self._waiting, [], 0
-        names = sorted({name for rows in waiting for name in rows.truth.names})
-        labels = Names(tuple(names), waiting[0].truth.kind)
-        self._counter = ScoreCounter(self._ask, labels, self._cutting)
-        for rows in waiting:
-            self.add(rows)
+        if not self._too_spread and ScoreCounter.suits(self._waiting, self._ask, self._cutting):
+            names = sorted({name for rows in self._waiting for name in rows.truth.names})
+            labels = Names(tuple(names), self._waiting[0].truth.kind)
+            self._counter = ScoreCounter(self._ask, labels, self._cutting)
+            while self._waiting and self._counter is not None:
+                rest = self._into_counter(self._waiting.pop(0))
+                if rest is not None:
+                    self._waiting.insert(0, rest)
+        self._count_waiting()
+
+    def _into_counter(self, rows: Coded) -> Coded | None:
+        """Count rows by the counter; where it has no room for all it ends, and the rest comes back.
+
+        Scores that lie so far apart get no second one: it would have no room either.
+        """
+        assert self._counter is not None  # noqa: S101 - asked for by the caller
+        rest = self._counter.add(rows)
+        if rest is not None:
+            self._end_counter()
+            self._too_spread = True
+        return rest
 
     def _end_counter(self) -> None:
         if self._counter is not None:
-            tally, self._counter = self._counter.done(), None
-            self._carry(tally, 0)
+            counter, self._counter = self._counter, None
+            if counter.rows:
+                self._carry(counter.done(), 0)
 
     def coarsen(self, bits: int) -> None:
         """Keep scores as a grid from now on, those of rows so far too."""
         self._ask = replace(self._ask, scores=Grid(bits))
         self._end_counter()
         self._count_waiting()
+        self._too_spread = False
         self._levels = [[_to_grid(tally, bits) for tally in level] for level in self._levels]
 
     def add_tally(self, tally: Tally) -> None:
@@ -110,9 +131,9 @@ class Accumulator:
         return total
 
     def _count_waiting(self) -> None:
+        self._waiting_rows = 0
         if self._waiting:
-            rows = joined(self._waiting)
-            self._waiting, self._waiting_rows = [], 0
+            rows, self._waiting = joined(self._waiting), []
             self._carry(count_coded(rows, self._ask, self._cutting), 0)
 
     def _carry(self, tally: Tally, level: int) -> None:
@@ -198,15 +219,17 @@ class Parts:
         guess: str | None = None
         while True:
             counting = Accumulator(replace(ask, scores=None, losses=False), limit=self.limit)
-            scores = Distinct()
+            scores, names = Distinct(), set[str]()
             for part in self._parts():
                 _must_be_cut(part)
                 assert part.score is not None  # noqa: S101 - checked above
                 if guess is None and part.size:
                     guess = frequent_in(part)
                 scores.add(part.score[are_rarer(part, guess)])
-                if self._exceeds(2 * scores.nbytes):
-                    raise _DoesNotFit(*too_large(2 * scores.nbytes, self.limit).args)
+                names.update(part.truth.names)
+                size = max(len(names), 2) * scores.nbytes
+                if self._exceeds(size):
+                    raise _DoesNotFit(*too_large(size, self.limit).args)
                 counting.add(replace(part, days=None, slices={}, clusters=None))
             frequent = most_frequent(counting.done())
             if guess in (None, frequent):
@@ -214,7 +237,7 @@ class Parts:
             guess = frequent
 
 
-def _narrow(rows: Coded) -> bool:
+def _is_narrow(rows: Coded) -> bool:
     return rows.score is not None and rows.score.dtype == np.float32
 
 

@@ -13,7 +13,7 @@ from assay.errors import EmptyInput, InputError
 from assay.sources.files.column_roles import roles_of, same_roles
 from assay.sources.files.inputs import Source
 from assay.sources.files.memory import Budget
-from assay.sources.files.read import must_be_text
+from assay.sources.files.read import must_apply
 from assay.sources.files.request import Request
 from assay.sources.files.sql import connected
 from assay.sources.files.table import Table
@@ -66,7 +66,7 @@ def count_queries(found: Sequence[Source], request: Request, ask: Ask, mode: str
     limit, notes = Budget(request.max_memory).limit, dict[str, None]()
     for source in found:
         with _named(source), connected(source, limit) as connection:
-            must_be_text(source.name, "a query", request, "input_format")
+            must_apply(source.name, "a query", request)
             names = sql.column_names(connection, source.query)
             table = Table(source.name, names)
             if roles is None:

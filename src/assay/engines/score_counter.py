@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.engines.ask import Ask
-from assay.engines.local import Cutting, flagged, flagged_counts, losses_of_score
+from assay.engines.local import flagged, flagged_counts, losses_of_score
 from assay.sources.coded import Coded
 from assay.sources.thresholds import USUAL
 from assay.tally import LossSums, ScoreTally, Tally
 from assay.tally.by_name import SCORE, Names
-from assay.tally.counters import CutCounter, GridCounter
+from assay.tally.counters import CutCounter, Cutting, GridCounter
 from assay.tally.keeping import Cuts, Exact, Grid
 from assay.tally.patterns import PatternCounter
 from assay.tally.scores import extremes
@@ -53,8 +53,7 @@ class ScoreCounter:
         if isinstance(kept, Grid):
             self._scores = GridCounter(names, kept.bits)
         elif cutting is not None:
-            frequent = names.index(cutting.frequent)
-            self._scores = CutCounter(names, cutting.cuts, frequent=frequent)
+            self._scores = CutCounter(names, cutting)
         else:
             self._scores = PatternCounter(names)
         self._so_far = _Counted(np.zeros((len(names), 2), np.int64))
@@ -72,6 +71,11 @@ class ScoreCounter:
         """Whether further rows fit in: such ones, of labels that are known."""
         names = self._labels.names
         return _plain(rows, self._ask) and all(name in names for name in rows.truth.names)
+
+    @property
+    def rows(self) -> int:
+        """How many rows were counted."""
+        return self._so_far.rows
 
     @property
     def nbytes(self) -> int:

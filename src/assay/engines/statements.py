@@ -102,6 +102,11 @@ def size_of_result(dialect: Dialect, statement: str) -> str:
     return size(dialect, f"({statement}) AS r")
 
 
+def first_values(dialect: Dialect, source: str, column: str, rows: int) -> str:
+    """So many values of a column that are there, in no order."""
+    return _limited(dialect, f"{column} AS {KEY}0", f"{source} WHERE {column} IS NOT NULL", rows)
+
+
 def first_scores(table: Selection, rows: int) -> str:
     """The scores of so many rows, in no order."""
     return _limited(table.dialect, f"{table.score} AS {SCORE}", table.source, rows)

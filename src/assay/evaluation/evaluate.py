@@ -11,7 +11,7 @@ from assay.errors import EmptyInput, InputError
 from assay.evaluation.counts import counts_tally
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
-from assay.evaluation.from_frame import count_frame, names_columns, refusal_notes
+from assay.evaluation.from_frame import count_frame, names_columns, refusal_notes, with_strata
 from assay.inference import Method
 from assay.sources import checked_columns, columns_of
 from assay.sources.validation import OnBadRow
@@ -42,6 +42,7 @@ def evaluate(
     counts: Any = None,
     sample_weight: Any = None,
     slices: Mapping[str, Any] | Sequence[str] | None = None,
+    strata: Any = None,
     clusters: Any = None,
     times: Any = None,
     period: str | None = None,
@@ -67,7 +68,9 @@ def evaluate(
     pairs such as normal and attack it is inferred, and ``evaluation.notes`` say so. ``counts`` are
     frequencies, ``sample_weight`` sampling weights. ``slices`` maps a name to a column;
     ``family`` is the name of the one that is the kind of attack (``"family"`` if there is one so
-    called). ``clusters`` is a column such as the host, within which rows are not independent.
+    called). ``strata`` is what rows were drawn by, where each row of one stratum has the weight
+    N/n, as :func:`assay.sample` draws them. ``clusters`` is a column such as the host, within which
+    rows are not independent.
     ``unknown`` is a label that ``y_proba`` has no column of: its rows are judged by how they rank
     against the others, and all else is of the others alone.
     ``times`` is when each row happened (dates, moments, ISO text or numbers since 1970, by the day
@@ -79,7 +82,8 @@ def evaluate(
 
     Of a frame (pandas, polars, also lazy, pyarrow, DuckDB, Spark, Dask, Ray, or a mapping) say
     which column is which: ``label``, ``score``, ``decision``, ``probabilities`` (by label),
-    ``count``, ``weight``, ``cluster``, ``time``, ``family``, and ``slices`` as a list of names.
+    ``count``, ``weight``, ``cluster``, ``time``, ``family``, ``strata``, and ``slices`` as a list
+    of names.
     Rows are counted where they are. ``on_bad_row="skip"`` leaves out and counts those that can't
     be used, of columns too. ``mode`` says how scores are kept: ``"exact"``, ``"cuts"``,
     ``"grid"``, or ``"auto"``, exact while they fit into ``max_memory`` bytes.
@@ -92,6 +96,7 @@ def evaluate(
     >>> evaluate(frame, label="y", score="p")["roc_auc"].value
     1.0
     """
+    slices, drawn_by = with_strata(slices, strata)
     columns = {"y_score": y_score, "y_pred": y_pred, "y_proba": y_proba, "labels": labels}
     columns |= {"counts": counts, "sample_weight": sample_weight, "slices": slices}
     columns |= {"clusters": clusters, "times": times, "positive": positive, "negative": negative}
@@ -123,6 +128,7 @@ def evaluate(
         time=time,
         period=period,
         top=top,
+        strata=drawn_by,
         family=family,
         source=source,
         notes=notes,

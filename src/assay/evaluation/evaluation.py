@@ -28,7 +28,7 @@ from assay.evaluation.snapshot import RECORD, Snapshot, estimates_of, records_of
 from assay.evaluation.top import top_of
 from assay.evaluation.undecided import NO_DECISIONS
 from assay.evaluation.views import ByKey, ByMeasure, Curves
-from assay.inference import Bootstrap, Delta, Method, method_of
+from assay.inference import Bootstrap, Delta, GammaInterval, Method, Strata, method_of
 from assay.inference.bootstrap import must_be_redrawn
 from assay.measures import Costs, Measure, catalogue
 from assay.sources import FAMILY, label_text
@@ -73,6 +73,7 @@ class Evaluation(ByKey):
         time: str | None = None,
         period: str | None = None,
         top: int | None = None,
+        strata: str | None = None,
         unlabelled: Unlabelled | None = None,
         source: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
@@ -102,8 +103,9 @@ class Evaluation(ByKey):
             )
         if isinstance(method, Bootstrap):
             _must_be_redrawn(tally)
+        self.strata = _strata(tally, strata, method, unlabelled)
         self.tally = tally
-        self.notes = (*notes, *_notes(tally))
+        self.notes = (*notes, *_notes(tally), *_drawn(self.strata))
         self.base_rates = rates or ()
         self.volume = _volume(volume)
         self.costs = costs
@@ -116,6 +118,7 @@ class Evaluation(ByKey):
             family=self.family or FAMILY,
             costs=costs,
             unlabelled=unlabelled,
+            strata=self.strata,
         )
         self._measures = {measure.name: measure for measure in catalogue.CATALOGUE}
         self.period = checked_period(tally, period)
@@ -291,6 +294,31 @@ class Evaluation(ByKey):
         return display.html(self)
 
 
+def _strata(
+    tally: Resolved, column: str | None, method: Method | None, unlabelled: Unlabelled | None
+) -> Strata | None:
+    """The strata that rows were drawn by, from the slices of their column."""
+    if column is None:
+        if isinstance(method, GammaInterval):
+            raise MethodError(
+                f"{method.name} is for rows that were drawn by strata: say which column tells "
+                f"them, strata=, and their weight="
+            )
+        return None
+    if tally.clusters is not None:
+        raise MethodError(
+            "rows that were drawn by strata are judged one by one: leave cluster= out"
+        )
+    if unlabelled is not None:
+        raise MethodError(
+            "rows without a label beside rows drawn by strata have no part in the estimate: leave "
+            "them out of the file"
+        )
+    _sliced(tally, column)
+    tables = {value: table for (name, value), table in tally.slices.items() if name == column}
+    return Strata.of_tables(tables, column)
+
+
 def _must_be_redrawn(tally: Resolved) -> None:
     """Refuse what can't be resampled now, not when its first estimate is asked for."""
     tables = list(tally.slices.values())
@@ -306,6 +334,14 @@ def _notes(tally: Resolved) -> list[str]:
     if tally.kind == "probability" and tally.positive is not None:
         return ["all scores lie in [0, 1], so they were read as probabilities", *mode]
     return mode
+
+
+def _drawn(strata: Strata | None) -> list[str]:
+    """How many rows were drawn, and from how many."""
+    if strata is None:
+        return []
+    drawn, rows = strata.drawn.sum(), (strata.weights * strata.drawn).sum()
+    return [f"{drawn:,.0f} rows were drawn from {rows:,.0f}, by {len(strata.names)} strata"]
 
 
 def _volume(volume: Any) -> float | None:

@@ -41,6 +41,8 @@ _INSTEAD = {
     "cluster": "clusters",
     "time": "times",
 }
+# The column of strata, where it comes without a name and as a sample has it.
+STRATUM = "stratum"
 _FRAMES_ONLY = ("mode", "max_memory")
 _OTHERS = ("family", "slices", "threshold", "unknown", "on_bad_row", *_FRAMES_ONLY)
 _EXAMPLE = "evaluate(frame, label='y', score='p')"
@@ -78,6 +80,23 @@ def _must_be_a_column(rows: Any) -> None:
         return
     kind = type(rows).__name__
     raise InputError(f"a {kind} has several columns: say which is which, {_EXAMPLE}")
+
+
+def with_strata(slices: Any, strata: Any) -> tuple[Any, str | None]:
+    """Slices with the strata among them, and the name of their column."""
+    if strata is None:
+        return slices, None
+    if not isinstance(strata, str):
+        if slices is not None and not isinstance(slices, Mapping):
+            raise InputError("strata= is a column itself, so slices= map a name to a column")
+        return {**(slices or {}), STRATUM: strata}, STRATUM
+    if isinstance(slices, Mapping):
+        raise InputError(
+            "strata= names a column of a frame and slices= are columns themselves: give names of "
+            "both, or both as arrays"
+        )
+    named = (slices,) if isinstance(slices, str) else slices or ()
+    return (*named, strata), strata
 
 
 def count_frame(rows: Any, given: Mapping[str, Any]) -> tuple[Tally, tuple[str, ...]]:

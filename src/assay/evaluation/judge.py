@@ -22,6 +22,7 @@ from assay.inference import (
     Method,
     Newcombe,
     Quantity,
+    Strata,
     estimate,
 )
 from assay.inference import bootstrap as resampling
@@ -53,6 +54,7 @@ from assay.tally.keeping import Cuts, Exact, Grid, Keeping
 
 NO_COSTS = "it needs what errors cost; say cost_fp= and cost_fn="
 NEEDS_SCORES = "it needs the scores themselves, which are kept as {mode}; count with exact scores"
+UNUSED = "by weights alone, without the strata: attacks in strata where none was seen are not in it"
 AT_THE_EDGE = "no interval: no row is ranked wrong, so its spread can't be told"
 # Costs of one ratio in two units.
 _SINGLE, _DOUBLED = Costs(Fraction(1), Fraction(3)), Costs(Fraction(2), Fraction(6))
@@ -66,7 +68,8 @@ class Judge:
     """A tally with a level and a method: gives the estimate of any measure.
 
     ``family`` names the slices that are kinds of attack; ``costs`` are what errors cost, where that
-    was said; ``unlabelled`` are the rows beside the tally that have no label.
+    was said; ``unlabelled`` are the rows beside the tally that have no label; ``strata`` are those
+    that rows were drawn by.
     """
 
     tally: Resolved
@@ -77,6 +80,7 @@ class Judge:
     family: str = FAMILY
     costs: Costs | None = None
     unlabelled: Unlabelled | None = None
+    strata: Strata | None = None
 
     def __post_init__(self) -> None:
         number = isinstance(self.max_fpr, int | float)
@@ -224,6 +228,7 @@ class Judge:
             level=self.level,
             method=self.method,
             clusters=self.tally.clusters,
+            strata=self.strata,
             default=self._at_rates(measure),
         )
 
@@ -271,6 +276,7 @@ class Judge:
             level=self.level,
             method=self.method,
             clusters=self.tally.clusters,
+            strata=self.strata,
             default=measure.interval,
         )
         if (
@@ -289,11 +295,15 @@ class Judge:
         self, measure: Measure, label: int | None = None, *, base_rate: float | None = None
     ) -> Estimate:
         """A measure of scores or probabilities; for more than two classes, of one label."""
-        if measure.of_scores is None:
-            raise MethodError(f"{measure.name} is of decisions, not of scores")
         missing = self._missing(measure)
         if missing is not None:
             return self._undefined(missing)
+        found = self._of_scores(measure, label, base_rate)
+        if self.strata is None or math.isnan(found.low):
+            return found
+        return found.changed(note=UNUSED if found.note is None else f"{found.note}; {UNUSED}")
+
+    def _of_scores(self, measure: Measure, label: int | None, base_rate: float | None) -> Estimate:
         match measure.of_scores:
             case MeanLoss() as declared:
                 return probabilities.loss(self, declared)
@@ -314,6 +324,7 @@ class Judge:
                     if not (sample.truth == side).any():
                         return self._undefined(f"there are no rows of {rows_of}")
                 return self._ranked(declared.ranked, measure, rank(sample.score_tally(0)), sample)
+        raise MethodError(f"{measure.name} is of decisions, not of scores")
 
     def _missing(self, measure: Measure) -> str | None:
         """What a measure needs and the tally does not have."""

@@ -31,6 +31,7 @@ from assay.inference.quantity import Quantity
 from assay.inference.ranks import friedman, mean_ranks, nemenyi
 from assay.inference.scored import DeLong, Newcombe
 from assay.inference.significance import Significance
+from assay.inference.strata import FayFeuer, GammaInterval, Strata, Tiwari
 
 __all__ = [
     "METHODS",
@@ -43,6 +44,8 @@ __all__ = [
     "DeLong",
     "Delta",
     "Estimate",
+    "FayFeuer",
+    "GammaInterval",
     "Jeffreys",
     "MaxFar",
     "MaxFpr",
@@ -52,6 +55,8 @@ __all__ = [
     "Quantity",
     "ScoredRows",
     "Significance",
+    "Strata",
+    "Tiwari",
     "Wald",
     "Wilson",
     "benjamini_hochberg",

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from assay.inference.quantiles import check_level, normal, student
 from assay.inference.quantity import Quantity, squares_of, table_of
+from assay.inference.strata import Strata
 from assay.tally import ClusterTally, Confusion
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -125,15 +126,17 @@ def interval(
     *,
     touching: bool = False,
     value: float | None = None,
+    strata: Strata | None = None,
 ) -> tuple[float, float]:
     """The delta interval of a formula of a confusion matrix.
 
     One that is ``touching`` its low end is flat there; ``value`` is that of the formula, where it
-    is known.
+    is known. Rows drawn by ``strata`` vary less, and what is added to empty cells is as heavy as a
+    row there could be.
     """
     value = quantity.value(confusion) if value is None else value
     table, squares = table_of(confusion), squares_of(confusion)
-    spread = variance(quantity, table, squares)
+    spread = _spread(quantity, table, squares, strata)
     # Sums of weights round.
     at_edge = _at_edge(value, bounds, _SLACK if confusion.weighted else 0.0)
     uncertain = at_edge or spread == 0 or not math.isfinite(spread)
@@ -149,12 +152,31 @@ def interval(
     centre = value
     if added.any():
         # In units of one row's weight.
-        unit = squares.sum() / table.sum()
+        unit = _unit(table, squares, strata)
         table, squares = table + unit * added, squares + unit**2 * added
-        spread = variance(quantity, table, squares)
+        spread = _spread(quantity, table, squares, strata)
         if at_edge or quantity.label is not None:
             centre = float(quantity.of_tables(table))
     return _ends(value, centre, spread, bounds, level, touching=touching)
+
+
+def stratified(quantity: Quantity, confusion: Confusion, strata: Strata) -> float:
+    """The variance of a scale-free formula of rows that were drawn by strata."""
+    return _spread(quantity, table_of(confusion), squares_of(confusion), strata)
+
+
+def _spread(quantity: Quantity, table: Floats, squares: Floats, strata: Strata | None) -> float:
+    spread = variance(quantity, table, squares)
+    if strata is None or not math.isfinite(spread):
+        return spread
+    return max(spread - strata.taken_off(_gradient(quantity, table)), 0.0)
+
+
+def _unit(table: Floats, squares: Floats, strata: Strata | None) -> Floats:
+    """How heavy a row of each cell is that is added."""
+    if strata is None:
+        return np.full_like(table, squares.sum() / table.sum())
+    return np.broadcast_to([strata.heaviest(i) for i in range(len(table))], table.shape)
 
 
 def _ends(

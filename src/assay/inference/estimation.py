@@ -18,10 +18,11 @@ from assay.inference.proportions import PROPORTION_METHODS, ProportionInterval, 
 from assay.inference.quantiles import check_level
 from assay.inference.quantity import Quantity, squares_of, table_of
 from assay.inference.scored import DeLong, Newcombe
+from assay.inference.strata import STRATA_METHODS, FayFeuer, GammaInterval, Strata
 from assay.measures import Interval
 from assay.tally import ClusterTally, Confusion
 
-Method: TypeAlias = ProportionInterval | Delta | Bootstrap | DeLong | Newcombe
+Method: TypeAlias = ProportionInterval | GammaInterval | Delta | Bootstrap | DeLong | Newcombe
 
 METHODS: Mapping[str, Any] = {
     **PROPORTION_METHODS,
@@ -30,6 +31,7 @@ METHODS: Mapping[str, Any] = {
     "bca": BCa,
     "delong": DeLong,
     "newcombe": Newcombe,
+    **STRATA_METHODS,
 }
 
 # Below this many effective rows in a cell, weighted intervals may be too narrow.
@@ -48,7 +50,7 @@ def method_of(method: Any, level: float | None) -> tuple[Method | None, float]:
 
     A method that is given as an object has its own level.
     """
-    if isinstance(method, ProportionInterval | Delta | Bootstrap | DeLong | Newcombe):
+    if isinstance(method, Method):
         own = method.level
         if level is not None and level != own:
             raise MethodError(f"level={level} was given, but the method {method} has its own")
@@ -73,12 +75,13 @@ def estimate(
     level: float = 0.95,
     method: Method | None = None,
     clusters: ClusterTally | None = None,
+    strata: Strata | None = None,
     default: Interval = Interval.BY_SHAPE,
 ) -> Estimate:
     """The value of a formula with its interval, or with the reason why it has none.
 
     ``default`` says how the interval is found when no ``method`` is asked for; a method that is not
-    legal for the formula is passed over.
+    legal for the formula is passed over. ``strata`` are those that all rows were drawn by.
     """
     exact = value_read = quantity.value(confusion)
     if math.isnan(exact):
@@ -90,6 +93,7 @@ def estimate(
         # One label against the rest is a binary table; resamples are shared, so they are not cut.
         confusion = confusion.against_rest(quantity.label)
         clusters = None if clusters is None else clusters.against_rest(quantity.label)
+        strata = None if strata is None else strata.against_rest(quantity.label)
         quantity = Quantity(quantity.expression, label=1)
     share = proportion(quantity.expression)
     n = effective_rows(confusion)
@@ -101,7 +105,7 @@ def estimate(
     if confusion.weighted:
         # Sums of weights round, so that a perfect value may come out beyond its range.
         exact = min(max(exact, bounds[0]), bounds[1])
-        note = _lopsided(quantity, confusion)
+        note = _lopsided(quantity, confusion) if strata is None else None
     if clusters is not None and clusters.size < 2:
         return Estimate(exact, n=n, level=level, note=ONE_CLUSTER)
     if isinstance(method, Bootstrap):
@@ -116,10 +120,11 @@ def estimate(
         ends = delta.cluster_interval(quantity, clusters, bounds, level)
         name = "cluster delta"
     elif share is not None and not isinstance(method, Delta):
-        chosen = method if isinstance(method, ProportionInterval) else Wilson(level)
-        ends, name = _proportion_ends(exact, quantity, confusion, chosen), chosen.name
+        chosen = _of_shares(method, strata, level)
+        ends, name = _share_ends(exact, quantity, confusion, chosen, strata), chosen.name
+        note = chosen.note if isinstance(chosen, GammaInterval) else note
         if isinstance(chosen, Wald):
-            rows = n if not confusion.weighted else _effective(quantity, confusion)
+            rows = n if not confusion.weighted else _effective(quantity, confusion, strata)
             parts = {STANDARD_ERROR: math.sqrt(exact * (1 - exact) / rows)}
     elif (
         default is Interval.BY_JACCARD
@@ -127,12 +132,13 @@ def estimate(
         and not isinstance(method, Delta)
     ):
         jaccard = _JACCARD.value(confusion)
-        low, high = _proportion_ends(jaccard, _JACCARD, confusion, Wilson(level))
-        ends, name = (2 * low / (1 + low), 2 * high / (1 + high)), "wilson"
+        chosen = Wilson(level) if strata is None else _of_shares(method, strata, level)
+        low, high = _share_ends(jaccard, _JACCARD, confusion, chosen, strata)
+        ends, name = (2 * low / (1 + low), 2 * high / (1 + high)), chosen.name
     else:
         touching = default is Interval.TOUCHING
         ends = delta.interval(
-            quantity, confusion, bounds, level, touching=touching, value=value_read
+            quantity, confusion, bounds, level, touching=touching, value=value_read, strata=strata
         )
         name = "delta"
     low = max(min(ends[0], exact), bounds[0])
@@ -140,24 +146,45 @@ def estimate(
     return Estimate(exact, low, high, method=name, n=n, level=level, note=note, parts=parts)
 
 
-def _proportion_ends(
-    share: float, quantity: Quantity, confusion: Confusion, method: ProportionInterval
+def _of_shares(
+    method: Method | None, strata: Strata | None, level: float
+) -> ProportionInterval | GammaInterval:
+    """The method of a share: the one that was asked for, or the default of how rows were drawn."""
+    if isinstance(method, ProportionInterval):
+        return method
+    if strata is None:
+        return Wilson(level)
+    return method if isinstance(method, GammaInterval) else FayFeuer(level)
+
+
+def _share_ends(
+    share: float,
+    quantity: Quantity,
+    confusion: Confusion,
+    method: ProportionInterval | GammaInterval,
+    strata: Strata | None,
 ) -> tuple[float, float]:
+    if isinstance(method, GammaInterval):
+        assert strata is not None  # noqa: S101 - a method for strata alone
+        return strata.share_ends(quantity, method)
     parts = proportion(quantity.expression)
     assert parts is not None  # noqa: S101 - only called for proportions
     table = quantity.cells(confusion)
     if confusion.weighted:
-        trials = _effective(quantity, confusion)
+        trials = _effective(quantity, confusion, strata)
         successes = share * trials
     else:
         trials, successes = value(parts.trials, table), value(parts.successes, table)
     return method.ends(successes, trials)
 
 
-def _effective(quantity: Quantity, confusion: Confusion) -> float:
+def _effective(quantity: Quantity, confusion: Confusion, strata: Strata | None = None) -> float:
     """How many unweighted rows would tell as much about a weighted share."""
     share = quantity.value(confusion)
-    spread = delta.variance(quantity, table_of(confusion), squares_of(confusion))
+    if strata is None:
+        spread = delta.variance(quantity, table_of(confusion), squares_of(confusion))
+    else:
+        spread = delta.stratified(quantity, confusion, strata)
     if 0 < share < 1 and spread > 0:
         return share * (1 - share) / spread
     return _kish(quantity, confusion)

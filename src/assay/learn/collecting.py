@@ -12,8 +12,7 @@ from assay.errors import EmptyInput, InputError, LabelError
 from assay.learn.feature_values import Cells, cells_of, numbers_or_bad
 from assay.learn.moments import MomentCheck
 from assay.sources.files.bad_rows import BadRows, place_in, where
-from assay.sources.files.builders import LabelCodes, NameCodes, Numbers
-from assay.sources.files.collect import MOST_NAMES
+from assay.sources.files.builders import MOST_NAMES, LabelCodes, NameCodes, Numbers
 from assay.sources.files.column_roles import must_have
 from assay.sources.files.memory import Budget
 from assay.sources.files.table import Piece, Table

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -49,12 +49,7 @@ def read_pieces(
     numbers: Collection[str],
     *,
     keep: Sequence[str] = (),
-    input_format: str | None = None,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    on_bad_row: Literal["stop", "skip"] = "stop",
-    glob: bool = False,
-    max_memory: int | None = None,
+    request: Request | None = None,
     progress: Progress = silent,
     stdin: BinaryIO | None = None,
 ) -> Iterator[Features]:
@@ -62,19 +57,11 @@ def read_pieces(
 
     ``numbers`` are those that it learned as numbers; text in one of them is a bad row. All others
     are text. A missing column is refused by name; columns that the model does not know are left
-    out, unless they are to ``keep``.
+    out, unless they are to ``keep``. Of the request only how files are read is heeded.
     """
-    request = Request(
-        input_format=input_format,
-        encoding=encoding,
-        delimiter=delimiter,
-        on_bad_row=on_bad_row,
-        glob=glob,
-        max_memory=max_memory,
-        batch_rows=_BATCH_ROWS,
-    )
-    budget = Budget(max_memory)
-    bad = BadRows(stops=on_bad_row == "stop")
+    request = replace(request or Request(), batch_rows=_BATCH_ROWS)
+    budget = Budget(request.max_memory)
+    bad = BadRows(stops=request.on_bad_row == "stop")
     before = 0
     for table in opened_tables(given_names(inputs), request, budget, progress, stdin):
         _must_have(table, columns)

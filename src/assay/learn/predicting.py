@@ -154,12 +154,7 @@ def predict(
         columns,
         frozenset(f["name"] for f in model.header["features"] if f["kind"] == NUMBER),
         keep=tuple(dict.fromkeys(extra)),
-        input_format=request.input_format,
-        encoding=request.encoding,
-        delimiter=request.delimiter,
-        on_bad_row=request.on_bad_row,
-        glob=request.glob,
-        max_memory=request.max_memory,
+        request=request,
         progress=progress,
         stdin=stdin,
     )

@@ -130,6 +130,10 @@ DIFFERENCES = _names(
     "recall.weighted f1.weighted mcc kappa"
 )
 
+# What is watched after deployment: of one model, and the difference of two.
+WATCHED = _names("precision recall alert_rate")
+WATCHED_DIFFERENCES = _names("accuracy recall alert_rate")
+
 # -- learning --------------------------------------------------------------------------------------
 
 # What a check and a trivial model are told by.

@@ -4,7 +4,7 @@ from assay.plots.canvas import save
 from assay.plots.chosen import ChosenPoint, chosen
 from assay.plots.costs import cost, decision, hull, hulls
 from assay.plots.det import det
-from assay.plots.intervals import dots, forest, over_time
+from assay.plots.intervals import dots, forest, over_time, sequence
 from assay.plots.lines import (
     Point,
     far_dr,
@@ -40,5 +40,6 @@ __all__ = [
     "roc",
     "save",
     "scores",
+    "sequence",
     "thresholds",
 ]

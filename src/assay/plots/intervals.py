@@ -124,6 +124,41 @@ def over_time(
     return axes
 
 
+def sequence(
+    names: Sequence[str],
+    estimates: Sequence[Estimate],
+    ordinary: Sequence[tuple[float, float]],
+    *,
+    title: str,
+    periods: Sequence[float] = (),
+    bound: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """A figure over time: its confidence sequence as a band, and the ordinary interval as lines.
+
+    ``periods`` are the values of each period by itself, ``bound`` is what a rule asks for.
+    """
+    if not any(math.isfinite(e.low) for e in estimates):
+        raise MethodError("there is nothing to draw: the figure has no interval at any look")
+    places = range(len(names))
+    with drawing(ax, _HIGH, PAGE) as axes:
+        ends = ([e.low for e in estimates], [e.high for e in estimates])
+        axes.fill_between(places, *ends, color=LIGHT, lw=0, label="confidence sequence")
+        axes.plot(places, [float(e) for e in estimates], color=BLUE, label="so far")
+        for i, side in enumerate(zip(*ordinary, strict=True)):
+            called = "ordinary interval, for one look" if i == 0 else "_"
+            axes.plot(places, side, color=GREY, lw=1, ls=":", label=called)
+        if periods:
+            axes.plot(places, periods, "o", color=BLUE, mfc="white", ms=3.5, label="of each period")
+        if bound is not None:
+            axes.axhline(bound, color=ORANGE, lw=1, ls="--", label="rule")
+        step = max(1, math.ceil(len(names) / _TICKS))
+        axes.set_xticks(places[::step], list(names)[::step], rotation=30, ha="right")
+        label(axes, _below("Looks", [("", estimates[-1])]), title)
+        axes.legend()
+    return axes
+
+
 def _known(rows: Rows) -> list[tuple[str, Estimate]]:
     found = [(name, estimate) for name, estimate in rows if math.isfinite(estimate)]
     if not found:

@@ -11,7 +11,7 @@ from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED
 from assay.evaluation.words import listed
 from assay.measures import FALSE_DISCOVERY_RATE, RECALL
 from assay.report.names import name
-from assay.report.numbers import count, daily, exact_percent, percent
+from assay.report.numbers import count, daily, exact_percent, percent, shortest_between
 from assay.report.words import positives, quoted
 
 NOT_POSSIBLE = "Not possible on this data"
@@ -124,8 +124,12 @@ def _rows(choice: Choice) -> str:
 
 
 def threshold_text(point: Point) -> str:
-    """With all its digits: a threshold that is rounded down flags more rows."""
-    return "none" if point.threshold is None else repr(float(point.threshold))
+    """As few digits as separate the same rows; with all of them where that is not known."""
+    if point.threshold is None:
+        return "none"
+    if point.below is None:
+        return repr(float(point.threshold))
+    return shortest_between(point.below, float(point.threshold))
 
 
 def limits_of(choice: Choice) -> dict[str, float]:

@@ -55,5 +55,9 @@ def _further(document: Document | Report, format: str) -> str:  # noqa: A002 - a
         from assay.report.card import card_of
 
         return card_of(document)
-    only = {"junit": "a gate", "card": "a training"}[format]
+    if isinstance(document, Document) and (kind, format) == ("monitor", "openmetrics"):
+        from assay.report.openmetrics import metrics_of
+
+        return metrics_of(document.result)
+    only = {"junit": "a gate", "card": "a training", "openmetrics": "a monitor"}[format]
     raise InputError(f"only {only} has the face {format}; this document is of kind {kind}")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 FORMATS = ("terminal", "json", "csv", "markdown", "latex", "html")
 # Faces that only some documents have.
-FURTHER = ("junit", "card")
+FURTHER = ("junit", "card", "openmetrics")
 # Numbers of other tools, which a store keeps beside documents.
 IMPORTED = "imported"
 
@@ -32,11 +32,16 @@ KINDS = {
         "assay.threshold/1", "assay.decisions.threshold.result", "Choice", "threshold"
     ),
     "plan": Kind("assay.plan/1", "assay.decisions.plan.result", "Plan", "plan"),
+    "sample": Kind("assay.sample/1", "assay.decisions.sample.result", "StratifiedSample", "sample"),
     "compare": Kind(
         "assay.compare/1", "assay.decisions.compare.comparison", "Comparison", "compare"
     ),
     "audit": Kind("assay.audit/1", "assay.decisions.audit.result", "Audit", "audit"),
     "check": Kind("assay.check/1", "assay.learn.checks.result", "Check", "check"),
     "gate": Kind("assay.gate/1", "assay.decisions.gate.result", "Gate", "gate"),
+    "incidents": Kind(
+        "assay.incidents/1", "assay.decisions.incidents.result", "Incidents", "incidents"
+    ),
+    "monitor": Kind("assay.monitor/1", "assay.decisions.monitor.result", "Monitor", "monitor"),
     "training": Kind("assay.evaluation/1", "assay.learn.record", "Training", "training"),
 }

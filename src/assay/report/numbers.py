@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from decimal import ROUND_FLOOR, Decimal, localcontext
 
 from assay.evaluation.words import count as count  # noqa: PLC0414 - one of these
 from assay.inference import Estimate
@@ -21,6 +22,8 @@ UNDEFINED = "undefined"
 _LEAST, _LEAST_PERCENT = 3, 1
 # Ends that still agree after so many decimals are alike for any reader.
 _MOST = 9
+# A float64 is told from all others by so many digits, and is written exactly by so many.
+_MOST_DIGITS, _PRECISION = 17, 800
 # What floating point may leave of an exact 1.
 _NOISE = 1e-12
 # What tells any other number from 1.
@@ -68,6 +71,26 @@ def difference_parts(found: float) -> tuple[str, str]:
     return signed, "[" + ", ".join(
         f"+{text}" if end > 0 else text for end, text in zip((low, high), ends, strict=True)
     ) + "]"
+
+
+def shortest_between(below: float, at: float) -> str:
+    """The shortest number above one and not above another, as a threshold between two scores.
+
+    >>> shortest_between(0.6592, 0.6593305122804232), shortest_between(0.2, 0.9)
+    ('0.6593', '0.9')
+    >>> shortest_between(-1e-300, 5e-301), shortest_between(math.nextafter(0.3, 0), 0.3)
+    ('0', '0.3')
+    """
+    if below < 0 <= at:
+        return "0"
+    exact = Decimal(at)
+    for digits in range(1, _MOST_DIGITS):
+        step = Decimal(1).scaleb(exact.adjusted() + 1 - digits)
+        with localcontext(prec=_PRECISION):
+            rounded = exact.quantize(step, ROUND_FLOOR)
+        if below < float(rounded) <= at:
+            return repr(float(rounded)).removesuffix(".0")
+    return repr(at)
 
 
 def plain_number(value: float) -> str:

@@ -96,6 +96,49 @@ class Periods(Course):
 
 
 @dataclass(frozen=True)
+class StepCurve(Table):
+    """A table of a curve that goes in steps; a page draws it, with its band where it has one.
+
+    A step holds from its ``x`` on up to the next. ``axes`` name both, and ``highest`` is what the
+    upright one goes up to at least; ``marks`` are points that stand out, each with its name.
+    """
+
+    axes: tuple[str, str] = ("", "")
+    x: tuple[float, ...] = ()
+    y: tuple[float, ...] = ()
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    marks: tuple[tuple[float, float, str], ...] = ()
+    highest: float = 0.0
+
+
+@dataclass(frozen=True)
+class Bar:
+    """An incident in time: seconds from the beginning, the first alert, and what is said of it."""
+
+    name: str
+    start: float
+    end: float
+    first_alert: float | None = None
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Bars(Table):
+    """A table of incidents; a page draws each as a bar in time, alerts and false incidents below.
+
+    Time is in seconds from ``since`` on, which is a moment in UTC. ``alerts`` and
+    ``false_incidents`` are stretches, each with its start and end.
+    """
+
+    bars: tuple[Bar, ...] = ()
+    since: int = 0
+    seconds: float = 0.0
+    alerts: tuple[tuple[float, float], ...] = ()
+    false_incidents: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True)
 class Matrix:
     """A confusion matrix; rows are the truth."""
 

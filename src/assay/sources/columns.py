@@ -46,7 +46,7 @@ def array_of(values: Any, name: str) -> Array:
             # Text of a fixed width loses NULs at its end.
             array = _array_of_list(list(values))
     elif hasattr(values, "__array__"):
-        array = np.asarray(values)
+        array = _on_this_machine(values, name)
     elif hasattr(values, "to_numpy"):
         array = values.to_numpy(zero_copy_only=False)
     else:
@@ -96,6 +96,16 @@ def native(text: str, kind: str) -> Any:
     if kind == BOOLEAN and text.casefold() in ("true", "false", "1", "0"):
         return text.casefold() in ("true", "1")
     return text
+
+
+def _on_this_machine(values: Any, name: str) -> Array:
+    try:
+        return np.asarray(values)
+    except TypeError as refused:
+        raise InputError(
+            f"{name} can't be read on this machine ({refused}). Move it from its device first, or "
+            f"give all columns as arrays of one library on that device"
+        ) from refused
 
 
 def _array_of_list(values: Sequence[Any]) -> Array:

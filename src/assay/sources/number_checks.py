@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 SUM_TOLERANCE = 1e-6
 # What may stand around a number.
 _BLANKS = " \t"
+_WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*%?\s*", re.ASCII)
+_PERCENT = r"^([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))[ \t]*%$"
 
 
 def numbers_of(values: pl.Series) -> Array | None:
@@ -52,13 +55,21 @@ def is_narrow(dtype: pl.DataType) -> bool:
 
 
 def _parsed(values: pl.Series) -> pl.Series:
-    """Text as numbers, null where it is none; blanks around a number do not matter."""
+    """Text as numbers, null where it is none; blanks around a number do not matter.
+
+    A percent sign divides by a hundred: 97.3% is the float that 0.973 is.
+    """
     import polars as pl
 
     found = values.cast(pl.Float64, strict=False)
     if found.null_count() == values.null_count():
         return found
-    return found.fill_null(values.str.strip_chars(_BLANKS).cast(pl.Float64, strict=False))
+    stripped = values.str.strip_chars(_BLANKS)
+    found = found.fill_null(stripped.cast(pl.Float64, strict=False))
+    if found.null_count() == values.null_count():
+        return found
+    hundredths = stripped.str.replace(_PERCENT, "${1}e-2").cast(pl.Float64, strict=False)
+    return found.fill_null(hundredths)
 
 
 def _number(value: Any) -> float:
@@ -95,7 +106,10 @@ class NumberCheck:
 
         def reason(i: int) -> str:
             shown = value_shown(values[i])
-            return f"column {self.column!r}: found {shown}, expected {self.expected}"
+            reason = f"column {self.column!r}: found {shown}, expected {self.expected}"
+            if isinstance(values[i], str) and _WITH_COMMA.fullmatch(values[i]):
+                reason += ". Where a comma stands before fractions, say decimal=','"
+            return reason
 
         kind = f"{self.role}: not {self.expected}"
         return [Problem(bad, reason, self.error, kind=kind)] if bad.any() else []

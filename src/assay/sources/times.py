@@ -36,9 +36,9 @@ _MOMENT = (
     r" ?(?P<zone>[Zz]|(?P<sign>[+-])(?P<ahead>[01]\d|2[0-3])(?::?(?P<past>[0-5]\d))?)?)?$"
 )
 _SECONDS = 86_400
-_SMALLEST = 1e8
+SMALLEST = 1e8
 # From which size on a number counts thousandths of the unit before.
-_UNITS = ((1e11, 1), (1e14, 10**3), (1e17, 10**6), (9.2e18, 10**9))
+UNITS = ((1e11, 1), (1e14, 10**3), (1e17, 10**6), (9.2e18, 10**9))
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,11 @@ def _of_numbers(values: pl.Series) -> Days:
 
     number = pl.col("number")
     days: Any = None
-    for bound, unit in reversed(_UNITS):
+    for bound, unit in reversed(UNITS):
         # Whole numbers stay whole: a float64 is too coarse for nanoseconds.
         day = number.floordiv(unit * _SECONDS).cast(pl.Int32, strict=False)
         days = pl.when(number < bound).then(day).otherwise(days)
-    days = pl.when(number >= _SMALLEST).then(days)
+    days = pl.when(number >= SMALLEST).then(days)
     day_numbers = values.alias("number").to_frame().select(days)
     return Days(day_numbers.to_series().cast(pl.Date), np.ones(len(values), bool))
 

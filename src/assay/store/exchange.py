@@ -20,6 +20,7 @@ from typing import Any
 from assay.errors import StoreError
 from assay.report.kinds import IMPORTED
 from assay.report.names import visible
+from assay.report.openmetrics import Sample, exposition
 from assay.store.run import Run
 from assay.store.store import Store
 from assay.store.summary import summary_of, written
@@ -351,25 +352,14 @@ _FAMILIES = {
 
 def openmetrics(runs: Iterable[Run]) -> str:
     """The text of OpenMetrics 1.0; every sample has the name and the kind of its run as labels."""
-    samples: dict[str, list[str]] = {family: [] for family in _FAMILIES}
-    for run in runs:
-        for family, line in _samples(run):
-            samples[family].append(line)
-    lines = []
-    for family, about in _FAMILIES.items():
-        if not samples[family]:
-            continue
-        unit = ["# UNIT assay_run_made_seconds seconds"] if family.endswith("_seconds") else []
-        lines += [f"# TYPE {family} gauge", *unit, f"# HELP {family} {about}", *samples[family]]
-    return "\n".join([*lines, "# EOF"]) + "\n"
+    return exposition(_FAMILIES, (sample for run in runs for sample in _samples(run)))
 
 
-def _samples(run: Run) -> Iterator[tuple[str, str]]:
+def _samples(run: Run) -> Iterator[Sample]:
     labels = {"name": run.name, "kind": run.kind}
-    moment = datetime.fromisoformat(run.made).timestamp()
-    yield "assay_run_made_seconds", _sample("assay_run_made_seconds", labels, moment)
+    yield "assay_run_made_seconds", labels, datetime.fromisoformat(run.made).timestamp()
     if run.gate is not None:
-        yield "assay_gate_passed", _sample("assay_gate_passed", labels, float(run.gate == "pass"))
+        yield "assay_gate_passed", labels, float(run.gate == "pass")
     for each in summary_of(run.document).values:
         told = {**labels, "measure": each.measure}
         for suffix, value in (
@@ -379,14 +369,4 @@ def _samples(run: Run) -> Iterator[tuple[str, str]]:
             ("_rows", each.n),
         ):
             if value is not None:
-                family = f"assay_estimate{suffix}"
-                yield family, _sample(family, told, value)
-
-
-def _sample(family: str, labels: dict[str, str], value: float) -> str:
-    inside = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels.items())
-    return f"{family}{{{inside}}} {value!r}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+                yield f"assay_estimate{suffix}", told, value

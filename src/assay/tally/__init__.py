@@ -9,6 +9,8 @@ from assay.tally.clusters import ClusterTally
 from assay.tally.codec import from_bytes
 from assay.tally.confusion import Confusion
 from assay.tally.crosstab import Crosstab
+from assay.tally.daily import DailyTally
+from assay.tally.incidents import IncidentTally
 from assay.tally.joint import JointScores
 from assay.tally.pairs import PairTally
 from assay.tally.record import Resolved
@@ -20,6 +22,8 @@ __all__ = [
     "ClusterTally",
     "Confusion",
     "Crosstab",
+    "DailyTally",
+    "IncidentTally",
     "JointScores",
     "LossSums",
     "PairTally",

@@ -1,14 +1,15 @@
 """Many rows of scores, counted in memory that does not grow with the rows.
 
-A grid has a counter for each cell of a label, cuts have one for each cut and each gap; every bit
-pattern of float32 scores has one in :mod:`assay.tally.patterns`.
+A grid has a counter for each cell of a label, cuts have one for each cut of a label and each gap
+between them; every bit pattern of float32 scores has one in :mod:`assay.tally.patterns`.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -128,28 +129,45 @@ class GridCounter:
 # -- between the scores of the rarer labels --------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
+class Cutting:
+    """The label that is counted into gaps, and the distinct scores of all others, ascending."""
+
+    frequent: str
+    cuts: Array
+
+    def __post_init__(self) -> None:
+        # -0.0 is 0.0
+        object.__setattr__(self, "cuts", self.cuts.astype(np.float64) + 0.0)
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells these cuts from others; tables add where it is the same."""
+        return hashlib.sha256(self.cuts.astype("<f8").tobytes()).hexdigest()[:16]
+
+
 class CutCounter:
-    """Counts rows at ascending cuts, and those of the frequent label into the gaps too.
+    """Counts rows at cuts, and those of the frequent label into the gaps between them too.
 
-    The cuts are the distinct scores of all other labels, in all rows of the data.
-
-    >>> counter = CutCounter(("benign", "attack"), np.array([0.5, 0.9]), frequent=0)
+    >>> counter = CutCounter(("benign", "attack"), Cutting("benign", np.array([0.5, 0.9])))
     >>> _ = counter.add(np.array([0.9, 0.5, 0.7, 0.6, 0.9]), np.array([1, 1, 0, 0, 0]))
     >>> counter.done().scores.tolist(), counter.done().counts.tolist()
     ([0.5, 0.5000000000000001, 0.9], [[0, 2, 1], [1, 0, 1]])
     """
 
-    def __init__(self, labels: Sequence[str], cuts: Array, *, frequent: int) -> None:
+    def __init__(self, labels: Sequence[str], cutting: Cutting) -> None:
         self.labels = tuple(labels)
-        self._frequent = frequent
-        self._cuts = cuts.astype(np.float64) + 0.0
-        # Of each label the gap below each cut, and the cut; and the gap above all of them.
-        self._counters = np.zeros((len(self.labels), 2 * len(cuts) + 1), np.int64)
+        self._cutting = cutting
+        self._frequent = self.labels.index(cutting.frequent)
+        self._cuts = cutting.cuts
+        self._at_cuts = np.zeros((len(self.labels), len(self._cuts)), np.int64)
+        # Below each cut, and above all of them.
+        self._in_gaps = np.zeros(len(self._cuts) + 1, np.int64)
 
     @property
     def nbytes(self) -> int:
         """How many bytes the counters take."""
-        return self._counters.nbytes + self._cuts.nbytes
+        return self._at_cuts.nbytes + self._in_gaps.nbytes + self._cuts.nbytes
 
     def add(self, scores: Array, truth: Array, counts: Array | None = None) -> int:
         """Count further rows: a score each, and the label as a position in the labels."""
@@ -165,46 +183,56 @@ class CutCounter:
     def _count(self, scores: Array, label: int, counts: Array | None) -> None:
         # Scores in order are found many times faster.
         if counts is None:
-            scores = np.sort(scores)
+            scores, counts = np.sort(scores), np.broadcast_to(1, scores.shape)
         else:
             order = np.argsort(scores)
             scores, counts = scores[order], counts[order]
         places = np.searchsorted(self._cuts, scores)
-        at_cut = np.append(self._cuts, np.nan)[places] == scores
-        if label != self._frequent and not at_cut.all():
+        at_cut = np.zeros(len(scores), bool)
+        if len(self._cuts):
+            # What lies above the last cut is not at it.
+            at_cut = self._cuts.take(places, mode="clip") == scores
+        if at_cut.all():
+            np.add.at(self._at_cuts[label], places, counts)
+            return
+        if label != self._frequent:
             odd = float(scores[int(at_cut.argmin())])
             raise TallyError(
                 f"the score {odd!r} of a {self.labels[label]!r} row is none of the "
                 f"{len(self._cuts)} cuts; take the cuts from all rows that are not "
-                f"{self.labels[self._frequent]!r}"
+                f"{self._cutting.frequent!r}"
             )
-        np.multiply(places, 2, out=places)
-        np.add(places, at_cut, out=places)
-        np.add.at(self._counters[label], places, 1 if counts is None else counts)
+        between = ~at_cut
+        np.add.at(self._at_cuts[label], places[at_cut], counts[at_cut])
+        np.add.at(self._in_gaps, places[between], counts[between])
 
     def done(self) -> ScoreTally:
         """The tally of all rows."""
-        held = np.flatnonzero(self._counters.any(axis=0))
-        with np.errstate(over="ignore"):  # no finite score lies above the largest
-            gaps = np.concatenate(([LOWEST], np.nextafter(self._cuts, np.inf)))
-        scores = np.where(held % 2, np.append(self._cuts, 0.0)[held // 2], gaps[held // 2])
-        digest = hashlib.sha256(self._cuts.astype("<f8").tobytes()).hexdigest()[:16]
-        kept = Cuts(self.labels[self._frequent], digest)
-        if not len(held):
+        kept = Cuts(self._cutting.frequent, self._cutting.digest)
+        cuts = np.flatnonzero(self._at_cuts.any(axis=0))
+        gaps = np.flatnonzero(self._in_gaps)
+        if not len(cuts) and not len(gaps):
             return replace(ScoreTally.zero(self.labels), kept=kept)
-        return ScoreTally(self.labels, scores, narrow(self._counters[:, held]), kept=kept)
+        with np.errstate(over="ignore"):  # no finite score lies above the largest
+            starts = np.concatenate(([LOWEST], np.nextafter(self._cuts, np.inf)))
+        # A gap lies below the cut of its number.
+        order = np.argsort(np.concatenate([2 * cuts + 1, 2 * gaps]))
+        counts = np.zeros((len(self.labels), len(order)), np.int64)
+        counts[:, : len(cuts)] = self._at_cuts[:, cuts]
+        counts[self._frequent, len(cuts) :] = self._in_gaps[gaps]
+        scores = np.concatenate([self._cuts[cuts], starts[gaps]])[order]
+        return ScoreTally(self.labels, scores, narrow(counts[:, order]), kept=kept)
 
 
 def count_cuts(
     labels: Sequence[str],
-    cuts: Array,
+    cutting: Cutting,
     scores: Array,
     truth: Array,
     *,
-    frequent: int,
     counts: npt.NDArray[np.int64] | None = None,
 ) -> ScoreTally:
-    """The tally of rows that are all there, at ascending cuts and between them."""
-    counter = CutCounter(labels, cuts, frequent=frequent)
+    """The tally of rows that are all there, at cuts and between them."""
+    counter = CutCounter(labels, cutting)
     counter.add(scores, truth, counts)
     return counter.done()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Router
 
-from assay.web import audits, judging, reference, runs, thresholds
+from assay.web import audits, comparison, histories, judging, reference, runs, thresholds
 from assay.web.access import Access
 from assay.web.guards import Guards, Receive, Scope, Send
 from assay.web.refusals import TITLES, Refusal
@@ -19,7 +19,10 @@ from assay.web.site import Settings, Site
 if TYPE_CHECKING:
     from assay.store import Store
 
-ROUTES = (*reference.ROUTES, *thresholds.ROUTES, *runs.ROUTES, *judging.ROUTES, *audits.ROUTES)
+ROUTES = (
+    *(*reference.ROUTES, *thresholds.ROUTES, *runs.ROUTES, *comparison.ROUTES),
+    *(*histories.ROUTES, *judging.ROUTES, *audits.ROUTES),
+)
 
 
 @dataclass(frozen=True)

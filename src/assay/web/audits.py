@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from urllib.parse import parse_qs
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from assay.measures import catalogue
 from assay.report import Document
-from assay.web.pages import FACES, face, page, report_page
+from assay.web.judging import form
+from assay.web.pages import FACES, face, page, suffix_of
 from assay.web.refusals import Refusal
-from assay.web.site import Site
-
-_FIELD = "claims"
+from assay.web.site import Result, Site
 
 
 async def audit_form(request: Request) -> Response:
@@ -27,22 +25,33 @@ async def audit_form(request: Request) -> Response:
 
 
 async def audited_page(request: Request) -> Response:
-    """The audit of text in a form, for browsers without scripts."""
-    fields = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
-    text = await _audited(request.app.state.site, fields.get(_FIELD, [""])[0])
-    document = Document.from_json(text)
-    return report_page(request, document, faces="", trail=(("/audit", "Audit"),))
+    """The audit of text in a form, as a page of its own with all its forms."""
+    site: Site = request.app.state.site
+    text = await _audited(site, (await form(request)).get("claims", ""))
+    return RedirectResponse(site.present(Result("claims", text, ("/audit", "Audit"))), 303)
 
 
 async def audited_face(request: Request) -> Response:
     """The audit of a body of TOML or JSON, as the command line prints it."""
     body = (await request.body()).decode("utf-8", "replace")
     text = await _audited(request.app.state.site, body)
-    suffix = next(s for s in FACES if request.url.path.endswith(s))
+    suffix = suffix_of(request)
     if suffix == ".json":
         return Response(text, media_type="application/json")
     site: Site = request.app.state.site
     return await site.read(lambda: face(Document.from_json(text), suffix, f"audit{suffix}"))
+
+
+async def audited_typing(request: Request) -> Response:
+    """The audit of claims that are being typed; what is half typed is an answer, not a failure."""
+    body = (await request.body()).decode("utf-8", "replace")
+    try:
+        return Response(await _audited(request.app.state.site, body), media_type="application/json")
+    except Refusal as refusal:
+        if refusal.status != 422:
+            raise
+        # A browser would note each as an error in its console.
+        return Response(refusal.as_json(), media_type="application/json")
 
 
 async def _audited(site: Site, claims: str) -> str:
@@ -51,7 +60,7 @@ async def _audited(site: Site, claims: str) -> str:
         raise Refusal(422, "There are no claims.", "Type counts and at least one reported number.")
     kind = "json" if claims.lstrip().startswith("{") else "toml"
     if kind == "json":
-        _must_be_json(claims)
+        await asyncio.to_thread(_must_be_json, claims)
     folder = site.new_folder()
     name = f"claims.{kind}"
     try:
@@ -73,5 +82,6 @@ def _must_be_json(claims: str) -> None:
 ROUTES = (
     Route("/audit", audit_form),
     Route("/audit", audited_page, methods=["POST"]),
+    Route("/audit/typed.json", audited_typing, methods=["POST"]),
     *(Route(f"/audit{suffix}", audited_face, methods=["POST"]) for suffix in FACES),
 )

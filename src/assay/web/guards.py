@@ -21,6 +21,8 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 SIGN_IN = "/sign-in"
 UPLOAD = "/judge/files"
+# Whoever has not signed in yet has a token to send, and nothing else.
+_SIGN_IN_BODY = 4096
 READING = ("GET", "HEAD")
 # Files of the app itself, and its own addresses; nothing inline, nothing from elsewhere.
 PAGE_POLICY = (
@@ -104,7 +106,8 @@ class Guards:
         self.now += 1
         try:
             self._check(scope)
-            limit = self._limits.upload if scope["path"] == UPLOAD else self._limits.body
+            largest = {UPLOAD: self._limits.upload, SIGN_IN: _SIGN_IN_BODY}
+            limit = largest.get(scope["path"], self._limits.body)
             body = _Body(receive, limit, _headers(scope).get("content-length"))
             long = scope["path"] == UPLOAD
             seconds = self._limits.upload_seconds if long else self._limits.seconds
@@ -177,6 +180,7 @@ class Guards:
         link = ""
         if scope["method"] in READING and headers.get("sec-fetch-mode") == "navigate":
             link = "/" + quote(scope["path"].lstrip("/\\"), safe="/")
+            link += "?" * bool(scope["query_string"]) + scope["query_string"].decode("latin-1")
         raise Refusal(
             403,
             "The request was made by a page of another site or port.",

@@ -14,9 +14,9 @@ from starlette.routing import Route
 
 from assay.report import Document
 from assay.web.guards import UPLOAD
-from assay.web.pages import FACES, face, page, report_page
+from assay.web.pages import FACES, face, page, report_page, suffix_of
 from assay.web.refusals import Refusal
-from assay.web.site import Job, Site, Upload, new_id
+from assay.web.site import Job, Result, Site, Upload, new_id
 
 # What a form may say of columns and of judging, by command; each is an option of it.
 COLUMNS = ("label", "score", "decision", "family", "time", "cluster", "weight", "count")
@@ -30,6 +30,7 @@ THRESHOLD_OPTIONS = (
     *("base-rate", "volume", "confidence", *CONSTRAINTS),
 )
 _LONGEST = 1000
+_FIELDS = 100
 # What a command says once it has kept its result.
 _RECORDED = re.compile(r"^recorded run ([0-9a-f]+) of ", re.MULTILINE)
 
@@ -110,9 +111,7 @@ async def judge(request: Request) -> Response:
         if recorded is not None:
             site.stale()
             return f"/runs/{recorded[1]}"
-        result = new_id()
-        site.results.put(result, (upload.name, answer.out))
-        return f"/results/{result}"
+        return site.present(Result(upload.name, answer.out, ("/judge", "Judge a file")))
 
     site.start(job, judged)
     if "application/json" in request.headers.get("accept", ""):
@@ -149,8 +148,8 @@ async def cancel(request: Request) -> Response:
 async def result(request: Request) -> Response:
     """A judgement that nobody has kept yet."""
     site: Site = request.app.state.site
-    name, text = site.results.find(request.path_params["result"])
-    suffix = next((s for s in FACES if request.url.path.endswith(s)), "")
+    held = site.results.find(request.path_params["result"])
+    text, suffix = held.text, suffix_of(request)
     if suffix == ".json":
         return Response(text, media_type="application/json")
     if suffix:
@@ -160,8 +159,8 @@ async def result(request: Request) -> Response:
             request,
             Document.from_json(text),
             faces=request.url.path,
-            trail=(("/judge", "Judge a file"),),
-            keep=name if not site.settings.read_only and site.store is not None else "",
+            trail=(held.origin,),
+            keep=held.name if not site.settings.read_only and site.store is not None else "",
         )
     )
 
@@ -170,7 +169,7 @@ async def keep(request: Request) -> Response:
     """Keep a judgement as a run."""
     site: Site = request.app.state.site
     site.must_write()
-    _, text = site.results.find(request.path_params["result"])
+    text = site.results.find(request.path_params["result"]).text
     name = (await form(request)).get("name", "").strip()
     if not name:
         raise Refusal(422, "The run has no name.", "Say under which name it is to be kept.")
@@ -181,7 +180,11 @@ async def keep(request: Request) -> Response:
 async def form(request: Request) -> dict[str, str]:
     """The fields of a form, of which each has one value."""
     body = (await request.body()).decode("utf-8", "replace")
-    return {name: values[-1] for name, values in parse_qs(body).items()}
+    try:
+        fields = parse_qs(body, max_num_fields=_FIELDS)
+    except ValueError:
+        raise Refusal(422, f"The form has more than {_FIELDS} fields.", "Send fewer.") from None
+    return {name: values[-1] for name, values in fields.items()}
 
 
 def options(fields: Mapping[str, str], allowed: tuple[str, ...]) -> list[str]:

@@ -31,11 +31,13 @@ PLACES = (
     ("/threshold", "Threshold"),
     ("/compare", "Compare"),
     ("/gate", "Gate"),
+    ("/monitor", "Monitor"),
+    ("/incidents", "Incidents"),
     ("/audit", "Audit"),
     ("/measures", "Measures"),
     ("/about", "About"),
 )
-# The forms in which a report is given out: format, type, and whether it is saved.
+# The forms in which a report is given out: format and type.
 FACES: Mapping[str, tuple[str, str]] = {
     ".json": ("json", "application/json"),
     ".csv": ("csv", "text/csv; charset=utf-8"),
@@ -130,6 +132,11 @@ def report_page(
     scripts = (("panel.js",) if report.panel is not None else ()) + shown.pop("scripts", ())
     more = {"query": "", "keep": "", "trail": (), "run": None, **shown}
     return page(template, request, title, scripts=scripts, faces=faces, **drawn, **more)
+
+
+def suffix_of(request: Request) -> str:
+    """Which form of a page a request is for; nothing for the page itself."""
+    return next((suffix for suffix in FACES if request.url.path.endswith(suffix)), "")
 
 
 def face(document: Document | Report, suffix: str, name: str) -> Response:

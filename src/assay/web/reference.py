@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
@@ -13,11 +16,15 @@ from starlette.routing import Route
 from assay import __version__
 from assay.errors import UnknownMeasure
 from assay.measures import catalogue, find
+from assay.report.sections import Column, Report, Section, Table
 from assay.web.guards import SIGN_IN
 from assay.web.openapi import description
-from assay.web.pages import FACES, asset, face, page, report_page
+from assay.web.pages import FACES, asset, face, page, report_page, suffix_of
 from assay.web.refusals import POLICY, STYLE, Refusal
 from assay.web.site import Site
+
+if TYPE_CHECKING:
+    from assay.store.run import Name
 
 _SIGN_IN = (
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -74,7 +81,7 @@ async def measures_face(request: Request) -> Response:
     """The catalogue for programs and papers."""
     from assay.report import measures_document
 
-    suffix = _suffix(request)
+    suffix = suffix_of(request)
     site: Site = request.app.state.site
 
     def draw() -> Response:
@@ -92,7 +99,7 @@ async def measure(request: Request) -> Response:
         document = measure_document(find(name))
     except UnknownMeasure as unknown:
         raise Refusal(404, str(unknown), "All measures are at /measures.") from None
-    suffix = _suffix(request)
+    suffix = suffix_of(request)
     if suffix:
         return face(document, suffix, f"{find(name).name}{suffix}")
     return report_page(
@@ -103,16 +110,52 @@ async def measure(request: Request) -> Response:
 async def about(request: Request) -> Response:
     """Versions, store, limits."""
     site: Site = request.app.state.site
-    return page(
-        "about.html",
-        request,
-        "About",
-        version=__version__,
-        python=platform.python_version(),
-        place=site.settings.place,
-        names=[] if site.store is None else await site.read(site.store.names),
-        limits=site.limits,
+    names = () if site.store is None else await site.read(site.store.names)
+    facts = _facts(site, names)
+    suffix = suffix_of(request)
+    if not suffix:
+        return page("about.html", request, "About", facts=facts, faces="/about", query="")
+    columns = (Column("what"), Column("value"))
+    report = Report(
+        title="About this app",
+        headline=(),
+        sections=tuple(Section(title, (Table("", columns, rows),)) for title, rows in facts),
+        plain={
+            "schema": "assay.about/1",
+            "version": __version__,
+            "python": platform.python_version(),
+            "store": site.settings.place or None,
+            "runs": sum(name.runs for name in names),
+            "names": len(names),
+            "read_only": site.settings.read_only,
+            "limits": asdict(site.limits),
+        },
+        records=tuple({"what": what, "value": value} for _, rows in facts for what, value in rows),
     )
+    return face(report, suffix, f"about{suffix}")
+
+
+Facts: TypeAlias = tuple[tuple[str, str], ...]
+
+
+def _facts(site: Site, names: Sequence[Name]) -> tuple[tuple[str, Facts], ...]:
+    """What is told of the app, under its headings."""
+    limits, runs = site.limits, sum(name.runs for name in names)
+    detectors = "1 detector" if len(names) == 1 else f"{len(names):,} detectors"
+    kept = f"{site.settings.place}, {runs:,} runs of {detectors}" if site.settings.place else "none"
+    held = f"the last {limits.kept} are held until the app ends, {limits.disk:,} bytes of them"
+    most = f"{limits.judging_seconds:g} seconds and {limits.memory:,} bytes of memory each"
+    here = (
+        ("Version", f"assay {__version__}, Python {platform.python_version()}"),
+        ("Store", f"{kept}{', read-only' * site.settings.read_only}"),
+    )
+    limited = (
+        ("Files", f"{limits.upload:,} bytes each; {held} at most"),
+        ("Other bodies", f"{limits.body:,} bytes"),
+        ("Judgements", f"{limits.workers} at once, {limits.waiting} wait; {most}"),
+        ("Requests", f"{limits.requests} at once, {limits.seconds:g} seconds each"),
+    )
+    return ("This app", here), ("Limits", limited)
 
 
 async def health(request: Request) -> Response:  # noqa: ARG001 - the form of a route
@@ -152,17 +195,13 @@ async def file(request: Request) -> Response:
     return found
 
 
-def _suffix(request: Request) -> str:
-    return next((s for s in FACES if request.scope["route"].path.endswith(s)), "")
-
-
 ROUTES = (
     Route(SIGN_IN, sign_in, methods=["GET", "POST"]),
     Route("/sign-out", sign_out, methods=["POST"]),
     Route("/measures", measures),
     *(Route(f"/measures{suffix}", measures_face) for suffix in FACES),
     *(Route(f"/measures/{{name}}{suffix}", measure) for suffix in (*FACES, "")),
-    Route("/about", about),
+    *(Route(f"/about{suffix}", about) for suffix in (*FACES, "")),
     Route("/health", health),
     Route("/openapi.json", openapi),
     Route("/metrics", metrics),

@@ -1,11 +1,9 @@
-"""Runs that were kept: the list, one of them, trends, comparisons, gates."""
+"""Runs that were kept: the list of them, and each by itself."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -14,13 +12,12 @@ from starlette.routing import Route
 
 from assay.errors import AssayError
 from assay.measures.shown import MOVING
-from assay.report import Document, Report, document_of
+from assay.report import Document
 from assay.report.kinds import IMPORTED, KINDS
-from assay.store.comparing import Unpaired, compare_runs
-from assay.store.reports import drawn_again, runs_report, trend_report, unpaired_report
-from assay.web.drawings import MOST, SPARK, Course, course_of, overlaid
+from assay.store.reports import drawn_again, runs_report
+from assay.web.drawings import SPARK, Course, course_of
 from assay.web.judging import form
-from assay.web.pages import FACES, face, page, report_page
+from assay.web.pages import FACES, face, page, report_page, suffix_of
 from assay.web.refusals import Refusal
 from assay.web.site import Site
 
@@ -34,19 +31,19 @@ OUTCOMES = ("pass", "fail", "undecided")
 _SPARKS = 8
 _SPARK_POINTS = 40
 _FRESH = 2.0
-# And of a trend so many runs one by one.
-_LISTED = 200
 _ID = re.compile(r"[0-9a-f]{4,40}")
 
 
-def _store(request: Request) -> Store:
+def store_of(request: Request) -> Store:
+    """The store that the app was started with."""
     store: Store | None = request.app.state.site.store
     if store is None:
         raise Refusal(404, "The app was started without a store.", "Start it with --store PATH.")
     return store
 
 
-def _run(store: Store, wanted: str) -> Run:
+def run_of(store: Store, wanted: str) -> Run:
+    """The run of an id that a client gave."""
     reason = f"{wanted[:40]!r} is no id of a run."
     if _ID.fullmatch(wanted):
         try:
@@ -58,7 +55,7 @@ def _run(store: Store, wanted: str) -> Run:
 
 def kept_run(request: Request) -> Run:
     """The run that a request is about."""
-    return _run(_store(request), request.path_params["run"])
+    return run_of(store_of(request), request.path_params["run"])
 
 
 # -- the list --------------------------------------------------------------------------------------
@@ -67,14 +64,12 @@ def kept_run(request: Request) -> Run:
 async def run_list(request: Request) -> Response:
     """Runs, newest first, by name, kind, tag, gate and words."""
     site: Site = request.app.state.site
-    return await site.read(_listed, request, site, _store(request))
+    return await site.read(_listed, request, site, store_of(request))
 
 
 def _listed(request: Request, site: Site, store: Store) -> Response:
     given = _filters(request)
-    before = request.query_params.get("before") or None
-    if before is not None:
-        _run(store, before)
+    before = before_of(request, store)
     found = store.runs(**given, limit=site.limits.rows, before=before)
     names = site.fresh("names", _FRESH, store.names)
     older = urlencode({**given, "before": found.runs[-1].id}) if found.more else ""
@@ -92,8 +87,14 @@ def _listed(request: Request, site: Site, store: Store) -> Response:
         kinds=(*KINDS, IMPORTED),
         outcomes=OUTCOMES,
         tags=site.fresh("tags", _FRESH, store.tags),
-        query=urlencode(given),
+        query=urlencode({**given, **({"before": before} if before else {})}),
     )
+
+
+def before_of(request: Request, store: Store) -> str | None:
+    """The run that a page of a list follows."""
+    wanted = request.query_params.get("before")
+    return run_of(store, wanted).id if wanted else None
 
 
 def _filters(request: Request) -> dict[str, str]:
@@ -109,7 +110,7 @@ def _drawn_once(site: Site, store: Store, name: Name) -> tuple[str, Course] | No
 
 def _spark(store: Store, name: str) -> tuple[str, Course] | None:
     """How the first measure of a name went, in a line."""
-    measure = _followed(store.measures(name))
+    measure = followed(store.measures(name))
     if measure is None:
         return None
     try:
@@ -120,7 +121,7 @@ def _spark(store: Store, name: str) -> tuple[str, Course] | None:
     return measure, course_of(trend, SPARK)
 
 
-def _followed(known: tuple[str, ...]) -> str | None:
+def followed(known: tuple[str, ...]) -> str | None:
     """The measure that a trend begins with."""
     bare = [measure for measure in MOVING if measure in known]
     one_sided = [key for measure in MOVING for key in known if key.split(".")[0] == measure]
@@ -130,11 +131,12 @@ def _followed(known: tuple[str, ...]) -> str | None:
 async def run_list_face(request: Request) -> Response:
     """The list for programs and papers."""
     site: Site = request.app.state.site
-    store = _store(request)
-    suffix = next(s for s in FACES if request.url.path.endswith(s))
+    store = store_of(request)
+    suffix = suffix_of(request)
 
     def draw() -> Response:
-        found = store.runs(**_filters(request), limit=site.limits.rows)
+        before = before_of(request, store)
+        found = store.runs(**_filters(request), limit=site.limits.rows, before=before)
         return face(runs_report(found), suffix, f"runs{suffix}")
 
     return await site.read(draw)
@@ -144,15 +146,14 @@ async def record(request: Request) -> Response:
     """Keep a document as a run."""
     site: Site = request.app.state.site
     site.must_write()
-    store = _store(request)
+    store_of(request)
     text = (await request.body()).decode("utf-8", "replace")
     name = request.query_params.get("name", "")
     tags = request.query_params.getlist("tag")
     # What can't be drawn again is not kept.
     await site.read(Document.from_json, text)
-    run = await site.read(lambda: store.record(text, name=name, tags=tags))
-    site.stale()
-    return JSONResponse({"id": run.id, "page": f"/runs/{run.id}"}, 201)
+    run = await site.read(site.record, text, name, tags)
+    return JSONResponse({"id": run, "page": f"/runs/{run}"}, 201)
 
 
 # -- one run ---------------------------------------------------------------------------------------
@@ -161,18 +162,16 @@ async def record(request: Request) -> Response:
 async def run_page(request: Request) -> Response:
     """The report of a run, and what was noted on it."""
     site: Site = request.app.state.site
-    return await site.read(_shown, request, _store(request))
+    return await site.read(_shown, request, store_of(request))
 
 
 def _shown(request: Request, store: Store) -> Response:
-    run = _run(store, request.path_params["run"])
-    suffix = next((s for s in FACES if request.url.path.endswith(s)), "")
+    run = run_of(store, request.path_params["run"])
+    suffix = suffix_of(request)
     if suffix == ".json":
         return Response(run.document, media_type="application/json")
     if suffix:
-        return face(
-            drawn_again(json.loads(run.document), name=run.name), suffix, f"{run.id}{suffix}"
-        )
+        return face(drawn_again(run), suffix, f"{run.id}{suffix}")
     before = store.runs(name=run.name, kind=run.kind, limit=1, before=run.id).runs
     site: Site = request.app.state.site
     # A run does not change but for its tags and its note.
@@ -183,7 +182,7 @@ def _shown(request: Request, store: Store) -> Response:
 def _drawn(request: Request, run: Run, before: tuple[Run, ...]) -> Response:
     return report_page(
         request,
-        drawn_again(json.loads(run.document), name=run.name),
+        drawn_again(run),
         faces=f"/runs/{run.id}",
         template="run.html",
         trail=(("/", "Runs"), (f"/?{urlencode({'name': run.name})}", run.name)),
@@ -196,10 +195,9 @@ async def change_run(request: Request) -> Response:
     """Tag a run, write a note to it, or delete it."""
     site: Site = request.app.state.site
     site.must_write()
-    store = _store(request)
-    run = await site.read(_run, store, request.path_params["run"])
+    store = store_of(request)
+    run = await site.read(run_of, store, request.path_params["run"])
     fields = await form(request)
-    site.stale()
     match request.path_params["change"]:
         case "tags":
             words = fields.get("tags", "").replace(",", " ").split()
@@ -209,124 +207,11 @@ async def change_run(request: Request) -> Response:
             await site.read(store.note, run.id, fields.get("note", ""))
         case "delete":
             await site.read(store.delete, run.id)
-            return RedirectResponse("/", 303)
         case _:
             raise Refusal(404, "Runs are tagged, noted or deleted.", link=f"/runs/{run.id}")
-    return RedirectResponse(f"/runs/{run.id}", 303)
-
-
-# -- several runs ----------------------------------------------------------------------------------
-
-
-async def trend(request: Request) -> Response:
-    """How a measure went over the runs of a name."""
-    site: Site = request.app.state.site
-    return await site.read(_trend, request, _store(request))
-
-
-def _trend(request: Request, store: Store) -> Response:
-    name = request.query_params.get("name", "")
-    known = store.measures(name)
-    measure = request.query_params.get("measure") or _followed(known)
-    if measure is None:
-        raise Refusal(404, f"No run named {name!r} has numbers to follow.", link="/")
-    found = store.trend(name, measure)
-    suffix = next((s for s in FACES if request.url.path.endswith(s)), "")
-    if suffix:
-        return face(trend_report(found), suffix, f"trend{suffix}")
-    return page(
-        "trend.html",
-        request,
-        f"{name}: {measure.replace('_', ' ')}",
-        trail=(("/", "Runs"), (f"/?{urlencode({'name': name})}", name)),
-        trend=found,
-        drawn=course_of(found),
-        newest=found.points[: -_LISTED - 1 : -1],
-        known=known,
-        query=urlencode({"name": name, "measure": measure}),
-    )
-
-
-async def compare(request: Request) -> Response:
-    """Two runs or more: differences with intervals, curves over each other."""
-    site: Site = request.app.state.site
-    store = _store(request)
-    wanted = list(dict.fromkeys(request.query_params.getlist("run")))
-    if len(wanted) < 2:
-        recent = await site.read(lambda: store.runs(kind="evaluation", limit=20).runs)
-        return page("compare.html", request, "Compare runs", runs=recent, chosen=wanted)
-    if len(wanted) > MOST:
-        raise Refusal(422, f"{len(wanted)} runs are too many to tell apart.", f"Choose {MOST}.")
-    runs = [await site.read(_run, store, id_) for id_ in wanted]
-    document = await _comparison(site, runs[0], runs[1])
-    return await site.read(_compared, request, runs, document)
-
-
-async def _comparison(site: Site, old: Run, new: Run) -> Document | Report:
-    """The comparison as the command line makes it; row by row it is work for another process."""
-    if old.has_rows and new.has_rows:
-        place = f"--store={site.settings.place}"
-        args = ("runs", "compare", old.id, new.id, place, "--format=json")
-        answer = await site.run(*args, seconds=site.limits.seconds - 2)
-        # Rows that can't be matched are compared unpaired all the same.
-        if json.loads(answer.out).get("paired", True):
-            return Document.from_json(answer.out)
-    return await site.read(_unpaired, old, new)
-
-
-def _unpaired(old: Run, new: Run) -> Document | Report:
-    found = compare_runs(old, new)
-    return unpaired_report(found) if isinstance(found, Unpaired) else document_of(found)
-
-
-def _compared(request: Request, runs: list[Run], document: Document | Report) -> Response:
-    suffix = next((s for s in FACES if request.url.path.endswith(s)), "")
-    if suffix:
-        return face(document, suffix, f"comparison{suffix}")
-    named = [(f"{run.name} {run.id[:6]}", json.loads(run.document)) for run in runs]
-    curves = [overlaid(named, log=log) for log in (False, True)]
-    return report_page(
-        request,
-        document,
-        faces="/compare",
-        query=request.url.query,
-        template="compared.html",
-        trail=(("/", "Runs"), ("/compare", "Compare")),
-        runs=runs,
-        others=[(runs[0], other) for other in runs[2:]],
-        curves=[curve for curve in curves if curve is not None],
-    )
-
-
-async def gates(request: Request) -> Response:
-    """Gates, newest first: which rules held, and why others did not."""
-    site: Site = request.app.state.site
-    return await site.read(_gates, request, site, _store(request))
-
-
-def _gates(request: Request, site: Site, store: Store) -> Response:
-    outcome = request.query_params.get("gate") or None
-    before = request.query_params.get("before") or None
-    found = store.runs(kind="gate", gate=outcome, limit=site.limits.rows, before=before)
-    return page(
-        "gates.html",
-        request,
-        "Gate history",
-        gates=[(run, _broken(run)) for run in found.runs],
-        outcome=outcome,
-        outcomes=OUTCOMES,
-        older=urlencode({"gate": outcome or "", "before": found.runs[-1].id}) if found.more else "",
-    )
-
-
-def _broken(run: Run) -> list[Mapping[str, Any]]:
-    """The rules of a gate that did not hold, with the reason."""
-    try:
-        rules = json.loads(run.document)["rules"]
-    except (AssayError, ValueError, KeyError):
-        # One run that can't be read must not hide the others.
-        return [{"rule": "its document can't be read", "outcome": "undecided", "reason": ""}]
-    return [rule for rule in rules if rule["outcome"] != "pass"]
+    site.stale()
+    gone = request.path_params["change"] == "delete"
+    return RedirectResponse("/" if gone else f"/runs/{run.id}", 303)
 
 
 ROUTES = (
@@ -335,7 +220,4 @@ ROUTES = (
     Route("/runs.json", record, methods=["POST"]),
     *(Route(f"/runs/{{run}}{suffix}", run_page) for suffix in (*FACES, "")),
     Route("/runs/{run}/{change}", change_run, methods=["POST"]),
-    *(Route(f"/trend{suffix}", trend) for suffix in (*FACES, "")),
-    *(Route(f"/compare{suffix}", compare) for suffix in (*FACES, "")),
-    Route("/gate", gates),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import re
 import secrets
 import shutil
@@ -28,6 +29,7 @@ Kept = TypeVar("Kept")
 _ID = re.compile(r"[A-Za-z0-9_-]{16}")
 _ODD_LETTERS = re.compile(r"[^A-Za-z0-9._-]+")
 _WRITTEN = 1 << 20
+_LOG = logging.getLogger("assay.web")
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,15 @@ class Upload:
     def path(self) -> Path:
         """Where it lies."""
         return self.folder / self.name
+
+
+@dataclass(frozen=True)
+class Result:
+    """A judgement that is held: its JSON, what it is of, and the page that asked for it."""
+
+    name: str
+    text: str
+    origin: tuple[str, str]
 
 
 @dataclass(eq=False)
@@ -138,7 +149,7 @@ class Site:
         # Only for whoever runs the app, and gone with it.
         self.folder = Path(tempfile.mkdtemp(prefix="assay-serve-"))
         self.uploads: Shelf[Upload] = Shelf(self.limits.kept, "file", _remove_upload)
-        self.results: Shelf[tuple[str, str]] = Shelf(self.limits.kept, "result")
+        self.results: Shelf[Result] = Shelf(self.limits.kept, "result")
         self.jobs: Shelf[Job] = Shelf(self.limits.kept, "judgement", _cancel)
 
     def fresh(self, key: str, seconds: float, ask: Callable[[], Kept]) -> Kept:
@@ -173,10 +184,18 @@ class Site:
         """Ask the store, or draw a page, in a thread."""
         return await asyncio.to_thread(question, *args, **options)
 
-    def record(self, text: str, name: str) -> str:
+    def record(self, text: str, name: str, tags: Sequence[str] = ()) -> str:
         """Keep a document as a run, and give the id of the run."""
         assert self.store is not None  # noqa: S101 - asked for by pages that have one
-        return self.store.record(text, name=name).id
+        run = self.store.record(text, name=name, tags=tags)
+        self.stale()
+        return run.id
+
+    def present(self, result: Result) -> str:
+        """Hold a result, and give the address of its page."""
+        id_ = new_id()
+        self.results.put(id_, result)
+        return f"/results/{id_}"
 
     def must_write(self) -> None:
         """Refuse what would change the store where that is not allowed."""
@@ -230,6 +249,11 @@ class Site:
                 job.result = await judged(job)
             except Refusal as refusal:
                 job.refusal = refusal
+            except Exception:  # noqa: BLE001 - whoever waits must be told
+                _LOG.exception("judging %s", job.title)
+                job.refusal = Refusal(
+                    500, "Something here went wrong.", "The log of the app tells where."
+                )
 
         job.task = asyncio.create_task(work())
         self.jobs.put(job.id, job)

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from assay.report import Document
 from assay.report.sections import Panel
 from assay.web.judging import OPTIONS, THRESHOLD_OPTIONS, options, previewed
-from assay.web.pages import FACES, face, page, report_page
+from assay.web.pages import FACES, face, page, report_page, suffix_of
 from assay.web.refusals import Refusal
 from assay.web.runs import kept_run
 from assay.web.site import Site, Upload, new_id, safe_name
@@ -39,7 +39,7 @@ async def workbench(request: Request) -> Response:
     upload = site.uploads.find(request.path_params["upload"])
     preview = await previewed(site, upload)
     text = await _chosen(site, upload, dict(request.query_params))
-    suffix = next((s for s in FACES if request.url.path.endswith(s)), "")
+    suffix = suffix_of(request)
     if suffix == ".json":
         return Response(text, media_type="application/json")
     if suffix:

@@ -451,7 +451,7 @@ def test_scores_that_are_no_numbers_and_no_rows_are_refused() -> None:
 
 # -- the document ----------------------------------------------------------------------------------
 
-POINT = {"threshold", "rule", "confidence", "estimates", "name", "worth"}
+POINT = {"threshold", "rule", "confidence", "estimates", "name", "worth", "below"}
 ESTIMATE = {
     *("measure", "label", "average", "slice", "base_rate", "value", "low", "high", "method"),
     *("n", "undefined", "note", "bound", "parts", "level"),

@@ -22,7 +22,7 @@ from assay.errors import CountError, InputError, LabelError
 from assay.inference import Bootstrap
 from assay.sources import code_arrays
 from assay.tally import Resolved, ScoreTally, from_bytes
-from assay.tally.counters import count_cuts
+from assay.tally.counters import Cutting, count_cuts
 from assay.tally.keeping import Cuts, Grid
 
 LABELS = ("normal", "attack")
@@ -91,7 +91,7 @@ def test_counts_at_the_thresholds_of_a_mode_are_those_of_the_rows(
         kept = tally.to_grid(mode.bits)
     else:
         cuts = np.unique(scores[truth == 1])
-        kept = count_cuts(LABELS, cuts, scores, truth, frequent=0)
+        kept = count_cuts(LABELS, Cutting(LABELS[0], cuts), scores, truth)
     assert kept.size < tally.size
     choice = chosen(ScoredTallies(resolved_of(kept)), **asked)
     points = [p for p in (choice.empirical, choice.guaranteed, *choice.candidates) if p is not None]
@@ -108,7 +108,7 @@ def test_counts_at_the_thresholds_of_a_mode_are_those_of_the_rows(
 def test_cuts_choose_what_all_scores_choose() -> None:
     truth, scores = rows_of()
     cuts = np.unique(scores[truth == 1])
-    kept = count_cuts(LABELS, cuts, scores, truth, frequent=0)
+    kept = count_cuts(LABELS, Cutting(LABELS[0], cuts), scores, truth)
     exact = ScoreTally.of_rows(LABELS, scores, truth)
     # These are met at the scores of attacks.
     for asked in ({"min_dr": 0.8}, {"max_far": 0.2}, {"cost_fp": 1.0, "cost_fn": 5.0}):

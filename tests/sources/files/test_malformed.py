@@ -173,7 +173,7 @@ CASES: dict[str, tuple[str, bytes | str, dict[str, Any], tuple[str, ...]]] = {
         {},
         ("f.jsonl, line 2", "the key 'label' twice"),
     ),
-    "JSON array": ("f.jsonl", '[{"label": 1}]', {}, ("f.jsonl, line 1", "jq -c")),
+    "JSON array cut short": ("f.jsonl", '[{"label": 1},', {}, ("f.jsonl", "ends in the middle")),
     "JSON over lines": ("f.jsonl", '{\n"label": 1}', {}, ("f.jsonl, line 1", "one JSON object")),
     "JSON two on a line": (
         "f.jsonl",

@@ -62,8 +62,13 @@ class _Token(NamedTuple):
     end: int
 
 
-def parse_rule(text: str, *, name: str | None = None, why: str | None = None) -> Rule:
+def parse_rule(
+    text: str, *, name: str | None = None, why: str | None = None, watched: bool = False
+) -> Rule:
     """A rule from its text.
+
+    ``watched`` rules are judged day by day: ``precision >= 0.5`` is of the new model, and figures
+    of a day need no volume.
 
     >>> rule = parse_rule("new-old(detection_rate@max-far=0.1) >= -0.01")
     >>> rule.subject, rule.measure.name, str(rule.at), rule.operator, rule.bound
@@ -73,15 +78,16 @@ def parse_rule(text: str, *, name: str | None = None, why: str | None = None) ->
         raise InputError(f"a rule is text such as {EXAMPLE!r}; found {type(text).__name__}")
     if len(text) > LONGEST:
         raise InputError(f"a rule is at most {LONGEST} characters long; found {len(text)}")
-    found = _Parser(text).rule()
+    found = _Parser(text, watched=watched).rule()
     return replace(found, name=name, why=why)
 
 
 class _Parser:
     """Reads one rule from left to right."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, watched: bool = False) -> None:
         self._text = text
+        self._watched = watched
         self._tokens = []
         for found in _TOKEN.finditer(text.rstrip()):
             kind = found.lastgroup or ""
@@ -126,16 +132,19 @@ class _Parser:
 
     def rule(self) -> Rule:
         """The whole rule."""
-        subject = self._subject()
-        self._sign("(")
+        bare = self._watched and not any(token.text == "(" for token in self._tokens)
+        subject = NEW if bare else self._subject()
+        if not bare:
+            self._sign("(")
         start = self._next
         rule = self._measure(subject)
         if self._is_next("@"):
             self._take()
             rule = self._conditions(rule)
-        if rule.per_day and rule.volume is None:
+        if rule.per_day and rule.volume is None and not self._watched:
             self._fail(start, f"{rule.written} needs the rows a day: write @volume=1000000")
-        self._sign(")")
+        if not bare:
+            self._sign(")")
         operator = self._take()
         if operator.text not in _OPERATORS or operator.kind != "operator":
             self._expected(operator, "one of >=, >, <= and <")

@@ -248,7 +248,10 @@ class _Choosing:
             estimates = estimates_at(
                 self.swept, threshold, self.wanted, self.method.level, resampled
             )
-            return Point(threshold, said, confidence, estimates, name)
+            # FAR is promised at the ranks of positives, and not between them.
+            exactly = confidence is not None and self.wanted.max_far is not None
+            below = None if exactly else self.swept.below(threshold)
+            return Point(threshold, said, confidence, estimates, name, below=below)
 
         guaranteed = None
         if "guaranteed" in found:

@@ -66,7 +66,8 @@ class Point(Recorded):
 
     ``rule`` says in words how it was found, and ends with its ``worth`` on new data where nothing
     is promised. ``confidence`` is how sure its constraints hold on new data (None where nothing is
-    promised). ``estimates`` have intervals that carry the choice.
+    promised). ``estimates`` have intervals that carry the choice. ``below`` is the next score below
+    the threshold, where anything between the two is worth the same.
     """
 
     threshold: float | None
@@ -75,6 +76,7 @@ class Point(Recorded):
     estimates: tuple[Shown, ...]
     name: str = field(default="", metadata=stored(write=lambda name: name or None, read=_name_read))
     worth: str = ""
+    below: float | None = None
 
     def __getitem__(self, measure: str) -> Estimate:
         """The estimate of a measure over all rows, at the base rate where there is one."""

@@ -24,6 +24,7 @@ from assay.inference.chosen import (
 )
 from assay.inference.narrowing import Counts, Hits, Narrowed, Pyramid
 from assay.tally import ClusterTally, Confusion, Sample, ScoreTally
+from assay.tally.keeping import Exact
 
 Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -135,6 +136,13 @@ class Swept:
     def positions(self, thresholds: Any) -> Integers:
         """The last position that each threshold flags; -1 where it flags nothing."""
         return self.pyramid.positions(thresholds)
+
+    def below(self, threshold: float) -> float | None:
+        """The next score below a threshold, None where there is none or not every one was kept."""
+        if not isinstance(self.tally.kept, Exact):
+            return None
+        at = int(np.searchsorted(self.tally.scores, threshold))
+        return float(self.tally.scores[at - 1]) if at else None
 
     def counts_at(self, positions: Any) -> Counts:
         """The counts at some positions."""

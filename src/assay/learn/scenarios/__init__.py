@@ -4,9 +4,11 @@ from assay.learn.scenarios.arp import make_arp, stream_arp
 from assay.learn.scenarios.darknet import make_darknet, stream_darknet
 from assay.learn.scenarios.ddos import make_ddos, stream_ddos
 from assay.learn.scenarios.flows import Flows, make_flows
+from assay.learn.scenarios.week import Week, write_week
 
 __all__ = [
     "Flows",
+    "Week",
     "make_arp",
     "make_darknet",
     "make_ddos",
@@ -14,4 +16,5 @@ __all__ = [
     "stream_arp",
     "stream_darknet",
     "stream_ddos",
+    "write_week",
 ]

@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from assay.inference import Estimate
-from assay.report.html.course import Drawn, drawn_of, drawn_periods
+from assay.report.html.course import Drawn, drawn_of, drawn_periods, drawn_steps
 from assay.report.html.heat import Heat, heat_of
 from assay.report.html.limits import Limits
 from assay.report.html.scales import Scale, Strip, around
 from assay.report.html.text import Name, named, sentence
+from assay.report.html.timeline import DrawnTimeline, drawn_bars
 from assay.report.numbers import cell_parts, count, difference_parts, measured_parts
 from assay.report.sections import (
     Bare,
+    Bars,
     Block,
     Cell,
     Column,
@@ -27,6 +29,7 @@ from assay.report.sections import (
     Matrix,
     Periods,
     Prose,
+    StepCurve,
     Table,
 )
 from assay.report.strip import span_of
@@ -111,7 +114,16 @@ class Steps:
     kind: str = "course"
 
 
-View: TypeAlias = Rows | Lines | Differences | Heat | Sentences | Steps
+@dataclass(frozen=True)
+class InTime:
+    """Incidents in time, and the table that they are of."""
+
+    drawing: DrawnTimeline
+    table: Rows | Lines
+    kind: str = "timeline"
+
+
+View: TypeAlias = Rows | Lines | Differences | Heat | Sentences | Steps | InTime
 
 
 def block_of(block: Block, limits: Limits) -> View:
@@ -126,6 +138,14 @@ def block_of(block: Block, limits: Limits) -> View:
             drawn = drawn_of(block)
             table = _table(block, limits)
             return table if drawn is None else Steps((drawn,), table)
+        case StepCurve():
+            drawn = drawn_steps(block)
+            table = _table(block, limits)
+            return table if drawn is None else Steps((drawn,), table, "The numbers")
+        case Bars():
+            timeline = drawn_bars(block, limits)
+            table = _table(block, limits)
+            return table if timeline is None else InTime(timeline, table)
         case Table():
             return _table(block, limits)
         case Dots():

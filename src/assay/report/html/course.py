@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from assay.inference import Estimate
+from assay.plots.incidents import LINEAR
 from assay.report.html.scales import Frame, Scale, around
-from assay.report.sections import Course, Kind, Periods
+from assay.report.sections import Course, Kind, Periods, StepCurve
 
 FRAME = Frame(width=640, height=260, left=52, right=628, top=12, bottom=214)
 # Several of these stand side by side.
@@ -21,7 +22,8 @@ _NAMES = 5
 class Drawn:
     """Lines in units of the drawing: the first is the one to follow, the others are around it.
 
-    ``bars`` are the intervals of the first, and ``dots`` its points.
+    ``bars`` are the intervals of the first, ``dots`` its points, and ``spread`` the band around it;
+    ``marks`` are points that stand out, with their names and on which side those stand.
     """
 
     said: str
@@ -33,6 +35,8 @@ class Drawn:
     frame: Frame
     bars: tuple[str, ...] = ()
     dots: tuple[tuple[str, str], ...] = ()
+    spread: str = ""
+    marks: tuple[tuple[str, str, str, str], ...] = ()
 
 
 def drawn_of(course: Course) -> Drawn | None:
@@ -61,7 +65,8 @@ def drawn_of(course: Course) -> Drawn | None:
 
 def drawn_periods(course: Periods) -> tuple[Drawn, ...]:
     """One drawing a measure, with its intervals; none where there are no two periods to join."""
-    shares = [i for i, column in enumerate(course.columns) if column.kind is Kind.SHARE]
+    drawn = (Kind.SHARE, Kind.DAILY, Kind.DIFFERENCE)
+    shares = [i for i, column in enumerate(course.columns) if column.kind in drawn]
     drawings = (_drawn_measure(course, i) for i in shares)
     return tuple(drawing for drawing in drawings if drawing is not None)
 
@@ -96,6 +101,62 @@ def _drawn_measure(course: Periods, column: int) -> Drawn | None:
         ),
         dots=tuple((x, SMALL.y(up.share(float(e)))) for x, e in places),
     )
+
+
+def drawn_steps(curve: StepCurve) -> Drawn | None:
+    """A curve in steps with its band; None where no two of its points differ."""
+    points = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if math.isfinite(x + y)]
+    if len(set(points)) < 2:
+        return None
+    name, value = curve.axes
+    far = max(x for x, _ in points)
+    bent = math.log1p if far > LINEAR else float
+    across = (
+        Scale(bent(0.0), bent(far)) if bent is math.log1p else around([0.0, far], (0, math.inf))
+    )
+    ends = [end for end in (*curve.low, *curve.high) if math.isfinite(end)]
+    up = around([0.0, curve.highest, *(y for _, y in points), *ends], (0, math.inf))
+
+    def at(x: float, y: float) -> tuple[str, str]:
+        return FRAME.x(across.share(bent(x))), FRAME.y(up.share(y))
+
+    marks = [(10.0**i, f"{10**i:,}") for i in range(math.ceil(math.log10(max(far, 10))))]
+    if bent is not math.log1p:
+        marks = list(across.marks())
+    last = points[-1]
+    return Drawn(
+        said=f"{curve.caption}: {value} from {points[0][1]:.3g} at {points[0][0]:.3g} to "
+        f"{last[1]:.3g} at {last[0]:.3g}",
+        step=name,
+        name=value,
+        lines=(_stairs([at(x, y) for x, y in points]),),
+        across=tuple((at(number, 0)[0], text) for number, text in [(0.0, "0"), *marks][:12]),
+        up=tuple((FRAME.y(up.share(number)), text) for number, text in up.marks()),
+        frame=FRAME,
+        spread=_band(curve, at),
+        marks=tuple(
+            (*at(x, y), text, "end" if across.share(bent(x)) > 0.5 else "start")
+            for x, y, text in curve.marks
+        ),
+    )
+
+
+def _stairs(points: Sequence[tuple[str, str]]) -> str:
+    """A line that keeps its height until the next point."""
+    (x, y), *rest = points
+    return f"M{x} {y}" + "".join(f"H{x}V{y}" for x, y in rest)
+
+
+def _band(curve: StepCurve, at: Callable[[float, float], tuple[str, str]]) -> str:
+    """What lies between both ends: there along the upper one, back along the lower one."""
+    if not curve.low:
+        return ""
+    upper = _stairs([at(x, y) for x, y in zip(curve.x, curve.high, strict=True)])
+    places = [at(x, y) for x, y in zip(curve.x, curve.low, strict=True)]
+    # Backwards a step keeps the height of the point to its left.
+    back = [f"L{places[-1][0]} {places[-1][1]}"]
+    back += [f"V{y}H{x}" for x, y in reversed(places[:-1])]
+    return upper + "".join(back) + "Z"
 
 
 def _number(cell: object) -> float:

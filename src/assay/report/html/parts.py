@@ -9,7 +9,7 @@ from assay.report.html.blocks import Sentences, View, block_of
 from assay.report.html.limits import Limits
 from assay.report.html.reliability import Reliability, reliability_of
 from assay.report.html.text import left_out, named, sentence
-from assay.report.sections import Block, Course, Dots, Matrix, Report, Section, Tier
+from assay.report.sections import Block, Course, Dots, Matrix, Report, Section, StepCurve, Tier
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,9 @@ def _anchor(found: list[Part]) -> str:
 
 def _rank(section: Section) -> Rank:
     # What is a long table elsewhere is one picture here.
-    if section.detail and not any(isinstance(block, Course) for block in section.blocks):
+    if section.detail and not any(
+        isinstance(block, Course | StepCurve) for block in section.blocks
+    ):
         return Rank.DETAILS
     if section.tier is Tier.MAIN:
         return Rank.MAIN

@@ -9,6 +9,7 @@ from typing import Any
 from assay.errors import InputError
 
 SCHEMAS = (
+    "assay.about/1",
     "assay.audit/1",
     "assay.check/1",
     "assay.compare/1",
@@ -17,8 +18,10 @@ SCHEMAS = (
     "assay.gate/1",
     "assay.imported/1",
     "assay.measures/1",
+    "assay.monitor/1",
     "assay.plan/1",
     "assay.runs/1",
+    "assay.sample/1",
     "assay.threshold/1",
     "assay.trend/1",
     "assay.unpaired/1",

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = npt.NDArray[Any]
 
+# A column of more names than this holds no labels.
+MOST_NAMES = 1000
 _SMALL_RANGE = 1 << 16
 _NAME_BYTES = 120
 

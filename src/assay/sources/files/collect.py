@@ -13,7 +13,7 @@ from assay.errors import EmptyInput, InputError
 from assay.sources.coded import LabelDigest
 from assay.sources.columns import TEXT, native
 from assay.sources.files.bad_rows import LISTED, BadRows, must_be_a_number, place_in, where
-from assay.sources.files.builders import LabelCodes, NameCodes, Numbers, Texts
+from assay.sources.files.builders import MOST_NAMES, LabelCodes, NameCodes, Numbers, Texts
 from assay.sources.files.memory import Budget
 from assay.sources.files.model_columns import (
     NUMBER,
@@ -32,7 +32,6 @@ from assay.sources.validation import Checked, Roles, RowCheck, skips
 Array: TypeAlias = npt.NDArray[Any]
 Builder: TypeAlias = LabelCodes | NameCodes | Numbers | ModelColumn | Texts
 
-MOST_NAMES = 1000
 _WIDTHS = {"score": 8, "count": 8, "weight": 8, "cluster": 4, "id": 32}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 
 from assay.errors import InputError
@@ -11,11 +12,21 @@ from assay.sources.files.request import Request
 from assay.sources.files.table import Table
 from assay.sources.validation import DECISION, LABEL, SCORE, Roles
 
+# Case, blanks, dashes, points and underscores aside.
 WELL_KNOWN = {
-    LABEL: ("label", "y_true", "truth", "class", "target"),
-    SCORE: ("score", "y_score", "prob", "probability"),
-    DECISION: ("y_pred", "prediction", "decision"),
+    LABEL: (
+        *("label", "y_true", "truth", "class", "target"),
+        *("actual", "ground_truth", "y", "y_test"),
+    ),
+    SCORE: (
+        *("score", "y_score", "prob", "probability"),
+        *("proba", "y_prob", "p", "risk", "anomaly_score"),
+    ),
+    DECISION: ("y_pred", "prediction", "decision", "predicted", "pred", "alert"),
 }
+# The probability of each of the labels 0 and 1.
+_PAIRS = ("prob_*", "proba_*", "probability_*", "p_*")
+_SIGNS = re.compile(r"[\s_.-]+")
 _LISTED = 30
 
 
@@ -25,7 +36,7 @@ def roles_of(table: Table, request: Request) -> Roles:
         raise InputError("give a score or probabilities, not both")
     named = [request.label, request.score, request.decision, request.count, request.weight]
     named += request.probabilities.values()
-    grouping = [*request.slices, request.family, request.time, request.cluster]
+    grouping = [*request.slices, request.family, request.time, request.cluster, request.strata]
     models, patterns = _models(table, request.models)
     named += [*(models or ()), request.id]
     for column in (*named, *grouping):
@@ -51,9 +62,11 @@ def roles_of(table: Table, request: Request) -> Roles:
     score, decision = request.score, request.decision
     if score is None and decision is None and not probabilities and models is None:
         score = _recognised(table, SCORE, claimed | {label}, grouped)
-        if score is None or not request.by_threshold:
+        probabilities = _pair(table, claimed | grouped | {label}, score)
+        ranked = score is not None or bool(probabilities)
+        if not ranked or not request.by_threshold:
             decision = _recognised(table, DECISION, claimed | {label}, grouped)
-        if score is None and decision is None:
+        if not ranked and decision is None:
             raise InputError(
                 f"{table.name}: no column is known to hold what the model said, such as "
                 f"{', '.join((*WELL_KNOWN[SCORE], *WELL_KNOWN[DECISION]))}. Say which with "
@@ -72,6 +85,8 @@ def roles_of(table: Table, request: Request) -> Roles:
     slices = dict.fromkeys(request.slices)
     if request.family is not None:
         slices[request.family] = None
+    if request.strata is not None:
+        slices[request.strata] = None
     slices.pop(request.time or "", None)
     return Roles(
         label=label,
@@ -131,20 +146,49 @@ def _listed(table: Table) -> str:
     return f"{listed}. {table.hint}" if table.hint else listed
 
 
+def well_known(columns: Sequence[str], role: str) -> list[str]:
+    """The columns whose names tell a role.
+
+    >>> well_known(["Ground Truth", "host", "y-pred"], LABEL)
+    ['Ground Truth']
+    """
+    names = {_letters(name) for name in WELL_KNOWN[role]}
+    return [column for column in columns if _letters(column) in names]
+
+
+def _letters(name: str) -> str:
+    return _SIGNS.sub("", name.casefold())
+
+
+def _pair(table: Table, claimed: set[str | None], score: str | None) -> dict[str, str]:
+    """The columns of the probabilities of 0 and 1, where both are there."""
+    columns = {column.strip().casefold(): column for column in table.columns}
+    pairs = [
+        {label: columns[name.replace("*", label)] for label in "01"}
+        for name in _PAIRS
+        if all(columns.get(name.replace("*", label)) not in {None, *claimed} for label in "01")
+    ]
+    if len(pairs) + (score is not None) > 1:
+        which = [] if score is None else [f"score={score!r}"]
+        which += [f"probabilities={pair['1'][:-1] + '*'!r}" for pair in pairs]
+        raise InputError(
+            f"{table.name}: several columns may be what the model said. Say which with "
+            f"{' or '.join(which)}"
+        )
+    return pairs[0] if pairs else {}
+
+
 def _recognised(
     table: Table, role: str, claimed: set[str | None], grouped: set[str | None]
 ) -> str | None:
     """The column with a well-known name; rather one that nothing is grouped by."""
-    known = [
-        column
-        for column in table.columns
-        if column.strip().casefold() in WELL_KNOWN[role] and column not in claimed
-    ]
+    known = [column for column in well_known(table.columns, role) if column not in claimed]
     found = [column for column in known if column not in grouped] or known
     if len(found) > 1:
+        which = " or ".join(f"{role}={column!r}" for column in found)
         raise InputError(
             f"{table.name}: several columns may be the {role}: {', '.join(map(repr, found))}. "
-            f"Say which with {role}="
+            f"Say which with {which}"
         )
     return found[0] if found else None
 

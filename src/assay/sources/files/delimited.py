@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,30 +24,62 @@ if TYPE_CHECKING:
     import polars as pl
 
 _MOST_COLUMNS = 100_000
+# The columns of text without a header are called so, with their numbers.
+NUMBERED = "column_"
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+_WITH_COMMA = r"^(\s*[+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?\s*%?\s*)$"
 _OTHER_DELIMITERS = {";": "';'", "\t": "'\\t'", "|": "'|'", ",": "','"}
 
 
-def delimited(chunks: Iterator[bytes], name: str, format_: str, delimiter: str | None) -> Table:
-    """Open delimited text whose first record names the columns."""
+def delimited(
+    chunks: Iterator[bytes],
+    name: str,
+    format_: str,
+    delimiter: str | None,
+    *,
+    decimal: str = ".",
+    header: bool = True,
+) -> Table:
+    """Open delimited text whose first record names the columns, unless it has no header."""
     sign = _checked(delimiter or ("\t" if format_ == TSV else ","))
+    if decimal not in (".", ","):
+        raise InputError(f"decimal= is '.' or ','; found {decimal!r}")
     window = Window(chunks)
-    end, header = _header(window, sign, name)
-    line = 1 + (window.text.count(b"\n", 0, end) or 1)
-    window.drop(end)
-    text = _Text(name, sign, tuple(header))
-    hint = ""
-    others = [shown for other, shown in _OTHER_DELIMITERS.items() if other in header[0]]
-    if len(header) == 1 and others:
-        hint = f"Its header is one field, {header[0]!r}: perhaps delimiter={others[0]} is meant"
+    end, first = _first(window, sign, name)
+    line = 1
     notes: tuple[str, ...] = ()
-    if not header[0]:
+    if header:
+        names = _checked_names(first, name)
+        line += window.text.count(b"\n", 0, end) or 1
+        window.drop(end)
+    else:
+        names = [f"{NUMBERED}{i + 1}" for i in range(len(first))]
+    if not names[0]:
         notes = (f"the first column of {name} has no name and is not used",)
+    text = _Text(name, sign, tuple(names), decimal)
     return Table(
         name,
         text.header,
         lambda columns: text.pieces(window, columns, line),
-        hint=hint,
+        hint=_hint(first) if header else "",
         notes=notes,
+    )
+
+
+def _hint(header: Sequence[str]) -> str:
+    """What may be meant, where the names of the columns are none."""
+    others = [shown for other, shown in _OTHER_DELIMITERS.items() if other in header[0]]
+    if len(header) == 1 and others:
+        return f"Its header is one field, {header[0]!r}: perhaps delimiter={others[0]} is meant"
+    values = [cell for cell in header if _NUMBER.fullmatch(cell)]
+    if not values:
+        return ""
+    scores = [i for i, cell in enumerate(header) if _NUMBER.fullmatch(cell) and "." in cell]
+    score = scores[0] if scores else len(header) - 1
+    label = next((i for i in range(len(header)) if i != score), score)
+    return (
+        f"Its first line looks like values, not names: perhaps header=False is meant, with "
+        f"label='{NUMBERED}{label + 1}' and score='{NUMBERED}{score + 1}'"
     )
 
 
@@ -59,7 +92,8 @@ def _checked(delimiter: str) -> bytes:
     return sign.encode()
 
 
-def _header(window: Window, sign: bytes, name: str) -> tuple[int, list[str]]:
+def _first(window: Window, sign: bytes, name: str) -> tuple[int, list[str]]:
+    """Where the first record ends, and its fields."""
     end, reason = None, None
     while end is None:
         window.extend()
@@ -83,29 +117,39 @@ def _header(window: Window, sign: bytes, name: str) -> tuple[int, list[str]]:
         raise InputError(f"{name}, line 1: found {BLANK}, expected a header")
     if text.count(sign) >= _MOST_COLUMNS:
         raise InputError(f"{name}, line 1: the header has more than {_MOST_COLUMNS:,} fields")
-    return end, _names(text, sign, name)
+    return end, _fields(text, sign, name)
 
 
-def _names(text: bytes, sign: bytes, name: str) -> list[str]:
+def _fields(text: bytes, sign: bytes, name: str) -> list[str]:
     reader = csv.reader(
         io.StringIO(text.decode(), newline=""), delimiter=sign.decode(), strict=True
     )
     try:
-        header = next(reader)
+        return next(reader)
     except csv.Error as odd:
         raise InputError(f"{name}, line 1: the header can't be read: {odd}") from odd
+
+
+def _checked_names(header: list[str], name: str) -> list[str]:
     twice = [column for column, times in Counter(header).items() if times > 1 and column]
     if twice:
         places = ", ".join(str(i + 1) for i, column in enumerate(header) if column == twice[0])
         raise InputError(
             f"{name}, line 1: the header has {twice[0]!r} more than once, as columns {places}. "
-            f"Rename one of them"
+            f"Rename one of them{_or_none(header)}"
         )
     # An unnamed first column is what pandas writes for its index.
     empty = [i + 1 for i, column in enumerate(header) if not column and i > 0]
     if empty or header == [""]:
-        raise InputError(f"{name}, line 1: column {(empty or [1])[0]} has no name. Name it")
+        raise InputError(
+            f"{name}, line 1: column {(empty or [1])[0]} has no name. Name it{_or_none(header)}"
+        )
     return header
+
+
+def _or_none(header: Sequence[str]) -> str:
+    hint = _hint(header)
+    return f". {hint}" if hint else ""
 
 
 @dataclass(frozen=True)
@@ -115,6 +159,7 @@ class _Text:
     name: str
     sign: bytes
     header: tuple[str, ...]
+    decimal: str = "."
 
     def pieces(self, window: Window, columns: Sequence[str], line: int) -> Iterator[Piece]:
         """The records that follow, the first of them on a line."""
@@ -187,7 +232,12 @@ class _Text:
             )
         frame = frame.select(chosen)
         frame.columns = list(columns)
-        return frame
+        return frame if self.decimal == "." else frame.with_columns(_with_points(pl.all()))
+
+
+def _with_points(cells: pl.Expr) -> pl.Expr:
+    """Numbers with a comma before their fractions, written with a point."""
+    return cells.str.replace(_WITH_COMMA, "${1}.${2}")
 
 
 def _joined(buffer: bytes, found: Records, good: Any) -> bytes:

@@ -10,8 +10,10 @@ from assay.errors import InputError
 
 CSV, TSV, JSONL = "csv", "tsv", "jsonl"
 PARQUET, ARROW, ARROW_STREAM, NPZ, NPY = "parquet", "arrow", "arrow stream", "npz", "npy"
-GZIP, ZSTD = "gzip", "zstd"
-FORMATS = (CSV, TSV, JSONL, PARQUET, ARROW, NPZ, NPY)
+GZIP, ZSTD, BZIP2, XZ = "gzip", "zstd", "bzip2", "xz"
+PACKINGS = (GZIP, ZSTD, BZIP2, XZ)
+XLSX = "xlsx"
+FORMATS = (CSV, TSV, JSONL, PARQUET, ARROW, NPZ, NPY, XLSX)
 TEXTS = (CSV, TSV, JSONL)
 
 _MAGIC = (
@@ -23,6 +25,8 @@ _MAGIC = (
     (b"PK\x05\x06", NPZ),
     (b"\x1f\x8b", GZIP),
     (b"\x28\xb5\x2f\xfd", ZSTD),
+    (b"BZh", BZIP2),
+    (b"\xfd7zXZ\0", XZ),
 )
 SUFFIXES = {
     ".csv": CSV,
@@ -37,22 +41,22 @@ SUFFIXES = {
     ".feather": ARROW,
     ".npz": NPZ,
     ".npy": NPY,
+    ".xlsx": XLSX,
 }
 # Bytes that text does not have.
 _CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
-PACKED = {".gz": GZIP, ".zst": ZSTD}
+_ZIP = ".zip"
+PACKED = {".gz": GZIP, ".zst": ZSTD, ".bz2": BZIP2, ".xz": XZ}
 # What is known but not read, with what to do about it.
 _OTHERS = (
     (0, b"SQLite format 3\0", "an SQLite file: write sqlite:FILE?SELECT ... to read it"),
     (8, b"DUCK", "a DuckDB file: write duckdb:FILE?SELECT ... to read it"),
     (0, b"PARE", "an encrypted Parquet file: decrypt it first"),
     (0, b"FEA1", "a Feather file of version 1: write it anew as Arrow IPC or Parquet"),
-    (0, b"BZh", "a bzip2 file: unpack it, or pack it with gzip or zstd"),
-    (0, b"\xfd7zXZ\0", "an xz file: unpack it, or pack it with gzip or zstd"),
     (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it first"),
     (257, b"ustar", "a tar archive: unpack it first"),
     (0, b"\x89HDF\r\n", "an HDF5 file: write its table as Parquet or CSV"),
-    (0, b"\xd0\xcf\x11\xe0", "an Excel file: save it as CSV"),
+    (0, b"\xd0\xcf\x11\xe0", "an Excel file of the old kind: save it as .xlsx or CSV"),
     (0, b"ORC", "an ORC file: write it as Parquet"),
     (0, b"Obj\x01", "an Avro file: write it as Parquet"),
     (0, b"%PDF", "a PDF file"),
@@ -66,7 +70,7 @@ _OTHERS = (
 NAMES = {
     CSV: "CSV",
     TSV: "TSV",
-    JSONL: "JSON lines",
+    JSONL: "JSON",
     PARQUET: "Parquet",
     ARROW: "Arrow IPC",
     ARROW_STREAM: "Arrow IPC",
@@ -74,6 +78,9 @@ NAMES = {
     NPY: "npy",
     GZIP: "gzip",
     ZSTD: "zstd",
+    BZIP2: "bzip2",
+    XZ: "xz",
+    XLSX: "Excel",
 }
 
 
@@ -105,7 +112,7 @@ def _is_text(head: bytes) -> bool:
 def by_name(name: str) -> str | None:
     """The format that the name tells, without the suffix of its packing."""
     path = PurePath(name)
-    if path.suffix.lower() in PACKED:
+    if path.suffix.lower() in (*PACKED, _ZIP):
         path = path.with_suffix("")
     return SUFFIXES.get(path.suffix.lower())
 

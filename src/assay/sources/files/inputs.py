@@ -15,6 +15,7 @@ from typing import BinaryIO, TypeAlias, cast
 
 from assay.errors import InputError
 from assay.sources.files import spark
+from assay.sources.files.formats import PACKED, SUFFIXES
 from assay.sources.files.hive import Keys, files_in, keys_of
 from assay.sources.files.postgres import POSTGRESQL, Address, is_address, parsed
 from assay.sources.files.request import Input, Request
@@ -25,7 +26,7 @@ from assay.sources.files.sql import DUCKDB, SQLITE
 Name: TypeAlias = str | os.PathLike[str]
 
 STDIN = "-"
-_STDIN_NAME = "standard input"
+STDIN_NAME = "standard input"
 
 
 @dataclass(frozen=True)
@@ -107,12 +108,12 @@ def without_query(given: str) -> str:
 
 def is_named(name: str, given: str) -> bool:
     """Whether a source of this name is what was given."""
-    return name == (_STDIN_NAME if given == STDIN else shown(given))
+    return name == (STDIN_NAME if given == STDIN else shown(given))
 
 
 def _sources(given: str, request: Request) -> Iterator[Source]:
     if given == STDIN:
-        yield Source(_STDIN_NAME, None)
+        yield Source(STDIN_NAME, None)
         return
     if is_address(given):
         address, query = parsed(given)
@@ -132,7 +133,8 @@ def _sources(given: str, request: Request) -> Iterator[Source]:
         if not files:
             raise InputError(
                 f"{shown(given)} is a folder without files of a known suffix "
-                f"(.csv, .tsv, .jsonl, .parquet, .arrow, .npz, .npy; .gz and .zst of text)"
+                f"({', '.join(SUFFIXES)}; of text {', '.join(PACKED)} too). For files of other "
+                f"names write the pattern {shown(str(path / '*'))!r} and say glob=True"
             )
         yield from (Source(shown(str(f.path)), f.path, keys=f.keys) for f in files)
     elif path.exists():
@@ -149,13 +151,14 @@ def _sources(given: str, request: Request) -> Iterator[Source]:
             keys = keys_of(match.parts[:-1], shown(given))
             yield Source(shown(str(match)), match, keys=keys)
     else:
-        raise _missing(path, given)
+        raise missing(path, given)
 
 
-def _missing(path: Path, given: str) -> InputError:
+def missing(path: Path, given: str) -> InputError:
+    """That there is no such file, and what may be meant."""
     if any(sign in given for sign in "*?["):
         return InputError(
-            f"there is no file {shown(given)}. If that is a pattern, say glob= to expand it"
+            f"there is no file {shown(given)}. If that is a pattern, say glob=True to expand it"
         )
     near: list[str] = []
     if path.parent.is_dir():
@@ -173,7 +176,7 @@ def _query(given: str, engine: str) -> Source:
         path = Path(rest[:cut])
         if path.is_file():
             return Source(shown(f"{engine}:{path}"), path, engine, rest[cut + 1 :])
-    raise _missing(Path(rest.partition("?")[0]), rest.partition("?")[0])
+    raise missing(Path(rest.partition("?")[0]), rest.partition("?")[0])
 
 
 def paths_of(inputs: Sequence[str], request: Request) -> tuple[Path, ...]:
@@ -283,8 +286,8 @@ class Hashing:
         )
 
     def _told(self, place: Path | str) -> Input:
-        if place == _STDIN_NAME and self._stdin is not None:
-            return self._stdin.told(_STDIN_NAME)
+        if place == STDIN_NAME and self._stdin is not None:
+            return self._stdin.told(STDIN_NAME)
         return self._found[place]
 
 

@@ -1,11 +1,11 @@
-"""JSON lines: one object a line."""
+"""JSON lines: one object a line; objects inside of it are columns with dots in their names."""
 
 from __future__ import annotations
 
 import json
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -13,14 +13,21 @@ import numpy as np
 
 from assay.errors import EmptyInput, InputError
 from assay.sources.files.builders import series_of
-from assay.sources.files.scan import BLANK, LONGEST, TOO_LONG
+from assay.sources.files.dotted import (
+    Path,
+    Unreadable,
+    json_object,
+    leaves_of,
+    two_readings,
+    value_at,
+)
+from assay.sources.files.scan import LONGEST, TOO_LONG
 from assay.sources.files.table import Broken, Piece, Table
 from assay.sources.files.text import Window
 
 _LOOKED_AT = 1000
 _EXACT = 2.0**53
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-NO_UNICODE = "text that is not Unicode (half of a surrogate pair)"
 
 
 def jsonl(chunks: Iterator[bytes], name: str, *, exact: str | None = None) -> Table:
@@ -41,12 +48,10 @@ def jsonl(chunks: Iterator[bytes], name: str, *, exact: str | None = None) -> Ta
         )
     if len(window.text) > LONGEST and b"\n" not in window.text[:LONGEST]:
         raise InputError(f"{name}, line 1: {TOO_LONG}. Is this the right file?")
-    columns: dict[str, None] = {}
-    for line in window.text[:LONGEST].split(b"\n")[:_LOOKED_AT]:
-        found, _ = _object(line)
-        columns |= dict.fromkeys(found or ())
+    lines = window.text[:LONGEST].split(b"\n")[:_LOOKED_AT]
+    columns = leaves_of(record for line in lines if (record := json_object(line)[0]) is not None)
     if not columns:
-        _, reason = _object(start.partition(b"\n")[0])
+        _, reason = json_object(start.partition(b"\n")[0])
         raise InputError(
             f"{name}, line 1: found {reason or 'an object without keys'}, expected one JSON object "
             f"a line"
@@ -54,17 +59,27 @@ def jsonl(chunks: Iterator[bytes], name: str, *, exact: str | None = None) -> Ta
     return Table(
         name,
         tuple(columns),
-        lambda columns: _pieces(window, name, columns, exact),
+        lambda asked: _pieces(window, name, {c: _path(columns, c, name) for c in asked}, exact),
         hint="The columns of JSON lines are the keys of its first 1,000 records",
     )
 
 
+def _path(columns: Mapping[str, list[Path]], column: str, name: str) -> Path:
+    """Where a column is: as it stands, else inside of the one object that has it."""
+    paths = columns[column]
+    if (column,) in paths:
+        return (column,)
+    if len(paths) > 1:
+        raise InputError(f"{name} has {two_readings(column, paths)}. Rename one of them")
+    return paths[0]
+
+
 def _pieces(
-    window: Window, name: str, columns: Sequence[str], exact: str | None
+    window: Window, name: str, columns: Mapping[str, Path], exact: str | None
 ) -> Iterator[Piece]:
     line = row = 1
     while True:
-        text, used = _complete(window)
+        text, used = window.whole_lines()
         if len(window.text) - used > LONGEST and not window.final:
             raise InputError(f"{name}, line {line}: {TOO_LONG}. Is this the right file?")
         if text:
@@ -78,18 +93,8 @@ def _pieces(
         window.extend()
 
 
-def _complete(window: Window) -> tuple[bytes, int]:
-    """Whole lines, less the last line end; blank ones at the end wait, or end the file."""
-    text = window.text
-    used = len(text) if window.final else text.rfind(b"\n") + 1
-    whole = text[:used].rstrip(b"\r\n")
-    if not window.final:
-        used = text.find(b"\n", len(whole)) + 1 if whole else 0
-    return whole, used
-
-
 def _piece(
-    text: bytes, name: str, columns: Sequence[str], row: int, line: int, exact: str | None
+    text: bytes, name: str, columns: Mapping[str, Path], row: int, line: int, exact: str | None
 ) -> Piece:
     import polars as pl
 
@@ -103,27 +108,35 @@ def _piece(
     if objects is None:
         objects, kept = [], []
         for i, record in enumerate(lines):
-            found, reason = _object(record)
-            if found is not None and not all(_is_unicode(found.get(c)) for c in columns):
-                found, reason = None, NO_UNICODE
-            twice = None if found is None else _twice(record, columns)
-            if twice is not None:
-                found, reason = None, f"the key {twice!r} twice in one object"
-            if found is None:
+            made, reason = json_object(record)
+            try:
+                for path in columns.values():
+                    value_at(made or {}, path)
+            except Unreadable as odd:
+                made, reason = None, str(odd)
+            if made is None:
                 broken.append(Broken(row + i, line + i, reason))
             else:
-                objects.append(found)
+                objects.append(made)
                 kept.append(row + i)
         rows = np.array(kept, np.int64)
+    values = {column: _values(objects, path) for column, path in columns.items()}
     if exact is not None and exact in columns:
-        _write_exactly(exact, objects, lines, rows, row)
-    frame = pl.DataFrame([series_of(c, [found.get(c) for found in objects]) for c in columns])
+        written = [lines[i - row] for i in rows]
+        values[exact] = _exactly(values[exact], written, columns[exact])
+    frame = pl.DataFrame([series_of(column, cells) for column, cells in values.items()])
     first = row - line
     return Piece(frame, rows, lambda i: int(rows[i]) - first, broken)
 
 
+def _values(objects: list[dict[str, Any]], path: Path) -> list[Any]:
+    if len(path) == 1:
+        return [record.get(path[0]) for record in objects]
+    return [value_at(record, path) for record in objects]
+
+
 def _all_objects(
-    text: bytes, lines: list[bytes], columns: Sequence[str]
+    text: bytes, lines: list[bytes], columns: Mapping[str, Path]
 ) -> list[dict[str, Any]] | None:
     """All records at once, None if one of them is no object or may have a key twice.
 
@@ -133,7 +146,8 @@ def _all_objects(
     mark = secrets.token_hex(8)
     joined = f',"{mark}",'.encode().join(lines)
     # An escape may spell a key in another way; without one a key is written in one way only.
-    pairs = _Pairs() if b"\\" in text else None
+    deep = any(len(path) > 1 for path in columns.values())
+    pairs = _Pairs() if deep or b"\\" in text else None
     try:
         # As text: of bytes json guesses the encoding.
         found = json.loads(f"[{joined.decode()}]", object_pairs_hook=pairs)
@@ -147,15 +161,14 @@ def _all_objects(
     return objects if all(between == mark for between in found[1::2]) else None
 
 
-def _write_exactly(
-    column: str, objects: list[dict[str, Any]], lines: list[bytes], rows: Any, first: int
-) -> None:
-    """Take large numbers of a column as they are written: no float64 is 2^53 + 1."""
-    for i, found in enumerate(objects):
-        value = found.get(column)
-        if isinstance(value, float) and abs(value) >= _EXACT:
-            written = json.loads(lines[rows[i] - first].decode(), parse_float=Decimal)
-            found[column] = written[column]
+def _exactly(values: list[Any], lines: list[bytes], path: Path) -> list[Any]:
+    """Large numbers as they are written: no float64 is 2^53 + 1."""
+    return [
+        value_at(json.loads(line.decode(), parse_float=Decimal), path)
+        if isinstance(value, float) and abs(value) >= _EXACT
+        else value
+        for value, line in zip(values, lines, strict=True)
+    ]
 
 
 class _Pairs:
@@ -169,40 +182,10 @@ class _Pairs:
         return found
 
 
-def _object(line: bytes) -> tuple[dict[str, Any] | None, str]:
-    """The object on a line, or what stands there instead."""
-    if not line.strip():
-        return None, BLANK
-    try:
-        found = json.loads(line.decode())
-    except json.JSONDecodeError as odd:
-        return None, f"no JSON object ({odd.msg} at character {odd.pos + 1})"
-    except (ValueError, RecursionError):
-        return None, "no JSON object that can be read"
-    if not isinstance(found, dict):
-        return None, f"JSON that is no object ({type(found).__name__})"
-    return found, ""
-
-
-def _may_repeat(text: bytes, objects: list[dict[str, Any]], columns: Sequence[str]) -> bool:
+def _may_repeat(text: bytes, objects: list[dict[str, Any]], columns: Iterable[str]) -> bool:
     """Whether a key may stand twice in an object; its name as a value looks the same from here."""
     for column in columns:
         written = text.count(f'"{column}"'.encode(errors="surrogatepass"))
         if written > sum(column in found for found in objects):
             return True
     return False
-
-
-def _twice(line: bytes, columns: Sequence[str]) -> str | None:
-    """A key that stands twice in the object of a line; the last one would win in silence."""
-    keys = [key for key, _ in json.loads(line.decode(), object_pairs_hook=list)]
-    return next((column for column in columns if keys.count(column) > 1), None)
-
-
-def _is_unicode(value: Any) -> bool:
-    if isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            return False
-    return True

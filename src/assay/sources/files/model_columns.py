@@ -13,7 +13,7 @@ from assay.errors import EmptyInput, InputError, LabelError, ScoreError
 from assay.sources.coded import Labels, Named
 from assay.sources.columns import BOOLEAN, label_kind
 from assay.sources.files.bad_rows import LISTED, must_be_a_number
-from assay.sources.files.builders import LabelCodes, Numbers, distinct_of
+from assay.sources.files.builders import MOST_NAMES, LabelCodes, Numbers, distinct_of
 from assay.sources.files.request import Refused, Rows
 from assay.sources.number_checks import numbers_of
 from assay.sources.row_checks import Problem, plain, value_shown, whole_column
@@ -121,6 +121,20 @@ class ModelColumn:
             return None
         self._kind = self._kind or next(iter(kinds))
         return values if kinds == {self._kind} else None
+
+
+def are_scores(values: pl.Series) -> bool:
+    """Whether some numbers of a column tell that it can't hold labels.
+
+    >>> import polars as pl
+    >>> are_scores(pl.Series([0.0, 1.0, 0.0])), are_scores(pl.Series([0.0, 1.0, 0.25]))
+    (False, True)
+    """
+    import polars as pl
+
+    column = ModelColumn(values.name, MOST_NAMES)
+    column.extend(check_model_column(values)[0].filter(pl.col(NUMBER).is_finite()))
+    return column.only_numbers
 
 
 def decisions_of(said: BothReadings, truth: Labels, known: Collection[str]) -> Labels | None:

@@ -6,16 +6,22 @@ import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from assay.errors import EmptyInput
-from assay.sources.files.column_roles import WELL_KNOWN
+from assay.sources.files.column_roles import WELL_KNOWN, well_known
 from assay.sources.files.inputs import sources
 from assay.sources.files.memory import Budget
 from assay.sources.files.read import opened
 from assay.sources.files.request import Request, silent
 from assay.sources.files.table import Meter
+from assay.sources.number_checks import numbers_of
 from assay.sources.validation import LABEL
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # Of wide files not every column is shown.
 _COLUMNS = 200
@@ -27,13 +33,15 @@ _LABELS = 30
 class Preview:
     """Columns, the first rows as text, the column that each role is recognised in, and labels.
 
-    ``labels`` are those among the first rows, in the order in which they come.
+    ``labels`` are those among the first rows, in the order in which they come, and ``numeric`` the
+    columns that hold numbers there.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     roles: Mapping[str, str]
     labels: tuple[str, ...]
+    numeric: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -70,17 +78,23 @@ def preview(name: str, rows: int = 10) -> Preview:
         rows=tuple(tuple(map(_text, row)) for row in frame.head(rows).select(shown).iter_rows()),
         roles=roles,
         labels=tuple(_text(label) for label in islice(seen, _LABELS) if label is not None),
+        numeric=tuple(column for column in shown if _are_numbers(frame[column].head(rows))),
     )
 
 
 def _recognised(columns: tuple[str, ...]) -> dict[str, str]:
     """The one column with a well-known name of each role."""
     roles = {}
-    for role, names in WELL_KNOWN.items():
-        known = [column for column in columns if column.strip().casefold() in names]
+    for role in WELL_KNOWN:
+        known = well_known(columns, role)
         if len(known) == 1:
             roles[role] = known[0]
     return roles
+
+
+def _are_numbers(cells: pl.Series) -> bool:
+    numbers = numbers_of(cells)
+    return numbers is not None and bool(np.isfinite(numbers).all())
 
 
 def _text(cell: object) -> str:

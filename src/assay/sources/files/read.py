@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,12 +12,14 @@ from typing import Any, BinaryIO
 
 from assay.errors import EmptyInput, InputError
 from assay.sources.files import formats
+from assay.sources.files.archives import archive, excel_table
 from assay.sources.files.collect import Collector
 from assay.sources.files.column_roles import roles_of, same_roles
 from assay.sources.files.columnar import arrow_table, parquet_table
 from assay.sources.files.delimited import delimited
 from assay.sources.files.hive import with_keys
 from assay.sources.files.inputs import Source, sources, standard_input
+from assay.sources.files.json_arrays import array_lines
 from assay.sources.files.jsonl import jsonl
 from assay.sources.files.memory import Budget
 from assay.sources.files.numpy_files import npy_table, npz_table
@@ -27,6 +30,8 @@ from assay.sources.files.text import must_be_narrow, unpacked, utf8
 from assay.sources.validation import Roles, skips
 
 _HEAD = 1 << 16
+# How a file is written.
+_WRITTEN = ("input_format", "encoding", "delimiter", "decimal", "header", "sheet")
 _SMALLEST_LIMIT = 1 << 24
 # How many chunks of text, with all that is made of one, fit into the memory allowed.
 _CHUNKS = 64
@@ -67,6 +72,7 @@ class Reading:
                 table = opened(source, self._request, self.budget, meter, self._stdin, stack)
                 if collector is None:
                     self.roles, first = roles_of(table, self._request), table.name
+                    self._notes += _recognised_pair(self.roles, self._request)
                     collector = Collector(self.roles, self._request, self.budget)
                     self._collector = collector
                 same_roles(table, self.roles, first)
@@ -106,6 +112,14 @@ class Reading:
             doubtful={column: tuple(rows) for column, rows in collector.doubtful.items()},
             labels_sha256=collector.digest.hexdigest(),
         )
+
+
+def _recognised_pair(roles: Roles, request: Request) -> list[str]:
+    """What is to be said of probabilities that nobody named."""
+    if not roles.probabilities or request.probabilities or request.probability_pattern:
+        return []
+    of = " and ".join(f"{column!r} for {label}" for label, column in roles.probabilities.items())
+    return [f"the probabilities are columns {of}, recognised by their names"]
 
 
 def read(
@@ -164,7 +178,7 @@ def _opened(
     stack: contextlib.ExitStack,
 ) -> Table:
     if source.engine is not None:
-        must_be_text(source.name, "a query", request, "input_format")
+        must_apply(source.name, "a query", request)
         return sql_table(source, batch_rows=request.batch_rows, limit=budget.limit, meter=meter)
     file = _file(source, stdin, stack)
     try:
@@ -173,15 +187,33 @@ def _opened(
         raise InputError(f"{source.name} can't be read: {odd.strerror}") from odd
     if not head:
         raise EmptyInput(f"{source.name} is empty")
-    content = formats.by_content(head, source.name)
-    if content in (None, formats.GZIP, formats.ZSTD):
+    content, path = formats.by_content(head, source.name), source.path
+    if content == formats.NPZ:
+        path = _as_file(path, file, head, source.name, budget, stack)
+        content, member = stack.enter_context(archive(path, source.name))
+        if member is not None:
+            file, path, head = member, None, member.read(_HEAD)
+            content = formats.by_content(head, source.name)
+    if content is None or content in formats.PACKINGS:
         return _text(_raw(file, head, source.name, request, meter), content, source, request)
     format_ = formats.decide(content, head, source.name, request.input_format)
-    must_be_text(source.name, formats.NAMES[format_], request)
-    path = source.path
-    if path is None or not path.is_file():
-        path = _spooled(file, head, source.name, budget, stack)
+    sheets = ("sheet",) if format_ == formats.XLSX else ()
+    must_apply(source.name, formats.NAMES[format_], request, "input_format", *sheets)
+    path = _as_file(path, file, head, source.name, budget, stack)
     return _binary(path, source.name, format_, request, budget, meter)
+
+
+def _as_file(
+    path: Path | None,
+    file: BinaryIO,
+    head: bytes,
+    name: str,
+    budget: Budget,
+    stack: contextlib.ExitStack,
+) -> Path:
+    if path is not None and path.is_file():
+        return path
+    return _spooled(file, head, name, budget, stack)
 
 
 def opened_tables(
@@ -200,10 +232,11 @@ def opened_tables(
     meter.done()
 
 
-def must_be_text(name: str, what: str, request: Request, *more: str) -> None:
-    """Refuse options that say how to read text where there is none."""
-    for option in ("encoding", "delimiter", *more):
-        if getattr(request, option) is not None:
+def must_apply(name: str, what: str, request: Request, *heeded: str) -> None:
+    """Refuse options that say how a file is written, but for those that are heeded."""
+    usual = Request()
+    for option in _WRITTEN:
+        if option not in heeded and getattr(request, option) != getattr(usual, option):
             raise InputError(f"{name} is {what}, to which {option}= does not apply: leave it out")
 
 
@@ -245,10 +278,14 @@ def _text(chunks: Iterator[bytes], packing: str | None, source: Source, request:
     must_be_narrow(head, request.encoding, name)
     text = utf8(chunks, request.encoding, name)
     if format_ == formats.JSONL:
-        if request.delimiter is not None:
-            raise InputError(f"{name} is JSON lines, without a delimiter: leave delimiter= out")
+        must_apply(name, "JSON", request, "input_format", "encoding")
+        if head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"["):
+            text = array_lines(text, name)
         return jsonl(text, name, exact=request.count)
-    return delimited(text, name, format_, request.delimiter)
+    must_apply(name, formats.NAMES[format_], request, *(o for o in _WRITTEN if o != "sheet"))
+    return delimited(
+        text, name, format_, request.delimiter, decimal=request.decimal, header=request.header
+    )
 
 
 def _begun(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
@@ -291,6 +328,10 @@ def _binary(
         return parquet_table(path, name, batch_rows=rows, meter=meter)
     if format_ == formats.NPZ:
         return npz_table(path, name, batch_rows=rows, meter=meter)
+    if format_ == formats.XLSX:
+        return excel_table(
+            path, name, sheet=request.sheet, batch_rows=rows, budget=budget, meter=meter
+        )
     if format_ == formats.NPY:
         return npy_table(path, name, batch_rows=rows, meter=meter)
     return arrow_table(path, name, format_, batch_rows=rows, limit=budget.limit, meter=meter)

@@ -24,7 +24,10 @@ class Request:
     same rows, each scores or decisions; one written FILE:COL is in another file, unless there is a
     column of that very name. ``id`` names the rows. ``label_if_there`` allows a file without
     labels. ``by_threshold`` says that scores are to be decided by a
-    threshold, so that no column of decisions is looked for beside them. ``batch_rows`` and
+    threshold, so that no column of decisions is looked for beside them. ``decimal`` is the sign
+    before the fractions of numbers in delimited text, and ``header`` tells whether its first line
+    names the columns; without one they are column_1, column_2 and so on. ``sheet``
+    is the sheet of a workbook that is meant. ``batch_rows`` and
     ``chunk_bytes`` (of text) are how much is looked at in one go; they change nothing in the
     result.
     """
@@ -40,12 +43,16 @@ class Request:
     count: str | None = None
     weight: str | None = None
     cluster: str | None = None
+    strata: str | None = None
     models: tuple[str, ...] | None = None
     id: str | None = None
     label_if_there: bool = False
     input_format: str | None = None
     encoding: str | None = None
     delimiter: str | None = None
+    decimal: str = "."
+    header: bool = True
+    sheet: str | None = None
     on_bad_row: Literal["stop", "skip"] = "stop"
     unlabelled: bool = False
     by_threshold: bool = False

@@ -74,7 +74,7 @@ def scan(buffer: bytes, delimiter: bytes, fields: int, *, final: bool) -> Record
     if not sound or longest > LONGEST or (quoted and len(returns)):
         return _one_by_one(buffer, delimiter, fields, final=final)
     starts = np.append(0, ends[:-1]) if len(ends) else ends
-    broken = _wrong_counts(np.compress(kinds == delimiter[0], marks), fields, starts, ends)
+    broken = wrong_counts(np.compress(kinds == delimiter[0], marks), fields, starts, ends)
     broken |= dict.fromkeys(_blanks(data, starts, ends), BLANK)
     # A NUL inside quotes is no better than one outside.
     nuls = np.flatnonzero(data[:last] == 0) if b"\0" in buffer else np.empty(0, np.int64)
@@ -127,7 +127,7 @@ def _outside_quotes(
     return ~quotes & (inside == 0), bool(begins.all() and goes_on.all())
 
 
-def _wrong_counts(places: Array, fields: int, starts: Array, ends: Array) -> dict[int, str]:
+def wrong_counts(places: Array, fields: int, starts: Array, ends: Array) -> dict[int, str]:
     """Records with too few or too many fields, told by the places of the delimiters."""
     if len(places) == len(ends) * (fields - 1):
         table = places.reshape(len(ends), fields - 1)

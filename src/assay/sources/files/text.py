@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import contextlib
+import lzma
 import sys
 import zlib
 from collections.abc import Iterator
 from typing import Any
 
 from assay.errors import InputError
-from assay.sources.files.formats import GZIP
+from assay.sources.files.formats import BZIP2, GZIP, XZ
 
 _GZIP_WINDOW = 31
+_XZ_MEMORY = 1 << 28
 # One byte in so many is NUL at the least where a quarter of two-byte text is ASCII.
 _NULS = 8
 
 
 def unpacked(chunks: Iterator[bytes], packing: str, name: str, size: int) -> Iterator[bytes]:
-    """What a gzip or zstd stream holds, in chunks of bounded size however well it is packed."""
+    """What a packed stream holds, in chunks of bounded size however well it is packed."""
     unpacker: Any = None
     begun = False
     for chunk in chunks:
@@ -30,7 +33,7 @@ def unpacked(chunks: Iterator[bytes], packing: str, name: str, size: int) -> Ite
                 unpacker, begun = _unpacker(packing), True
             try:
                 out = unpacker.decompress(data, size)
-            except (zlib.error, _zstd().ZstdError) as odd:
+            except (zlib.error, _zstd().ZstdError, lzma.LZMAError, OSError) as odd:
                 raise InputError(
                     f"{name} can't be unpacked, its {packing} data are damaged: {odd}"
                 ) from odd
@@ -66,7 +69,14 @@ class _Gunzip:
 
 
 def _unpacker(packing: str) -> Any:
-    return _Gunzip() if packing == GZIP else _zstd().ZstdDecompressor()
+    if packing == GZIP:
+        return _Gunzip()
+    if packing == BZIP2:
+        return bz2.BZ2Decompressor()
+    # Damaged headers may ask for any memory.
+    return (
+        lzma.LZMADecompressor(memlimit=_XZ_MEMORY) if packing == XZ else _zstd().ZstdDecompressor()
+    )
 
 
 def _zstd() -> Any:
@@ -191,3 +201,15 @@ class Window:
     def drop(self, used: int) -> None:
         """Let go of what was dealt with."""
         self.text = self.text[used:]
+
+    def whole_lines(self) -> tuple[bytes, int]:
+        """Whole lines less the last line end, and the bytes that they take.
+
+        Blank ones at the end wait for what follows them, or end the file.
+        """
+        text = self.text
+        used = len(text) if self.final else text.rfind(b"\n") + 1
+        whole = text[:used].rstrip(b"\r\n")
+        if not self.final:
+            used = text.find(b"\n", len(whole)) + 1 if whole else 0
+        return whole, used

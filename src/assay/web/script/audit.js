@@ -64,14 +64,17 @@
     };
   }
 
+  // The claim as JSON; counts are written digit by digit, since a number here has 53 bits.
   function claim({ cells: given, reported }) {
-    const confusion = {};
-    for (const [key, text] of Object.entries(given)) {
+    const counts = Object.entries(given).map(([key, text]) => {
       if (!/^\d+$/.test(text)) throw new Error(`${key} is ${text}, which is no count`);
-      confusion[key] = Number(text);
-    }
-    const told = Object.fromEntries(reported.filter(([key, value]) => key && value));
-    return { claim: [{ name: "typed", confusion, reported: told }] };
+      return `"${key}": ${BigInt(text)}`;
+    });
+    const told = reported.filter(([key, value]) => key && value);
+    const twice = told.find(([key], i) => told.findIndex(([other]) => other === key) < i);
+    if (twice) throw new Error(`${twice[0]} is reported twice; keep one of them`);
+    const numbers = JSON.stringify(Object.fromEntries(told));
+    return `{"claim": [{"name": "typed", "confusion": {${counts.join(", ")}}, "reported": ${numbers}}]}`;
   }
 
   const encoded = (state) =>
@@ -87,10 +90,12 @@
     }
   }
 
-  function fill({ cells: given = {}, reported = [] }) {
-    for (const cell of cells) cell.value = String(given[cell.dataset.cell] ?? "");
+  // A link may come from anybody, so nothing is taken for granted of what is in it.
+  function fill({ cells: given, reported }) {
+    for (const cell of cells) cell.value = String(given?.[cell.dataset.cell] ?? "");
     numbers.replaceChildren();
-    for (const [key, value] of reported) addRow(String(key), String(value));
+    const rows = Array.isArray(reported) ? reported.filter(Array.isArray) : [];
+    for (const [key = "", value = ""] of rows) addRow(String(key), String(value));
     while (numbers.rows.length < 3) addRow();
     changed();
   }
@@ -112,15 +117,15 @@
       return;
     }
     try {
-      const answer = await fetch("/audit.json", {
+      const answer = await fetch("/audit/typed.json", {
         method: "POST",
         headers: { "Content-Type": "application/json", Accept: "application/json" },
-        body: JSON.stringify(claim(state)),
+        body: claim(state),
       });
       const told = await answer.json();
       // What was asked later has been answered, or soon will be.
       if (mine !== asked) return;
-      if (answer.ok) show(told.claims[0]);
+      if (told.claims) show(told.claims[0]);
       else say(told.error.message, "is-rounding");
     } catch (odd) {
       if (mine === asked) say(odd.message, "is-rounding");
@@ -156,6 +161,14 @@
   }
 
   document.getElementById("typing").addEventListener("input", changed);
+  document.getElementById("report-form").addEventListener("submit", (event) => {
+    try {
+      document.getElementById("typed-claims").value = claim(table());
+    } catch (odd) {
+      event.preventDefault();
+      say(odd.message, "is-rounding");
+    }
+  });
   document.getElementById("more").addEventListener("click", () => addRow().querySelector("input").focus());
   document.getElementById("example").addEventListener("click", () => fill(EXAMPLE));
   document.getElementById("empty").addEventListener("click", () => fill({}));

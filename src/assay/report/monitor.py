@@ -1,0 +1,416 @@
+"""The document of a monitor: rules, figures that hold at every look, labels that wait, shifts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay.decisions.gate.rule import DIFFERENCE, NEW
+from assay.decisions.monitor.figures import Watched
+from assay.decisions.monitor.result import Monitor, Period, RuleOutcome, WatchedRule
+from assay.evaluation.deployment import PER_DAY
+from assay.evaluation.words import listed
+from assay.measures import PRECISION, find
+from assay.report.names import name
+from assay.report.numbers import (
+    count,
+    daily_parts,
+    difference_parts,
+    exact_percent,
+    measured_parts,
+    percent,
+    plain_number,
+)
+from assay.report.refused import refused_rows
+from assay.report.sections import (
+    Block,
+    Cell,
+    Column,
+    Kind,
+    Periods,
+    Prose,
+    Report,
+    Section,
+    Table,
+    Tier,
+)
+from assay.report.words import measure_name, plural, quoted
+
+# The last so many periods are shown.
+MOST = 50
+CALLED = {RuleOutcome.HOLDS: "holds", RuleOutcome.BROKEN: "BROKEN", RuleOutcome.OPEN: "open"}
+_WORDS = {
+    RuleOutcome.BROKEN: ("is broken", "are broken"),
+    RuleOutcome.OPEN: ("is open", "are open"),
+    RuleOutcome.HOLDS: ("holds", "hold"),
+}
+WHY_NOT = (
+    "The ordinary interval is for one look at a day that was fixed beforehand. Whoever looks again "
+    "and again, and stops when it leaves a bound, is wrong in about half of all streams; a "
+    "confidence sequence is wrong at any look in at most {error} of them."
+)
+OUTER = (
+    "Where alerts wait for their label, intervals hold whatever those labels turn out to be: they "
+    "were taken once as all attacks and once as all harmless."
+)
+RANKS = (
+    "Mean rank: where a row stands among those of the reference, 0.5 where nothing has changed. "
+    "Rows moved: the share of rows by which the two differ, a little above 0 by chance."
+)
+NO_LOSS = (
+    "A shift is no loss of quality: it is a reason to label a sample of recent rows. All columns "
+    "together are wrongly said to have shifted in at most {error} of streams, however long; the "
+    "size of the reference is accounted for."
+)
+
+
+def report_of(monitor: Monitor) -> Report:
+    """What a report says of a monitor."""
+    sections = (
+        *_rules(monitor),
+        _so_far(monitor),
+        *_over_time(monitor),
+        *_shift(monitor),
+        *_maturity(monitor),
+        _each(monitor),
+        *refused_rows(monitor.source),
+    )
+    return Report(
+        title=_title(monitor),
+        headline=tuple(_headline(monitor)),
+        sections=sections,
+        findings=monitor.findings,
+        notes=monitor.notes,
+        records=tuple(_records(monitor)),
+    )
+
+
+def _title(monitor: Monitor) -> str:
+    source = monitor.source
+    return f"Monitor of {name(source['name'])}" if "name" in source else "Monitor"
+
+
+def _headline(monitor: Monitor) -> Iterator[str]:
+    if monitor.rules:
+        yield f"{monitor.outcome.value.upper()}: {summary(monitor)}"
+    else:
+        found = monitor[PRECISION.name].estimate
+        told = "is not known yet" if math.isnan(found) else f"is {percent(found)}"
+        yield f"Until {monitor.until} precision {told}; no rule was given."
+    periods = monitor.periods
+    days = sum(period.days for period in periods)
+    alerts = sum(period.alerts for period in periods)
+    triaged = sum(period.triaged for period in periods)
+    raised = "" if monitor.positive is None else f" for {quoted(monitor.positive)}"
+    yield (
+        f"{count(monitor.rows)} rows of {count(days)} {plural(days, 'day', 'days')} until "
+        f"{monitor.until}: {count(alerts)} alerts{raised}, {count(triaged)} of them with a label; "
+        f"confidence sequences of {100 * monitor.level:.6g}%."
+    )
+
+
+def summary(monitor: Monitor) -> str:
+    """How many rules stand how, and since when the first is broken.
+
+    ``1 of 2 rules is broken, since 2026-03-08; 1 holds.``
+    """
+    found = Counter(judged.outcome for judged in monitor.rules)
+    total = len(monitor.rules)
+    parts: list[str] = []
+    for outcome in (RuleOutcome.BROKEN, RuleOutcome.OPEN, RuleOutcome.HOLDS):
+        if number := found[outcome]:
+            of = "" if parts else f" of {total} {plural(total, 'rule', 'rules')}"
+            since = ""
+            if outcome is RuleOutcome.BROKEN:
+                first = min(j.since or "" for j in monitor.rules if j.outcome is outcome)
+                since = f" since {first}"
+            parts.append(f"{number}{of} {plural(number, *_WORDS[outcome])}{since}")
+    return f"{listed(parts)}."
+
+
+# -- rules and figures -----------------------------------------------------------------------------
+
+
+def _rules(monitor: Monitor) -> Iterator[Section]:
+    if not monitor.rules:
+        return
+    order = (RuleOutcome.BROKEN, RuleOutcome.OPEN, RuleOutcome.HOLDS)
+    columns = (
+        Column("outcome"),
+        Column("rule"),
+        Column("since"),
+        Column("so far", Kind.SHARE),
+        Column("because"),
+    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (CALLED[each.outcome], each.rule.text, each.since or "", _of_rule(each), each.reason)
+        for each in sorted(monitor.rules, key=lambda each: order.index(each.outcome))
+    )
+    caption = (
+        "A rule is broken from the first look on at which none of its confidence sequence keeps it"
+    )
+    yield Section("Rules", (Table(caption, columns, rows),), Tier.MAIN)
+
+
+def _of_rule(judged: WatchedRule) -> str:
+    rule = judged.rule
+    name_ = rule.written if rule.measure is None else rule.measure.name
+    return _joined(_parts(name_, rule.subject, judged.estimate)) or _between(judged.estimate)
+
+
+def _parts(measure: str, subject: str, found: Any) -> tuple[str, str]:
+    """A figure and its interval; nothing where it has no value."""
+    if math.isnan(found):
+        return "", ""
+    if subject == DIFFERENCE:
+        return difference_parts(found)
+    return daily_parts(found) if measure in PER_DAY else measured_parts(found)
+
+
+def _joined(parts: tuple[str, str]) -> str:
+    return " ".join(part for part in parts if part)
+
+
+def _between(found: Any) -> str:
+    """What a figure lies between where labels are missing."""
+    if found.bound is None:
+        return "undefined"
+    low, high = (plain_number(end) for end in found.bound)
+    return f"{low} to {high}"
+
+
+def _called(measure: str, subject: str, *, several: bool) -> str:
+    said = measure_name(measure) if measure in PER_DAY else find(measure).title
+    if subject == DIFFERENCE:
+        return f"{said}, new less old"
+    return f"{said}, {subject}" if several else said
+
+
+def _so_far(monitor: Monitor) -> Section:
+    several = len(monitor.models) > 1
+    columns = (
+        Column("figure"),
+        Column("value and confidence sequence", Kind.SHARE),
+        Column("ordinary interval"),
+        Column("with a label", Kind.TEXT, optional=True),
+        Column("why not", Kind.TEXT),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for each in monitor.last.estimates:
+        if each.scope != "cumulative":
+            continue
+        shown = _joined(_parts(each.measure, each.subject, each.estimate))
+        rows.append(
+            (
+                _called(each.measure, each.subject, several=several),
+                shown or _between(each.estimate),
+                _ordinary(each) if shown else "",
+                exact_percent(round(each.mature, 4)),
+                "" if shown else each.estimate.undefined or "",
+            )
+        )
+    error = exact_percent(round(1 - monitor.level, 12))
+    blocks: list[Block] = [
+        Table(f"All rows until {monitor.until}", columns, tuple(rows)),
+        Prose(WHY_NOT.format(error=error)),
+    ]
+    if any(period.triaged < period.alerts for period in monitor.periods):
+        blocks.append(Prose(OUTER))
+    return Section("So far", tuple(blocks), Tier.MAIN)
+
+
+def _ordinary(each: Watched) -> str:
+    found = each.ordinary
+    if found is None or math.isnan(found.low):
+        return ""
+    shown = each.estimate.changed(
+        (found.low + found.high) / 2, low=found.low, high=found.high, bound=None
+    )
+    return f"{_parts(each.measure, each.subject, shown)[1]} {found.method}"
+
+
+def _over_time(monitor: Monitor) -> Iterator[Section]:
+    """The confidence sequences at each look, which a page draws."""
+    if len(monitor.periods) < 2:
+        return
+    shown = [
+        each
+        for each in monitor.last.estimates
+        if each.scope == "cumulative"
+        and (each.subject in (NEW, DIFFERENCE))
+        and any(
+            math.isfinite(period.figure(each.measure, "cumulative", each.subject).estimate)
+            for period in monitor.periods
+        )
+    ]
+    if shown:
+        yield Section(
+            "At each look",
+            (_course(monitor, shown, "cumulative"),),
+            Tier.ADVANCED,
+        )
+
+
+def _course(monitor: Monitor, shown: list[Watched], scope: Any) -> Periods:
+    kinds = {True: Kind.DAILY, False: Kind.SHARE}
+    columns = [
+        Column("until" if scope == "cumulative" else "period"),
+        *(
+            Column(
+                _called(each.measure, each.subject, several=False),
+                Kind.DIFFERENCE if each.subject == DIFFERENCE else kinds[each.measure in PER_DAY],
+            )
+            for each in shown
+        ),
+    ]
+    rows = []
+    for period in monitor.periods[-MOST:]:
+        found = [period.figure(each.measure, scope, each.subject).estimate for each in shown]
+        cells = [_between(one) if math.isnan(one) else one for one in found]
+        rows.append((period.end if scope == "cumulative" else _span(period), *cells))
+    left = len(monitor.periods) - MOST
+    notes = (f"{count(left)} periods before them are not shown.",) if left > 0 else ()
+    caption = (
+        "All rows up to then, with confidence sequences"
+        if scope == "cumulative"
+        else "Each period by itself, with a confidence sequence of its own"
+    )
+    return Periods(caption, tuple(columns), tuple(rows), notes)
+
+
+def _span(period: Period) -> str:
+    return period.start if period.start == period.end else f"{period.start} to {period.end}"
+
+
+def _each(monitor: Monitor) -> Section:
+    """What was counted in each period, and its figures by themselves."""
+    columns = (
+        Column("period"),
+        Column("rows", Kind.COUNT),
+        Column("alerts", Kind.COUNT),
+        Column("with a label", Kind.COUNT),
+    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (_span(period), period.rows, period.alerts, period.triaged)
+        for period in monitor.periods[-MOST:]
+    )
+    blocks: list[Block] = [Table("Rows and alerts (days are of UTC)", columns, rows)]
+    shown = [
+        each
+        for each in monitor.last.estimates
+        if each.scope == "period" and each.subject in (NEW, DIFFERENCE)
+    ]
+    alone = [
+        each
+        for each in shown
+        if any(
+            math.isfinite(period.figure(each.measure, "period", each.subject).estimate)
+            for period in monitor.periods
+        )
+    ]
+    if alone:
+        blocks.append(_course(monitor, alone, "period"))
+    return Section("Each period", tuple(blocks), Tier.APPENDIX, detail=True)
+
+
+# -- labels that wait, and shifts ------------------------------------------------------------------
+
+
+def _maturity(monitor: Monitor) -> Iterator[Section]:
+    if not monitor.maturity:
+        return
+    columns = (
+        Column("age in days"),
+        Column("alerts", Kind.COUNT),
+        Column("with a label", Kind.COUNT),
+        Column("share", Kind.SHARE),
+    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (_age(each.first, each.last), each.alerts, each.triaged, each.triaged / each.alerts)
+        for each in monitor.maturity
+    )
+    caption = f"Alerts by their age on {monitor.until}"
+    text = (
+        f"A figure is given where {exact_percent(monitor.mature)} of the rows in question have a "
+        f"label; else what it lies between."
+    )
+    yield Section("Labels", (Table(caption, columns, rows), Prose(text)), Tier.ADVANCED)
+
+
+def _age(first: int, last: int | None) -> str:
+    if last is None:
+        return f"{first} and more"
+    return str(first) if first == last else f"{first} to {last}"
+
+
+def _shift(monitor: Monitor) -> Iterator[Section]:
+    if not monitor.shift:
+        return
+    columns = (
+        Column("column"),
+        Column("shifted"),
+        Column("since"),
+        Column("evidence (log10)", Kind.SHARE),
+        Column("enough", Kind.SHARE),
+        Column("mean rank", Kind.SHARE, optional=True),
+        Column("rows moved", Kind.SHARE, optional=True),
+    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            name(each.column),
+            "yes" if each.shifted else "not shown",
+            each.since or "",
+            f"{each.largest / math.log(10):.2f}",
+            f"{each.limit / math.log(10):.2f}",
+            each.mean_rank,
+            each.distance,
+        )
+        for each in monitor.shift
+    )
+    reference = monitor.shift[0].reference_rows
+    error = exact_percent(round(1 - monitor.level, 12))
+    notes = (RANKS,)
+    caption = f"Against a reference of {count(reference)} rows"
+    blocks: list[Block] = [
+        Table(caption, columns, rows, notes),
+        Prose(NO_LOSS.format(error=error)),
+    ]
+    blocks += map(Prose, _base_rate(monitor))
+    yield Section("Shift since the reference", tuple(blocks), Tier.ADVANCED)
+
+
+def _base_rate(monitor: Monitor) -> Iterator[str]:
+    found = monitor.base_rate
+    if found is None or monitor.reference_base_rate is None:
+        return
+    if math.isnan(found):
+        yield f"The share of attacks can't be told from alerts alone: {found.undefined}."
+        return
+    before = percent(monitor.reference_base_rate)
+    yield (
+        f"By their alerts alone, {percent(found)} of rows are attacks; {before} were in the "
+        f"reference. {found.note}"
+    )
+
+
+def _records(monitor: Monitor) -> Iterator[Mapping[str, Any]]:
+    """One row a period and figure, for the CSV table."""
+    kept = ("measure", "subject", "scope", "value", "low", "high", "method", "n", "undefined")
+    for period in monitor.periods:
+        for each in period.estimates:
+            plain = each.to_dict()
+            bound = plain["bound"] or [None, None]
+            ordinary = plain["ordinary"] or {}
+            yield {
+                "start": period.start,
+                "end": period.end,
+                "rows": period.rows,
+                **{key: plain[key] for key in kept},
+                "least": bound[0],
+                "most": bound[1],
+                "ordinary_low": ordinary.get("low"),
+                "ordinary_high": ordinary.get("high"),
+                "mature": plain["mature"],
+            }

@@ -1,0 +1,335 @@
+"""Events of logs, in batches of bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
+
+import numpy as np
+
+from assay.errors import InputError
+from assay.sources.files.bad_rows import BadRows
+from assay.sources.files.inputs import Name
+from assay.sources.files.request import Progress, Refused, silent
+from assay.sources.files.scan import LONGEST, TOO_LONG
+from assay.sources.files.table import Meter, Piece
+from assay.sources.files.text import Window
+from assay.sources.logs.alert_lines import CefLines, FastLines
+from assay.sources.logs.json_lines import JsonLines, field_column
+from assay.sources.logs.moments import Clock
+from assay.sources.logs.names import (
+    COLUMNS,
+    DST_IP,
+    FILE,
+    HOST,
+    KIND,
+    LINE,
+    PORTS,
+    RULE,
+    RULE_GENERATOR,
+    RULE_ID,
+    RULE_MESSAGE,
+    RULE_NAME,
+    SRC_IP,
+    TIME,
+)
+from assay.sources.logs.opening import CEF, FAST, ZEEK, Log, format_of, logs_of, text_chunks
+from assay.sources.logs.zeek import ZeekText
+from assay.sources.row_checks import Problem, value_shown
+from assay.sources.validation import skips
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# Whole lines, the row and the line of the first, to their records.
+Reader: TypeAlias = Callable[[bytes, int, int], Iterator[Piece]]
+
+BATCH_ROWS = 1 << 16
+_CHUNK_BYTES = 1 << 24
+_PEEKED = 1 << 18
+_LAST_PORT = 65_535
+_CUT = (
+    "the last line, after which no line end comes: the log was cut there or is still being "
+    "written, so copy it again once it is complete. It holds"
+)
+
+
+class Events(Iterator["pl.DataFrame"]):
+    """The events of logs, batch by batch; how they came about is told as far as they are read.
+
+    Files are read in the order of the first time in each. ``rows_read`` counts the records so far,
+    ``rows_refused`` those that were left out, of which ``refused`` lists the first hundred and
+    ``reasons`` counts why; ``notes`` says what else there is to know.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[Name],
+        *,
+        fields: Sequence[str] = (),
+        timezone: str | None = None,
+        year: int | None = None,
+        time: str | None = None,
+        on_bad_row: Literal["stop", "skip"] = "stop",
+        batch_rows: int = BATCH_ROWS,
+        chunk_bytes: int = _CHUNK_BYTES,
+        progress: Progress = silent,
+        stdin: BinaryIO | None = None,
+    ) -> None:
+        self._fields = tuple(dict.fromkeys(field for field in fields if field not in COLUMNS))
+        self._clock = Clock(timezone, year)
+        self._time = time
+        self._bad = BadRows(stops=not skips(on_bad_row))
+        self._batch_rows, self._chunk_bytes = batch_rows, chunk_bytes
+        self._stdin = stdin
+        self.rows_read = 0
+        self.notes: list[str] = []
+        self.logs = self._in_order(logs_of(paths))
+        sizes = [log.path.stat().st_size for log in self.logs if log.path is not None]
+        self._meter = Meter(progress, sum(sizes) if len(sizes) == len(self.logs) else None)
+        self._batches = self._gathered()
+
+    def __next__(self) -> pl.DataFrame:
+        return next(self._batches)
+
+    @property
+    def rows_refused(self) -> int:
+        """How many records were left out."""
+        return self._bad.rows_refused
+
+    @property
+    def refused(self) -> list[Refused]:
+        """The first of them."""
+        return self._bad.refused
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many were left out, by the reason."""
+        return dict(sorted(self._bad.reasons.items()))
+
+    # -- files -------------------------------------------------------------------------------------
+
+    def _in_order(self, logs: list[Log]) -> list[Log]:
+        if len(logs) == 1:
+            return logs
+        if any(log.path is None for log in logs):
+            raise InputError(
+                "standard input goes with no other log, since it can't be put in order"
+            )
+        times = {log: self._first_time(log) for log in logs}
+        ordered = sorted(logs, key=lambda log: (times[log] is None, times[log] or 0))
+        names = ", ".join(log.name for log in ordered)
+        self.notes.append(f"the logs were read in the order of the first time in each: {names}")
+        return ordered
+
+    def _first_time(self, log: Log) -> int | None:
+        for piece in self._pieces(log, _PEEKED):
+            first = self._clock.read(piece.frame[TIME]).micros.drop_nulls()
+            if len(first):
+                return int(first[0])
+        return None
+
+    def _pieces(self, log: Log, chunk_bytes: int, *, told: bool = False) -> Iterator[Piece]:
+        """The records of a log as text."""
+        window = Window(self._metered(log, chunk_bytes, told=told))
+        row = line = 1
+        reader: Reader | None = None
+        while True:
+            text, used = window.whole_lines()
+            if len(window.text) - used > LONGEST or _longest(text) > LONGEST:
+                raise InputError(f"{log.name}, line {_long(window.text, line)}: {TOO_LONG}")
+            if text.strip():
+                reader = reader or self._reader(log, format_of(text, log.name))
+                cut = window.final and not window.text.endswith(b"\n")
+                last = line + text.count(b"\n") if cut else None
+                for piece in reader(text, row, line):
+                    row += len(piece.rows) + len(piece.broken)
+                    yield self._cut_off(piece, last, log) if cut and told else piece
+                line += window.text.count(b"\n", 0, used)
+            window.drop(used)
+            if window.final:
+                break
+            window.extend()
+        if reader is None and told:
+            self.notes.append(f"{log.name} is empty")
+
+    def _metered(self, log: Log, chunk_bytes: int, *, told: bool) -> Iterator[bytes]:
+        for chunk in text_chunks(log, chunk_bytes, self._stdin):
+            if told:
+                self._meter.add(len(chunk))
+            yield chunk
+
+    def _reader(self, log: Log, format_: str) -> Reader:
+        if format_ == ZEEK:
+            return ZeekText(log.name, self._fields, self._time).pieces
+        lines: JsonLines | FastLines | CefLines = JsonLines(self._fields, self._time, log.kind)
+        if format_ == FAST:
+            lines = FastLines(self._fields)
+        elif format_ == CEF:
+            lines = CefLines(self._fields, self._time)
+
+        def pieces(text: bytes, row: int, line: int) -> Iterator[Piece]:
+            yield lines.piece(text, row, line)
+
+        return pieces
+
+    def _cut_off(self, piece: Piece, last: int | None, log: Log) -> Piece:
+        """A piece in which a last line that was cut off is said to be one."""
+        if piece.broken and piece.broken[-1].line == last:
+            *others, cut = piece.broken
+            return replace(piece, broken=[*others, replace(cut, reason=f"{_CUT} {cut.reason}")])
+        if len(piece.rows) and piece.line and piece.line(len(piece.rows) - 1) == last:
+            self.notes.append(
+                f"{log.name}, line {last}: no line end follows the last line; it was read as it "
+                f"stands"
+            )
+        return piece
+
+    # -- batches -----------------------------------------------------------------------------------
+
+    def _gathered(self) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        held: list[pl.DataFrame] = []
+        size = 0
+        for log in self.logs:
+            for piece in self._pieces(log, self._chunk_bytes, told=True):
+                frame = self._checked(piece, log.name)
+                held.append(frame)
+                size += frame.height
+                if size >= self._batch_rows:
+                    every = pl.concat(held)
+                    whole = size - size % self._batch_rows
+                    for start in range(0, whole, self._batch_rows):
+                        yield self._typed(every[start : start + self._batch_rows])
+                    held, size = [every[whole:]], size - whole
+        self._meter.done()
+        if size:
+            yield self._typed(pl.concat(held))
+
+    def _checked(self, piece: Piece, name: str) -> pl.DataFrame:
+        """The good events of a piece; what was asked for besides is still text."""
+        import polars as pl
+
+        frame = piece.frame
+        self.rows_read += frame.height + len(piece.broken)
+        moments = self._clock.read(frame[TIME])
+        problems = list(moments.problems)
+        ports = {port: _port(frame[port], problems) for port in PORTS}
+        bad = self._bad.judge(piece, name, problems)
+        offset = 0 if piece.line is None or not frame.height else piece.line(0) - piece.rows[0]
+        made = frame.select(
+            moments.micros.alias(TIME),
+            KIND,
+            *(_filled(column) for column in (SRC_IP, DST_IP)),
+            *(ports[port].alias(port) for port in PORTS),
+            _filled(HOST),
+            _rule(frame).alias(RULE),
+            pl.Series(LINE, np.asarray(piece.rows, np.int64) + offset),
+            pl.lit(name).alias(FILE),
+            *(pl.col(field_column(field)).alias(field) for field in self._fields),
+        )
+        return made.filter(~bad) if bad.any() else made
+
+    def _typed(self, frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.with_columns(_number(frame[field]) for field in self._fields)
+
+
+def read_events(
+    paths: Sequence[Name],
+    *,
+    fields: Sequence[str] = (),
+    timezone: str | None = None,
+    year: int | None = None,
+    time: str | None = None,
+    on_bad_row: Literal["stop", "skip"] = "stop",
+    progress: Progress = silent,
+    stdin: BinaryIO | None = None,
+) -> Events:
+    r"""Read the events of logs: Suricata, Zeek, Snort, CEF, ECS, or JSON lines with times.
+
+    Each batch has the columns ``time`` (microseconds since 1970, in UTC), ``kind``, ``src_ip``,
+    ``dst_ip``, ``src_port``, ``dst_port``, ``host``, ``rule``, ``line`` and ``file``, null where a
+    record has none, and one for each key of ``fields``: numbers where all of the batch are, else
+    text. ``time`` names the key of the time where it is another one than usual.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "eve.json")
+    ...     _ = path.write_text(
+    ...         '{"timestamp": "1970-01-01T00:00:01.5+0000", "src_ip": "10.0.0.7"}\n'
+    ...     )
+    ...     next(read_events([path])).select("time", "src_ip").rows()
+    [(1500000, '10.0.0.7')]
+    """
+    return Events(
+        paths,
+        fields=fields,
+        timezone=timezone,
+        year=year,
+        time=time,
+        on_bad_row=on_bad_row,
+        progress=progress,
+        stdin=stdin,
+    )
+
+
+def _longest(text: bytes) -> int:
+    return 0 if len(text) <= LONGEST else max(map(len, text.split(b"\n")))
+
+
+def _long(text: bytes, line: int) -> int:
+    return line + next(i for i, one in enumerate(text.split(b"\n")) if len(one) > LONGEST)
+
+
+def _filled(column: str) -> pl.Expr:
+    import polars as pl
+
+    return pl.when(pl.col(column) != "").then(pl.col(column)).alias(column)
+
+
+def _port(values: pl.Series, problems: list[Problem]) -> pl.Series:
+    """A column of ports as numbers; what is none is a problem."""
+    import polars as pl
+
+    ports = values.cast(pl.Int64, strict=False)
+    unread = (ports.is_null() & values.is_not_null() & (values != "")).to_numpy()
+    bad = unread | ((ports < 0) | (ports > _LAST_PORT)).fill_null(value=False).to_numpy()
+    if bad.any():
+        problems.append(
+            Problem(
+                bad,
+                lambda i: (
+                    f"{values.name}: found {value_shown(values[i])}, expected a port from 0 "
+                    f"to {_LAST_PORT}"
+                ),
+                kind=f"{values.name}: not a port",
+            )
+        )
+    return ports
+
+
+def _rule(frame: pl.DataFrame) -> pl.Series:
+    """The rule of each alert: the number of its signature, and its name."""
+    import polars as pl
+
+    if all(frame[column].null_count() == frame.height for column in (RULE_ID, RULE_NAME)):
+        return frame[RULE_ID]
+    written, generator = pl.col(RULE_ID), pl.col(RULE_GENERATOR)
+    triple = r"^(\d+):(\d+)(?::\d+)?$"
+    generator = pl.coalesce(written.str.extract(triple, 1), generator)
+    number = pl.coalesce(written.str.extract(triple, 2), written)
+    ours = generator.is_null() | (generator == "1")
+    number = pl.when(ours).then(number).otherwise(generator + ":" + number)
+    name = pl.coalesce(RULE_NAME, pl.when(written.is_not_null()).then(pl.col(RULE_MESSAGE)))
+    both = pl.concat_str(number, name.str.strip_chars(' "'), separator=" ", ignore_nulls=True)
+    return frame.select(pl.when(both != "").then(both)).to_series()
+
+
+def _number(values: pl.Series) -> pl.Series:
+    import polars as pl
+
+    text = values.to_frame().select(_filled(values.name)).to_series()
+    numbers = text.cast(pl.Float64, strict=False)
+    return numbers if numbers.null_count() == text.null_count() else values

@@ -1,0 +1,260 @@
+"""Files as people have them: each is read, or the message names the options that then read it."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import re
+import shlex
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import numpy as np
+import polars as pl
+import pytest
+
+from assay.cli.evaluate import command as evaluate
+
+SCORES = ((1, 0.9), (0, 0.2), (1, 0.7), (0, 0.75), (1, 0.8), (0, 0.1))
+ROWS = "".join(f"{label},{score}\n" for label, score in SCORES)
+NAMED = "".join(f"{('benign', 'attack')[label]},{score}\n" for label, score in SCORES)
+CSV = f"label,score\n{ROWS}"
+ZIP = zipfile.ZIP_DEFLATED
+
+
+def zipped(**members: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", ZIP) as archive:
+        for name, content in members.items():
+            archive.writestr(name.replace("_", "."), content)
+    return packed.getvalue()
+
+
+def parquet(rows: pl.DataFrame) -> bytes:
+    packed = io.BytesIO()
+    rows.write_parquet(packed)
+    return packed.getvalue()
+
+
+def array(**columns: object) -> bytes:
+    packed = io.BytesIO()
+    np.savez(packed, **columns)
+    return packed.getvalue()
+
+
+def decided(*names: str) -> str:
+    return f"{names[0]},{names[1]}\n" + "".join(f"{y},{int(s >= 0.5)}\n" for y, s in SCORES)
+
+
+def pair(*names: str) -> str:
+    rows = "".join(f"{y},{round(1 - s, 3)},{s}\n" for y, s in SCORES)
+    return f"{','.join(names)}\n{rows}"
+
+
+FRAME = pl.DataFrame({"label": [y for y, _ in SCORES], "score": [s for _, s in SCORES]})
+COMMAS = "".join(f"{y};{str(s).replace('.', ',')}\n" for y, s in SCORES)
+PERCENT = "".join(f"{y},{100 * s:g}%\n" for y, s in SCORES)
+
+# Read without a further word.
+READ: dict[str, tuple[str, str | bytes]] = {
+    **{
+        f"labels as {name!r}": ("rows.csv", f"{name},score\n{ROWS}")
+        for name in (
+            *("actual", "Truth", "target", "y", "y_true", "Y-Test", "class", "Ground Truth"),
+            *("ground_truth", "LABEL", " label "),
+        )
+    },
+    **{
+        f"scores as {name!r}": ("rows.csv", f"label,{name}\n{ROWS}")
+        for name in (
+            *("proba", "Prob", "y_prob", "probability", "p", "risk", "Anomaly Score", "y-score"),
+            *("anomaly_score", "y.prob"),
+        )
+    },
+    **{
+        f"decisions as {name!r}": ("rows.csv", decided("label", name))
+        for name in ("predicted", "pred", "y_pred", "prediction", "Decision", "alert")
+    },
+    "a pair of probabilities": ("rows.csv", pair("y_true", "prob_0", "prob_1")),
+    "a pair by another name": ("rows.csv", pair("y_true", "proba_0", "proba_1")),
+    "scores in percent": ("rows.csv", f"label,score\n{PERCENT}"),
+    "percent behind a blank": ("rows.csv", f"label,score\n{PERCENT.replace('%', ' %')}"),
+    "gzip": ("rows.csv.gz", gzip.compress(CSV.encode())),
+    "bzip2": ("rows.csv.bz2", bz2.compress(CSV.encode())),
+    "bzip2 in two streams": (
+        "rows.csv.bz2",
+        bz2.compress(CSV[:30].encode()) + bz2.compress(CSV[30:].encode()),
+    ),
+    "xz": ("rows.csv.xz", lzma.compress(CSV.encode())),
+    "bzip2 without its suffix": ("rows", bz2.compress(CSV.encode())),
+    "zip of a text": ("rows.zip", zipped(rows_csv=CSV.encode())),
+    "zip of a Parquet file": ("rows.zip", zipped(rows_parquet=parquet(FRAME))),
+    "zip of JSON": ("rows.zip", zipped(rows_json=FRAME.write_json().encode())),
+    "a JSON array": ("rows.json", FRAME.write_json()),
+    "a JSON array over lines": (
+        "rows.json",
+        FRAME.write_json().replace("{", "\n  {\n    ").replace("}", "\n  }"),
+    ),
+    "a JSON array called text": ("rows.txt", FRAME.write_json()),
+    "JSON lines": ("rows.jsonl", FRAME.write_ndjson()),
+    "tabs": ("rows.tsv", CSV.replace(",", "\t")),
+    "tabs without a suffix": ("rows", CSV.replace(",", "\t")),
+    "a byte order mark": ("rows.csv", "\ufeff" + CSV),
+    "line ends of Windows": ("rows.csv", CSV.replace("\n", "\r\n")),
+    "no end of the last line": ("rows.csv", CSV.rstrip("\n")),
+    "the index that pandas writes": (
+        "rows.csv",
+        ",label,score\n" + "".join(f"{i},{y},{s}\n" for i, (y, s) in enumerate(SCORES)),
+    ),
+    "quotes around everything": (
+        "rows.csv",
+        re.sub(r"[^,\n]+", lambda cell: f'"{cell[0]}"', CSV),
+    ),
+    "blanks around numbers": ("rows.csv", CSV.replace(",", ", ").replace(", score", ",score")),
+    "booleans": (
+        "rows.jsonl",
+        "".join(f'{{"label": {str(y == 1).lower()}, "score": {s}}}\n' for y, s in SCORES),
+    ),
+    "arrays": ("rows.npz", array(y_true=FRAME["label"], y_score=FRAME["score"])),
+}
+
+# Refused at first, with a message whose own options read it.
+TOLD: dict[str, tuple[str, str | bytes]] = {
+    "semicolons": ("rows.csv", CSV.replace(",", ";")),
+    "bars": ("rows.csv", CSV.replace(",", "|")),
+    "tabs in a file called csv": ("rows.csv", CSV.replace(",", "\t")),
+    "commas in a file called tsv": ("rows.tsv", CSV),
+    "decimal commas": ("rows.csv", f"label;score\n{COMMAS}"),
+    "decimal commas in quotes": (
+        "rows.csv",
+        "label,score\n" + re.sub(r"(\d,\d+)$", r'"\1"', COMMAS, flags=re.M).replace(";", ","),
+    ),
+    "decimal commas in percent": (
+        "rows.csv",
+        "label;score\n" + "".join(f"{y};{100 * s:.1f}%\n".replace(".", ",") for y, s in SCORES),
+    ),
+    "no header": ("rows.csv", ROWS),
+    "no header, named labels": ("rows.csv", NAMED),
+    "no header, the score first": (
+        "rows.csv",
+        "".join(f"{s},{name}\n" for name, s in (row.split(",") for row in NAMED.split())),
+    ),
+    "no header and semicolons": ("rows.csv", NAMED.replace(",", ";")),
+    "two columns of labels": (
+        "rows.csv",
+        "truth,class,score\n" + "".join(f"{y},{y},{s}\n" for y, s in SCORES),
+    ),
+    "two columns of scores": (
+        "rows.csv",
+        "label,score,risk\n" + "".join(f"{y},{s},{s}\n" for y, s in SCORES),
+    ),
+    "a score and a pair": (
+        "rows.csv",
+        "label,score,prob_0,prob_1\n"
+        + "".join(f"{y},{s},{round(1 - s, 3)},{s}\n" for y, s in SCORES),
+    ),
+    "two pairs": (
+        "rows.csv",
+        "label,p_0,p_1,prob_0,prob_1\n"
+        + "".join(f"{y},{round(1 - s, 3)},{s},{round(1 - s, 3)},{s}\n" for y, s in SCORES),
+    ),
+    "labels that say nothing": (
+        "rows.csv",
+        "label,score\n" + "".join(f"{'ab'[y]},{s}\n" for y, s in SCORES),
+    ),
+    "labels of SVM": (
+        "rows.csv",
+        "label,score\n" + "".join(f"{2 * y - 1},{s}\n" for y, s in SCORES),
+    ),
+    "UTF-16": ("rows.csv", CSV.encode("utf-16")),
+    "UTF-16 without a mark": (
+        "rows.csv",
+        (CSV * 4).replace("label,score", "1,0.5").encode("utf-16-le"),
+    ),
+    "another alphabet": (
+        "rows.csv",
+        f"label,score,note\n{ROWS.replace(chr(10), ',né' + chr(10))}".encode("cp1252"),
+    ),
+    "a bad row": ("rows.csv", CSV + "1,unknown\n"),
+    "a missing score": ("rows.csv", CSV + "1,\n"),
+    "a missing label": ("rows.csv", CSV + ",0.4\n"),
+    "a row cut short": ("rows.csv", CSV + "1\n"),
+    "not a number": ("rows.csv", CSV + "1,nan\n"),
+    "infinity": ("rows.jsonl", FRAME.write_ndjson() + '{"label": 1, "score": 1e999}\n'),
+}
+
+
+def options_in(message: str) -> list[str]:
+    """The options that a message names, up to the first alternative, as they are typed."""
+    flags = {
+        name
+        for option in evaluate.params
+        if isinstance(option, click.Option) and option.is_flag
+        for name in option.opts
+    }
+    # To leave rows out is the last resort.
+    better = message.partition("Correct the row")[0]
+    advice = re.split(r" or --", better if " --" in better else message)[0]
+    found: list[str] = []
+    for name, value in re.findall(r"(--[a-z-]+)(?: ('[^']*'|\"[^\"]*\"|[\w.+-]+))?", advice):
+        known = [option for option in evaluate.params if name in option.opts]
+        assert known, f"{name} is no option"
+        if name in flags:
+            found.append(name)
+        elif value:
+            found += [name, shlex.split(value)[0].replace("\\t", "\t")]
+    return found
+
+
+def written(folder: Path, name: str, content: str | bytes) -> str:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return str(path)
+
+
+@pytest.mark.parametrize("case", READ)
+def test_it_is_read(tmp_path: Path, cli: Callable, case: str) -> None:
+    outcome = cli("evaluate", written(tmp_path, *READ[case]), "--format", "json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["confusion"] == [[2, 1], [0, 3]]
+
+
+@pytest.mark.parametrize("case", TOLD)
+def test_the_message_has_the_options_that_read_it(tmp_path: Path, cli: Callable, case: str) -> None:
+    command = ["evaluate", written(tmp_path, *TOLD[case]), "--format", "json"]
+    outcome = cli(*command)
+    assert outcome.code == 3, f"nothing was wrong: {outcome.out}"
+    for _ in range(3):
+        command += options_in(outcome.err)
+        outcome = cli(*command)
+        if outcome.code == 0:
+            break
+    assert outcome.code == 0, (command, outcome.err)
+    assert sum(map(sum, json.loads(outcome.out)["confusion"])) >= len(SCORES)
+    assert json.loads(outcome.out)["source"]["rows_used"] >= len(SCORES)
+
+
+def test_there_are_sixty_inputs_at_least() -> None:
+    assert len(READ) + len(TOLD) >= 60
+
+
+def test_a_comparison_without_models_names_the_command_that_may_be_meant(
+    tmp_path: Path, cli: Callable
+) -> None:
+    rows = "".join(f"{i},{y},{s},{1 - s}\n" for i, (y, s) in enumerate(SCORES))
+    files = [written(tmp_path, name, f"id,label,score,old\n{rows}") for name in ("a.csv", "b.csv")]
+    for given in (files, files[:1]):
+        refused = cli("compare", *given)
+        assert refused.code == 2
+        told = re.search(r"Perhaps: assay (.*)\. See", refused.err)
+        assert told
+        assert cli(*shlex.split(told[1]), "--format", "json").code == 0
+
+
+def test_o_is_out(tmp_path: Path, cli: Callable) -> None:
+    out = tmp_path / "report.md"
+    assert cli("evaluate", written(tmp_path, "rows.csv", CSV), "-o", out).code == 0
+    assert out.read_text().startswith("#")

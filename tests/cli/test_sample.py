@@ -1,0 +1,143 @@
+"""``assay sample``, and ``assay evaluate --strata`` of what was labelled."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from assay.cli.sample import EXAMPLES
+from assay.report.schemas import schema_of
+
+Cli = Callable[..., Any]
+
+
+@pytest.fixture
+def flows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(1)
+    truth = random.random(20_000) < 0.01
+    scores = np.clip(random.beta(1, 12, 20_000) + 0.5 * truth, 0, 1)
+    path = tmp_path / "flows.csv"
+    pl.DataFrame(
+        {
+            "flow": np.arange(20_000),
+            "score": np.round(scores, 6),
+            "label": np.where(truth, "attack", "normal"),
+            "text": ["=1+1"] * 20_000,
+        }
+    ).write_csv(path)
+    return path
+
+
+def test_what_was_drawn_is_labelled_and_evaluated(cli: Cli, flows: Path) -> None:
+    found = cli("sample", "flows.csv", "--score", "score", "--labels", "2000", "--out", "some.csv")
+    assert found.code == 0, found.err
+    assert "2,000 of 20,000 rows are to be labelled, drawn by 7 strata" in found.out
+    assert "wrote some.csv: 2,000 rows to label" in found.err
+    rows = pl.read_csv("some.csv")
+    assert rows["text"].unique().to_list() == ["'=1+1"]
+    judged = cli(
+        *("evaluate", "some.csv", "--label", "label", "--score", "score"),
+        *("--weight", "weight", "--strata", "stratum", "--format", "json"),
+    )
+    assert judged.code == 0, judged.err
+    document = json.loads(judged.out)
+    recall = next(e for e in document["estimates"] if e["measure"] == "recall")
+    assert recall["method"] == "fay-feuer"
+    whole = json.loads(cli("evaluate", "flows.csv", "--format", "json").out)
+    true = next(e for e in whole["estimates"] if e["measure"] == "recall")["value"]
+    assert recall["low"] <= true <= recall["high"]
+    assert "2,000 rows were drawn from 20,000, by 7 strata" in " ".join(document["notes"])
+    careless = cli(
+        *("evaluate", "some.csv", "--label", "label", "--score", "score", "--weight", "weight"),
+        *("--strata", "stratum", "--interval", "tiwari", "--format", "json"),
+    )
+    assert "no proof" in careless.out
+
+
+def test_the_document_keeps_its_schema(cli: Cli, flows: Path) -> None:
+    import jsonschema
+
+    found = cli(
+        *("sample", str(flows), "--score", "score", "--labels", "500", "--strata", "4"),
+        *("--threshold", "0.4", "--seed", "7", "--out", "some.parquet", "--format", "json"),
+    )
+    assert found.code == 0, found.err
+    document = json.loads(found.out)
+    jsonschema.validate(document, schema_of("assay.sample/1"))
+    assert (document["labels"], len(document["strata"]), document["seed"]) == (500, 4, 7)
+    assert document["threshold"] == 0.4
+    told = pl.read_parquet("some.parquet").group_by("stratum").len().sort("stratum")
+    assert told["len"].to_list() == [stratum["drawn"] for stratum in document["strata"]]
+
+
+@pytest.mark.parametrize("face", ["terminal", "csv", "markdown", "latex", "html"])
+def test_every_face_tells_the_strata(cli: Cli, flows: Path, face: str) -> None:
+    found = cli(
+        *("sample", str(flows), "--score", "score", "--labels", "500", "--out", "some.jsonl"),
+        *("--format", face),
+    )
+    assert found.code == 0, found.err
+    assert "stratum" in found.out
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "says"),
+    [
+        (("--labels", "500", "--out", "x.csv"), 2, "--score is missing"),
+        (("--score", "score", "--labels", "500"), 2, "--out"),
+        (("--score", "scores", "--labels", "500", "--out", "x.csv"), 3, "'scores'"),
+        (("--score", "score", "--labels", "9", "--out", "x.csv"), 3, "13 labels at least"),
+        (("--score", "score", "--labels", "500", "--out", "flows.csv"), 2, "is an input"),
+        (("--score", "score", "--labels", "500", "--out", "x.xyz"), 2, "tells no format"),
+        (("--score", "score", "--labels", "500", "--out", "-"), 2, "go to a file"),
+        (
+            (
+                *("--score", "score", "--labels", "500", "--alerts", "all"),
+                *("--threshold", "0.01", "--out", "x.csv"),
+            ),
+            3,
+            "smaller share of --alerts",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(
+    cli: Cli, flows: Path, options: tuple[str, ...], code: int, says: str
+) -> None:
+    found = cli("sample", flows.name, *options)
+    assert found.code == code
+    assert says in found.err
+    assert not Path("x.csv").exists()
+
+
+def test_strata_without_weights_are_refused(cli: Cli, flows: Path) -> None:
+    found = cli("evaluate", flows.name, "--strata", "text")
+    assert found.code == 3
+    assert "--strata is where rows were drawn from, and --weight" in found.err
+
+
+def test_a_sample_is_kept_and_shown_again(cli: Cli, flows: Path) -> None:
+    found = cli(
+        *("sample", flows.name, "--score", "score", "--labels", "500", "--out", "some.csv"),
+        *("--record", "labels", "--store", "runs.db", "--format", "json"),
+    )
+    assert found.code == 0, found.err
+    Path("sample.json").write_text(found.out)
+    shown = cli("show", "sample.json")
+    assert shown.code == 0, shown.err
+    assert "Which rows to label" in shown.out
+    listed = cli("runs", "--store", "runs.db")
+    assert "labels" in listed.out
+
+
+@pytest.mark.parametrize("line", [line for _, line in EXAMPLES])
+def test_the_examples_of_the_help_run(cli: Cli, flows: Path, line: str) -> None:
+    found = cli(*shlex.split(line)[1:])
+    assert found.code == 0, found.err
