@@ -105,7 +105,7 @@ def test_the_examples_of_the_help_run(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = cli(*shlex.split(line)[1:], "--rows", 200)
+    found = cli(*shlex.split(line)[1:], "--rows", 8000 if "week" in line else 200)
     assert found.code == 0, found.err
     assert found.out or list(tmp_path.iterdir())
 
@@ -267,3 +267,36 @@ def test_out_may_be_a_pipe(face: str) -> None:
         "arrow": pl.read_ipc,
     }
     assert len(readers[face](read)) == 40
+
+
+def test_a_week_is_a_folder_that_appears_when_it_is_whole(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "office"
+    found = cli("data", "week", "--rows", 8000, "--out", out)
+    assert (found.code, found.out) == (0, ""), found.err
+    assert "in conn.log; 907 alerts, 8 of 9 attacks detected" in found.err
+    files = {"eve.json", "conn.log", "attacks.csv", "flows.csv", "truth.json"}
+    assert {file.name for file in out.iterdir()} == files
+    again = cli("data", "week", "--rows", 8000, "--seed", 3, "--out", out, "--quiet")
+    assert (again.code, again.err) == (0, "")
+    (out / "mine.txt").write_text("keep")
+    refused = cli("data", "week", "--rows", 8000, "--out", out)
+    assert refused.code == 4
+    assert "holds files that are of no such week" in refused.err
+    assert (out / "mine.txt").read_text() == "keep"
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--difficulty", "easy"), 2, "--difficulty is not for week, which is a folder of logs"),
+        (("--format", "csv"), 2, "--format is not for week"),
+        (("--rows", 100), 3, "--rows 100 is too small for the attacks of a week; say "),
+    ],
+)
+def test_what_a_week_is_not_made_with(
+    cli: Cli, tmp_path: Path, options: tuple[Any, ...], code: int, said: str
+) -> None:
+    found = cli("data", "week", "--out", tmp_path / "week", *options)
+    assert found.code == code
+    assert said in found.err
+    assert not list(tmp_path.iterdir())

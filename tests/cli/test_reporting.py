@@ -16,7 +16,7 @@ from assay.cli.errors import OutputError
 from assay.cli.reporting import FORMATS, Reporting, reporting
 from assay.report import Document, document_of
 
-HOW = {"face": "terminal", "out": None, "level": 0.95, "seed": 42, "quiet": False}
+HOW = {"face": "terminal", "out": None, "level": 0.95, "seed": 42, "quiet": False, "brief": False}
 
 
 class Screen(io.TextIOWrapper):
@@ -238,3 +238,38 @@ def test_an_error_of_the_system_is_told_with_the_file(
         to(tmp_path / "r.json").deliver(document)
     assert caught.value.exit_code == 4
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_brief_report_has_the_verdict_the_findings_and_ten_numbers(
+    cli: Callable[..., Any], predictions: Path
+) -> None:
+    whole = cli("evaluate", predictions, "--quiet").out
+    short = cli("evaluate", predictions, "--quiet", "--brief").out
+    assert short.splitlines()[:4] == whole.splitlines()[:4]
+    numbers = short.partition("Main results")[2].partition("Findings")[0]
+    assert (
+        len([line for line in numbers.splitlines() if " wilson " in line or " delta " in line])
+        == 10
+    )
+    assert "Findings" in short
+    assert "--no-brief gives all of it" in short
+    assert cli("evaluate", predictions, "--quiet", "--no-brief").out == whole
+    for face in ("markdown", "latex", "html"):
+        text = cli("evaluate", predictions, "--quiet", "--brief", "--format", face).out
+        assert "brief report" in text
+        assert "Kolmogorov" not in text
+    refused = cli("evaluate", predictions, "--brief", "--format", "json")
+    assert refused.code == 2
+    assert "--brief is for people" in refused.err
+
+
+def test_a_small_terminal_gets_the_brief_report(
+    document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    for lines, short in (("30", True), ("60", False)):
+        monkeypatch.setenv("LINES", lines)
+        screen = Screen()
+        monkeypatch.setattr(sys, "stdout", screen)
+        Reporting(**HOW | {"brief": None}).deliver(document)
+        assert ("brief report" in screen.shown()) == short

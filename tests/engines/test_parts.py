@@ -105,6 +105,18 @@ def test_cuts_are_those_of_the_rows_counted_whole(first: str) -> None:
     assert feed.passes == (3 if first == "attack" else 2)
 
 
+def test_the_most_frequent_label_of_the_first_rows_is_told_by_their_counts() -> None:
+    columns = {
+        "y_true": np.array(["worm", "dos", "dos", "worm"]),
+        "y_score": np.array([0.1, 0.9, 0.8, 0.2]),
+        "counts": np.array([9, 1, 1, 1]),
+    }
+    feed = Feed([code_arrays(**_some(columns, slice(i, i + 3))) for i in (0, 3)])
+    tally, _ = Parts(feed).count(Ask(), "cuts")
+    assert tally == _whole(columns, Ask(Cuts()))
+    assert feed.passes == 2
+
+
 def test_what_does_not_fit_is_cut_and_that_is_said() -> None:
     tally, notes = Parts(_feed(_columns()), limit=SMALL).count(Ask())
     assert tally == _whole(_columns(), Ask(Cuts()))
@@ -232,6 +244,17 @@ def test_many_rows_of_one_score_are_counted_as_few_are(ask: Ask, kind: Any, extr
         counting.add(part)
     assert counting.nbytes > 0
     assert counting.done().to_bytes() == _whole(columns, ask).to_bytes()
+
+
+@pytest.mark.parametrize("labels", [1, 2, 3, 16])
+@pytest.mark.parametrize("bits", [12, 16, 17])
+def test_counters_of_a_grid_take_no_more_than_a_lot_of_rows(labels: int, bits: int) -> None:
+    names = [f"label {i}" for i in range(labels)]
+    rows = code_arrays(names * 300, y_score=np.linspace(0, 1, 300 * labels))
+    counting = Accumulator(Ask(Grid(bits)), limit=SMALL)
+    counting.add(rows)
+    assert counting.nbytes <= 1 << 28
+    assert counting.done() == count_coded(rows, Ask(Grid(bits)))
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -12,8 +13,9 @@ import pytest
 
 import assay
 from assay.cli.app import run
-from assay.engines import sql
+from assay.engines import frames
 from assay.errors import EmptyInput, InputError
+from assay.tally import Tally
 
 ROWS = 3_000
 QUERY = "select label, score, site, host, moment from flows"
@@ -90,14 +92,14 @@ def test_scores_are_kept_as_asked(mode: str, place: str, frame: pl.DataFrame) ->
 
 
 def test_no_rows_leave_the_database(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    moved = []
-    groups_of = sql.groups_of
+    moved: list[pl.DataFrame] = []
+    count = frames.count
 
-    def watched(*given: object, **more: object) -> pl.DataFrame:
-        moved.append(groups_of(*given, **more))  # type: ignore[arg-type]
-        return moved[-1]
+    def watched(rows: pl.DataFrame, *more: Any) -> Tally:
+        moved.append(rows)
+        return count(rows, *more)
 
-    monkeypatch.setattr(sql, "groups_of", watched)
+    monkeypatch.setattr(frames, "count", watched)
     query = "select label, floor(score * 10) / 10 as score from flows"
     if place.startswith("sqlite"):
         query = "select label, cast(score * 10 as integer) / 10.0 as score from flows"

@@ -339,6 +339,22 @@ def test_a_strange_connection_has_to_say_its_dialect(light: sqlite3.Connection) 
     assert sql.count(Strange(light), "SELECT * FROM t", COLUMNS, dialect="sqlite").rows == 1
 
 
+@pytest.mark.parametrize("limit", [1 << 10, 1 << 20])
+def test_what_a_mode_asks_of_a_database_is_asked_once(
+    limit: int, light: sqlite3.Connection
+) -> None:
+    filled(light, [("attack" if i % 9 == 0 else "normal", i / 999) for i in range(999)])
+    asked: list[str] = []
+    light.set_trace_callback(asked.append)
+    query = "SELECT * FROM t"
+    tally, notes = sql.count_by_mode(
+        Strange(light), query, COLUMNS, Ask(), limit=limit, dialect="sqlite"
+    )
+    assert tally.rows == 999
+    assert bool(notes) == (limit == 1 << 10)
+    assert len(asked) == len(set(asked))
+
+
 def test_a_column_of_our_own_name_is_refused(light: sqlite3.Connection) -> None:
     with pytest.raises(InputError, match="'assay_rows'; rename it in the query"):
         sql.count(light, "SELECT 1", Columns("label", "assay_rows"))

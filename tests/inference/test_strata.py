@@ -186,6 +186,21 @@ def test_what_does_not_go_with_strata_is_refused() -> None:
         assay.evaluate(uneven, **named, weight="weight", strata="stratum")
 
 
+def test_flagging_every_row_is_no_certain_detection() -> None:
+    strata, table = strata_of([1.0, 4.0], [[0, 5, 0, 7], [0, 9, 0, 2]])
+    found = judged(RECALL, strata, table)
+    assert found.value == found.high == 1
+    assert found.low < 0.7
+
+
+def test_weights_need_not_be_whole() -> None:
+    strata, table = strata_of([2.5], [[0, 0, 0, 1]])
+    assert strata.weights.tolist() == [2.5]
+    third, _ = strata_of([10 / 3], [[1, 0, 1, 1]])
+    assert float((third.weights * third.drawn).sum()) == 10
+    assert judged(RECALL, strata, table).low > 0
+
+
 def test_level_reaches_the_interval() -> None:
     strata, table = strata_of([1.0, 9.0], [[5, 3, 1, 10], [90, 0, 2, 0]])
     wide = judged(RECALL, strata, table, method=FayFeuer(0.99), level=0.99)

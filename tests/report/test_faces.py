@@ -36,7 +36,17 @@ from assay.report.sections import (
 )
 from assay.report.words import matrix_caption, measure_name
 
-from . import cases, test_audit, test_check, test_compare, test_gate, test_plan, test_threshold
+from . import (
+    cases,
+    test_audit,
+    test_check,
+    test_compare,
+    test_gate,
+    test_incidents,
+    test_monitor,
+    test_plan,
+    test_threshold,
+)
 from .reading import (
     Read,
     html_tables,
@@ -106,6 +116,12 @@ CASES: dict[str, Callable[[], Document | Report]] = {
     "gate: every outcome": lambda: document_of(test_gate.example()),
     "gate: pass": lambda: document_of(test_gate.made("pass", "pass")),
     "gate: fail": lambda: document_of(test_gate.made("fail", "undecided", "pass")),
+    "monitor: rules and a shift": lambda: document_of(test_monitor.example()),
+    "monitor: no labels": lambda: document_of(test_monitor.unlabelled()),
+    **{
+        f"incidents: {name}": lambda name=name: test_incidents.document(name)
+        for name in test_incidents.CASES
+    },
     "audit: two claims": lambda: document_of(test_audit.BOTH),
     "audit: one claim": lambda: document_of(Audit((test_audit.network(),))),
     "check: leaks": lambda: document_of(test_check.example()),

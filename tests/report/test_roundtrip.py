@@ -39,7 +39,9 @@ def test_a_document_comes_back_from_json(case: str) -> None:
 @pytest.mark.parametrize("case", DOCUMENTS)
 def test_every_face_of_a_document_read_back_is_the_same(case: str) -> None:
     again = Document.from_json(document(case).to_json())
-    further = {"gate": ["junit"], "training": ["card"]}.get(again.kind, [])
+    further = {"gate": ["junit"], "training": ["card"], "monitor": ["openmetrics"]}.get(
+        again.kind, []
+    )
     for face in [*FORMATS, *further]:
         assert draw(again, face) == draw(document(case), face)
 

@@ -244,6 +244,7 @@ def test_refusals_are_json_for_programs(app: Harness) -> None:
     assert answer.json()["error"]["code"] == "W404"
     assert app.get("/judge/none.json").json()["error"]["code"] == "W404"
     assert "<h1>" in app.get("/nowhere").text
+    assert '<a href="/">' in app.get("/judge/none").text
 
 
 # -- paths -----------------------------------------------------------------------------------------

@@ -251,6 +251,21 @@ def test_a_job_that_breaks_here_says_so_and_does_not_wait_for_ever(
     assert "the secret of the house" in caplog.text
 
 
+def test_constraints_that_can_not_be_read_leave_the_form_as_it_was_typed(app: Harness) -> None:
+    upload = sent(app, "was,rank\n" + ROWS.partition("\n")[2], "ranks.csv")
+    unnamed = app.get(f"/threshold/{upload}?max-far=20%25")
+    assert unnamed.status == 422
+    assert "no column is known to hold the" in unnamed.text
+    assert 'name="max-far" value="20%"' in unnamed.text
+    assert "--help" not in unnamed.text
+    named = app.get(f"/threshold/{upload}?max-far=90%25&label=was&score=rank")
+    assert named.status == 200
+    assert "<option selected>rank</option>" in named.text
+    alone = app.get(f"/threshold/{upload}?cost-fp=1&label=was&score=rank")
+    assert (alone.status, "--cost-fp and --cost-fn go together" in alone.text) == (422, True)
+    assert app.get(f"/threshold/{upload}.json?cost-fp=1").json()["error"]["code"] == "W422"
+
+
 def test_values_of_a_form_are_never_options(app: Harness) -> None:
     upload = sent(app, ROWS)
     for field in ("label", "positive", "threshold", "base-rate"):

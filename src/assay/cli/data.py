@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from assay.cli.command import Command, Option
 from assay.cli.errors import OutputError, say
 from assay.cli.progress import Progress
 from assay.cli.reporting import QUIET, SEED, UNUSED_LEVEL
+from assay.cli.run_folder import check_place
 from assay.cli.tables import Target, target, write_table, writing
 from assay.cli.values import number
 
@@ -125,7 +126,11 @@ def _write_week(out: Path, rows: int, seed: int, *, quiet: bool) -> None:
     from assay.learn.scenarios import write_week
     from assay.learn.scenarios.week import FILES
 
-    check_folder(out, FILES)
+    check_place(
+        out,
+        lambda folder: all(file.name in FILES for file in folder.iterdir()),
+        "that are of no such week",
+    )
     with Progress(quiet=quiet) as progress:
         progress.stage("making")
         try:
@@ -138,21 +143,6 @@ def _write_week(out: Path, rows: int, seed: int, *, quiet: bool) -> None:
             f"wrote {out}: {', '.join(FILES)}; {week.eve:,} lines in eve.json and {week.conn:,} "
             f"in conn.log; {week.alerts:,} alerts, {week.detected} of {week.attacks} attacks "
             f"detected"
-        )
-
-
-def check_folder(path: Path, files: Collection[str]) -> None:
-    """Refuse a place that can't become the folder, and one that holds other files."""
-    if str(path).startswith("-"):
-        raise click.UsageError(f"{str(path)!r} is no name of a folder; name one with --out")
-    if path.exists() and not path.is_dir():
-        raise OutputError(f"{path} is no folder; --out needs the name of one")
-    if not path.absolute().parent.is_dir():
-        raise OutputError(f"{path} could not be made: there is no folder {path.parent}")
-    others = [one.name for one in path.iterdir() if one.name not in files] if path.exists() else []
-    if others:
-        raise OutputError(
-            f"{path} holds other files, such as {others[0]}; name another folder with --out"
         )
 
 

@@ -38,7 +38,7 @@ NO_MEMORY = (
 _OPTIONS = {
     **{name: name for name in ("positive", "negative", "labels", "threshold", "volume", "level")},
     **{name: name for name in ("unknown", "label", "score", "decision", "probabilities")},
-    **{name: name for name in ("id", "matrix", "delimiter", "decimal", "sheet", "store")},
+    **{name: name for name in ("id", "matrix", "delimiter", "decimal", "sheet", "store", "rows")},
     "base_rate": "base-rate",
     "cost_fp": "cost-fp",
     "cost_fn": "cost-fn",

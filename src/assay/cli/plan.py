@@ -33,6 +33,10 @@ EXAMPLES = (
         "one alarm in ten false at most, where 1 row in 10,000 is an attack",
         "assay plan --max-far 0.1 --base-rate 1e-4",
     ),
+    (
+        "a detection rate within 0.1 where 1 row in 1,000 is an attack, with strata and without",
+        "assay plan --recall-width 0.1 --base-rate 1/1000 --expected-dr 0.8",
+    ),
     ("an interval of a precision near 0.9", "assay plan --width 0.05 --expected 0.9"),
     (
         "two models, of which one is right on 1% more of the rows",
@@ -55,6 +59,18 @@ EXAMPLES = (
     type=values.share,
     metavar="W",
     help="An interval at most this wide, from end to end.",
+)
+@goal(
+    "--recall-width",
+    type=values.share,
+    metavar="W",
+    help="An interval of the detection rate at most this wide: labels at random, and by strata.",
+)
+@goal(
+    "--rows",
+    type=click.IntRange(min=100),
+    metavar="N",
+    help="The rows that labels of --recall-width are drawn from.  [default: 1000000]",
 )
 @goal(
     "--difference",
@@ -107,6 +123,8 @@ def command(
     max_fpr: float | None,
     min_dr: tuple[tuple[str | None, float], ...],
     width: float | None,
+    recall_width: float | None,
+    rows: int | None,
     difference: float | None,
     discordant: float | None,
     confidence: float,
@@ -134,10 +152,13 @@ def command(
         )
     if expected is not None and width is None:
         raise click.UsageError("--expected is the share of an interval, so --width is needed")
-    if all(each is None for each in (max_far, max_fpr, width, difference)) and not min_dr:
+    if rows is not None and recall_width is None:
+        raise click.UsageError("--rows are what labels are drawn from: say --recall-width")
+    goals = (max_far, max_fpr, width, recall_width, difference)
+    if all(each is None for each in goals) and not min_dr:
         raise click.UsageError(
-            "say what to know: --max-fpr, --min-dr, --max-far with --base-rate, --width, or "
-            "--difference with --discordant"
+            "say what to know: --max-fpr, --min-dr, --max-far with --base-rate, --width, "
+            "--recall-width, or --difference with --discordant"
         )
     reporting.check()
     from assay.decisions.plan import plan
@@ -151,6 +172,8 @@ def command(
         max_far=max_far,
         base_rate=base_rate,
         width=width,
+        recall_width=recall_width,
+        rows=rows,
         difference=difference,
         discordant=discordant,
         expected_fpr=expected_fpr,

@@ -44,6 +44,10 @@ DEFAULT_LEVEL = 0.95
 DEFAULT_SEED = 42
 WIDTH = 100  # of a report that no terminal shows
 STDOUT = Path("-")
+# A report is short on a screen of fewer lines, and only in faces that people read.
+_MANY_LINES = 40
+_READ_BY_PEOPLE = (TERMINAL, "markdown", "latex", "html")
+_REST = "This is the brief report; --no-brief gives all of it."
 
 _option = partial(click.option, cls=Option, section="Report")
 
@@ -58,10 +62,15 @@ class Reporting:
     seed: int
     quiet: bool
     recording: Recording = field(default_factory=Recording)
+    brief: bool | None = None
 
     def check(self) -> None:
         """Refuse now what could not be written after a long wait."""
         self.recording.check()
+        if self.brief and self.face not in _READ_BY_PEOPLE:
+            raise click.UsageError(
+                f"--brief is for people: {self.face} has everything, or nothing to leave out"
+            )
         if self.out is not None:
             check_place(self.out)
         elif self.face == "html" and sys.stdout is not None and sys.stdout.isatty():
@@ -83,6 +92,11 @@ class Reporting:
         if self.recording.name is not None:
             run = self.recording.keep(document, tally, rows)
             self.say(f"recorded run {run.id} of {run.name!r}")
+        if self._is_brief:
+            from assay.report.brief import brief
+
+            whole = document.report if hasattr(document, "report") else document
+            document = brief(whole, _REST)
         if self.out is not None:
             write(self.out, draw(document, self.face, width=WIDTH))
             self.say(f"wrote {self.out} ({self.face})")
@@ -96,6 +110,14 @@ class Reporting:
         width = shutil.get_terminal_size((WIDTH, 24)).columns
         text = draw(document, self.face, width=width, color=color, encoding=encoding)
         print_out(text.encode(encoding, errors="backslashreplace"))
+
+    @property
+    def _is_brief(self) -> bool:
+        """Whether the report is to be short: as asked, or as the terminal has few lines."""
+        if self.brief is not None or self.face != TERMINAL or self.out is not None:
+            return bool(self.brief)
+        on_screen = sys.stdout is not None and sys.stdout.isatty()
+        return on_screen and shutil.get_terminal_size().lines < _MANY_LINES
 
     def say(self, text: str) -> None:
         """A line on standard error, unless quiet was asked for."""
@@ -148,6 +170,12 @@ UNUSED_SEED = _option(
     expose_value=False,
     help="Taken, as by every command; nothing is drawn at random.",
 )
+BRIEF = _option(
+    "--brief/--no-brief",
+    default=None,
+    help="The verdict, the findings and ten numbers.  [default: in a terminal of fewer than "
+    f"{_MANY_LINES} lines]",
+)
 QUIET = _option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
 
 
@@ -170,15 +198,18 @@ def _with_reporting(command: Function, seed_option: Decorator, level_option: Dec
         level: float = DEFAULT_LEVEL,
         seed: int = DEFAULT_SEED,
         quiet: bool,
+        brief: bool | None,
         recording: Recording | None = None,
         **others: Any,
     ) -> Any:
         out = None if out == STDOUT else out
-        found = Reporting(face_of(face, out), out, level, seed, quiet, recording or Recording())
+        found = Reporting(
+            face_of(face, out), out, level, seed, quiet, recording or Recording(), brief
+        )
         return command(reporting=found, **others)
 
     found: Function = with_reporting
-    for option in (QUIET, seed_option, level_option, OUT, FACE):
+    for option in (QUIET, BRIEF, seed_option, level_option, OUT, FACE):
         found = option(found)
     return found
 

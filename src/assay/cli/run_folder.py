@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 def check_folder(path: Path) -> None:
     """Refuse a place that can't become a run, and a folder that is somebody else's."""
+    check_place(path, _is_run, "that no training left")
+
+
+def check_place(path: Path, is_ours: Callable[[Path], bool], whose: str) -> None:
+    """Refuse a place that can't become a folder, and one with files that are not ours."""
     if str(path).startswith("-"):
         raise click.UsageError(f"{str(path)!r} would be taken for an option; name another folder")
     if path.exists() and not path.is_dir():
@@ -31,10 +36,9 @@ def check_folder(path: Path) -> None:
     if not path.absolute().parent.is_dir():
         raise OutputError(f"{path} could not be made: there is no folder {path.parent}")
     try:
-        if path.is_dir() and any(path.iterdir()) and not _is_run(path):
+        if path.is_dir() and any(path.iterdir()) and not is_ours(path):
             raise OutputError(
-                f"{path} holds files that no training left; name another folder with --out, or "
-                f"empty this one"
+                f"{path} holds files {whose}; name another folder with --out, or empty this one"
             )
     except OSError as error:
         raise OutputError.of(path, error) from error

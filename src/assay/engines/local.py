@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -14,7 +14,7 @@ from assay.engines.ask import Ask
 from assay.sources import Coded, Named
 from assay.sources.coded import Labels
 from assay.sources.labelling import unify
-from assay.sources.thresholds import USUAL
+from assay.sources.thresholds import USUAL, least_reaching
 from assay.tally import ClusterTally, Crosstab, LossSums, Sample, ScoreTally, Tally
 from assay.tally.blocks import map_blocks
 from assay.tally.by_name import (
@@ -29,7 +29,7 @@ from assay.tally.by_name import (
     Said,
 )
 from assay.tally.counters import Cutting, count_cuts
-from assay.tally.crosstab import BELOW, FLAGGED
+from assay.tally.crosstab import REACHED, flagged
 from assay.tally.keeping import Cuts, Exact, Grid
 from assay.tally.record import MOST_PROBABILITIES, kept_rows
 from assay.tally.scores import extremes
@@ -37,7 +37,6 @@ from assay.tally.scores import extremes
 Array: TypeAlias = npt.NDArray[Any]
 
 MODEL = "model"
-_REACHED = (BELOW, FLAGGED)
 # So many labels are counted one by one.
 _FEW_LABELS = 8
 
@@ -136,7 +135,7 @@ class _Reached(_Opinion):
     """Whether the score of each row reaches the threshold."""
 
     def __init__(self, scores: Array, threshold: float) -> None:
-        self.names, self._scores, self._threshold = _REACHED, scores, threshold
+        self.names, self._scores, self._threshold = REACHED, scores, threshold
 
     @cached_property
     def codes(self) -> Array:  # type: ignore[override]
@@ -151,25 +150,9 @@ class _Reached(_Opinion):
         return flagged(names, flagged_counts(self._scores, truth, len(names), self._threshold))
 
 
-def flagged(names: Sequence[str], counts: Array) -> Crosstab:
-    """The table of how many rows of each label are below the threshold, and how many reach it."""
-    cells = {
-        (name, said): int(counts[i, j])
-        for i, name in enumerate(names)
-        for j, said in enumerate(_REACHED)
-        if counts[i, j]
-    }
-    return Crosstab({cell: cells[cell] for cell in sorted(cells)})
-
-
 def flagged_counts(scores: Array, truth: Array, labels: int, threshold: float) -> Array:
     """How many rows of each label are below the threshold, and how many reach it."""
-    kind = scores.dtype.type
-    with np.errstate(over="ignore"):
-        least = kind(threshold)
-    if float(least) < threshold:
-        # The smallest score of this kind that is not below the threshold.
-        least = np.nextafter(least, kind(np.inf))
+    least = least_reaching(threshold, scores.dtype)
 
     def work(i: int, j: int) -> Array:
         reached = scores[i:j] >= least
@@ -216,16 +199,31 @@ def _scores(rows: Coded, column: Array, ask: Ask, cutting: Cutting | None) -> Sc
 
 def cutting_of(rows: Coded, column: Array) -> Cutting:
     """Where to cut rows that are all there are."""
-    frequent = _most_frequent(rows)
-    cuts = np.unique(column[rows.truth.codes != frequent].astype(np.float64) + 0.0)
-    return Cutting(rows.truth.names[frequent], cuts)
+    frequent = most_frequent(label_amounts(rows))
+    cuts = np.unique(column[are_rarer(rows, frequent)].astype(np.float64) + 0.0)
+    return Cutting(frequent, cuts)
 
 
-def _most_frequent(rows: Coded) -> int:
-    """The label with most rows, the first by name where several have as many."""
+def label_amounts(rows: Coded) -> dict[str, int]:
+    """How many rows each label has."""
     amounts = np.zeros(len(rows.truth.names), np.int64)
     np.add.at(amounts, rows.truth.codes, 1 if rows.counts is None else rows.counts)
-    return int(amounts.argmax())
+    return dict(zip(rows.truth.names, amounts.tolist(), strict=True))
+
+
+def most_frequent(amounts: Mapping[str, int]) -> str:
+    """The label with most rows, the first by name where several have as many; empty of none.
+
+    >>> most_frequent({"worm": 3, "normal": 7, "dos": 7})
+    'dos'
+    """
+    return max(sorted(amounts), key=amounts.__getitem__, default="")
+
+
+def are_rarer(rows: Coded, frequent: str) -> Array:
+    """Which rows have another label than the most frequent one."""
+    other = np.array([name != frequent for name in rows.truth.names], bool)
+    return other[rows.truth.codes] if len(other) else np.zeros(rows.size, bool)
 
 
 def _ends(column: Array, scores: ScoreTally | None) -> tuple[float, float]:

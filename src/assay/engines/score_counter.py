@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.engines.ask import Ask
-from assay.engines.local import flagged, flagged_counts, losses_of_score
+from assay.engines.local import flagged_counts, losses_of_score
 from assay.sources.coded import Coded
 from assay.sources.thresholds import USUAL
 from assay.tally import LossSums, ScoreTally, Tally
 from assay.tally.by_name import SCORE, Names
 from assay.tally.counters import CutCounter, Cutting, GridCounter
+from assay.tally.crosstab import flagged
 from assay.tally.keeping import Cuts, Exact, Grid
 from assay.tally.patterns import PatternCounter
 from assay.tally.scores import extremes
@@ -23,7 +24,8 @@ from assay.tally.scores import extremes
 Array: TypeAlias = npt.NDArray[Any]
 
 _MOST_LABELS = 16
-_MOST_BITS = 16
+# Of a grid there are 2^bits cells of each label for every power of two: 1 KB of counters each.
+_MOST_CELLS = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ class ScoreCounter:
         """Whether such rows can be counted so."""
         names = {name for part in rows for name in part.truth.names}
         if isinstance(ask.scores, Cuts) and (cutting is None or cutting.frequent not in names):
+            return False
+        if isinstance(ask.scores, Grid) and len(names) << ask.scores.bits > _MOST_CELLS:
             return False
         return 0 < len(names) <= _MOST_LABELS and all(_plain(part, ask) for part in rows)
 
@@ -144,9 +148,6 @@ def _plain(rows: Coded, ask: Ask) -> bool:
     others = (rows.decision, rows.probabilities, rows.counts, rows.weights, rows.clusters)
     if rows.slices or rows.days is not None or any(other is not None for other in others):
         return False
-    kept = ask.scores
-    if isinstance(kept, Grid):
-        return kept.bits <= _MOST_BITS
-    if isinstance(kept, Cuts):
-        return True
-    return isinstance(kept, Exact) and score.dtype == np.float32
+    if isinstance(ask.scores, Exact):
+        return bool(score.dtype == np.float32)
+    return ask.scores is not None

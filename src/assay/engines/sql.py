@@ -60,14 +60,7 @@ def count(
     Tally(rows=1, labels=('attack',))
     """
     ask = ask or Ask()
-    if isinstance(ask.scores, Cuts):
-        # A loss takes every score, and of a gap only its ends come out of the database.
-        ask = replace(ask, losses=False)
-    frame = groups_of(given, query, columns, ask, dialect=dialect)
-    if columns.weight is not None and REPEATS in frame.columns:
-        # Squares of weights are summed too, so each row is one of its own.
-        frame = frame[np.repeat(np.arange(frame.height), frame[REPEATS].to_numpy())].drop(REPEATS)
-    return _counted(frame, columns, ask)
+    return _counted(groups_of(given, query, columns, ask, dialect=dialect), columns, ask)
 
 
 def count_by_mode(
@@ -79,6 +72,7 @@ def count_by_mode(
     limit: int | None = None,
     *,
     alone: bool = True,
+    dialect: str | None = None,
 ) -> tuple[Tally, tuple[str, ...]]:
     """Count with scores kept as a mode says, and what is to be said of that.
 
@@ -87,13 +81,21 @@ def count_by_mode(
     and else a grid.
     """
     _must_be_countable(columns)
-    with opened(given, query) as database:
-        kept, notes = _Counting(database, columns, ask).fitting(mode, limit, alone=alone)
-    return count(given, query, columns, replace(ask, scores=kept)), notes
+    with opened(given, query, dialect) as database:
+        grouping = _Grouping(database, columns, ask.threshold)
+        kept, notes = grouping.fitting(mode, limit, alone=alone)
+        groups = grouping.groups(kept)
+    return _counted(groups, columns, replace(ask, scores=kept)), notes
 
 
 def _counted(frame: pl.DataFrame, columns: Columns, ask: Ask) -> Tally:
     """The tally of groups; where one stops the count, it is said how many rows would be refused."""
+    if isinstance(ask.scores, Cuts):
+        # A loss takes every score, and of a gap only its ends come out of the database.
+        ask = replace(ask, losses=False)
+    if columns.weight is not None and REPEATS in frame.columns:
+        # Squares of weights are summed too, so each row is one of its own.
+        frame = frame[np.repeat(np.arange(frame.height), frame[REPEATS].to_numpy())].drop(REPEATS)
     if REPEATS in frame.columns:
         columns = replace(columns, rows=REPEATS)
     try:
@@ -142,12 +144,12 @@ def groups_of(
     """
     _must_be_countable(columns)
     with opened(given, query, dialect) as database:
-        return _Counting(database, columns, ask).groups()
+        return _Grouping(database, columns, ask.threshold).groups(ask.scores)
 
 
 def selection_of(database: Database, columns: Columns) -> statements.Selection:
     """The rows of a database, told apart by columns; what keeps texts apart besides comes last."""
-    return _Counting(database, columns, Ask())._table
+    return _Grouping(database, columns).table
 
 
 def _must_be_countable(columns: Columns) -> None:
@@ -158,13 +160,15 @@ def _must_be_countable(columns: Columns) -> None:
         )
 
 
-class _Counting:
+class _Grouping:
     """One query, what its columns hold, and the statements that group it."""
 
-    def __init__(self, database: Database, columns: Columns, ask: Ask) -> None:
+    def __init__(
+        self, database: Database, columns: Columns, threshold: float | None = None
+    ) -> None:
         self._database = database
         self._dialect = database.dialect
-        self._ask = ask
+        self._threshold = USUAL if threshold is None else threshold
         self._score = columns.score
         self._counts = columns.count is not None
         self._weighted = columns.weight is not None
@@ -178,9 +182,9 @@ class _Counting:
         if REPEATS in (*self._keys, self._score):
             raise InputError(f"a column is named {REPEATS!r}; rename it in the query (AS)")
 
-    def groups(self) -> pl.DataFrame:
+    def groups(self, wanted: Keeping | None) -> pl.DataFrame:
         """The groups, as frames of rows have them."""
-        keeping = self._keeping(self._ask.scores)
+        keeping = self._keeping(wanted)
         unlike = isinstance(keeping, Exact) and self._are_numbers and self._are_unlike()
         text = self._as_doubles().select() if unlike else self._statement(keeping)
         return self._named(self._database.run(text), keeping, grouped=not unlike)
@@ -240,7 +244,8 @@ class _Counting:
         return self._kind in ("float", "int")
 
     @cached_property
-    def _table(self) -> statements.Selection:
+    def table(self) -> statements.Selection:
+        """The rows, told apart by their columns."""
         keys, spare = self._expressions(self._samples)
         self._spare = len(spare)
         score = self._score and self._dialect.name_of(self._score)
@@ -253,15 +258,14 @@ class _Counting:
         return wanted if possible else Exact()
 
     def _statement(self, keeping: Keeping | None) -> str:
-        threshold = USUAL if self._ask.threshold is None else self._ask.threshold
         common = self._common if isinstance(keeping, Cuts) else 0
         exact = keeping is None or isinstance(keeping, Exact)
-        table = self._as_doubles() if exact else self._table
-        return statements.grouped(table, keeping, threshold, common)
+        table = self._as_doubles() if exact else self.table
+        return statements.grouped(table, keeping, self._threshold, common)
 
     def _as_doubles(self) -> statements.Selection:
         """Some drivers hand over a 32-bit float as the shortest decimal that names it."""
-        table = self._table
+        table = self.table
         if self._kind != "float" or self._dialect.is_number:
             return table
         return replace(table, score=f"CAST({table.score} AS {self._dialect.double})")
@@ -317,7 +321,7 @@ class _Counting:
         """
         if self._counts or self._weighted:
             return 0
-        frame = self._database.run(statements.label_rows(self._table))
+        frame = self._database.run(statements.label_rows(self.table))
         rows = sorted((int(row[-1]) for row in frame.rows()), reverse=True)
         return rows[0] if rows and rows[0] not in rows[1:] else 0
 
@@ -389,12 +393,7 @@ def _with_ends(lower: pl.DataFrame, score: str, high: pl.Series) -> pl.DataFrame
         apart = (lower[score] != high).fill_null(value=False)
     if not apart.any():
         return lower
-    upper = lower.filter(apart).with_columns(high.filter(apart).alias(score), _one())
+    one = pl.lit(1, pl.Int64).alias(REPEATS)
+    upper = lower.filter(apart).with_columns(high.filter(apart).alias(score), one)
     rest = lower.with_columns(lower[REPEATS] - apart.cast(pl.Int64))
     return pl.concat([rest, upper], how="vertical_relaxed")
-
-
-def _one() -> pl.Expr:
-    import polars as pl
-
-    return pl.lit(1, pl.Int64).alias(REPEATS)

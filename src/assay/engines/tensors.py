@@ -17,10 +17,10 @@ import numpy.typing as npt
 from assay.engines.ask import Ask
 from assay.engines.devices import Device, device_of
 from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
-from assay.sources.thresholds import USUAL
+from assay.sources.thresholds import USUAL, least_reaching
 from assay.tally import Crosstab, ScoreTally, Tally
 from assay.tally.by_name import SCORE, Names, Refusals
-from assay.tally.crosstab import BELOW, FLAGGED
+from assay.tally.crosstab import flagged
 from assay.tally.keeping import Cuts, Exact, Grid, Keeping, cells, lowest
 from assay.tally.packed import narrow
 
@@ -64,7 +64,8 @@ def count(label: Any, score: Any, ask: Ask | None = None) -> Tally:
         return Tally(rows=rows, refused=refused, threshold=ask.threshold)
     if low <= 0 <= high:
         score = score + 0.0  # -0.0 is 0.0
-    threshold = _nearest_above(USUAL if ask.threshold is None else ask.threshold, score)
+    asked = USUAL if ask.threshold is None else ask.threshold
+    threshold = float(least_reaching(asked, _float_of(score)))
     table: ScoreTally | None
     if isinstance(ask.scores, Exact) and len(names.names) == 2 and low >= 0 and high < 2:
         table, decided = _by_key(at, score, codes, names.names, threshold)
@@ -144,16 +145,6 @@ def _float_of(score: Any) -> np.dtype[Any]:
     return np.dtype("f4" if "32" in str(score.dtype) else "f8")
 
 
-def _nearest_above(threshold: float, score: Any) -> float:
-    """The threshold among the floats that scores can be: the least that is not below it."""
-    if _float_of(score).itemsize == 8:
-        return threshold
-    nearest = np.float32(threshold)
-    if float(nearest) < threshold:
-        nearest = np.nextafter(nearest, np.float32(np.inf))
-    return float(nearest)
-
-
 # -- every distinct score --------------------------------------------------------------------------
 
 
@@ -184,7 +175,7 @@ def _by_key(
     reached = ascending >= int(np.array(threshold, dtype).view(f"i{dtype.itemsize}"))
     sums = [(amounts * part).sum() for part in (second, reached, reached * second)]
     seconds, above, both = (int(sent()) for sent in [at.sending(part) for part in sums])
-    decided = _crosstab(names, [len(score) - seconds, seconds], [above - both, both])
+    decided = _flagged(names, [len(score) - seconds, seconds], [above - both, both])
     rows = counts().view(counter).reshape(2, size)
     return ScoreTally(tuple(names), scores().view(dtype), rows), decided
 
@@ -219,25 +210,16 @@ def _decided(
 ) -> Crosstab:
     """The decisions at the threshold, from the table where it tells them."""
     if table is not None and _is_edge(threshold, table.kept):
-        return _crosstab(table.labels, table.totals(), table.at_least(threshold))
+        return _flagged(table.labels, table.totals(), table.at_least(threshold))
     reached = score >= threshold
     own = [codes == i for i in range(len(names))]
     above = [int((rows & reached).sum()) for rows in own]
     totals = [int(rows.sum()) for rows in own] if table is None else table.totals()
-    return _crosstab(names, totals, above)
+    return _flagged(names, totals, above)
 
 
-def _crosstab(names: Sequence[str], totals: Sequence[int], above: Sequence[int]) -> Crosstab:
-    """How many rows of each label are below the threshold, and reach it."""
-    rows = sorted(zip(names, totals, above, strict=True))
-    return Crosstab(
-        {
-            (name, decision): number
-            for name, total, reached in rows
-            for decision, number in ((BELOW, total - reached), (FLAGGED, reached))
-            if number
-        }
-    )
+def _flagged(names: Sequence[str], totals: Any, above: Any) -> Crosstab:
+    return flagged(names, np.column_stack([np.subtract(totals, above), above]))
 
 
 @lru_cache

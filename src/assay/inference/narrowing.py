@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
+from assay.sources.thresholds import least_reaching
 from assay.tally import ScoreTally
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -151,11 +152,9 @@ class Pyramid:
 
     def positions(self, thresholds: Any) -> Integers:
         """The last position that each threshold flags; -1 where it flags nothing."""
-        scores, asked = self.tally.scores, np.asarray(thresholds, np.float64)
-        # The smallest score of the same kind that is as large, so that scores are not copied.
-        own = asked.astype(scores.dtype)
-        own = np.where(own < asked, np.nextafter(own, scores.dtype.type(np.inf)), own)
-        return self.size - 1 - np.searchsorted(scores, own, side="left")
+        scores = self.tally.scores
+        least = least_reaching(thresholds, scores.dtype)
+        return self.size - 1 - np.searchsorted(scores, least, side="left")
 
     def sums(self, positions: Any) -> Integers:
         """How many rows of each label are flagged at some positions; -1 flags nothing."""

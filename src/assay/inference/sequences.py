@@ -28,7 +28,7 @@ from assay.inference.quantiles import check_level
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-_STEPS = 60
+_STEPS = 52
 _NEAR = 1e-14
 # Scales of false alarms a day, in days, that the mixture of rates is spread over.
 _SCALES = 10.0 ** -np.arange(7)
@@ -101,7 +101,7 @@ def gamma_log_e(events: npt.ArrayLike, days: npt.ArrayLike, rate: npt.ArrayLike)
 
 
 def _gamma_mixed(events: Floats, days: Floats) -> Floats:
-    from scipy.special import gammaln, logsumexp
+    from scipy.special import gammaln
 
     count, time = events[..., None], days[..., None]
     each = (
@@ -110,7 +110,7 @@ def _gamma_mixed(events: Floats, days: Floats) -> Floats:
         + gammaln(count + 0.5)
         - (count + 0.5) * np.log(_SCALES + time)
     )
-    found: Floats = logsumexp(each, axis=-1) - math.log(len(_SCALES))
+    found: Floats = np.logaddexp.reduce(each, axis=-1) - math.log(len(_SCALES))
     return found
 
 
@@ -169,7 +169,7 @@ def paired_log_e(
     several sizes on a larger and on a smaller mean are placed row by row, alike; their mean is what
     they make together (Waudby-Smith and Ramdas 2024). Each depends on counts alone.
     """
-    from scipy.special import logsumexp, xlogy
+    from scipy.special import xlogy
 
     up, down, n, given = np.broadcast_arrays(
         *(np.asarray(each, np.float64)[..., None] for each in (gained, lost, rows, difference))
@@ -189,7 +189,7 @@ def paired_log_e(
         return logs
 
     both = np.concatenate([wealth(mean, up, down), wealth(1 - mean, down, up)], axis=-1)
-    found: Floats = logsumexp(both, axis=-1) - math.log(2 * len(_BETS))
+    found: Floats = np.logaddexp.reduce(both, axis=-1) - math.log(2 * len(_BETS))
     return found
 
 
@@ -219,17 +219,14 @@ class PairedBets:
         with np.errstate(all="ignore"):
             mean: Any = np.where(n > 0, (up - down) / np.maximum(n, 1), 0.0)
         limit = math.log(1 / (1 - self.level))
-        ends = []
-        for edge in (-1.0, 1.0):
-            outside: Any = np.full(mean.shape, edge)
-            inside: Any = mean
-            for _ in range(_STEPS):
-                middle = (outside + inside) / 2
-                out = paired_log_e(up, down, n, middle) > limit
-                outside = np.where(out, middle, outside)
-                inside = np.where(out, inside, middle)
-            ends.append(np.where(n > 0, inside, np.nan))
-        return ends[0], ends[1]
+        inside: Any = np.stack([mean, mean])
+        outside: Any = np.stack([np.full_like(mean, -1.0), np.full_like(mean, 1.0)])
+        for _ in range(_STEPS):
+            middle = (outside + inside) / 2
+            out = paired_log_e(up, down, n, middle) > limit
+            outside, inside = np.where(out, middle, outside), np.where(out, inside, middle)
+        low, high = np.where(n > 0, inside, np.nan)
+        return low, high
 
 
 def discordant_log_e(only_first: npt.ArrayLike, only_second: npt.ArrayLike) -> Floats:
@@ -250,12 +247,14 @@ def _root(value: Any, slope: Any, start: Floats) -> Floats:
 
     The first step goes beyond the root, whatever the start, and all later ones come nearer.
     """
-    at = start
+    at, done = start, np.zeros(np.shape(start), bool)
     for _ in range(_STEPS):
         with np.errstate(all="ignore"):
             step = value(at) / slope(at)
         step = np.clip(np.where(np.isfinite(step), step, 0.0), -50.0, 50.0)
-        at = at - step
-        if np.all(np.abs(step) <= _NEAR * np.maximum(np.abs(at), 1.0)):
+        # Each stops by itself, so that none depends on which others are solved with it.
+        at = np.where(done, at, at - step)
+        done |= np.abs(step) <= _NEAR * np.maximum(np.abs(at), 1.0)
+        if done.all():
             break
     return at

@@ -20,6 +20,7 @@ is of the detector, and not only of the rows that it has met.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias
@@ -48,7 +49,7 @@ class WeightedSum(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GammaInterval:
+class GammaInterval(ABC):
     """A method for shares of rows drawn by strata; see the subclasses."""
 
     level: float = 0.95
@@ -60,9 +61,9 @@ class GammaInterval:
         check_level(self.level)
 
     @staticmethod
+    @abstractmethod
     def further(weights: Floats) -> tuple[float, float]:
         """The weight of the row that is added for the upper end, and its variance."""
-        raise NotImplementedError
 
     def of_sum(self, found: WeightedSum) -> tuple[float, float]:
         """The interval of one sum of weights.
@@ -91,8 +92,6 @@ class GammaInterval:
 
     def _above(self, found: WeightedSum, shrunk: float = 1.0) -> tuple[float, float]:
         """Shape and scale of the gamma distribution above a sum, with one row more."""
-        if not found.weights.size:
-            return 1.0, 0.0
         weight, square = self.further(found.weights)
         mean, variance = found.value + weight, found.variance * shrunk + square
         return mean**2 / variance, variance / mean
@@ -142,8 +141,6 @@ def _melded(one: tuple[float, float], other: tuple[float, float], tail: float) -
     """A low quantile of the share of one gamma distribution in the sum of both."""
     from scipy.special import betaincinv
 
-    if other[1] == 0:
-        return 1.0
     share = float(betaincinv(one[0], other[0], tail))
     return share * one[1] / (share * one[1] + (1 - share) * other[1])
 
@@ -231,17 +228,17 @@ class Strata:
         return WeightedSum(
             float((self.weights * rows).sum()),
             float((self.weights**2 * rows).sum()),
-            self.weights[self._decided(np.asarray(chosen.any(axis=0)))],
+            self._weights_of(np.asarray(chosen.any(axis=0))),
         )
 
     def heaviest(self, decision: int) -> float:
         """The largest weight of a stratum that has rows decided so; of any where none has."""
-        here = self._decided(np.arange(self.counts.shape[2]) == decision)
-        return float(self.weights[here].max() if here.any() else self.weights.max())
+        return float(self._weights_of(np.arange(self.counts.shape[2]) == decision).max())
 
-    def _decided(self, decisions: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """The strata that have rows of some decisions."""
-        return np.asarray(self.counts[:, :, decisions].sum(axis=(1, 2)) > 0)
+    def _weights_of(self, decisions: npt.NDArray[np.bool_]) -> Floats:
+        """The weights of strata that have rows of some decisions; all where none has."""
+        here = self.counts[:, :, decisions].sum(axis=(1, 2)) > 0
+        return np.asarray(self.weights[here] if here.any() else self.weights)
 
     def taken_off(self, slopes: Floats) -> float:
         """By how much the variance of a formula is less than that of independent rows.

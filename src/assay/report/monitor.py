@@ -16,6 +16,7 @@ from assay.measures import PRECISION, find
 from assay.report.names import name
 from assay.report.numbers import (
     count,
+    daily,
     daily_parts,
     difference_parts,
     exact_percent,
@@ -51,9 +52,9 @@ WHY_NOT = (
     "and again, and stops when it leaves a bound, is wrong in about half of all streams; a "
     "confidence sequence is wrong at any look in at most {error} of them."
 )
-OUTER = (
-    "Where alerts wait for their label, intervals hold whatever those labels turn out to be: they "
-    "were taken once as all attacks and once as all harmless."
+LABELS = (
+    "Labels: the share of the rows in question that have one. Below {mature} a figure is told by "
+    "what it lies between, whatever the missing labels turn out to be."
 )
 RANKS = (
     "Mean rank: where a row stands among those of the reference, 0.5 where nothing has changed. "
@@ -157,7 +158,7 @@ def _rules(monitor: Monitor) -> Iterator[Section]:
 def _of_rule(judged: WatchedRule) -> str:
     rule = judged.rule
     name_ = rule.written if rule.measure is None else rule.measure.name
-    return _joined(_parts(name_, rule.subject, judged.estimate)) or _between(judged.estimate)
+    return _joined(_parts(name_, rule.subject, judged.estimate)) or _between(name_, judged.estimate)
 
 
 def _parts(measure: str, subject: str, found: Any) -> tuple[str, str]:
@@ -173,12 +174,13 @@ def _joined(parts: tuple[str, str]) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _between(found: Any) -> str:
-    """What a figure lies between where labels are missing."""
+def _between(measure: str, found: Any, *, ends: bool = True) -> str:
+    """What a figure lies between where labels are missing, and the ends of its interval."""
     if found.bound is None:
         return "undefined"
-    low, high = (plain_number(end) for end in found.bound)
-    return f"{low} to {high}"
+    low, high = ((daily if measure in PER_DAY else plain_number)(end) for end in found.bound)
+    interval = _parts(measure, NEW, found.changed(found.bound[0]))[1] if ends else ""
+    return f"{low} to {high} {interval}".rstrip()
 
 
 def _called(measure: str, subject: str, *, several: bool) -> str:
@@ -192,10 +194,9 @@ def _so_far(monitor: Monitor) -> Section:
     several = len(monitor.models) > 1
     columns = (
         Column("figure"),
-        Column("value and confidence sequence", Kind.SHARE),
-        Column("ordinary interval"),
-        Column("with a label", Kind.TEXT, optional=True),
-        Column("why not", Kind.TEXT),
+        Column("so far", Kind.SHARE),
+        Column("for one look", optional=True),
+        Column("labels"),
     )
     rows: list[tuple[Cell, ...]] = []
     for each in monitor.last.estimates:
@@ -205,19 +206,22 @@ def _so_far(monitor: Monitor) -> Section:
         rows.append(
             (
                 _called(each.measure, each.subject, several=several),
-                shown or _between(each.estimate),
+                shown or _between(each.measure, each.estimate),
                 _ordinary(each) if shown else "",
-                exact_percent(round(each.mature, 4)),
-                "" if shown else each.estimate.undefined or "",
+                exact_percent(round(each.mature, 3)),
             )
         )
     error = exact_percent(round(1 - monitor.level, 12))
+    notes = (LABELS.format(mature=exact_percent(monitor.mature)),)
     blocks: list[Block] = [
-        Table(f"All rows until {monitor.until}", columns, tuple(rows)),
+        Table(
+            f"All rows until {monitor.until}, with confidence sequences",
+            columns,
+            tuple(rows),
+            notes,
+        ),
         Prose(WHY_NOT.format(error=error)),
     ]
-    if any(period.triaged < period.alerts for period in monitor.periods):
-        blocks.append(Prose(OUTER))
     return Section("So far", tuple(blocks), Tier.MAIN)
 
 
@@ -267,8 +271,13 @@ def _course(monitor: Monitor, shown: list[Watched], scope: Any) -> Periods:
     ]
     rows = []
     for period in monitor.periods[-MOST:]:
-        found = [period.figure(each.measure, scope, each.subject).estimate for each in shown]
-        cells = [_between(one) if math.isnan(one) else one for one in found]
+        found = [period.figure(each.measure, scope, each.subject) for each in shown]
+        cells = [
+            _between(one.measure, one.estimate, ends=False)
+            if math.isnan(one.estimate)
+            else one.estimate
+            for one in found
+        ]
         rows.append((period.end if scope == "cumulative" else _span(period), *cells))
     left = len(monitor.periods) - MOST
     notes = (f"{count(left)} periods before them are not shown.",) if left > 0 else ()
@@ -277,7 +286,19 @@ def _course(monitor: Monitor, shown: list[Watched], scope: Any) -> Periods:
         if scope == "cumulative"
         else "Each period by itself, with a confidence sequence of its own"
     )
-    return Periods(caption, tuple(columns), tuple(rows), notes)
+    bounds = _bounds(monitor) if scope == "cumulative" else ()
+    return Periods(caption, tuple(columns), tuple(rows), notes, bounds=bounds)
+
+
+def _bounds(monitor: Monitor) -> tuple[tuple[str, float, str], ...]:
+    """What rules hold the drawn figures to."""
+    rules = [each.rule for each in monitor.rules]
+    measures = [rule.written if rule.measure is None else rule.measure.name for rule in rules]
+    return tuple(
+        (_called(measure, rule.subject, several=False), rule.bound, rule.text)
+        for measure, rule in zip(measures, rules, strict=True)
+        if rule.subject in (NEW, DIFFERENCE)
+    )
 
 
 def _span(period: Period) -> str:
@@ -332,11 +353,7 @@ def _maturity(monitor: Monitor) -> Iterator[Section]:
         for each in monitor.maturity
     )
     caption = f"Alerts by their age on {monitor.until}"
-    text = (
-        f"A figure is given where {exact_percent(monitor.mature)} of the rows in question have a "
-        f"label; else what it lies between."
-    )
-    yield Section("Labels", (Table(caption, columns, rows), Prose(text)), Tier.ADVANCED)
+    yield Section("Labels", (Table(caption, columns, rows),), Tier.ADVANCED)
 
 
 def _age(first: int, last: int | None) -> str:

@@ -66,6 +66,11 @@ def _asked(plan: Plan, goal: Goal) -> str:
             return f"To show a false alarm rate (FAR) of at most {target} {where} {sure}"
         case "width":
             return f"A {_share(goal.confidence)} interval that is at most {goal.target:g} wide"
+        case "recall_width":
+            return (
+                f"A {_share(goal.confidence)} interval of the detection rate that is at most "
+                f"{goal.target:g} wide"
+            )
         case _:
             return (
                 f"To tell two models apart, of which one is right on {target} more of the rows and "
@@ -100,12 +105,26 @@ def _least(goal: Goal) -> str:
                 usual = f"{count(needs[0].rows or 0)} rows where the share is {share}"
                 said = f"{usual}, {count(worst.rows or 0)} whatever it is"
             return said
+        case "recall_width":
+            rare = next((n for n in _by_rate(goal)[::-1] if n[1].rows is not None), needs[:3])
+            where = f"where {exact_percent(rare[0].base_rate or 0)} of rows are attacks"
+            by_strata = f"{_labels(rare[1])} drawn by strata of a good score"
+            return f"{_labels(rare[0])} drawn at random {where}, or {by_strata}"
         case _:
             enough = goal.enough or needs[0]
             return (
                 f"{count(enough.rows or 0)} rows for a chance of {percent(enough.chance or 0)} "
                 f"(McNemar's test at {_share(goal.confidence)})"
             )
+
+
+def _by_rate(goal: Goal) -> list[tuple[Need, ...]]:
+    """Labels at random, by strata of good scores and of useless ones, for each base rate."""
+    return [goal.needs[at : at + 3] for at in range(0, len(goal.needs), 3)]
+
+
+def _labels(need: Need) -> str:
+    return "more labels than there are rows" if need.rows is None else f"{count(need.rows)} labels"
 
 
 def _errors(need: Need) -> str:
@@ -155,6 +174,7 @@ def _section(plan: Plan, goal: Goal) -> Section:
         "min_dr": _certified,
         "max_far": _far,
         "width": _width,
+        "recall_width": _recall_width,
         "difference": _difference,
     }
     title, blocks = makers[goal.name](plan, goal)
@@ -270,6 +290,35 @@ def _width(_: Plan, goal: Goal) -> tuple[str, list[Block]]:
     notes = (said,) if any(need.expected != WORST for need in goal.needs) else ()
     title = f"{_share(goal.confidence)} interval at most {goal.target:g} wide"
     return title, [Table(caption, columns, rows, notes)]
+
+
+def _recall_width(plan: Plan, goal: Goal) -> tuple[str, list[Block]]:
+    columns = (
+        Column("base rate", Kind.SHARE),
+        Column("at random", Kind.COUNT),
+        Column("by strata, good scores", Kind.COUNT),
+        Column("by strata, useless below the threshold", Kind.COUNT),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for three in _by_rate(goal):
+        labels = ("all are too few" if need.rows is None else need.rows for need in three)
+        rows.append((exact_percent(three[0].base_rate or 0), *labels))
+    expected = exact_percent(goal.needs[0].expected or 0)
+    caption = (
+        f"Labels needed of {count(plan.rows or 0)} rows, where the detection rate is {expected}"
+    )
+    false = (
+        "one alarm in two is false"
+        if plan.expected_fpr is None
+        else f"the false positive rate is {exact_percent(plan.expected_fpr)}"
+    )
+    methods = "Wilson's interval at random; Fay and Feuer's by strata, drawn as assay sample does."
+    scores = (
+        f"Good scores: two normal curves of these rates, where {false}. Useless ones: missed "
+        f"attacks are like any other row below the threshold."
+    )
+    title = f"Detection rate within {goal.target:g}"
+    return title, [Table(caption, columns, tuple(rows), (methods, scores))]
 
 
 def _difference(_: Plan, goal: Goal) -> tuple[str, list[Block]]:

@@ -92,7 +92,12 @@ class Course(Table):
 
 @dataclass(frozen=True)
 class Periods(Course):
-    """A course over days, weeks or months; a page draws each measure by itself, with intervals."""
+    """A course over days, weeks or months; a page draws each measure by itself, with intervals.
+
+    ``bounds`` are values that a column is held to: its name, the value, and what is said of it.
+    """
+
+    bounds: tuple[tuple[str, float, str], ...] = ()
 
 
 @dataclass(frozen=True)

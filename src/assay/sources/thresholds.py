@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from assay.errors import ScoreError
 
 USUAL = 0.5
@@ -20,6 +23,20 @@ def checked_threshold(threshold: Any) -> float:
     if not math.isfinite(number):
         raise ScoreError(f"threshold must be a finite number; found {threshold!r}")
     return number
+
+
+def least_reaching(thresholds: Any, kind: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The least floats of a kind that are not below thresholds: scores reach both or neither.
+
+    Scores of 32 bits so need not be copied to be compared with a threshold of 64.
+
+    >>> least_reaching([0.5, 0.1, 1e300], np.dtype(np.float32)).tolist()
+    [0.5, 0.10000000149011612, inf]
+    """
+    asked = np.asarray(thresholds, np.float64)
+    with np.errstate(over="ignore"):  # nothing of this kind may reach it
+        nearest = asked.astype(kind)
+        return np.where(nearest < asked, np.nextafter(nearest, kind.type(np.inf)), nearest)
 
 
 def likely_threshold(low: float, high: float) -> tuple[float, str] | None:

@@ -67,10 +67,12 @@ def _imported(plain: Mapping[str, Any], name: str) -> Report:
         return Report(name or plain["source"]["name"], tuple(plain["headline"]), told, plain=plain)
 
 
-def runs_report(
-    page: Page, *, rules: Sequence[list[dict[str, Any]] | None] | None = None
-) -> Report:
+def runs_report(page: Page, *, rules: bool = False) -> Report:
     """A list of runs, with ``rules`` also which rules each of them has, and whether they hold."""
+    return _list_of(page, [rules_of(run) for run in page.runs] if rules else None)
+
+
+def _list_of(page: Page, rules: Sequence[list[dict[str, Any]] | None] | None) -> Report:
     found = [None for _ in page.runs] if rules is None else rules
     columns = (
         Column("run"),
@@ -261,7 +263,7 @@ def _listed(plain: Mapping[str, Any]) -> Report:
     """The list of runs that plain values tell, with the rules of each where it has them."""
     with_rules = any("rules" in run for run in plain["runs"])
     rules = [run["rules"] for run in plain["runs"]] if with_rules else None
-    return runs_report(Page.from_dict(plain), rules=rules)
+    return _list_of(Page.from_dict(plain), rules)
 
 
 # What draws again what a store says, by its schema.

@@ -18,7 +18,7 @@ Array: TypeAlias = npt.NDArray[Any]
 Cell: TypeAlias = tuple[str, str]
 
 # What is said of a row that has a score: whether it reaches the threshold.
-BELOW, FLAGGED = "below", "flagged"
+REACHED = BELOW, FLAGGED = "below", "flagged"
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,3 +178,18 @@ def _summed(parts: Sequence[Mapping[Cell, Any]]) -> dict[Cell, Any]:
         for cell, number in part.items():
             sums[cell] = sums[cell] + number if cell in sums else number
     return _sorted(sums)
+
+
+def flagged(labels: Sequence[str], counts: Array) -> Crosstab:
+    """The table of how many rows of each label are below the threshold, and how many reach it.
+
+    >>> flagged(("normal", "attack"), np.array([[7, 0], [1, 2]])).cells
+    {('attack', 'below'): 1, ('attack', 'flagged'): 2, ('normal', 'below'): 7}
+    """
+    cells = {
+        (label, said): int(counts[i, j])
+        for i, label in enumerate(labels)
+        for j, said in enumerate(REACHED)
+        if counts[i, j]
+    }
+    return Crosstab({cell: cells[cell] for cell in sorted(cells)})

@@ -39,7 +39,7 @@ class DailyTally:
         object.__setattr__(self, "cells", dict(sorted(self.cells.items())))
         for name in ("slots", "extremes"):
             given = getattr(self, name)
-            ordered = {key: dict(sorted(given[key].items())) for key in sorted(given)}
+            ordered = {key: dict(sorted(given[key].items())) for key in sorted(given) if given[key]}
             object.__setattr__(self, name, ordered)
 
     @property

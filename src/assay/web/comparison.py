@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
@@ -14,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from assay.decisions.compare.flips import BROKEN, FIXED, MOVED
 from assay.measures.shown import DIFFERENCES
 from assay.report import Document, Report, document_of
 from assay.report.html.blocks import View, block_of
@@ -23,7 +23,7 @@ from assay.store.comparing import Unpaired, compare_runs
 from assay.store.reports import trend_report, unpaired_report
 from assay.store.summary import summary_of
 from assay.web.drawings import MOST, course_of, overlaid
-from assay.web.pages import FACES, face, page, report_page, suffix_of
+from assay.web.pages import FACES, face, made_here, page, report_page, suffix_of
 from assay.web.refusals import Refusal
 from assay.web.runs import followed, run_of, store_of
 from assay.web.site import Site
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from assay.store import Store
     from assay.store.run import Run
 
-# So many runs of a trend are listed one by one, and so many rows that flipped.
+# So many runs of a trend are listed one by one, and so many rows that flipped of each kind.
 _LISTED = 200
-_FLIPPED = 100
+_FLIPPED = 25
 _RECENT = 20
 _UNREADABLE = 422
 FLIPS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
 
 
 class Flips(NamedTuple):
-    """Rows that two runs decide differently: the first of them, and how many there are."""
+    """Rows that two runs decide differently: the first of each kind, and how many there are."""
 
     rows: list[dict[str, Any]]
     total: int
@@ -65,7 +65,8 @@ def _trend(request: Request, store: Store) -> Response:
     found = store.trend(name, measure)
     suffix = suffix_of(request)
     if suffix:
-        return face(trend_report(found), suffix, f"trend{suffix}")
+        report = trend_report(found).made_by(made_here(request, store.place))
+        return face(report, suffix, f"trend{suffix}")
     return page(
         "trend.html",
         request,
@@ -91,6 +92,9 @@ async def compare(request: Request) -> Response:
         return await site.read(_choice, request, store_of(request), runs)
     _must_be_several(runs)
     document, flips = await _comparison(site, runs[0], runs[1], listed=not suffix)
+    if isinstance(document, Report):
+        inputs = [f"run:{run.id}" for run in runs[:2]]
+        document = document.made_by(await site.read(made_here, request, *inputs))
     if suffix:
         return await site.read(face, document, suffix, f"comparison{suffix}")
     return await site.read(_compared, request, runs, document, flips)
@@ -154,9 +158,15 @@ async def _command(site: Site, old: Run, new: Run, folder: Path, *more: str) -> 
 
 
 def _first_rows(path: Path) -> Flips:
+    """The first rows of each kind, those that became wrong before the others."""
+    kinds: dict[str, list[dict[str, Any]]] = {BROKEN: [], MOVED: [], FIXED: []}
+    total = 0
     with path.open(encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in islice(lines, _FLIPPED)]
-        return Flips(rows, len(rows) + sum(1 for _ in lines))
+        for total, line in enumerate(lines, 1):  # noqa: B007 - the last one is how many
+            row = json.loads(line)
+            if len(kinds[row["flip"]]) < _FLIPPED:
+                kinds[row["flip"]].append(row)
+    return Flips([row for rows in kinds.values() for row in rows], total)
 
 
 def _unpaired(old: Run, new: Run) -> Document | Report:
@@ -204,12 +214,17 @@ def _side_by_side(runs: list[Run]) -> View:
 def _flip_table(flips: Flips) -> View:
     """The rows that flipped; what they have in common stands in the caption."""
     first = flips.rows[0]
-    heads = [head for head in first if head not in ("a", "b")]
+    called = {head: head for head in ("flip", "row", "id", "label", "family")}
+    called |= {"decision_a": first["a"], "score_a": "score"}
+    called |= {"decision_b": first["b"], "score_b": "score"}
+    heads = [head for head in called if head in first]
     rows: list[tuple[Cell, ...]] = [tuple(_text(row[head]) for head in heads) for row in flips.rows]
-    called = {"decision_a": first["a"], "decision_b": first["b"]}
-    columns = tuple(Column(called.get(head, head.replace("_", " "))) for head in heads)
+    columns = tuple(Column(called[head]) for head in heads)
     more = flips.total - len(rows)
-    notes = (f"{more:,} more rows are in the files.",) if more else ()
+    notes = (
+        "Fixed: from wrong to right; broken: from right to wrong.",
+        *((f"The first of each kind; all {flips.total:,} are in the files.",) if more else ()),
+    )
     caption = f"Rows that {first['a']} and {first['b']} decide differently"
     return block_of(Table(caption, columns, tuple(rows), notes), Limits())
 

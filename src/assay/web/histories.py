@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +18,7 @@ from assay.report import Report
 from assay.report.html.blocks import View, block_of
 from assay.report.html.limits import Limits
 from assay.store.reports import KEPT, drawn_again, rules_of, runs_report
-from assay.web.pages import FACES, face, page, suffix_of
+from assay.web.pages import FACES, face, made_here, page, suffix_of
 from assay.web.runs import OUTCOMES, before_of, store_of
 from assay.web.site import Site
 
@@ -34,8 +35,8 @@ _DRAWN = ("course", "timeline")
 class History:
     """A kind of runs: where its page is, what it is called, and what is shown of its runs.
 
-    ``rules`` are there to be kept, ``outcomes`` to be chosen by; ``pictured`` are the drawings of
-    the newest run of each name.
+    ``rules`` are there to be kept, ``outcomes`` to be chosen by; ``pictured`` is how many drawings
+    of the newest run of each name are shown.
     """
 
     path: str
@@ -43,7 +44,7 @@ class History:
     title: str
     rules: bool = False
     outcomes: tuple[str, ...] = ()
-    pictured: bool = False
+    pictured: int = 0
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,8 @@ HISTORIES = {
     history.path: history
     for history in (
         History("/gate", "gate", "Gate history", rules=True, outcomes=OUTCOMES),
-        History("/monitor", "monitor", "Monitor", rules=True, pictured=True),
-        History("/incidents", "incidents", "Incidents", pictured=True),
+        History("/monitor", "monitor", "Monitor", rules=True, pictured=1),
+        History("/incidents", "incidents", "Incidents", pictured=2),
     )
 }
 
@@ -78,10 +79,9 @@ def _history(request: Request, site: Site, store: Store) -> Response:
     before = before_of(request, store)
     found = store.runs(kind=shown.kind, gate=outcome, limit=site.limits.rows, before=before)
     if suffix:
-        report = runs_report(
-            found, rules=[rules_of(run) for run in found.runs] if shown.rules else None
-        )
-        return face(report, suffix, f"{shown.kind}{suffix}")
+        report = runs_report(found, rules=shown.rules)
+        made = made_here(request, found.place)
+        return face(report.made_by(made), suffix, f"{shown.kind}{suffix}")
     given = {"gate": outcome} if outcome else {}
     here = {**given, **({"before": before} if before else {})}
     return page(
@@ -130,14 +130,15 @@ def _latest(site: Site, shown: History, runs: Sequence[Run]) -> list[Latest]:
 def _drawn(run: Run, shown: History) -> Latest:
     rules = tuple(_rules(run)) if shown.rules else ()
     try:
-        document = drawn_again(run)
+        document = drawn_again(json.loads(run.document), name=run.name)
         report = document if isinstance(document, Report) else document.report
     except AssayError:
         # One run that can't be drawn must not hide the others.
         return Latest(run, rules, ())
     blocks = [block for section in report.sections for block in section.blocks]
     views = [block_of(block, Limits()) for block in blocks]
-    return Latest(run, rules, tuple(view for view in views if view.kind in _DRAWN))
+    drawn = [view for view in views if view.kind in _DRAWN]
+    return Latest(run, rules, tuple(drawn[: shown.pictured]))
 
 
 ROUTES = tuple(Route(f"{path}{suffix}", history) for path in HISTORIES for suffix in (*FACES, ""))

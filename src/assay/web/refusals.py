@@ -72,12 +72,14 @@ class Refusal(Exception):
 
     def as_page(self) -> bytes:
         """The refusal for people; it needs no other file, since those are not given out either."""
+        # Whoever is known here finds back; others are told what to do.
+        back = "" if self.status in (401, 403, 421) else '<p><a href="/">All runs</a></p>'
         onward = f'<p><a href="{escape(self.link)}">Go on to the page</a></p>' if self.link else ""
         return (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{TITLES[self.status]}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
             f"<p><code>assay {self.code}</code></p>\n<h1>{TITLES[self.status]}</h1>\n"
-            f"<p>{escape(self.message)}</p>\n<p>{escape(self.remedy)}</p>\n{onward}\n"
+            f"<p>{escape(self.message)}</p>\n<p>{escape(self.remedy)}</p>\n{onward or back}\n"
             "</main>\n</body>\n</html>\n"
         ).encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from starlette.requests import Request
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # Enough for an interval while one tries; the command line draws more.
 _RESAMPLES = 200
+_UNMET = 422
 
 
 async def files(request: Request) -> Response:
@@ -38,13 +39,29 @@ async def workbench(request: Request) -> Response:
     site: Site = request.app.state.site
     upload = site.uploads.find(request.path_params["upload"])
     preview = await previewed(site, upload)
-    text = await _chosen(site, upload, dict(request.query_params))
+    given = dict(request.query_params)
     suffix = suffix_of(request)
+    form: dict[str, Any] = {
+        "upload": upload,
+        "preview": preview,
+        "given": given,
+        "scripts": ("threshold.js",),
+    }
+    trail = (("/threshold", "Threshold"),)
+    try:
+        text = await _chosen(site, upload, given)
+    except Refusal as refusal:
+        if suffix or refusal.status != _UNMET:
+            raise
+        # Whoever types goes on typing.
+        shown = page("unmet.html", request, upload.name, refusal=refusal, trail=trail, **form)
+        shown.status_code = _UNMET
+        return shown
     if suffix == ".json":
         return Response(text, media_type="application/json")
     if suffix:
         return await site.read(lambda: face(Document.from_json(text), suffix, f"threshold{suffix}"))
-    there = await _at_the_choice(site, upload, dict(request.query_params), text)
+    there = await _at_the_choice(site, upload, given, text)
     return await site.read(
         lambda: report_page(
             request,
@@ -52,12 +69,9 @@ async def workbench(request: Request) -> Response:
             live=None if there is None else _panel(there),
             faces=request.url.path,
             query=request.url.query,
-            trail=(("/threshold", "Threshold"),),
-            upload=upload,
-            preview=preview,
-            given=dict(request.query_params),
+            trail=trail,
             template="workbench.html",
-            scripts=("threshold.js",),
+            **form,
         )
     )
 

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ FINE, NO, USAGE, INPUT, OUTPUT, OURS = range(6)
 # A worker is let go after so many jobs, so that nothing grows for good.
 _JOBS = 200
 _LINE = 256 << 20
+_HELP = re.compile(r" See 'assay [\w -]+ --help'\.$")
 
 
 def _silent(stage: str, done: int, total: int | None) -> None:
@@ -174,7 +176,8 @@ def outcome_of(answer: dict[str, Any], limits: Limits) -> Outcome:
     said = tuple(line for line in answer["err"].splitlines() if line.strip())
     if code in (FINE, NO):
         return Outcome(answer["out"], code == NO, said)
-    message = " ".join(said).removeprefix("assay: error: ")
+    # Options are named as they are on the command line, but its help is not at hand here.
+    message = _HELP.sub("", " ".join(said).removeprefix("assay: error: "))
     if code in (USAGE, INPUT):
         raise Refusal(422, message, "Change what the message names, and send it again.")
     raise Refusal(500, "Something here went wrong.", message)

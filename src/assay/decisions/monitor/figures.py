@@ -177,7 +177,7 @@ def _shares(
             low[i],
             high[i],
             method=BetaMixture.name,
-            n=n[i],
+            n=int(n[i]),
             level=level,
             bound=bound,
             undefined=reason(measure.formula, {key: int(v[i]) for key, v in told.items()})  # type: ignore[arg-type]

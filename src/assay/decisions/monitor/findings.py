@@ -106,7 +106,10 @@ def findings_of(
 
 
 def _by(judged: WatchedRule) -> str:
-    return f"{interval(judged.estimate)} of all rows by now"
+    found = judged.estimate
+    if math.isnan(found):
+        return f"between {rate(found.low)} and {rate(found.high)} by now"
+    return f"{interval(found)} by now"
 
 
 def _labels(monitor: Monitor) -> Iterator[Finding]:

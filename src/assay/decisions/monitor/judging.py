@@ -64,7 +64,9 @@ def judge(
     parsed = watched_rules(rules)
     settings = tally.settings
     must_have_scores_in_range(tally)
-    labelling, notes = _labelling(tally, positive, negative, labels)
+    held = settings["reference"]
+    reference = None if held is None else Reference.of_plain(held)
+    labelling, notes = _labelling(tally, reference, positive, negative, labels)
     has_old = settings["old_score"] is not None or settings["old_decision"] is not None
     _must_have_old(parsed, has_old=has_old)
     spans = periods_of(tally.days, every)
@@ -91,7 +93,6 @@ def judge(
         )
         for i, span in enumerate(spans)
     )
-    reference = settings["reference"] and Reference.of_plain(settings["reference"])
     table = _decided(reference, labelling, settings)
     monitor = Monitor(
         periods=periods,
@@ -116,9 +117,20 @@ def judge(
         source=source,
         tally=tally,
     )
-    false_alarms = counts.sum(axis=3)[:, NEGATIVE, 1].tolist() if labelling is not None else []
-    triaged = [(int(tp), int(tp + fp)) for fp, tp in alerts[:, [NEGATIVE, POSITIVE]].tolist()]
-    return replace(monitor, findings=tuple(findings_of(monitor, false_alarms, triaged)))
+    by_day = _with_labels(counts.sum(axis=3)[:, :, 1], mature)
+    by_period = _with_labels(alerts, mature)
+    found = findings_of(
+        monitor,
+        false_alarms=by_day[:, NEGATIVE].tolist() if labelling is not None else [],
+        precisions=[(row[POSITIVE], row[POSITIVE] + row[NEGATIVE]) for row in by_period.tolist()],
+    )
+    return replace(monitor, findings=tuple(found))
+
+
+def _with_labels(alerts: Counts, mature: float) -> Counts:
+    """The alerts, by day or period, of which enough have a label."""
+    enough = alerts[:, OPEN] <= (1 - mature) * alerts.sum(axis=1)
+    return np.asarray(alerts[enough])
 
 
 # -- periods ---------------------------------------------------------------------------------------
@@ -184,7 +196,11 @@ def must_be_a_share(mature: Any) -> None:
 
 
 def _labelling(
-    tally: DailyTally, positive: Any, negative: Any, labels: Sequence[Any] | None
+    tally: DailyTally,
+    reference: Reference | None,
+    positive: Any,
+    negative: Any,
+    labels: Sequence[Any] | None,
 ) -> tuple[Labelling | None, tuple[str, ...]]:
     """Which label is the alarm; None where there are neither labels nor decisions by name."""
     settings = tally.settings
@@ -193,6 +209,8 @@ def _labelling(
     ]
     names = {cell[1] for cell in tally.cells} - {UNLABELLED}
     said = {cell[at] for cell in tally.cells for at in decided}
+    if reference is not None:
+        said |= {label for label, _ in reference.decided} - {UNLABELLED}
     given = [label_text(each) for each in (positive, negative) if each is not None]
     if not names and not said and not given:
         return None, ("no row has a label yet: nothing is told of precision, nor of false alarms",)

@@ -17,6 +17,7 @@ from assay.decisions.plan.rates import (
     rows_for_width,
     rows_needed,
 )
+from assay.decisions.plan.recall_width import EXPECTED_DR, ROWS, RecallGoal
 from assay.decisions.plan.result import Goal, Need, Plan
 from assay.errors import InputError
 from assay.inference.proportions import ClopperPearson, Wilson
@@ -25,6 +26,10 @@ from assay.inference.proportions import ClopperPearson, Wilson
 ERRORS = (0, 1, 2, 5, 10, 20)
 # Where the share is not known: there the interval is widest.
 WORST = 0.5
+# How rare attacks may be, where nobody says.
+USUAL_BASE_RATES = (0.1, 0.01, 0.001, 0.0001)
+# Rows that are worth a draw.
+_FEWEST_ROWS = 100
 # The chances with which a difference is to be shown.
 POWERS = (0.5, 0.8, 0.9, 0.95)
 
@@ -37,6 +42,8 @@ def plan(
     max_far: float | None = None,
     base_rate: float | None = None,
     width: float | None = None,
+    recall_width: float | None = None,
+    rows: int | None = None,
     difference: float | None = None,
     discordant: float | None = None,
     expected_fpr: float | None = None,
@@ -56,9 +63,11 @@ def plan(
     equal parts (Bonferroni), so that all hold together.
 
     ``width``: rows of an interval at ``level`` that is at most so wide, where the share is
-    ``expected`` (else the worst, 0.5). ``difference``: rows on which two models, right on the same
-    rows but for a share ``discordant``, are told apart by McNemar's test at ``level`` with the
-    chance ``power``.
+    ``expected`` (else the worst, 0.5). ``recall_width``: labels of an interval of the detection
+    rate that is at most so wide, drawn at random and by strata as :func:`assay.sample` draws them,
+    from ``rows`` (a million) where attacks are as rare as ``base_rate`` (else 1 in 10 to 1 in
+    10,000). ``difference``: rows on which two models, right on the same rows but for a share
+    ``discordant``, are told apart by McNemar's test at ``level`` with the chance ``power``.
 
     With ``expected_fpr`` and ``expected_dr``, what the detector is thought to do, each number comes
     with its chance of success, and the plan tells how many rows succeed with the chance ``power``.
@@ -74,6 +83,7 @@ def plan(
         "max_far": max_far,
         "base_rate": base_rate,
         "width": width,
+        "recall_width": recall_width,
         "difference": difference,
         "discordant": discordant,
         "expected_fpr": expected_fpr,
@@ -99,11 +109,17 @@ def plan(
     families = dict(min_dr_families or {})
     bounds = [max_fpr, min_dr, *families.values(), max_far]
     certified = sum(bound is not None for bound in bounds)
-    if not certified and width is None and difference is None:
+    if not certified and all(each is None for each in (width, recall_width, difference)):
         raise InputError(
-            "a plan needs a goal: max_fpr=, min_dr=, max_far= with base_rate=, width=, or "
-            "difference= with discordant="
+            "a plan needs a goal: max_fpr=, min_dr=, max_far= with base_rate=, width=, "
+            "recall_width=, or difference= with discordant="
         )
+    if rows is not None and (type(rows) is not int or rows < _FEWEST_ROWS):
+        raise InputError(
+            f"rows= are those that labels are drawn from, {_FEWEST_ROWS} at least; found {rows!r}"
+        )
+    if rows is not None and recall_width is None:
+        raise InputError("rows= are those that labels are drawn from, so recall_width= is needed")
     risk = (1 - _decimal(confidence)) / max(certified, 1)
     goals: list[Goal] = []
     if max_fpr is not None:
@@ -115,6 +131,8 @@ def plan(
         goals.append(asked.far(max_far, base_rate, risk))
     if width is not None:
         goals.append(asked.width(width, expected))
+    if recall_width is not None:
+        goals.append(asked.recall(recall_width, rows or ROWS, base_rate))
     if difference is not None and discordant is not None:
         goals.append(asked.difference(difference, discordant))
     return Plan(
@@ -123,6 +141,7 @@ def plan(
         level=float(level),
         power=float(power),
         base_rate=base_rate,
+        rows=None if recall_width is None else rows or ROWS,
         expected_fpr=expected_fpr,
         expected_dr=expected_dr,
     )
@@ -219,6 +238,19 @@ class _Asked:
         known = (expected, self.expected_dr, self.expected_fpr)
         shares = dict.fromkeys((*(share for share in known if share is not None), WORST))
         return Goal("width", width, self.level, tuple(self._widths(width, list(shares))))
+
+    def recall(self, width: float, rows: int, base_rate: float | None) -> Goal:
+        """Labels, at random and by strata, of a detection rate that is told closely enough."""
+        expected = EXPECTED_DR if self.expected_dr is None else self.expected_dr
+        rates = USUAL_BASE_RATES if base_rate is None else (base_rate,)
+        needs = [
+            need
+            for rate in rates
+            for need in RecallGoal(
+                width, self.level, rows, rate, expected, self.expected_fpr
+            ).needs()
+        ]
+        return Goal("recall_width", width, self.level, tuple(needs))
 
     def _widths(self, width: float, shares: list[float]) -> Iterator[Need]:
         for share in shares:

@@ -15,7 +15,10 @@ class Need:
     ``rows`` are rows of any kind (those that an interval or a comparison is about). ``chance`` is
     how likely it is to succeed, where the detector's expected rates are known.
     ``detection_rate`` and ``false_positive_rate`` are the bounds that are shown on the way to a
-    false alarm rate. ``expected`` and ``method`` belong to an interval or a test.
+    false alarm rate. ``expected`` and ``method`` belong to an interval or a test. ``base_rate`` is
+    that of the rows that labels are drawn from, and ``missed`` where missed attacks are thought to
+    score, ``binormal`` or ``anywhere``, where they are drawn by strata; then no ``rows`` means that
+    there are not enough.
     """
 
     negatives: int | None = None
@@ -29,6 +32,8 @@ class Need:
     expected: float | None = None
     method: str | None = None
     chance: float | None = None
+    base_rate: float | None = None
+    missed: str | None = None
 
     @property
     def total(self) -> int:
@@ -71,6 +76,7 @@ class Plan(Recorded):
     level: float
     power: float
     base_rate: float | None = None
+    rows: int | None = None
     expected_fpr: float | None = field(default=None, metadata=stored(key="expected/fpr"))
     expected_dr: float | None = field(default=None, metadata=stored(key="expected/dr"))
     notes: tuple[str, ...] = ()

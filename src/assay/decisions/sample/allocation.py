@@ -45,13 +45,28 @@ def borders(counts: Integers, strata: int, labels: int) -> list[int]:
     rows = int(below[-1])
     if strata == 1 or len(counts) == 1:
         return [0]
-    smallest = min(max(labels * _SMALLEST, 1.0), rows / 2 ** (strata - 1))
-    ends = np.geomspace(max(smallest, 1.0), rows, strata)[:-1]
+    ends = _ends(rows, strata, labels)[:-1]
     found = np.searchsorted(below, ends, side="left") + 1
     # The group that holds a border goes to the side that leaves the stratum nearer to its size.
     nearer = np.abs(np.append(0, below)[found - 1] - ends) < np.abs(below[found - 1] - ends)
     found = np.where(nearer, found - 1, found)
     return sorted({0, *(int(at) for at in found if 0 < at < len(counts))})
+
+
+def stratum_sizes(rows: int, strata: int, labels: int) -> list[int]:
+    """The rows of each stratum where no two scores are equal, from the highest one down.
+
+    >>> stratum_sizes(10_000, 3, 1000)
+    [100, 900, 9000]
+    """
+    ends = np.unique(np.round(_ends(rows, strata, labels)).astype(np.int64))
+    return [int(size) for size in np.diff(ends, prepend=0)]
+
+
+def _ends(rows: int, strata: int, labels: int) -> Floats:
+    """How many rows lie above the end of each stratum: growing by one factor."""
+    smallest = min(max(labels * _SMALLEST, 1.0), rows / 2 ** (strata - 1))
+    return np.geomspace(max(smallest, 1.0), rows, strata)
 
 
 def allocated(rows: Sequence[int], sizes: Sequence[float], labels: int) -> list[int]:

@@ -132,8 +132,7 @@ def block_of(block: Block, limits: Limits) -> View:
         case Periods():
             drawings = drawn_periods(block)
             table = _table(block, limits)
-            period = block.columns[0].name
-            return Steps(drawings, table, f"Each {period}") if drawings else table
+            return Steps(drawings, table, "The numbers") if drawings else table
         case Course():
             drawn = drawn_of(block)
             table = _table(block, limits)

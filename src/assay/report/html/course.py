@@ -14,8 +14,9 @@ from assay.report.sections import Course, Kind, Periods, StepCurve
 FRAME = Frame(width=640, height=260, left=52, right=628, top=12, bottom=214)
 # Several of these stand side by side.
 SMALL = Frame(width=420, height=230, left=52, right=408, top=12, bottom=180)
-# Names of periods are long, so that few of them fit below an axis.
-_NAMES = 5
+# About how wide a letter below an axis is.
+_LETTER = 6.2
+_HIGH = 0.9
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,8 @@ class Drawn:
     """Lines in units of the drawing: the first is the one to follow, the others are around it.
 
     ``bars`` are the intervals of the first, ``dots`` its points, and ``spread`` the band around it;
-    ``marks`` are points that stand out, with their names and on which side those stand.
+    ``marks`` are points that stand out, with their names and on which side those stand; ``bounds``
+    are heights that it is held to, with their names and how far below them those stand.
     """
 
     said: str
@@ -37,6 +39,7 @@ class Drawn:
     dots: tuple[tuple[str, str], ...] = ()
     spread: str = ""
     marks: tuple[tuple[str, str, str, str], ...] = ()
+    bounds: tuple[tuple[str, str, int], ...] = ()
 
 
 def drawn_of(course: Course) -> Drawn | None:
@@ -77,20 +80,21 @@ def _drawn_measure(course: Periods, column: int) -> Drawn | None:
     if len(known) < 2:
         return None
     across = Scale(0.5, len(cells) + 0.5)
-    ends = [end for _, e in known for end in (float(e), e.low, e.high)]
-    up = around(ends, (-math.inf, math.inf))
-    places = [(SMALL.x(across.share(i)), e) for i, e in known]
     name = course.columns[column].name
+    bounds = [(value, text) for held, value, text in course.bounds if held == name]
+    ends = [end for _, e in known for end in (float(e), e.low, e.high)]
+    up = around([*ends, *(value for value, _ in bounds)], (-math.inf, math.inf))
+    places = [(SMALL.x(across.share(i)), e) for i, e in known]
     first, last = known[0][1], known[-1][1]
     return Drawn(
         said=f"{name}: from {float(first):.3g} to {float(last):.3g} over {len(cells)} "
-        f"{course.columns[0].name}s",
+        f"{course.columns[0].name}s" + "".join(f"; held to {text}" for _, text in bounds),
         step=course.columns[0].name,
         name=name,
         lines=(_path([_number(cell) for cell in cells], across, up, SMALL),),
         across=tuple(
             (SMALL.x(across.share(i)), str(course.rows[i - 1][0]))
-            for i in _some(range(1, len(cells) + 1), _NAMES)
+            for i in _some(range(1, len(cells) + 1), _fitting(course))
         ),
         up=tuple((SMALL.y(up.share(number)), text) for number, text in up.marks()),
         frame=SMALL,
@@ -100,7 +104,18 @@ def _drawn_measure(course: Periods, column: int) -> Drawn | None:
             if math.isfinite(e.low) and math.isfinite(e.high)
         ),
         dots=tuple((x, SMALL.y(up.share(float(e)))) for x, e in places),
+        bounds=tuple(
+            # A name above the top of the frame would be cut off.
+            (SMALL.y(up.share(value)), text, 14 if up.share(value) > _HIGH else -5)
+            for value, text in bounds
+        ),
     )
+
+
+def _fitting(course: Periods) -> int:
+    """How many names of periods fit below an axis, by the longest of them."""
+    longest = max(len(str(row[0])) for row in course.rows)
+    return max(1, int((SMALL.right - SMALL.left) / (_LETTER * (longest + 1))))
 
 
 def drawn_steps(curve: StepCurve) -> Drawn | None:

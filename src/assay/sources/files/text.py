@@ -20,6 +20,10 @@ _XZ_MEMORY = 1 << 28
 _NULS = 8
 
 
+class CutOff(InputError):
+    """Packed data that end before their end."""
+
+
 def unpacked(chunks: Iterator[bytes], packing: str, name: str, size: int) -> Iterator[bytes]:
     """What a packed stream holds, in chunks of bounded size however well it is packed."""
     unpacker: Any = None
@@ -43,7 +47,7 @@ def unpacked(chunks: Iterator[bytes], packing: str, name: str, size: int) -> Ite
             if unpacker.eof:
                 data, unpacker = unpacker.unused_data, None
     if unpacker is not None or not begun:
-        raise InputError(f"{name} can't be unpacked: its {packing} data end in the middle")
+        raise CutOff(f"{name} can't be unpacked: its {packing} data end in the middle")
 
 
 class _Gunzip:

@@ -171,18 +171,16 @@ class _Shape:
         self._by_key: dict[str, list[Path]] = {}
         for path in sorted(leaves | self._inner):
             self._by_key.setdefault(path[-1], []).append(path)
+        self._prepare()
         self._keys = f'"(?:{"|".join(map(re.escape, self._by_key))})"\\s*:'
 
     def parsed(self, text: bytes, lines: int) -> pl.DataFrame | None:
         """A column for each path, None where not every line is an object of this shape."""
         import polars as pl
 
-        schema = self._dtype(()).to_schema()
         try:
-            frame = pl.read_ndjson(text, schema=schema)
-            if frame.height != lines:
-                return None
-            return frame.select(**self._expressions(()))
+            frame = pl.read_ndjson(text, schema=self._schema)
+            return frame.select(**self._paths) if frame.height == lines else None
         except pl.exceptions.PolarsError:
             return None
 
@@ -193,7 +191,14 @@ class _Shape:
             made, _ = json_object(record)
             if made is not None:
                 self._mixed |= {path for path in self._inner if _is_no_object(made, path)}
-        return len(self._mixed) > before
+        if len(self._mixed) == before:
+            return False
+        self._prepare()
+        return True
+
+    def _prepare(self) -> None:
+        self._schema = self._dtype(()).to_schema()
+        self._paths = self._expressions(())
 
     def _children(self, prefix: Path) -> dict[str, Path]:
         size = len(prefix)
@@ -224,7 +229,11 @@ class _Shape:
             if path in self._mixed:
                 is_object = here.str.starts_with("{")
                 value = pl.when(~is_object).then(here)
-                here = pl.when(is_object).then(here).str.json_decode(self._dtype(path))
+                # polars writes an object down without escaping its backslashes.
+                escaped = here.str.contains("\\", literal=True)
+                made[f"escaped {_flat(path)}"] = is_object & escaped
+                whole = pl.when(is_object & ~escaped).then(here)
+                here = whole.str.json_decode(self._dtype(path))
             if path in self._inner:
                 made |= self._expressions(path, here)
                 made[_presence(path)] = pl.when(here.is_not_null()).then(pl.lit(1))
@@ -252,6 +261,19 @@ class _Shape:
             rows[where] = again
         if b"\\" in text:
             rows |= lines.str.contains(f"{_SURROGATE}|{_ESCAPED_KEY}").to_numpy()
+            rows |= self._escaped(raw)
+        return rows
+
+    def _escaped(self, raw: pl.DataFrame) -> npt.NDArray[np.bool_]:
+        """Records with an object or a list as a value, whose text has backslashes."""
+        rows = np.zeros(raw.height, bool)
+        for path in self._leaves:
+            values = raw[_flat(path)]
+            if values.null_count() < len(values):
+                written = values.str.contains(r"^[\[{](?s:.)*\\")
+                rows |= written.fill_null(value=False).to_numpy()
+        for path in self._mixed:
+            rows |= raw[f"escaped {_flat(path)}"].fill_null(value=False).to_numpy()
         return rows
 
     def _seen(self, raw: pl.DataFrame, keys: Iterable[str]) -> npt.NDArray[np.int64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -30,7 +30,7 @@ _SHOWN = 60
 _IN_FOLDER = re.compile(
     r"[^._].*\.(log|json|jsonl|ndjson|cef)([.-]\d[\d-]*)?(\.(gz|zst))?", re.IGNORECASE
 )
-_ZEEK_KIND = re.compile(r"([a-z][a-z_]*?)[._-].*log|([a-z][a-z_]*)\.log", re.IGNORECASE)
+_ZEEK_KIND = re.compile(r"([a-z]+(?:_[a-z]+)*)(?:[._-].*)?\.log")
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Log:
     def kind(self) -> str | None:
         """What the records of a log of Zeek are, by its name: ``conn.2026-11-01-00.log``."""
         named = None if self.path is None else _ZEEK_KIND.match(self.path.name)
-        return None if named is None else named[1] or named[2]
+        return None if named is None else named[1]
 
 
 def logs_of(paths: Sequence[Name]) -> list[Log]:
@@ -77,21 +77,25 @@ def logs_of(paths: Sequence[Name]) -> list[Log]:
     return logs
 
 
-def text_chunks(log: Log, size: int, stdin: BinaryIO | None) -> Iterator[bytes]:
-    """The bytes of a log, unpacked, in chunks of bounded size."""
+def text_chunks(
+    log: Log, size: int, stdin: BinaryIO | None, count: Callable[[int], None]
+) -> Iterator[bytes]:
+    """The bytes of a log, unpacked, in chunks of bounded size; ``count`` gets those of the file."""
     if log.path is None:
-        yield from _unpacked(standard_input() if stdin is None else stdin, log.name, size)
+        yield from _unpacked(standard_input() if stdin is None else stdin, log.name, size, count)
         return
     try:
         file = log.path.open("rb")
     except OSError as odd:
         raise InputError(f"{log.name} can't be opened: {odd.strerror}") from odd
     with file:
-        yield from _unpacked(file, log.name, size)
+        yield from _unpacked(file, log.name, size, count)
 
 
-def _unpacked(file: BinaryIO, name: str, size: int) -> Iterator[bytes]:
-    chunks = _chunks(file, name, size)
+def _unpacked(
+    file: BinaryIO, name: str, size: int, count: Callable[[int], None]
+) -> Iterator[bytes]:
+    chunks = _chunks(file, name, size, count)
     first = next(chunks, b"")
     packing = by_content(first[:_HEAD], name)
     if packing not in (None, GZIP, ZSTD):
@@ -110,7 +114,7 @@ def _unpacked(file: BinaryIO, name: str, size: int) -> Iterator[bytes]:
         begun = True
 
 
-def _chunks(file: BinaryIO, name: str, size: int) -> Iterator[bytes]:
+def _chunks(file: BinaryIO, name: str, size: int, count: Callable[[int], None]) -> Iterator[bytes]:
     while True:
         try:
             chunk = file.read(size)
@@ -118,6 +122,7 @@ def _chunks(file: BinaryIO, name: str, size: int) -> Iterator[bytes]:
             raise InputError(f"{name} can't be read: {odd.strerror}") from odd
         if not chunk:
             return
+        count(len(chunk))
         yield chunk
 
 

@@ -14,7 +14,7 @@ from assay.sources.files.inputs import Name
 from assay.sources.files.request import Progress, Refused, silent
 from assay.sources.files.scan import LONGEST, TOO_LONG
 from assay.sources.files.table import Meter, Piece
-from assay.sources.files.text import Window
+from assay.sources.files.text import CutOff, Window
 from assay.sources.logs.alert_lines import CefLines, FastLines
 from assay.sources.logs.json_lines import JsonLines, field_column
 from assay.sources.logs.moments import Clock
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 Reader: TypeAlias = Callable[[bytes, int, int], Iterator[Piece]]
 
 BATCH_ROWS = 1 << 16
-_CHUNK_BYTES = 1 << 24
+_CHUNK_BYTES = 1 << 22
 _PEEKED = 1 << 18
 _LAST_PORT = 65_535
 _CUT = (
@@ -132,7 +132,7 @@ class Events(Iterator["pl.DataFrame"]):
 
     def _pieces(self, log: Log, chunk_bytes: int, *, told: bool = False) -> Iterator[Piece]:
         """The records of a log as text."""
-        window = Window(self._metered(log, chunk_bytes, told=told))
+        window = Window(self._text(log, chunk_bytes, told=told))
         row = line = 1
         reader: Reader | None = None
         while True:
@@ -151,14 +151,19 @@ class Events(Iterator["pl.DataFrame"]):
             if window.final:
                 break
             window.extend()
-        if reader is None and told:
-            self.notes.append(f"{log.name} is empty")
+        if row == 1 and told:
+            self.notes.append(f"{log.name} {'is empty' if reader is None else 'holds no events'}")
 
-    def _metered(self, log: Log, chunk_bytes: int, *, told: bool) -> Iterator[bytes]:
-        for chunk in text_chunks(log, chunk_bytes, self._stdin):
+    def _text(self, log: Log, chunk_bytes: int, *, told: bool) -> Iterator[bytes]:
+        try:
+            yield from text_chunks(
+                log, chunk_bytes, self._stdin, self._meter.add if told else lambda _: None
+            )
+        except CutOff as odd:
+            if self._bad.stops:
+                raise
             if told:
-                self._meter.add(len(chunk))
-            yield chunk
+                self.notes.append(f"{odd}; what comes before was read")
 
     def _reader(self, log: Log, format_: str) -> Reader:
         if format_ == ZEEK:
