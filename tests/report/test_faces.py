@@ -42,6 +42,7 @@ from . import (
     test_check,
     test_compare,
     test_gate,
+    test_incidents,
     test_monitor,
     test_plan,
     test_threshold,
@@ -117,6 +118,10 @@ CASES: dict[str, Callable[[], Document | Report]] = {
     "gate: fail": lambda: document_of(test_gate.made("fail", "undecided", "pass")),
     "monitor: rules and a shift": lambda: document_of(test_monitor.example()),
     "monitor: no labels": lambda: document_of(test_monitor.unlabelled()),
+    **{
+        f"incidents: {name}": lambda name=name: test_incidents.document(name)
+        for name in test_incidents.CASES
+    },
     "audit: two claims": lambda: document_of(test_audit.BOTH),
     "audit: one claim": lambda: document_of(Audit((test_audit.network(),))),
     "check: leaks": lambda: document_of(test_check.example()),

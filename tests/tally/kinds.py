@@ -18,6 +18,7 @@ from assay.tally import (
     ClusterTally,
     Confusion,
     Crosstab,
+    IncidentTally,
     JointScores,
     LossSums,
     PairTally,
@@ -28,6 +29,7 @@ from assay.tally import (
 )
 from assay.tally.by_name import Refusals
 from assay.tally.counters import Cutting, count_cuts
+from assay.tally.incidents import Alerts, observed_cells, seen_cells
 from assay.tally.keeping import Exact, Grid, Keeping
 
 TWO = ("benign", "attack")
@@ -205,6 +207,34 @@ def _by_name(kept: Keeping) -> Callable[[Sequence[Row], Counts], Tally]:
     return counted
 
 
+# Gaps of 10 and hours of silence are met, and missed, by moments like these.
+moments = st.one_of(st.integers(0, 60), st.sampled_from([3_600_000_000, 3_600_000_060, 10**12]))
+_GAP = 10
+
+
+def _incidents(rows: Sequence[Row], counts: Counts) -> IncidentTally:
+    """Rows of an incident or of none, each an alert with a score, a rule and a host."""
+    kept = [i for i in range(len(rows)) if counts is None or counts[i]]
+    if not kept:
+        return IncidentTally(_GAP, scored=True)
+    amounts = None if counts is None else counts[kept]
+    incident, time, score, rule, host = (
+        np.array([rows[i][j] for i in kept], kind)
+        for j, kind in enumerate((np.int64, np.int64, np.float64, np.int64, np.int64))
+    )
+    alerts = Alerts(time, score, (rule, NAMES), (host, HOSTS), amounts)
+    inside = np.flatnonzero(incident < len(THREE))
+    own = None if amounts is None else amounts[inside]
+    return IncidentTally(
+        _GAP,
+        scored=True,
+        families={THREE[i]: f"of {THREE[i]}" for i in sorted(set(incident[inside].tolist()))},
+        seen=seen_cells(time[inside], incident[inside], THREE, own),
+        **observed_cells(time, amounts),
+        **alerts.cells(inside, incident[inside], THREE, _GAP),
+    )
+
+
 _SCHEMA = {
     "label": pl.String,
     "score": pl.Float64,
@@ -359,6 +389,14 @@ KINDS = (
         ),
         _record,
         no_record,
+    ),
+    Kind(
+        "incidents",
+        st.tuples(
+            st.integers(0, 3), moments, scores, st.integers(0, 3), st.integers(0, len(HOSTS) - 1)
+        ),
+        _incidents,
+        lambda: IncidentTally(_GAP, scored=True),
     ),
     Kind("crosstab", st.tuples(st.integers(0, 3), binary), _crosstab, Crosstab),
     Kind("scores by name", _frame_rows, _by_name(Exact()), Tally, _amounts),

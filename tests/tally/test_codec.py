@@ -17,6 +17,7 @@ from assay.tally import (
     ClusterTally,
     Confusion,
     Crosstab,
+    IncidentTally,
     JointScores,
     LossSums,
     PairTally,
@@ -51,6 +52,10 @@ def _rows(name: str) -> list[tuple[Any, ...]]:
         "record": lambda: (
             *(rng.randrange(2), rng.random(), rng.choice(["alpha", "beta"]), "x"),
             rng.choice(["2026-11-16", "2026-11-17"]),
+        ),
+        "incidents": lambda: (
+            *(rng.randrange(4), rng.randrange(60), rng.random()),
+            *(rng.randrange(3), rng.randrange(2)),
         ),
         "crosstab": lambda: (rng.randrange(4), rng.randrange(2)),
         "scores by name": lambda: _frame_row(rng),
@@ -550,6 +555,7 @@ def test_a_head_with_a_value_exchanged_is_refused_or_read_as_a_sound_tally(
         | LossSums
         | Resolved
         | Crosstab
+        | IncidentTally
         | Tally,
     )
     assert from_bytes(found.to_bytes()) == found

@@ -12,9 +12,10 @@ import click
 from assay.cli import values
 from assay.cli.command import Command, Option
 from assay.cli.figures import FIGURES, check_figures, draw
+from assay.cli.judging import CONFIDENCE, goal
 from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
-from assay.cli.reading import named, reading_only, within_memory
+from assay.cli.reading import files_or_none, named, reading_only, within_memory
 from assay.cli.recording import recording
 from assay.cli.reporting import TERMINAL, Reporting, reporting
 
@@ -34,14 +35,18 @@ EXAMPLES = (
         f"{_LOGS} --key rule --gap 30m --format json --out week.json",
     ),
     (
-        "from which severity on alerts should count, for 5 false incidents a day",
+        "from which severity on there are at most 5 false incidents a day",
         f"{_LOGS} --score alert.severity --max-false-incidents 5/day",
+    ),
+    (
+        "a table whose rows name their incident",
+        "assay incidents rows.csv --incident incident --time time --score score --threshold 0.7",
     ),
 )
 
 _log = partial(click.option, cls=Option, section="Logs")
+_table = partial(click.option, cls=Option, section="Tables")
 _matching = partial(click.option, cls=Option, section="Matching")
-_choosing = partial(click.option, cls=Option, section="Choosing a threshold")
 
 
 def _skew(text: str) -> float | str:
@@ -54,6 +59,7 @@ def _skew(text: str) -> float | str:
     examples=EXAMPLES,
     short_help="How many attacks were detected, how late, at how many false alarms a day.",
 )
+@files_or_none
 @_log(
     "--alerts",
     multiple=True,
@@ -71,6 +77,13 @@ def _skew(text: str) -> float | str:
     metavar="FILE",
     help="Attacks with start and end, and any of family, src_ip, dst_ip, ports and host.",
 )
+@_table("--incident", metavar="COL", help="The incident that a row is of; empty where of none.")
+@_table("--time", metavar="COL", help="When a row was.")
+@_table("--decision", metavar="COL", help="What was decided; all but harmless names are alerts.")
+@_table("--positive", metavar="VALUE", help="The decision that is an alert.")
+@_table("--family", metavar="COL", help="The kind of attack of an incident.")
+@_table("--rule", metavar="COL", help="What raised an alert.")
+@_table("--count", metavar="COL", help="How many equal rows a row stands for.")
 @_log(
     "--timezone",
     metavar="ZONE",
@@ -103,7 +116,7 @@ def _skew(text: str) -> float | str:
     "--key",
     type=values.names,
     metavar="COLS",
-    help="What such false alarms have in common.  [default: src_ip,dst_ip,host]",
+    help="What such false alarms have in common.  [default: src_ip,dst_ip,host of logs]",
 )
 @_matching(
     "--skew",
@@ -113,35 +126,36 @@ def _skew(text: str) -> float | str:
     metavar="T|estimate",
     help="How far the clock of the logs is ahead of the schedule's; estimate: as the logs tell.",
 )
-@_matching("--score", metavar="COL", help="What ranks alerts, as alert.severity.")
-@_matching(
+@goal("--score", metavar="COL", help="What ranks alerts, as alert.severity.")
+@goal(
+    "--lower-is-worse/--higher-is-worse",
+    "reversed_score",
+    default=None,
+    help="Whether a low score is the more suspicious.  [default: of alert.severity and priority]",
+)
+@goal(
     "--threshold",
     type=values.number,
     metavar="S",
-    help="Only alerts of at least this score count.",
+    help="Only alerts of this score and more suspicious ones count.",
 )
-@_choosing(
+@goal(
     "--max-false-incidents",
     type=values.per_day,
     metavar="N/day",
-    help="Choose the score from which on alerts count: at most so many false incidents a day.",
+    help="At most so many false incidents, as 5/day: choose the threshold that detects most.",
 )
-@_choosing(
+@goal(
     "--max-delay",
     type=values.duration,
     metavar="T",
-    help="The same: half of all incidents are detected within this.",
+    help="Half of the attacks detected within this: choose the threshold of fewest false ones.",
 )
-@_choosing(
-    "--confidence",
-    type=values.share,
-    default="0.9",
-    show_default=True,
-    metavar="P",
-    help="How sure the promised threshold keeps both on new data.",
-)
+@CONFIDENCE
 @FIGURES
-@reading_only("on_bad_row", "max_memory")
+@reading_only(
+    *("input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory"),
+)
 @recording()
 @reporting
 @click.pass_context
@@ -149,75 +163,81 @@ def command(
     context: click.Context,
     /,
     *,
+    files: tuple[str, ...],
     alerts: tuple[str, ...],
     events: tuple[str, ...],
     schedule: str | None,
-    timezone: str | None,
-    match: tuple[str, ...] | None,
-    directed: bool,
-    grace: float,
-    gap: float,
-    key: tuple[str, ...] | None,
-    skew: float | str,
-    score: str | None,
-    threshold: float | None,
-    max_false_incidents: float | None,
-    max_delay: float | None,
-    confidence: float,
+    incident: str | None,
+    time: str | None,
     figures: Path | None,
     request: Request,
     reporting: Reporting,
+    **asked: Any,
 ) -> None:
     """Judge alerts by attacks instead of rows.
 
-    Alerts belong to an attack where they lie in its window and its addresses, ports and hosts fit.
-    Told is how many attacks were detected, with an exact interval, how long that took, what every
-    rule found, and how many false alarms and false incidents a day it cost.
+    Alerts belong to an attack where they lie in its window and its addresses, ports and hosts fit;
+    rows of a table name it. Told is how many attacks were detected, with an exact interval, how
+    long that took, what every rule found, and how many false alarms and false incidents a day it
+    cost.
     """
-    if not alerts:
-        raise click.UsageError("name the alerts with --alerts FILE")
-    if schedule is None:
-        raise click.UsageError("name the attacks with --schedule FILE")
-    if score is None and not (max_false_incidents is None and max_delay is None):
-        raise click.UsageError(
-            "--max-false-incidents and --max-delay choose a threshold of a score; name its column "
-            "with --score COL"
-        )
+    _must_be_one_form(files, alerts, schedule, incident, time)
+    if asked["score"] is None:
+        for option in ("threshold", "max_false_incidents", "max_delay"):
+            if asked[option] is not None:
+                name = option.replace("_", "-")
+                raise click.UsageError(f"--{name} is about a score: name its column with --score")
     reporting.check()
     check_figures(figures)
-    inputs = [*alerts, *events, schedule]
+    inputs = [*files, *alerts, *events, *([] if schedule is None else [schedule])]
     must_not_replace(reporting.out, inputs, request)
     making = Making(context, inputs, request, reporting)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(inputs):
         from assay.decisions.incidents import incidents
         from assay.report import document_of
 
-        more: dict[str, Any] = {} if key is None else {"key": key}
         found = incidents(
-            alerts,
-            schedule=schedule,
+            list(files) or None,
+            alerts=alerts or None,
             events=events or None,
-            match=match,
-            directed=directed,
-            grace=grace,
-            gap=gap,
-            skew=skew,
-            timezone=timezone,
-            score=score,
-            threshold=threshold,
-            max_false_incidents=max_false_incidents,
-            max_delay=max_delay,
-            confidence=confidence,
+            schedule=schedule,
+            incident=incident,
+            time=time,
             level=reporting.level,
             on_bad_row=request.on_bad_row,
+            request=request,
             progress=progress,
-            **more,
+            **asked,
         )
         document = document_of(found, making.provenance())
     for line in _notes(found, reporting):
         reporting.say(line)
-    reporting.deliver(document)
     draw(found.plot, figures, reporting)
+    reporting.deliver(document)
+
+
+def _must_be_one_form(
+    files: tuple[str, ...],
+    alerts: tuple[str, ...],
+    schedule: str | None,
+    incident: str | None,
+    time: str | None,
+) -> None:
+    """Refuse what is neither logs with a schedule nor a table with incidents."""
+    if files and (alerts or schedule):
+        raise click.UsageError(
+            "give logs (--alerts and --schedule) or a table (FILE with --incident and --time), not "
+            "both"
+        )
+    if files and (incident is None or time is None):
+        raise click.UsageError("a table needs --incident and --time, the columns that tell them")
+    if not files and not alerts:
+        raise click.UsageError(
+            "name alerts and attacks, --alerts eve.json --schedule attacks.csv; or a table, FILE "
+            "--incident COL --time COL"
+        )
+    if alerts and schedule is None:
+        raise click.UsageError("name the attacks with --schedule FILE")
 
 
 def _notes(found: Incidents, reporting: Reporting) -> Iterator[str]:

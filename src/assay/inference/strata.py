@@ -228,7 +228,7 @@ class Strata:
         return WeightedSum(
             float((self.weights * rows).sum()),
             float((self.weights**2 * rows).sum()),
-            self._weights_of(chosen.any(axis=0)),
+            self._weights_of(np.asarray(chosen.any(axis=0))),
         )
 
     def heaviest(self, decision: int) -> float:

@@ -23,6 +23,8 @@ _THIN = 0.002
 _MARKS = ("o", "s")
 # Above this false incidents a day are on a logarithmic scale.
 LINEAR = 20.0
+# Seconds that are shorter than this can't be told apart where minutes are shown.
+_QUICK = 10.0
 _HOUR, _DAY = 3600, 86_400
 _STEPS = (60, 300, 900, *(n * _HOUR for n in (1, 3, 6, 12)), *(n * _DAY for n in (1, 2, 7, 28)))
 _TICKS = 8
@@ -59,10 +61,10 @@ def timeline(
         raise MethodError(
             "there is nothing to draw: no time was observed, and no incident is known"
         )
-    missed_first = sorted(incidents, key=lambda each: each.first_alert is not None)
-    kept = {id(each) for each in missed_first[:MOST_INCIDENTS]}
-    shown = [each for each in incidents if id(each) in kept]
-    below = [spans for spans in (alerts, false_incidents) if spans]
+    missed_first = sorted(range(len(incidents)), key=lambda i: incidents[i].first_alert is not None)
+    shown = [incidents[i] for i in sorted(missed_first[:MOST_INCIDENTS])]
+    others = (("alerts", alerts, GREY), ("false incidents", false_incidents, ORANGE))
+    below = [each for each in others if each[1]]
     rows = len(shown) + len(below)
     with drawing(ax, _MORE + _ROW * rows, PAGE) as axes:
         for place, each in enumerate(shown):
@@ -78,12 +80,10 @@ def timeline(
             if each.first_alert is not None:
                 axes.plot([each.start, each.first_alert], [place] * 2, color="black", lw=1)
                 axes.plot(each.first_alert, place, "|", color="black", ms=7)
-        colours = {id(alerts): GREY, id(false_incidents): ORANGE}
-        for place, spans in enumerate(below, len(shown)):
+        for place, (_, spans, colour) in enumerate(below, len(shown)):
             boxes = [_wide(start, end, seconds) for start, end in spans]
-            axes.broken_barh(boxes, (place - _THICK / 2, _THICK), color=colours[id(spans)], lw=0)
-        told = {id(alerts): "alerts", id(false_incidents): "false incidents"}
-        names = [*(plain(each.name) for each in shown), *(told[id(spans)] for spans in below)]
+            axes.broken_barh(boxes, (place - _THICK / 2, _THICK), color=colour, lw=0)
+        names = [*(plain(each.name) for each in shown), *(name for name, _, _ in below)]
         axes.set_yticks(range(rows), names, usetex=False)
         axes.set_ylim(rows - 0.5, -0.5)
         axes.set_xlim(0, seconds)
@@ -122,8 +122,10 @@ def time_to_detect(
                 label=f"{100 * level:g}% band of the whole curve",
             )
         axes.step(times, [1.0, *undetected], where="post", color=BLUE, label="Kaplan-Meier")
+        if max(seconds) > LINEAR * _QUICK:
+            axes.set_xscale("symlog", linthresh=_QUICK, linscale=0.4)
         axes.set_ylim(-MARGIN, 1 + MARGIN)
-        axes.set_xlim(0, None)
+        axes.set_xlim(left=0)
         label(axes, "Seconds since the start", "Still undetected")
         axes.legend()
     return axes
@@ -136,12 +138,13 @@ def operating(
     name: str,
     points: Sequence[tuple[str, float, float]] = (),
     limit: float | None = None,
+    highest: float = 0.0,
     ax: Axes | None = None,
 ) -> Axes:
     """What thresholds detect, or how soon, against false incidents a day.
 
     ``points`` are thresholds that were chosen, each with its name; ``limit`` is the largest number
-    of false incidents a day that was asked for.
+    of false incidents a day that was asked for, and the y-axis goes up to ``highest`` at least.
     """
     if not false_incidents:
         raise MethodError("there is nothing to draw: alerts have no score")
@@ -155,7 +158,9 @@ def operating(
             colour = COLOURS[(i + 1) % len(COLOURS)]
             mark = _MARKS[i % len(_MARKS)]
             axes.plot(x, y, mark, color=colour, mfc=colour if not i else "white", label=plain(said))
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(
+            0, (1 + 2 * MARGIN) * max(highest, *heights, *(y for _, _, y in points), 1e-9)
+        )
         axes.set_xlim(left=0)
         label(axes, "False incidents a day", name)
         if points or limit is not None:

@@ -166,6 +166,8 @@ class Cells:
                 raise ValueError(f"its {name} has no name")
             if name == "score" and not np.isfinite(column).all():
                 raise ValueError("a score is no finite number")
+            if name in form.values and name not in _REDUCED and (column < 0).any():
+                raise ValueError(f"a number of {name} is negative")
         for texts in names.values():
             codec.in_order([(text, None) for text in texts])
         return _canonical(form, names, columns, link)

@@ -52,7 +52,7 @@ def eve_alert(
 
 
 def week(seed: int, *, attacks: int = 9, noise: int = 300) -> Week:
-    """A week with attacks of which some are missed, alerts both ways, and false alarms in bursts."""
+    """Attacks of which some are missed, alerts in both directions, and false alarms in bursts."""
     draw = random.Random(seed)
     schedule, lines, seen = [], [], []
     for i in range(attacks):
@@ -79,8 +79,10 @@ def week(seed: int, *, attacks: int = 9, noise: int = 300) -> Week:
         for _ in range(draw.choice([1, 1, 1, 5])):
             lines.append(eve_alert(time, source, "198.51.100.7", rule))
             time += dt.timedelta(seconds=draw.randrange(900))
-    for minute in range(0, 7 * 24 * 60, 11):
-        seen.append((MONDAY + dt.timedelta(minutes=minute), "192.168.7.1", "198.51.100.9"))
+    seen += [
+        (MONDAY + dt.timedelta(minutes=minute), "192.168.7.1", "198.51.100.9")
+        for minute in range(0, 7 * 24 * 60, 11)
+    ]
     lines.sort(key=lambda line: line["timestamp"])
     flow = {"event_type": "flow", "timestamp": lines[0]["timestamp"]}
     return Week([json.dumps(line) for line in [flow, *lines]], conn_log(seen), schedule)

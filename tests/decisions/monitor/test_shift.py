@@ -18,6 +18,7 @@ from assay.decisions.monitor.reference import (
 )
 from assay.decisions.monitor.shift import base_rate_of, evidence_of, evidence_of_cuts
 from assay.errors import InputError
+from assay.inference.fields import restored
 from assay.inference.sequences import BetaMixture
 
 from .streams import day_of, stream
@@ -45,7 +46,7 @@ def test_every_row_falls_into_one_cell(reference: list[int], rows: list[int]) ->
     cells = reference_cells("bytes", pl.Series(reference), TENTHS, 1)
     assert counts_of(cells, np.array(rows, float)).sum() == len(rows)
     assert list(cells.cut_edges) == sorted(cells.cut_edges)
-    again = ReferenceCells.from_dict(cells.to_dict())
+    again = restored(ReferenceCells, cells.to_dict())
     assert again == cells
 
 
@@ -94,7 +95,7 @@ def test_a_reference_of_few_rows_or_of_ids_is_refused() -> None:
 
 
 @pytest.mark.parametrize("evidence", [evidence_of, evidence_of_cuts])
-def test_the_evidence_is_a_martingale_under_the_law_of_ranks(evidence) -> None:  # noqa: ANN001
+def test_the_evidence_is_a_martingale_under_the_law_of_ranks(evidence) -> None:
     # All ways in which rows of two days can fall, each by its chance: the mean stays 1.
     weights = np.array([3.0, 2.0, 4.0])
     rows = 2
@@ -126,7 +127,7 @@ def test_evidence_of_the_first_days_does_not_depend_on_later_ones(seed: int, day
     assert evidence_of(counts[:days], [10, 20, 20, 10]) == pytest.approx(whole[:days])
 
 
-def drifting(  # noqa: PLR0913
+def drifting(
     random: np.random.Generator, reference: int, rows: int, days: int, start: int, shift: float
 ) -> tuple[ReferenceCells, np.ndarray]:
     """A year of scores: one row in 100 is an attack; negatives move by so many of their spread."""
@@ -160,7 +161,7 @@ def found_within_a_month(streams: int) -> float:
     for _ in range(streams):
         cells, counts = drifting(random, 2000, 200, 213, 183, 0.2)
         over = np.flatnonzero(evidence_of(counts, cells.weights) >= LIMIT)
-        found += bool(len(over)) and 183 <= over[0]
+        found += bool(len(over)) and over[0] >= 183
     return found / streams
 
 

@@ -46,6 +46,7 @@ from assay.decisions.incidents.timeline import timeline_of
 from assay.errors import InputError
 from assay.evaluation.snapshot import Estimated, Slice
 from assay.inference import ClopperPearson, Estimate
+from assay.inference.strata import FayFeuer, WeightedSum
 from assay.inference.survival import kaplan_meier
 from assay.tally.cells import START
 from assay.tally.incidents import DAY, SECOND, IncidentTally
@@ -147,8 +148,8 @@ def _operating(
                 "score="
             )
         return None, None
-    spans = [(each.id, each.start, each.end) for each in incidents]
-    found = OperatingCharacteristic.of(tally, spans, days=observed.days, grace=asked.grace)
+    starts = {each.id: each.start for each in incidents}
+    found = OperatingCharacteristic.of(tally, starts, days=observed.days)
     curve = found.curve
     choice = (
         choose_operating_point(found, **limits, confidence=asked.confidence) if wanted else None
@@ -265,22 +266,16 @@ def rate_per_day(sizes: Array, observed: Observation, level: float) -> Estimate:
     Fay and Feuer's gamma interval of a sum of Poisson counts; for groups of one it is Garwood's,
     the exact one.
     """
-    from scipy.special import gammaincinv
-
     if not observed.seconds:
         reason = "no time was observed: there are no two lines at different times"
         return Estimate(math.nan, level=level, undefined=reason)
     total, squares = float(np.sum(sizes)), float(np.sum(np.square(sizes, dtype=np.float64)))
-    largest = float(np.max(sizes, initial=1.0))
-    tail = (1 - level) / 2
-    low = 0.0
-    if total:
-        low = float(gammaincinv(total**2 / squares, tail)) * squares / total
-    mean, variance = total + largest, squares + largest**2
-    high = float(gammaincinv(mean**2 / variance, 1 - tail)) * variance / mean
+    method = FayFeuer(level)
+    weights = np.append(np.asarray(sizes, np.float64), 1.0)
+    low, high = method.of_sum(WeightedSum(total, squares, weights))
     days = observed.days
     return Estimate(
-        total / days, low / days, high / days, method="fay-feuer", n=len(sizes), level=level
+        total / days, low / days, high / days, method=method.name, n=len(sizes), level=level
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from assay.plots.incidents import Shown, operating, time_to_detect, timeline
 from assay.tally.incidents import SECOND
 
 if TYPE_CHECKING:
+    from assay.decisions.incidents.operating import OperatingCurve
     from assay.decisions.incidents.result import Incidents
     from assay.plots.canvas import Axes
 
@@ -58,22 +59,17 @@ class IncidentPlots:
         found = self.incidents.operating
         detected = () if found is None else tuple(map(float, found.detected))
         false = () if found is None else found.false_incidents_per_day
-        return self._operating(false, detected, "Incidents detected", "detected", ax)
+        total = 0.0 if found is None else float(found.total)
+        return self._operating(false, detected, "Incidents detected", "detected", total, ax)
 
     def amoc(self, ax: Axes | None = None) -> Axes:
-        """The median time to detect against false incidents a day, by threshold (AMOC)."""
+        """How soon half of all incidents are detected against false incidents a day (AMOC)."""
         found = self.incidents.operating
-        pairs = (
-            []
-            if found is None
-            else [
-                (x, y)
-                for x, y in zip(found.false_incidents_per_day, found.median_delay, strict=True)
-                if y is not None
-            ]
-        )
+        pairs = [] if found is None else list(_known(found))
         false, delays = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
-        return self._operating(false, delays, "Median seconds to detect", "median_delay", ax)
+        return self._operating(
+            false, delays, "Seconds until half are detected", "median_delay", 0.0, ax
+        )
 
     def save(
         self, folder: str | os.PathLike[str], formats: Sequence[str] = ("pdf", "svg")
@@ -87,7 +83,7 @@ class IncidentPlots:
             figures["time-to-detect"] = self.time_to_detect
         if found.operating is not None and found.operating.threshold:
             figures["operating"] = self.operating
-            if any(delay is not None for delay in found.operating.median_delay):
+            if len(set(_known(found.operating))) > 1:
                 figures["amoc"] = self.amoc
         return plots.save(figures, folder, formats) if figures else ()
 
@@ -97,6 +93,7 @@ class IncidentPlots:
         heights: tuple[float, ...],
         name: str,
         field: str,
+        highest: float,
         ax: Axes | None,
     ) -> Axes:
         choice = self.incidents.choice
@@ -110,4 +107,13 @@ class IncidentPlots:
                 if point is not None and height is not None:
                     points.append((said, point.false_incidents_per_day, float(height)))
         limit = None if choice is None else choice.constraints.get("max_false_incidents")
-        return operating(false, heights, name=name, points=points, limit=limit, ax=ax)
+        return operating(
+            false, heights, name=name, points=points, limit=limit, highest=highest, ax=ax
+        )
+
+
+def _known(curve: OperatingCurve) -> Iterator[tuple[float, float]]:
+    """False incidents a day and the median delay, where half are detected."""
+    for false, delay in zip(curve.false_incidents_per_day, curve.median_delay, strict=True):
+        if delay is not None:
+            yield false, delay

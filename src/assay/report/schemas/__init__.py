@@ -17,6 +17,7 @@ SCHEMAS = (
     "assay.evaluation/1",
     "assay.gate/1",
     "assay.imported/1",
+    "assay.incidents/1",
     "assay.measures/1",
     "assay.monitor/1",
     "assay.plan/1",
