@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay import plots
 from assay.errors import AssayError
@@ -28,6 +28,8 @@ from assay.store.trend import CHANGED, Step, Trend
 if TYPE_CHECKING:
     from assay.plots.canvas import Axes
 
+# Rules as documents write them, each with its text and its outcome.
+Rules: TypeAlias = list[dict[str, Any]]
 # How the rules of gates and of watched detectors come out that are kept.
 KEPT = ("pass", "holds")
 # A page draws so many test sets one beside the other, those with most runs.
@@ -63,9 +65,9 @@ def _imported(plain: Mapping[str, Any], name: str) -> Report:
         return Report(name or plain["source"]["name"], tuple(plain["headline"]), told, plain=plain)
 
 
-def runs_report(page: Page, *, rules: bool = False) -> Report:
-    """A list of runs, with ``rules`` also which rules each of them has, and whether they hold."""
-    found = [rules_of(run) if rules else None for run in page.runs]
+def runs_report(page: Page, *, rules: Callable[[Run], Rules | None] | None = None) -> Report:
+    """A list of runs, where ``rules`` tells them also which each has, and whether they hold."""
+    found = [None if rules is None else rules(run) for run in page.runs]
     columns = (
         Column("run"),
         Column("made, UTC"),
@@ -100,7 +102,7 @@ def runs_report(page: Page, *, rules: bool = False) -> Report:
     )
 
 
-def rules_of(run: Run) -> list[dict[str, Any]] | None:
+def rules_of(run: Run) -> Rules | None:
     """The rules of a gate or of a watched detector; None where they can't be read."""
     try:
         rules = json.loads(run.document)["rules"]
@@ -110,11 +112,11 @@ def rules_of(run: Run) -> list[dict[str, Any]] | None:
         return None
 
 
-def _with_rules(page: Page, found: list[list[dict[str, Any]] | None]) -> list[dict[str, Any]]:
+def _with_rules(page: Page, found: list[Rules | None]) -> list[dict[str, Any]]:
     return [{**run.to_dict(), "rules": rules} for run, rules in zip(page.runs, found, strict=True)]
 
 
-def _not_kept(rules: list[dict[str, Any]] | None) -> str:
+def _not_kept(rules: Rules | None) -> str:
     """The rules that do not hold, each with its outcome, in one line."""
     if rules is None:
         return "its document can't be read"
