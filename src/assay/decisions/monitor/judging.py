@@ -129,7 +129,8 @@ def judge(
 
 def _with_labels(alerts: Counts, mature: float) -> Counts:
     """The alerts, by day or period, of which enough have a label."""
-    return alerts[alerts[:, OPEN] <= (1 - mature) * alerts.sum(axis=1)]
+    enough = alerts[:, OPEN] <= (1 - mature) * alerts.sum(axis=1)
+    return np.asarray(alerts[enough], np.int64)
 
 
 # -- periods ---------------------------------------------------------------------------------------
