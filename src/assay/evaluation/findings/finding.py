@@ -19,7 +19,8 @@ class Finding(Recorded):
     """Something that the reader of a result should know before believing it.
 
     The one frame of all codes: E of evaluations, T of thresholds, A of audits, L of leaks, R of
-    trainings. ``title`` names what was found, ``why`` tells why it matters, ``remedy`` what to do.
+    trainings, I of incidents. ``title`` names what was found, ``why`` tells why it matters,
+    ``remedy`` what to do.
     """
 
     code: str
