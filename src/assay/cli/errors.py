@@ -61,8 +61,6 @@ _OPTIONS = {
     "new": "score",
     "old": "baseline",
     "old_threshold": "baseline-threshold",
-    "max_false_incidents": "max-false-incidents",
-    "max_delay": "max-delay",
     "confidence": "confidence",
     "old_score": "baseline-score",
     "old_decision": "baseline-decision",
