@@ -7,7 +7,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 import assay
 from assay import measures
@@ -67,6 +66,8 @@ class LabelLess:
 
     def save(self, folder: str, *, formats: tuple[str, ...]) -> None:
         """Write the picture, in each format."""
+        import polars as pl
+
         random = np.random.default_rng(1)
         truth = np.where(np.arange(1_000_000) < 2000, "attack", "normal")
         score = random.normal(size=1_000_000) + 4.0 * (truth == "attack")
