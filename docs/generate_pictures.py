@@ -93,6 +93,29 @@ def label_less() -> Any:
     return LabelLess()
 
 
+def monitored() -> Any:
+    """Ten weeks of a detector, whose harmless rows score higher from the seventh week on."""
+    random = np.random.default_rng(8)
+    rows, days = 300, 70
+    day = np.repeat(np.arange(days), rows)
+    attack = random.random(rows * days) < 0.02
+    moved = np.where(day >= 42, 0.8, 0.0)
+    score = np.where(
+        attack, random.normal(2.2, 1, day.size), random.normal(moved - 2.4, 1, day.size)
+    )
+    truth = np.where(attack, "attack", "normal").astype(object)
+    truth[score < 0] = None
+    known = random.normal(size=4000)
+    return assay.monitor(
+        np.datetime64("2026-01-05") + day,
+        truth,
+        y_score=score,
+        threshold=0.0,
+        rules="precision >= 0.5",
+        reference={"y_score": np.where(random.random(4000) < 0.02, known + 2.2, known - 2.4)},
+    ).plot
+
+
 # File: what draws it, and which of its figures.
 PICTURES = {
     "audit.svg": (audit, "numbers.svg"),
@@ -103,6 +126,8 @@ PICTURES = {
     "curves-det.svg": (evaluation, "det.svg"),
     "gate.svg": (gate, "rules.svg"),
     "label-less.svg": (label_less, "labels.svg"),
+    "monitor-precision.svg": (monitored, "precision.svg"),
+    "monitor-shift.svg": (monitored, "shift.svg"),
     "threshold.svg": (threshold, "roc.svg"),
 }
 

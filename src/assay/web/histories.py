@@ -18,7 +18,7 @@ from assay.report import Report
 from assay.report.html.blocks import View, block_of
 from assay.report.html.limits import Limits
 from assay.store.reports import KEPT, drawn_again, rules_of, runs_report
-from assay.web.pages import FACES, face, page, suffix_of
+from assay.web.pages import FACES, face, made_here, page, suffix_of
 from assay.web.runs import OUTCOMES, before_of, store_of
 from assay.web.site import Site
 
@@ -80,7 +80,8 @@ def _history(request: Request, site: Site, store: Store) -> Response:
     found = store.runs(kind=shown.kind, gate=outcome, limit=site.limits.rows, before=before)
     if suffix:
         report = runs_report(found, rules=shown.rules)
-        return face(report, suffix, f"{shown.kind}{suffix}")
+        made = made_here(request, found.place)
+        return face(report.made_by(made), suffix, f"{shown.kind}{suffix}")
     given = {"gate": outcome} if outcome else {}
     here = {**given, **({"before": before} if before else {})}
     return page(

@@ -18,7 +18,7 @@ from assay.report.kinds import IMPORTED, KINDS
 from assay.store.reports import drawn_again, runs_report
 from assay.web.drawings import SPARK, Course, course_of
 from assay.web.judging import form
-from assay.web.pages import FACES, face, page, report_page, suffix_of
+from assay.web.pages import FACES, face, made_here, page, report_page, suffix_of
 from assay.web.refusals import Refusal
 from assay.web.site import Site
 
@@ -138,7 +138,8 @@ async def run_list_face(request: Request) -> Response:
     def draw() -> Response:
         before = before_of(request, store)
         found = store.runs(**_filters(request), limit=site.limits.rows, before=before)
-        return face(runs_report(found), suffix, f"runs{suffix}")
+        report = runs_report(found).made_by(made_here(request, found.place))
+        return face(report, suffix, f"runs{suffix}")
 
     return await site.read(draw)
 
