@@ -122,12 +122,12 @@ def list_runs(
     reporting.check()
     making = Making(context, (), None, reporting)
     with opened_store(store, read_only=True) as kept:
-        from assay.store.reports import runs_report
+        from assay.store.reports import rules_of, runs_report
 
         page = kept.runs(
             name=name, kind=kind, gate=gate, tag=tag, search=search, before=before, limit=limit
         )
-        report = runs_report(page, rules=rules)
+        report = runs_report(page, rules=rules_of if rules else None)
     reporting.deliver(report.made_by(making.provenance(store=page.place)))
 
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay import plots
 from assay.errors import AssayError
@@ -28,6 +28,8 @@ from assay.store.trend import CHANGED, Step, Trend
 if TYPE_CHECKING:
     from assay.plots.canvas import Axes
 
+# Rules as documents write them, each with its text and its outcome.
+Rules: TypeAlias = list[dict[str, Any]]
 # How the rules of gates and of watched detectors come out that are kept.
 KEPT = ("pass", "holds")
 # A page draws so many test sets one beside the other, those with most runs.
@@ -67,12 +69,12 @@ def _imported(plain: Mapping[str, Any], name: str) -> Report:
         return Report(name or plain["source"]["name"], tuple(plain["headline"]), told, plain=plain)
 
 
-def runs_report(page: Page, *, rules: bool = False) -> Report:
-    """A list of runs, with ``rules`` also which rules each of them has, and whether they hold."""
-    return _list_of(page, [rules_of(run) for run in page.runs] if rules else None)
+def runs_report(page: Page, *, rules: Callable[[Run], Rules | None] | None = None) -> Report:
+    """A list of runs, where ``rules`` tells them also which each has, and whether they hold."""
+    return _list_of(page, None if rules is None else [rules(run) for run in page.runs])
 
 
-def _list_of(page: Page, rules: Sequence[list[dict[str, Any]] | None] | None) -> Report:
+def _list_of(page: Page, rules: Sequence[Rules | None] | None) -> Report:
     found = [None for _ in page.runs] if rules is None else rules
     columns = (
         Column("run"),
@@ -81,7 +83,7 @@ def _list_of(page: Page, rules: Sequence[list[dict[str, Any]] | None] | None) ->
         Column("kind"),
         Column("gate"),
         Column("tags", optional=True),
-        Column("rules that do not hold" if rules else "headline", optional=True),
+        Column("headline" if rules is None else "rules that do not hold", optional=True),
     )
     rows: list[tuple[Cell, ...]] = [
         (
@@ -110,7 +112,7 @@ def _list_of(page: Page, rules: Sequence[list[dict[str, Any]] | None] | None) ->
     )
 
 
-def rules_of(run: Run) -> list[dict[str, Any]] | None:
+def rules_of(run: Run) -> Rules | None:
     """The rules of a gate or of a watched detector; None where they can't be read."""
     try:
         rules = json.loads(run.document)["rules"]
@@ -120,11 +122,11 @@ def rules_of(run: Run) -> list[dict[str, Any]] | None:
         return None
 
 
-def _with_rules(page: Page, found: Sequence[list[dict[str, Any]] | None]) -> list[dict[str, Any]]:
+def _with_rules(page: Page, found: Sequence[Rules | None]) -> list[dict[str, Any]]:
     return [{**run.to_dict(), "rules": rules} for run, rules in zip(page.runs, found, strict=True)]
 
 
-def _not_kept(rules: list[dict[str, Any]] | None) -> str:
+def _not_kept(rules: Rules | None) -> str:
     """The rules that do not hold, each with its outcome, in one line."""
     if rules is None:
         return "its document can't be read"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from assay.errors import InputError
-from assay.sources.files.formats import GZIP, ZSTD, by_content
+from assay.sources.files.formats import PACKINGS, by_content
 from assay.sources.files.inputs import (
     STDIN,
     STDIN_NAME,
@@ -28,7 +28,7 @@ _LOOKED_AT = 100
 _SHOWN = 60
 # eve.json, eve.json.1, eve.json-20261101.gz, conn.2026-11-01-00.log.
 _IN_FOLDER = re.compile(
-    r"[^._].*\.(log|json|jsonl|ndjson|cef)([.-]\d[\d-]*)?(\.(gz|zst))?", re.IGNORECASE
+    r"[^._].*\.(log|json|jsonl|ndjson|cef)([.-]\d[\d-]*)?(\.(gz|zst|bz2|xz))?", re.IGNORECASE
 )
 _ZEEK_KIND = re.compile(r"([a-z]+(?:_[a-z]+)*)(?:[._-].*)?\.log")
 
@@ -98,7 +98,7 @@ def _unpacked(
     chunks = _chunks(file, name, size, count)
     first = next(chunks, b"")
     packing = by_content(first[:_HEAD], name)
-    if packing not in (None, GZIP, ZSTD):
+    if packing is not None and packing not in PACKINGS:
         raise InputError(f"{name} is a {packing} file, where a log of text was expected")
 
     def every() -> Iterator[bytes]:
