@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -168,7 +167,7 @@ def show(
 
         found = kept.find(run, name=name)
         if reporting.face != "json":
-            reporting.deliver(drawn_again(json.loads(found.document), name=found.name))
+            reporting.deliver(drawn_again(found))
             return
         text = found.document
     if out is None:

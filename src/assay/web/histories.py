@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -143,7 +142,7 @@ def _latest(site: Site, shown: History, runs: Sequence[Run]) -> list[Latest]:
 def _drawn(site: Site, run: Run, shown: History) -> Latest:
     rules = tuple(_in_words(site.rules(run))) if shown.rules else ()
     try:
-        document = drawn_again(json.loads(run.document), name=run.name)
+        document = drawn_again(run)
         report = document if isinstance(document, Report) else document.report
     except AssayError:
         # One run that can't be drawn must not hide the others.
