@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 import assay
+from assay import measures
 from assay.decisions import read_rules
 from assay.decisions.threshold import choose_threshold
 from assay.learn.scenarios import make_flows
+from assay.plots import intervals
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -59,6 +61,38 @@ def threshold() -> Any:
     ).plot
 
 
+class LabelLess:
+    """What labels at random and by strata tell of one detection rate."""
+
+    def save(self, folder: str, *, formats: tuple[str, ...]) -> None:
+        """Write the picture, in each format."""
+        import polars as pl
+
+        random = np.random.default_rng(1)
+        truth = np.where(np.arange(1_000_000) < 2000, "attack", "normal")
+        score = random.normal(size=1_000_000) + 4.0 * (truth == "attack")
+        flows = pl.DataFrame({"label": truth, "score": score})
+        named = {"label": "label", "score": "score", "threshold": 3.5}
+        rows = []
+        for labels in (5000, 10_000, 20_000):
+            drawn = assay.sample(flows, score="score", labels=labels, threshold=3.5)
+            by_strata = assay.evaluate(drawn.frame, weight="weight", strata="stratum", **named)
+            at_random = assay.evaluate(flows.sample(labels, seed=1), **named)
+            rows += [
+                (f"{labels:,} at random", at_random["recall"]),
+                (f"{labels:,} by strata", by_strata["recall"]),
+            ]
+        whole = assay.evaluate(flows, **named)["recall"]
+        axes = intervals.dots(rows, measures.RECALL, whole=whole, ordered=True)
+        for kind in formats:
+            axes.figure.savefig(Path(folder, f"labels.{kind}"))
+
+
+def label_less() -> Any:
+    """A million rows of two normal curves, of which 2,000 are attacks."""
+    return LabelLess()
+
+
 def monitored() -> Any:
     """Ten weeks of a detector, whose harmless rows score higher from the seventh week on."""
     random = np.random.default_rng(8)
@@ -91,6 +125,7 @@ PICTURES = {
     "curves-decision.svg": (evaluation, "decision.svg"),
     "curves-det.svg": (evaluation, "det.svg"),
     "gate.svg": (gate, "rules.svg"),
+    "label-less.svg": (label_less, "labels.svg"),
     "monitor-precision.svg": (monitored, "precision.svg"),
     "monitor-shift.svg": (monitored, "shift.svg"),
     "threshold.svg": (threshold, "roc.svg"),

@@ -1,12 +1,13 @@
 """Several models on the same rows, counted in lots and at once: the same tables."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 
 from assay.engines import model_counter, models
-from assay.engines.model_counter import ModelCounter
+from assay.engines.model_counter import LevelCounts, ModelCounter, levels_reached
 from assay.engines.models import CountedModels, ModelRows, count_models
 from assay.sources import FAMILY, code_arrays
 from assay.sources.coded import Labels, Named
@@ -152,6 +153,21 @@ def test_flags_at_chosen_thresholds_are_those_of_the_rows() -> None:
         expected = [[int((flagged[truth == y] == f).sum()) for f in (0, 1)] for y in (0, 1)]
         assert [list(row) for row in counted.decisions.confusion(i).cells] == expected
         assert counted.tallies[name].threshold == thresholds[name]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_rows_are_counted_at_the_levels_that_they_reach(kind: Any) -> None:
+    levels = {"a": np.array([0.0, 0.1, 0.7]), "b": np.array([-1.0, 0.5])}
+    scores = {"a": np.array([0.1, 0.7, 0.69], kind), "b": np.array([0.5, 0.4, 0.6], kind)}
+    table = LevelCounts(("0", "1"), levels)
+    reached = [levels_reached(levels[name], scores[name]) for name in levels]
+    table.add(np.array([0, 1, 0]), reached, None)
+    table.add(np.array([0, 1, 0]), reached, np.array([2, 0, 4]))
+    truth, rounded, counts = table.rows()
+    rows = zip(truth, rounded["a"], rounded["b"], counts, strict=True)
+    # The float32 of 0.1 lies above 0.1, that of 0.7 below 0.7.
+    second = 0.1 if kind is np.float32 else 0.7
+    assert sorted(rows) == [(0, 0.1, 0.5, 8), (1, second, -1.0, 1)]
 
 
 def test_rows_of_count_zero_are_not_there() -> None:

@@ -105,6 +105,18 @@ def test_cuts_are_those_of_the_rows_counted_whole(first: str) -> None:
     assert feed.passes == (3 if first == "attack" else 2)
 
 
+def test_the_most_frequent_label_of_the_first_rows_is_told_by_their_counts() -> None:
+    columns = {
+        "y_true": np.array(["worm", "dos", "dos", "worm"]),
+        "y_score": np.array([0.1, 0.9, 0.8, 0.2]),
+        "counts": np.array([9, 1, 1, 1]),
+    }
+    feed = Feed([code_arrays(**_some(columns, slice(i, i + 3))) for i in (0, 3)])
+    tally, _ = Parts(feed).count(Ask(), "cuts")
+    assert tally == _whole(columns, Ask(Cuts()))
+    assert feed.passes == 2
+
+
 def test_what_does_not_fit_is_cut_and_that_is_said() -> None:
     tally, notes = Parts(_feed(_columns()), limit=SMALL).count(Ask())
     assert tally == _whole(_columns(), Ask(Cuts()))

@@ -105,8 +105,8 @@ def document(case: str) -> Document:
 def test_the_headline_tells_what_was_detected_how_late_and_at_what_cost() -> None:
     first, second = document("logs").report.headline
     assert first == (
-        "4 of 5 incidents were detected: 80.0% [28.4, 99.5]; half within 24m [0s, no end], the "
-        "latest that was detected took 30m."
+        "4 of 5 incidents were detected: 80.0% [28.4, 99.5]; the median time to detect is 24m "
+        "[0s, no end], the latest that was detected took 30m."
     )
     assert second.startswith("2.5 [")
     assert "false alarms a day in 2.0 [" in second

@@ -155,3 +155,12 @@ def printed(folder: Path, *args: str) -> str:
         env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"},
     )
     return done.stdout
+
+
+def but_for_its_making(text: str) -> str:
+    """A document without its provenance, which says who asked."""
+    plain = json.loads(text)
+    made = plain.pop("provenance")
+    assert made["version"] == assay.__version__
+    assert made["command"].startswith("assay ")
+    return json.dumps(plain)

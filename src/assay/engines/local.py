@@ -199,16 +199,31 @@ def _scores(rows: Coded, column: Array, ask: Ask, cutting: Cutting | None) -> Sc
 
 def cutting_of(rows: Coded, column: Array) -> Cutting:
     """Where to cut rows that are all there are."""
-    frequent = _most_frequent(rows)
-    cuts = np.unique(column[rows.truth.codes != frequent].astype(np.float64) + 0.0)
-    return Cutting(rows.truth.names[frequent], cuts)
+    frequent = most_frequent(label_amounts(rows))
+    cuts = np.unique(column[are_rarer(rows, frequent)].astype(np.float64) + 0.0)
+    return Cutting(frequent, cuts)
 
 
-def _most_frequent(rows: Coded) -> int:
-    """The label with most rows, the first by name where several have as many."""
+def label_amounts(rows: Coded) -> dict[str, int]:
+    """How many rows each label has."""
     amounts = np.zeros(len(rows.truth.names), np.int64)
     np.add.at(amounts, rows.truth.codes, 1 if rows.counts is None else rows.counts)
-    return int(amounts.argmax())
+    return dict(zip(rows.truth.names, amounts.tolist(), strict=True))
+
+
+def most_frequent(amounts: Mapping[str, int]) -> str:
+    """The label with most rows, the first by name where several have as many; empty of none.
+
+    >>> most_frequent({"worm": 3, "normal": 7, "dos": 7})
+    'dos'
+    """
+    return max(sorted(amounts), key=amounts.__getitem__, default="")
+
+
+def are_rarer(rows: Coded, frequent: str) -> Array:
+    """Which rows have another label than the most frequent one."""
+    other = np.array([name != frequent for name in rows.truth.names], bool)
+    return other[rows.truth.codes] if len(other) else np.zeros(rows.size, bool)
 
 
 def _ends(column: Array, scores: ScoreTally | None) -> tuple[float, float]:

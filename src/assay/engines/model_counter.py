@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -215,35 +214,51 @@ class SidedModels:
     ) -> tuple[dict[tuple[str, str], JointScores], Flags]:
         """Pairs of scores rounded down to levels, and the flags at thresholds, of all rows."""
         labels, label_at = self.labelling.labels, self.labelling.position
-        pairs = list(itertools.combinations(levels, 2))
-        shapes = {(a, b): (len(labels), len(levels[a]), len(levels[b])) for a, b in pairs}
-        totals = {pair: np.zeros(math.prod(shape), np.int64) for pair, shape in shapes.items()}
+        counts = {
+            (a, b): LevelCounts(labels, {a: levels[a], b: levels[b]})
+            for a, b in itertools.combinations(levels, 2)
+        }
         flags = Flags(thresholds)
         for lot in lots:
             flags.add(lot)
             places = np.array([label_at.get(name, 0) for name in lot.truth.names], np.int64)
             truth = places[lot.truth.codes]
-            at = {
-                name: np.searchsorted(steps, lot.scores[name], side="right") - 1
-                for name, steps in levels.items()
-            }
-            for (a, b), shape in shapes.items():
-                keys = np.ravel_multi_index((truth, at[a], at[b]), shape)
-                if lot.counts is None:
-                    totals[a, b] += np.bincount(keys, minlength=math.prod(shape))
-                else:
-                    np.add.at(totals[a, b], keys, lot.counts)
-        return {pair: _of_levels(labels, pair, levels, totals[pair]) for pair in pairs}, flags
+            at = {name: levels_reached(steps, lot.scores[name]) for name, steps in levels.items()}
+            for (a, b), total in counts.items():
+                total.add(truth, [at[a], at[b]], lot.counts)
+        joint = {}
+        for pair, total in counts.items():
+            truth, scores, amounts = total.rows()
+            joint[pair] = JointScores.of_rows(labels, truth, scores, counts=amounts, bits=None)
+        return joint, flags
 
 
-def _of_levels(
-    labels: Sequence[str], pair: tuple[str, str], levels: Mapping[str, Array], total: Array
-) -> JointScores:
-    held = np.flatnonzero(total)
-    shape = len(labels), *(len(levels[name]) for name in pair)
-    truth, *at = np.unravel_index(held, shape)
-    scores = {name: levels[name][place] for name, place in zip(pair, at, strict=True)}
-    return JointScores.of_rows(labels, truth, scores, counts=total[held], bits=None)
+def levels_reached(levels: Array, scores: Array) -> Array:
+    """The position of the last of ascending levels that each score reaches; -1 below them all.
+
+    >>> levels_reached(np.array([0.0, 0.5]), np.array([0.2, 0.5, 0.9])).tolist()
+    [0, 1, 1]
+    """
+    return np.searchsorted(levels, scores, side="right") - 1
+
+
+class LevelCounts:
+    """How many rows of each label reach each combination of levels, which are those of a model."""
+
+    def __init__(self, labels: Sequence[str], levels: Mapping[str, Array]) -> None:
+        self._levels = levels
+        self._table = np.zeros((len(labels), *map(len, levels.values())), np.int64)
+
+    def add(self, truth: Array, reached: Sequence[Array], counts: Array | None) -> None:
+        """Count further rows: a label each, and the level that each model reaches."""
+        cells = np.ravel_multi_index((truth, *reached), self._table.shape)
+        np.add.at(self._table.reshape(-1), cells, 1 if counts is None else counts)
+
+    def rows(self) -> tuple[Array, dict[str, Array], Array]:
+        """Each label and scores that occur, rounded down to levels, and how often."""
+        truth, *reached = held = np.nonzero(self._table)
+        levels = zip(self._levels.items(), reached, strict=True)
+        return truth, {name: own[at] for (name, own), at in levels}, self._table[held]
 
 
 def _labelling(tally: Tally, sides: Mapping[str, Any]) -> Labelling:

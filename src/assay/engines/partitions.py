@@ -72,7 +72,7 @@ class CountingRarer(Counting):
     Where that is not known, each partition takes its own; they are asked again if one was wrong.
     """
 
-    frequent: str | None = None
+    frequent: str = ""
 
     def tally(self, pieces: Iterator[pl.DataFrame]) -> Tally:
         """The tally of a partition, with the scores of rarer labels alone."""
@@ -95,7 +95,7 @@ def in_passes(columns: Columns, ask: Ask, run: Callable[[Counting], Any]) -> Any
         return run(CountingIncidents(columns, ask))
     if not isinstance(ask.scores, Cuts) or not columns.rank:
         return run(Counting(columns, ask))
-    frequent = None
+    frequent = ""
     while True:
         tally = run(CountingRarer(columns, ask, frequent=frequent))
         cutting, complete = cutting_of_sum(tally)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.engines.ask import Ask
-from assay.engines.local import count_coded
+from assay.engines.local import are_rarer, count_coded, label_amounts, most_frequent
 from assay.engines.score_counter import ScoreCounter
 from assay.errors import InputError, TallyError
 from assay.sources.coded import Coded, joined
@@ -208,31 +209,28 @@ class Parts:
         return self.limit is not None and not is_within(size, self.limit)
 
     def _cut(self, ask: Ask) -> Tally:
-        cutting = self._cutting(ask)
+        cutting = self._cutting()
         counting = Accumulator(replace(ask, scores=Cuts()), cutting, self.limit)
         for part in self._parts():
             counting.add(part)
         return counting.done()
 
-    def _cutting(self, ask: Ask) -> Cutting:
+    def _cutting(self) -> Cutting:
         """The most frequent label, and the distinct scores of all others."""
-        guess: str | None = None
+        guess = ""
         while True:
-            counting = Accumulator(replace(ask, scores=None, losses=False), limit=self.limit)
-            scores, names = Distinct(), set[str]()
+            scores, amounts = Distinct(), Counter[str]()
             for part in self._parts():
                 _must_be_cut(part)
                 assert part.score is not None  # noqa: S101 - checked above
-                if guess is None and part.size:
-                    guess = frequent_in(part)
+                amounts.update(label_amounts(part))
+                guess = guess or most_frequent(amounts)
                 scores.add(part.score[are_rarer(part, guess)])
-                names.update(part.truth.names)
-                size = max(len(names), 2) * scores.nbytes
+                size = max(len(amounts), 2) * scores.nbytes
                 if self._exceeds(size):
                     raise _DoesNotFit(*too_large(size, self.limit).args)
-                counting.add(replace(part, days=None, slices={}, clusters=None))
-            frequent = most_frequent(counting.done())
-            if guess in (None, frequent):
+            frequent = most_frequent(amounts)
+            if guess == frequent:
                 return Cutting(frequent, scores.done())
             guess = frequent
 
@@ -349,18 +347,7 @@ def _must_be_cut(part: Coded) -> None:
         )
 
 
-def frequent_in(part: Coded) -> str:
-    """The label that most rows of a part have."""
-    return part.truth.names[int(np.bincount(part.truth.codes).argmax())]
-
-
-def are_rarer(part: Coded, frequent: str | None) -> Array:
-    """Which rows have another label than the most frequent one."""
-    other = np.array([name != frequent for name in part.truth.names], bool)
-    return other[part.truth.codes] if len(other) else np.zeros(part.size, bool)
-
-
-def count_rarer(parts: Iterator[Coded], ask: Ask, frequent: str | None) -> Tally:
+def count_rarer(parts: Iterator[Coded], ask: Ask, frequent: str = "") -> Tally:
     """Rows counted without their scores, but for those of all labels but the most frequent one.
 
     Where that is not known, it is taken from the first rows. Tallies of parts add, and
@@ -371,8 +358,7 @@ def count_rarer(parts: Iterator[Coded], ask: Ask, frequent: str | None) -> Tally
     for part in parts:
         _must_be_cut(part)
         rows = replace(part, days=None, slices={}, clusters=None)
-        if frequent is None and part.size:
-            frequent = frequent_in(part)
+        frequent = frequent or most_frequent(label_amounts(part))
         whole.add(rows)
         others.add(rows.of_rows(np.flatnonzero(are_rarer(part, frequent))))
     tally, scores = whole.done(), others.done().scores
@@ -383,8 +369,8 @@ def count_rarer(parts: Iterator[Coded], ask: Ask, frequent: str | None) -> Tally
 
 def cutting_of_sum(tally: Tally) -> tuple[Cutting, bool]:
     """Where to cut, and whether each part left out the scores of the most frequent label alone."""
-    frequent = most_frequent(tally)
     totals, table = label_totals(tally), tally.scores.get(SCORE)
+    frequent = most_frequent(totals)
     if table is None:
         return Cutting(frequent, np.empty(0)), True
     rarer = [i for i, name in enumerate(table.labels) if name != frequent]
@@ -402,9 +388,3 @@ def label_totals(tally: Tally) -> dict[str, int]:
         for (label, _), number in table.cells.items():
             totals[label] += number
     return totals
-
-
-def most_frequent(tally: Tally) -> str:
-    """The label with most rows, the first by name where several have as many."""
-    totals = label_totals(tally)
-    return max(totals, key=lambda name: totals[name]) if totals else ""

@@ -81,8 +81,8 @@ def _delay(found: Incidents) -> str:
         return "none at any time"
     latest = f"the latest that was detected took {span(worst)}"
     if math.isnan(median):
-        return f"{latest}; half of all were not reached"
-    return f"half within {_seconds(median)}, {latest}"
+        return f"{latest}; the median time to detect was not reached"
+    return f"the median time to detect is {_seconds(median)}, {latest}"
 
 
 def _seconds(found: Estimate) -> str:

@@ -8,7 +8,7 @@ that may be the thresholds of a rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from assay.decisions.compare.thresholds import levels_of
 from assay.decisions.gate.rule import NEW, OLD, Operating, Rule
-from assay.decisions.gate.tallies import GateTallies, ModelTallies, Points, one_positive, scores_of
+from assay.decisions.gate.tallies import GateTallies, Points
 from assay.engines import Accumulator, Ask
 from assay.engines.families import BETWEEN, FamilyTallies, kinds_of, sided_families
+from assay.engines.model_counter import LevelCounts, levels_reached
 from assay.engines.models import BITS, MOST_PAIRS
 from assay.inference.operating import AtThreshold
 from assay.sources import FAMILY
@@ -96,46 +97,20 @@ class GateCounter:
         self, sides: Sides, thresholds: Mapping[str, float | None], level: float
     ) -> tuple[GateTallies, FamilyTallies]:
         """What was counted, with sides, and how labels and families were told apart."""
-        tallies = {name: counting.done() for name, counting in self._each.items()}
-        kind = next(iter(tallies.values())).labels.kind
+        each = {name: counting.done() for name, counting in self._each.items()}
+        kind = next(iter(each.values())).labels.kind
         counted = {
             name: sided_families(tally, sides(kind), by_family=self._by_family)
-            for name, tally in tallies.items()
+            for name, tally in each.items()
         }
-        first = next(iter(counted.values()))
-        one_positive(first.resolved.labels, first.resolved.positive)
-        models = {name: ModelTallies(own.resolved, scores_of(own)) for name, own in counted.items()}
-        families = () if first.known is None else next(iter(models.values())).scores.labels[1:]
-        joint = self._joint
+        first, joint = next(iter(counted.values())), self._joint
+        tallies = GateTallies.of(counted, thresholds, level)
         if joint is not None:
             of_label = {
                 name.partition(BETWEEN)[0]: int(at > 0) for name, at in first.places.items()
             }
             joint = joint.placed(first.resolved.labels, of_label)
-        gate = GateTallies(
-            models,
-            families,
-            first.known,
-            None,
-            thresholds,
-            level,
-            first.notes,
-            joint=joint,
-            alike=self._alike,
-        )
-        return gate, first
-
-
-@dataclass(frozen=True, eq=False)
-class _Levels:
-    """Scores of one model that may be thresholds at a point, ascending; none is above them all."""
-
-    model: str
-    scores: npt.NDArray[np.float64]
-
-    def positions(self, lot: ModelLot) -> Array:
-        """Which of them each row reaches."""
-        return np.searchsorted(self.scores, lot.scores[self.model], side="right") - 1
+        return replace(tallies, joint=joint, alike=self._alike), first
 
 
 class PointCounter:
@@ -147,7 +122,8 @@ class PointCounter:
         self._places = families.places
         self._labels = next(iter(tallies.models.values())).scores.labels
         self._tallies = tallies
-        self._levels: dict[tuple[str, Operating], _Levels] = {}
+        # Scores that may be thresholds at a point, ascending.
+        self._levels: dict[tuple[str, Operating], Array] = {}
         keys: dict[tuple[tuple[str, Operating], ...], None] = {}
         for rule in rules:
             if rule.of_scores:
@@ -159,42 +135,38 @@ class PointCounter:
                     keys[((model, point),)] = None
             if rule.compares:
                 keys[tuple((model, points[model]) for model in (OLD, NEW))] = None
-        self._totals = {key: np.zeros(self._shape(key), np.int64) for key in keys}
+        self._counts = {
+            key: LevelCounts(self._labels, {model: self._levels[model, at] for model, at in key})
+            for key in keys
+        }
 
-    def _levels_of(self, model: str, point: Operating) -> _Levels:
+    def _levels_of(self, model: str, point: Operating) -> Array:
         resolved = self._tallies.models[model].resolved
         assert resolved.scores is not None  # noqa: S101 - lots are of scores
         scores = resolved.scores[0]
         if not isinstance(point, AtThreshold):
-            return _Levels(model, levels_of(scores, point).scores)
+            return levels_of(scores, point).scores
         lowest = min(float(scores.scores[0]), point.threshold)
-        return _Levels(model, np.unique([lowest, point.threshold]))
-
-    def _shape(self, key: Sequence[tuple[str, Operating]]) -> tuple[int, ...]:
-        return len(self._labels), *(len(self._levels[each].scores) for each in key)
+        return np.unique([lowest, point.threshold])
 
     def add(self, lot: ModelLot) -> None:
         """Count further rows."""
         lot = lot.without_empty()
         kinds = kinds_of(lot.rows_of(NEW), FAMILY).truth
         place = np.array([self._places[name] for name in kinds.names], np.int64)[kinds.codes]
-        at = {key: levels.positions(lot) for key, levels in self._levels.items()}
-        for key, total in self._totals.items():
-            cells = np.ravel_multi_index((place, *(at[each] for each in key)), total.shape)
-            amounts = np.ones(1, np.int64) if lot.counts is None else lot.counts
-            np.add.at(total.reshape(-1), cells, amounts)
+        at = {
+            (model, point): levels_reached(levels, lot.scores[model])
+            for (model, point), levels in self._levels.items()
+        }
+        for key, counts in self._counts.items():
+            counts.add(place, [at[each] for each in key], lot.counts)
 
     def done(self) -> GateTallies:
         """The tallies with what rules ask for beside."""
         counted: dict[Points, Sample] = {}
         fixed: dict[str, dict[float, ScoreTally]] = {model: {} for model in self._tallies.models}
-        for key, total in self._totals.items():
-            place, *at = np.nonzero(total)
-            counts = total[(place, *at)]
-            scores = {
-                each[0]: self._levels[each].scores[position]
-                for each, position in zip(key, at, strict=True)
-            }
+        for key, held in self._counts.items():
+            place, scores, counts = held.rows()
             if len(key) == 1:
                 ((model, point),) = key
                 assert isinstance(point, AtThreshold)  # noqa: S101 - others are of both models

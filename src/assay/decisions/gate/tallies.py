@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -103,6 +103,24 @@ class GateTallies:
     joint: JointScores | None = None
     alike: bool = False
     _judges: dict[tuple[str, float | None], Judge] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        counted: Mapping[str, FamilyTallies],
+        thresholds: Mapping[str, float | None],
+        level: float,
+    ) -> GateTallies:
+        """The tallies of models that were counted each alone."""
+        first = next(iter(counted.values()))
+        if first.resolved.positive is None:
+            raise InputError(
+                f"a gate judges one positive label, and there are {len(first.resolved.labels)} "
+                f"classes: say positive= or negative="
+            )
+        models = {name: ModelTallies(own.resolved, scores_of(own)) for name, own in counted.items()}
+        families = () if first.known is None else next(iter(models.values())).scores.labels[1:]
+        return cls(models, families, first.known, None, thresholds, level, first.notes)
 
     @property
     def first(self) -> Resolved:
@@ -272,20 +290,10 @@ def flagged_by(sample: Sample, model: str, threshold: float | None) -> npt.NDArr
     return np.asarray(said_by(sample, model) >= np.float64(threshold))
 
 
-def one_positive(labels: Sequence[str], positive: str | None) -> None:
-    """Refuse classes of which none is the alarm."""
-    if positive is None:
-        raise InputError(
-            f"a gate judges one positive label, and there are {len(labels)} classes: say "
-            f"positive= or negative="
-        )
-
-
 def gate_tallies(
     rows: ModelRows, thresholds: Mapping[str, float | None], level: float, *, paired: bool
 ) -> GateTallies:
     """Count the rows of each model; ``paired`` keeps what both said of the same row."""
-    one_positive(rows.labels, rows.labelling.positive)
     clusters = rows.first.clusters
     if clusters is not None and len(np.unique(clusters.codes)) == 1:
         raise MethodError("one cluster tells nothing about the spread between clusters")
@@ -298,11 +306,11 @@ def gate_tallies(
         )
         for model, coded in rows.models.items()
     }
-    models = {model: ModelTallies(own.resolved, scores_of(own)) for model, own in counted.items()}
-    first = next(iter(counted.values()))
-    kept = _rows(rows, models[next(iter(models))]) if paired or clusters is not None else None
-    families = () if first.known is None else models[next(iter(models))].scores.labels[1:]
-    return GateTallies(models, families, first.known, kept, thresholds, level, first.notes)
+    tallies = GateTallies.of(counted, thresholds, level)
+    if not paired and clusters is None:
+        return tallies
+    labels = next(iter(tallies.models.values())).scores.labels
+    return replace(tallies, rows=_rows(rows, labels))
 
 
 def scores_of(counted: FamilyTallies) -> ScoreTally:
@@ -318,9 +326,9 @@ def scores_of(counted: FamilyTallies) -> ScoreTally:
     return ScoreTally.of_rows(resolved.labels, score, truth, counts=cells.ravel())
 
 
-def _rows(rows: ModelRows, model: ModelTallies) -> Sample:
+def _rows(rows: ModelRows, labels: tuple[str, ...]) -> Sample:
     """What each model said of each row, by family where there are families, the old one first."""
-    labels, truth, named = model.scores.labels, rows.truth, rows.families
+    truth, named = rows.truth, rows.families
     if named is not None:
         places = {name: i for i, name in enumerate(labels) if i}
         table = np.array([places.get(name, 0) for name in named.names], np.uint16)

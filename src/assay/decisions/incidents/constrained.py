@@ -193,9 +193,14 @@ def _not_found(
             "a day at the least. A higher limit, or leaving out rules that are never right, would "
             "help."
         )
+    few, prompt = held["max_false_incidents"], held["max_delay"]
+    in_time = of.within(constraints["max_delay"])
+    cheapest = float(of.false_incidents[prompt].min()) / of.days
     return (
-        f"{lead} both constraints at once: a lower one detects sooner, and a higher one has fewer "
-        "false incidents. Relax one of them."
+        f"{lead} both constraints at once: with {constraints['max_false_incidents']:g} false "
+        f"incidents a day {int(in_time[few].max())} of {of.first_alerts.total} are detected within "
+        f"{constraints['max_delay']:g} s, and half of them take {cheapest:.3g} a day. Relax one of "
+        "them."
     )
 
 

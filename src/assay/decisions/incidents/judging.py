@@ -148,8 +148,8 @@ def _operating(
                 "score="
             )
         return None, None
-    spans = [(each.id, each.start, each.end) for each in incidents]
-    found = OperatingCharacteristic.of(tally, spans, days=observed.days, grace=asked.grace)
+    starts = {each.id: each.start for each in incidents}
+    found = OperatingCharacteristic.of(tally, starts, days=observed.days)
     curve = found.curve
     choice = (
         choose_operating_point(found, **limits, confidence=asked.confidence) if wanted else None
