@@ -43,9 +43,9 @@ OF_RUNS = (
 )
 OF_DECISIONS = (
     "Codes with a T are those of :doc:`assay threshold <threshold>`, codes with an A those of "
-    ":doc:`assay audit <audit>`, codes with an M those of :doc:`assay monitor <monitor>`, and codes "
-    "with an I those of :doc:`assay incidents <incidents>`. All codes have one frame in JSON: code, "
-    "severity, message, title, why it matters, and the remedy."
+    ":doc:`assay audit <audit>`, codes with an M those of :doc:`assay monitor <monitor>`, and "
+    "codes with an I those of :doc:`assay incidents <incidents>`. All codes have one frame in "
+    "JSON: code, severity, message, title, why it matters, and the remedy."
 )
 LEVELS = (
     "Where an interval decides, it is the one of the evaluation, at its level. Where rows carry "

@@ -41,8 +41,6 @@ _OPTIONS = {
     **{name: name for name in ("id", "matrix", "delimiter", "decimal", "sheet", "store", "rows")},
     **{name: name for name in ("incident", "time", "family", "rule", "alerts", "events")},
     **{name: name for name in ("schedule", "match", "key", "gap", "grace", "skew")},
-    "max_false_incidents": "max-false-incidents",
-    "max_delay": "max-delay",
     "base_rate": "base-rate",
     "cost_fp": "cost-fp",
     "cost_fn": "cost-fn",

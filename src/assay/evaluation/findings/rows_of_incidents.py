@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def look(evaluation: Evaluation) -> str | None:
-    """A column that names incidents, in rows that no cluster keeps together.
+    r"""A column that names incidents, in rows that no cluster keeps together.
 
     >>> import pathlib, tempfile
     >>> import assay
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "flows.csv")
-    ...     _ = path.write_text("label,score,incident\\n1,0.9,a\\n1,0.8,a\\n0,0.1,\\n")
+    ...     _ = path.write_text("label,score,incident\n1,0.9,a\n1,0.8,a\n0,0.1,\n")
     ...     evaluation = assay.evaluate_files(str(path))
     >>> print(evaluation.findings[-1].message)  # doctest: +NORMALIZE_WHITESPACE
     Rows name the incident that they are of (column 'incident'). Intervals take the 3 rows to be
