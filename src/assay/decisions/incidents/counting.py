@@ -57,7 +57,7 @@ class Scoring:
         """An alert without a score: where it is, and what it has instead."""
         given = frame[self.column][at]
         found = "nothing" if given is None else repr(given)
-        reason = f"{self.column!r} is {found}, expected a finite number, since score= ranks alerts"
+        reason = f"{self.column!r} is {found}, expected a finite number, since it ranks alerts"
         if "file" not in frame.columns or frame["file"][at] is None:
             return Refused(at + 1, reason, "the alerts")
         line = int(frame["line"][at])
