@@ -132,7 +132,7 @@ def test_a_wrong_zone_is_estimated_and_told_but_not_applied(hours: int) -> None:
     assert (found.skew.applied, found.skew.detected) == (0, 5)
     (finding,) = (each for each in found.findings if each.code == "I003")
     sign = "-" if hours < 0 else ""
-    assert f"say skew='{sign}{abs(hours)}h' if that is so" in finding.message
+    assert f"give a skew of {sign}{abs(hours)}h if that is so" in finding.message
 
 
 def test_a_skew_is_applied_where_it_is_asked_for() -> None:

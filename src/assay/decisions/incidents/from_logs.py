@@ -89,6 +89,7 @@ class LogReading:
     alerts: Log
     events: Log | None
     timezone: str | None
+    year: int | None
     on_bad_row: Literal["stop", "skip"]
     progress: Progress = silent
 
@@ -121,6 +122,7 @@ class LogReading:
             paths,
             fields=fields,
             timezone=self.timezone,
+            year=self.year,
             on_bad_row=self.on_bad_row,
             progress=self.progress,
         )

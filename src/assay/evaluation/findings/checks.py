@@ -15,6 +15,7 @@ from assay.evaluation.findings import (
     nothing_learned,
     periods_differ,
     prevalence_far_from_base_rate,
+    rows_of_incidents,
     saturated_scores,
     threshold_on_tie,
     too_few_positives,
@@ -45,6 +46,7 @@ CHECKS: tuple[Check, ...] = (
     wrong_probability_column.CHECK,
     periods_differ.CHECK,
     top_beyond_rows.CHECK,
+    rows_of_incidents.CHECK,
 )
 
 
