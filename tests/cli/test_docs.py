@@ -23,7 +23,7 @@ EXAMPLES = DOCS.parent / "examples"
 # which `examples` is the project's own.
 LONG = (
     *("cli", "warehouse", "threshold", "compare", "gate", "check", "history", "train", "models"),
-    *("monitor", "label_less"),
+    *("incidents", "monitor", "label_less"),
 )
 RUN = (
     *("audit", "billion_rows", "data"),

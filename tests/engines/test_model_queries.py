@@ -154,6 +154,41 @@ def test_a_score_that_is_missing_stops_the_count(place: str) -> None:
         document(f"{place}?{QUERY}", Request())
 
 
+@pytest.mark.parametrize("odd", ["inf", "-inf", "nan", "", "n/a"])
+@pytest.mark.parametrize("mode", ["exact", "grid"])
+def test_a_bad_score_of_a_file_stops_the_count_too(odd: str, mode: str, tmp_path: Path) -> None:
+    file = tmp_path / "flows.csv"
+    rows = [f"{i % 2},{i / 1999},{1 - i / 1999}" for i in range(1999)]
+    file.write_text("\n".join(["label,before,after", *rows, f"1,{odd},0.5", "0,0.25,0.125"]))
+    models = MODELS[:2]
+
+    def compared(on_bad_row: Any) -> Any:
+        request = Request(on_bad_row=on_bad_row)
+        return compare_files([str(file)], request, models, mode=mode, resamples=50)
+
+    with pytest.raises(ScoreError, match=r"line 2001\b.*column 'before'.*on_bad_row='skip'"):
+        compared("stop")
+    left = compared("skip")
+    assert (left.rows.rows_read, left.rows.rows_refused, left.rows_used) == (2001, 1, 2000)
+
+
+def test_a_word_among_whole_numbers_of_a_later_lot_stops_the_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.sources.files.model_lots.LOT", 1)
+    files = [tmp_path / name for name in ("a.csv", "b.csv")]
+    rows = [f"{i % 2},{i / 1999},{1 - i / 1999}" for i in range(1999)]
+    files[0].write_text("\n".join(["label,before,after", *rows]))
+    files[1].write_text("label,before,after\n0,0,1\n1,n/a,1\n1,1,1\n")
+    given = [str(file) for file in files]
+    with pytest.raises(ScoreError, match=r"b.csv, line 3: column 'before': found 'n/a'"):
+        compare_files(given, Request(), MODELS[:2], mode="grid", resamples=50)
+    monkeypatch.setattr(from_files, "read_models", None)
+    skip = Request(on_bad_row="skip")
+    left = compare_files(given, skip, MODELS[:2], mode="grid", resamples=50)
+    assert (left.rows.rows_read, left.rows.rows_refused, left.rows_used) == (2002, 1, 2001)
+
+
 def test_no_row_that_is_left_is_an_error(place: str) -> None:
     with pytest.raises(EmptyInput, match="is left"):
         document(f"{place}?{QUERY} where after is null or after * 0 <> 0")

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Literal, NamedTuple, TypedDict
 
@@ -184,3 +184,26 @@ def settled_back() -> float:
     tree = {"a": [None, 1]}
     unsettled(tree, {"/a/0": "inf"})
     return tree["a"][0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (tuple[int, str], "one type are written in a list"),
+        (tuple[float, float, str], "one type are written in a list"),
+        (int | str, "can't be told which was written"),
+        (str | tuple[str, ...] | Part, "can't be told which was written"),
+        (tuple[str, ...] | str | None, "can't be told which was written"),
+        (complex, "are not written"),
+    ],
+)
+def test_a_type_that_would_not_come_back_is_no_field(kind: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        codec_of(kind)
+
+
+@pytest.mark.parametrize("way", [{"write": str}, {"read": lambda given, _: given}])
+def test_a_field_written_in_its_own_way_is_read_so(way: dict[str, Any]) -> None:
+    kind = make_dataclass("OneWay", [("value", int, field(metadata=stored(**way)))])
+    with pytest.raises(TypeError, match="give both"):
+        codec_of(kind).write(kind(1))

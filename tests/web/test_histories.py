@@ -10,6 +10,8 @@ import pytest
 
 import assay
 from assay.report import document_of
+from assay.store.reports import Rules, rules_of
+from assay.store.run import Run
 
 from .harness import Harness, but_for_its_making, printed
 
@@ -151,3 +153,21 @@ def test_a_history_shows_what_it_can_of_a_document_that_is_odd(tmp_path: Path, k
         page = app.get(f"/{kind}").text
         assert page.count("<figure") > 0
         assert ">odd</bdi>" in page
+
+
+def test_the_document_of_a_run_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def counted(run: Run) -> Rules | None:
+        read.append(run.name)
+        return rules_of(run)
+
+    monkeypatch.setattr("assay.web.site.rules_of", counted)
+    with assay.Store(tmp_path / "runs.db") as store, Harness(store) as app:
+        for name, rule in (("first", "precision >= 0.8"), ("second", "precision >= 0.7")):
+            store.record(watched(rule), name=name)
+            assert all(app.get(path).status == 200 for path in ("/monitor", "/monitor.json") * 2)
+            assert f'aria-label="Rules of {name}"' in app.get("/monitor").text
+    assert read == ["first", "second"]

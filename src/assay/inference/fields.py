@@ -179,17 +179,7 @@ def _estimate(given: Any, at: str) -> Estimate:
         key: _number(_got(given, key, at), f"{at}/{key}") for key in ("value", "low", "high")
     }
     others = {name: codec.read(given.get(name), f"{at}/{name}") for name, codec in _OTHERS}
-    method, n, level = others["method"] or "", others["n"], others["level"]
-    return Estimate(
-        **numbers,
-        method=method,
-        n=0 if n is None else n,
-        level=0.95 if level is None else level,
-        undefined=others["undefined"],
-        note=others["note"],
-        parts=others["parts"],
-        bound=others["bound"],
-    )
+    return Estimate(**numbers, **{name: o for name, o in others.items() if o is not None})
 
 
 def _estimate_written(found: Estimate) -> dict[str, Any]:
@@ -219,8 +209,13 @@ _SIMPLE: dict[Any, Codec] = {
 
 
 def _union(kinds: tuple[Any, ...]) -> Codec:
-    """What may be None, or a pair in place of one value."""
+    """What may be None, or several values in place of one."""
     *_, last = others = [kind for kind in kinds if kind is not type(None)]
+    lists = [get_origin(kind) in (tuple, list) for kind in others]
+    if len(others) > 1 and lists != [False, True]:
+        raise TypeError(
+            f"of {kinds!r} it can't be told which was written: name one, or a tuple last"
+        )
     first, second = codec_of(others[0]), codec_of(last)
     optional = len(others) < len(kinds)
     write_one = _same if others[0] is float else first.write
@@ -239,8 +234,10 @@ def _union(kinds: tuple[Any, ...]) -> Codec:
 
 
 def _several(kind: Any, kinds: tuple[Any, ...]) -> Codec:
-    inner = codec_of(kinds[0])
     size = None if kind is list or kinds[-1] is Ellipsis else len(kinds)
+    if len(set(kinds) - {Ellipsis}) != 1:
+        raise TypeError(f"values of one type are written in a list; found {kinds!r}")
+    inner = codec_of(kinds[0])
 
     def read(given: Any, at: str) -> Any:
         if not isinstance(given, list) or (size is not None and len(given) != size):
@@ -356,6 +353,8 @@ def _default(field: Field[Any]) -> Any:
 
 def _kept(hint: Any, how: Stored) -> Codec:
     """The codec of a field: its own, that of a mapping that is listed, or that of its type."""
+    if (how.write is None) != (how.read is None):
+        raise TypeError(f"a field of {hint!r} is written in its own way and not read so: give both")
     if how.write is not None and how.read is not None:
         return Codec(how.write, how.read)
     if how.listed is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -173,9 +172,7 @@ def _shown(request: Request, store: Store) -> Response:
     if suffix == ".json":
         return Response(run.document, media_type="application/json")
     if suffix:
-        return face(
-            drawn_again(json.loads(run.document), name=run.name), suffix, f"{run.id}{suffix}"
-        )
+        return face(drawn_again(run), suffix, f"{run.id}{suffix}")
     before = store.runs(name=run.name, kind=run.kind, limit=1, before=run.id).runs
     site: Site = request.app.state.site
     # A run does not change but for its tags and its note.
@@ -186,7 +183,7 @@ def _shown(request: Request, store: Store) -> Response:
 def _drawn(request: Request, run: Run, before: tuple[Run, ...]) -> Response:
     return report_page(
         request,
-        drawn_again(json.loads(run.document), name=run.name),
+        drawn_again(run),
         faces=f"/runs/{run.id}",
         template="run.html",
         trail=(("/", "Runs"), (f"/?{urlencode({'name': run.name})}", run.name)),

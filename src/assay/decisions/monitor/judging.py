@@ -130,7 +130,7 @@ def judge(
 def _with_labels(alerts: Counts, mature: float) -> Counts:
     """The alerts, by day or period, of which enough have a label."""
     enough = alerts[:, OPEN] <= (1 - mature) * alerts.sum(axis=1)
-    return np.asarray(alerts[enough])
+    return np.asarray(alerts[enough], np.int64)
 
 
 # -- periods ---------------------------------------------------------------------------------------

@@ -12,11 +12,12 @@ import numpy.typing as npt
 from assay.errors import EmptyInput
 from assay.sources.arrays import FAMILY
 from assay.sources.coded import Coded, Labels, Named
-from assay.sources.files.bad_rows import LISTED
+from assay.sources.files.bad_rows import LISTED, must_be_a_number
 from assay.sources.files.collect import Collector
 from assay.sources.files.matched import Model
 from assay.sources.files.read import Reading
 from assay.sources.files.request import Progress, Refused, Request, Rows, silent
+from assay.sources.validation import skips
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -91,6 +92,7 @@ class ModelReading:
         self._columns = {model.name: model.column for model in models}
         asked = replace(request, models=tuple(self._columns.values()))
         self._reading = Reading(inputs, asked, progress, stdin)
+        self._skips = skips(request.on_bad_row)
         self._pieces: Iterator[Collector] | None = None
         self._kept: Collector | None = None
         self.rows_used = 0
@@ -119,7 +121,7 @@ class ModelReading:
         return all(column in held and collector.labelled.only_numbers(column) for column in columns)
 
     def lots(self) -> Iterator[ModelLot]:
-        """All rows; those whose score is no number are left out and counted as refused."""
+        """All rows; one whose score is not finite stops it all, or is left out and counted."""
         self.rows_used = self.rows_refused = 0
         collector, self._kept = self._kept, None
         if self._pieces is None:
@@ -148,10 +150,12 @@ class ModelReading:
         finite = np.ones(lot.size, bool)
         for column in lot.scores.values():
             finite &= np.isfinite(column)
-        whole = bool(finite.all())
-        self.rows_used += int(finite.sum())
-        self.rows_refused += lot.size - int(finite.sum())
-        return lot if whole else lot.where(finite)
+        refused = lot.size - int(finite.sum())
+        if refused and not self._skips:
+            raise must_be_a_number(self._doubtful()[0])
+        self.rows_used += lot.size - refused
+        self.rows_refused += refused
+        return lot.where(finite) if refused else lot
 
     def _doubtful(self) -> list[Refused]:
         listed = self._reading.rows({}).doubtful.values()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,15 @@ from typing import BinaryIO
 
 from assay.errors import InputError
 from assay.sources.files.formats import PACKINGS, by_content
-from assay.sources.files.inputs import STDIN, STDIN_NAME, Name, missing, name_of, shown
+from assay.sources.files.inputs import (
+    STDIN,
+    STDIN_NAME,
+    Name,
+    missing,
+    name_of,
+    shown,
+    standard_input,
+)
 from assay.sources.files.text import HEAD, begun, must_be_narrow, unpacked
 
 JSON, ZEEK, FAST, CEF = "JSON lines", "Zeek's text", "fast.log", "CEF"
@@ -74,7 +81,7 @@ def text_chunks(
 ) -> Iterator[bytes]:
     """The bytes of a log, unpacked, in chunks of bounded size; ``count`` gets those of the file."""
     if log.path is None:
-        yield from _unpacked(sys.stdin.buffer if stdin is None else stdin, log.name, size, count)
+        yield from _unpacked(standard_input() if stdin is None else stdin, log.name, size, count)
         return
     try:
         file = log.path.open("rb")
