@@ -71,6 +71,16 @@ def test_runs_are_compared_row_by_row_where_rows_were_kept(pair: Pair) -> None:
     assert "Operating point" in chosen
 
 
+def test_runs_that_are_ticked_are_compared_in_the_order_of_time(pair: Pair) -> None:
+    for query in (f"run={pair.new}&run={pair.old}", f"run={pair.old}&run={pair.new}"):
+        told = pair.app.get(f"/compare.json?{query}&order=time").json()
+        assert told["models"] == ["old", "new"]
+    turned = pair.app.get(f"/compare.json?run={pair.new}&run={pair.old}").json()
+    assert turned["models"] == ["new", "old"]
+    for path in ("/?kind=evaluation", "/compare"):
+        assert '<input type="hidden" name="order" value="time">' in pair.app.get(path).text
+
+
 def test_every_row_that_flipped_is_listed(pair: Pair) -> None:
     query = f"run={pair.old}&run={pair.new}"
     held = set(pair.app.site.folder.iterdir())

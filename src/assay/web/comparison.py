@@ -114,7 +114,11 @@ def _chosen(request: Request, store: Store) -> list[Run]:
     wanted = list(dict.fromkeys(request.query_params.getlist("run")))
     if len(wanted) > MOST:
         raise Refusal(422, f"{len(wanted)} runs are too many to tell apart.", f"Choose {MOST}.")
-    return [run_of(store, id_) for id_ in wanted]
+    runs = [run_of(store, id_) for id_ in wanted]
+    # Whoever ticks runs in a list, where the newest is first, asks what is new against what is old.
+    if request.query_params.get("order") == "time":
+        runs.sort(key=lambda run: (run.made, run.seq))
+    return runs
 
 
 def _must_be_several(runs: list[Run]) -> None:
