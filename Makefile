@@ -38,7 +38,7 @@ COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo serve screens quick test slow documents check lint types imports doctest docs coverage bench intervals resampling guarantees mistakes audits fuzz soak realdata clean
+.PHONY: help demo serve screens quick test slow documents check lint types imports doctest docs coverage bench intervals strata resampling guarantees mistakes audits fuzz soak realdata clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -101,6 +101,9 @@ bench: $(TEST) ## Measure speed and memory beside other libraries
 
 intervals: $(TEST) ## Simulate how often the intervals cover the truth (long)
 	$(PY) benchmarks/interval_coverage.py
+
+strata: $(TEST) ## Simulate how well intervals of rows drawn by strata cover, and what strata save
+	$(PY) benchmarks/label_less.py --samples 4000
 
 resampling: $(TEST) ## Simulate how often intervals at a chosen threshold cover the truth (long)
 	$(PY) benchmarks/chosen_thresholds.py

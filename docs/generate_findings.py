@@ -11,6 +11,8 @@ from doctest import DocTestParser, Example
 from pathlib import Path
 
 from assay.decisions.audit.findings import CODES as OF_AUDITS
+from assay.decisions.incidents.findings import CODES as OF_INCIDENTS
+from assay.decisions.monitor.findings import CODES as OF_MONITORS
 from assay.decisions.threshold.findings import CODES as OF_THRESHOLDS
 from assay.evaluation.findings import CHECKS, Check
 from assay.evaluation.findings.finding import Code
@@ -41,8 +43,9 @@ OF_RUNS = (
 )
 OF_DECISIONS = (
     "Codes with a T are those of :doc:`assay threshold <threshold>`, codes with an A those of "
-    ":doc:`assay audit <audit>`. All codes have one frame in JSON: code, severity, message, title, "
-    "why it matters, and the remedy."
+    ":doc:`assay audit <audit>`, codes with an M those of :doc:`assay monitor <monitor>`, and "
+    "codes with an I those of :doc:`assay incidents <incidents>`. All codes have one frame in "
+    "JSON: code, severity, message, title, why it matters, and the remedy."
 )
 LEVELS = (
     "Where an interval decides, it is the one of the evaluation, at its level. Where rows carry "
@@ -53,7 +56,8 @@ LEVELS = (
 
 def page() -> str:
     """The page as reStructuredText."""
-    every = (*LEAK_CHECKS, *RUN_CHECKS, *CHECKS, *OF_THRESHOLDS, *OF_AUDITS)
+    every = (*LEAK_CHECKS, *RUN_CHECKS, *CHECKS, *OF_THRESHOLDS, *OF_AUDITS, *OF_MONITORS)
+    every += OF_INCIDENTS
     rows = [(f":ref:`{c.code} <{c.code}>`", _pages._escaped(c.title), c.severity) for c in every]
     on_alerts = " and ".join(check.code for check in CHECKS if check.on_alerts)
     text = [

@@ -6,10 +6,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 import assay
+from assay import measures
 from assay.decisions import read_rules
 from assay.decisions.threshold import choose_threshold
-from assay.learn.scenarios import make_flows
+from assay.learn.scenarios import make_flows, write_week
+from assay.plots import intervals
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -57,6 +61,75 @@ def threshold() -> Any:
     ).plot
 
 
+class LabelLess:
+    """What labels at random and by strata tell of one detection rate."""
+
+    def save(self, folder: str, *, formats: tuple[str, ...]) -> None:
+        """Write the picture, in each format."""
+        import polars as pl
+
+        random = np.random.default_rng(1)
+        truth = np.where(np.arange(1_000_000) < 2000, "attack", "normal")
+        score = random.normal(size=1_000_000) + 4.0 * (truth == "attack")
+        flows = pl.DataFrame({"label": truth, "score": score})
+        named = {"label": "label", "score": "score", "threshold": 3.5}
+        rows = []
+        for labels in (5000, 10_000, 20_000):
+            drawn = assay.sample(flows, score="score", labels=labels, threshold=3.5)
+            by_strata = assay.evaluate(drawn.frame, weight="weight", strata="stratum", **named)
+            at_random = assay.evaluate(flows.sample(labels, seed=1), **named)
+            rows += [
+                (f"{labels:,} at random", at_random["recall"]),
+                (f"{labels:,} by strata", by_strata["recall"]),
+            ]
+        whole = assay.evaluate(flows, **named)["recall"]
+        axes = intervals.dots(rows, measures.RECALL, whole=whole, ordered=True)
+        for kind in formats:
+            axes.figure.savefig(Path(folder, f"labels.{kind}"))
+
+
+def label_less() -> Any:
+    """A million rows of two normal curves, of which 2,000 are attacks."""
+    return LabelLess()
+
+
+def monitored() -> Any:
+    """Ten weeks of a detector, whose harmless rows score higher from the seventh week on."""
+    random = np.random.default_rng(8)
+    rows, days = 300, 70
+    day = np.repeat(np.arange(days), rows)
+    attack = random.random(rows * days) < 0.02
+    moved = np.where(day >= 42, 0.8, 0.0)
+    score = np.where(
+        attack, random.normal(2.2, 1, day.size), random.normal(moved - 2.4, 1, day.size)
+    )
+    truth = np.where(attack, "attack", "normal").astype(object)
+    truth[score < 0] = None
+    known = random.normal(size=4000)
+    return assay.monitor(
+        np.datetime64("2026-01-05") + day,
+        truth,
+        y_score=score,
+        threshold=0.0,
+        rules="precision >= 0.5",
+        reference={"y_score": np.where(random.random(4000) < 0.02, known + 2.2, known - 2.4)},
+    ).plot
+
+
+def incidents() -> Any:
+    """The week of logs, its alerts ranked by severity, at most 20 false incidents a day."""
+    with TemporaryDirectory() as folder:
+        week = Path(folder)
+        write_week(week)
+        return assay.incidents(
+            alerts=week / "eve.json",
+            events=week / "conn.log",
+            schedule=week / "attacks.csv",
+            score="alert.severity",
+            max_false_incidents=20,
+        ).plot
+
+
 # File: what draws it, and which of its figures.
 PICTURES = {
     "audit.svg": (audit, "numbers.svg"),
@@ -66,6 +139,12 @@ PICTURES = {
     "curves-decision.svg": (evaluation, "decision.svg"),
     "curves-det.svg": (evaluation, "det.svg"),
     "gate.svg": (gate, "rules.svg"),
+    "incidents-operating.svg": (incidents, "operating.svg"),
+    "incidents-time-to-detect.svg": (incidents, "time-to-detect.svg"),
+    "incidents-timeline.svg": (incidents, "timeline.svg"),
+    "label-less.svg": (label_less, "labels.svg"),
+    "monitor-precision.svg": (monitored, "precision.svg"),
+    "monitor-shift.svg": (monitored, "shift.svg"),
     "threshold.svg": (threshold, "roc.svg"),
 }
 

@@ -22,17 +22,29 @@ from browser.chromium import Browser, Page  # noqa: E402 - it is beside the test
 from assay.store import Store  # noqa: E402
 
 WIDTH, HEIGHT, PHONE = 1100, 760, 390
+# What is recorded before the screenshots are taken: the demo, and a week in use.
+_WEEK = "--record week --store runs.db"
+_LOGS = "--alerts week/eve.json --events week/conn.log --schedule week/attacks.csv"
+MADE = (
+    "demo --out demo --store runs.db --quiet",
+    "data week --out week --quiet",
+    f"monitor week/flows.csv --time time --rule precision>=0.5 --rule recall>=0.5 {_WEEK}",
+    f"incidents {_LOGS} {_WEEK}",
+)
 
 
 @contextlib.contextmanager
 def served(folder: Path) -> Iterator[str]:
     """A server with the runs of the demo; gives the link to it."""
     assay = [sys.executable, "-P", "-m", "assay"]
-    made = ["demo", "--out", "demo", "--store", "runs.db", "--quiet"]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": "1793000000"}
-    subprocess.run(
-        [*assay, *made], cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True
-    )
+    for made in MADE:
+        done = subprocess.run(
+            [*assay, *made.split()], cwd=folder, env=environment, capture_output=True, check=False
+        )
+        # 1 is an answer too: a rule is broken.
+        if done.returncode > 1:
+            raise SystemExit(done.stderr.decode())
     command = [*assay, "serve", "--store", "runs.db", "--port", "0"]
     server = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
     told = iter(server.stderr or ())
@@ -63,6 +75,10 @@ def take(page: Page, url: str, folder: Path, out: Path) -> None:
     asked = "max-alerts=2000&base-rate=0.1%25&volume=1000000&family=family"
     page.open(f"{url}/threshold/{upload}?{asked}")
     page.screenshot(out / "threshold.png")
+    page.open(f"{url}/monitor")
+    page.screenshot(out / "monitor.png")
+    page.open(f"{url}/incidents")
+    page.screenshot(out / "incidents.png")
     page.media(prefers_color_scheme="dark")
     page.open(f"{url}/audit")
     page.click("#example")

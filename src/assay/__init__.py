@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     )
     from assay.measures import Measure
     from assay.sources.files.request import Request
+    from assay.sources.logs import Events, read_events
     from assay.store import KeptRows, Store
     from assay.tally import Confusion, DailyTally, Resolved, Tally, from_bytes
     from assay.web.client import Client
@@ -98,6 +99,7 @@ __all__ = [
     "Delta",
     "Estimate",
     "Evaluation",
+    "Events",
     "FayFeuer",
     "Gate",
     "Incidents",
@@ -151,6 +153,7 @@ __all__ = [
     "paired_t",
     "plan",
     "read_claims",
+    "read_events",
     "sample",
     "scorer",
 ]
@@ -219,6 +222,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     ),
     "assay.measures": ("Measure",),
     "assay.sources.files.request": ("Request",),
+    "assay.sources.logs": ("Events", "read_events"),
     "assay.store": ("KeptRows", "Store"),
     "assay.tally": (
         "Confusion",

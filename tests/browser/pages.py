@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from assay import Evaluation, compare, evaluate
+from assay import Evaluation, Incidents, Monitor, compare, evaluate, incidents, monitor
 from assay.report import Provenance, Report, document_of
 from assay.report.html import render
 
@@ -38,6 +39,31 @@ def classes(size: int = 12) -> Evaluation:
     wrong = (truth + generator.integers(1, 3, len(truth))) % size
     decided = np.where(generator.random(len(truth)) < 0.8, truth, wrong)
     return evaluate([f"class {i}" for i in truth], y_pred=[f"class {i}" for i in decided])
+
+
+def watched() -> Monitor:
+    """A detector whose precision falls, and so breaks one of two rules."""
+    days = 30
+    times = [f"2026-03-{day + 1:02d}" for day in range(days) for _ in range(40)]
+    labels = [
+        "attack" if i % 10 < (9 if day < 12 else 4) else "normal"
+        for day in range(days)
+        for i in range(40)
+    ]
+    rules = ["precision >= 0.8", "false_alarms_per_day <= 40"]
+    return monitor(times, labels, y_score=[0.9, 0.7] * (len(times) // 2), rules=rules)
+
+
+def detected() -> Incidents:
+    """A week with three attacks, of which two are found, and a false alarm each day."""
+    start = 1_794_787_200
+    attacks = [
+        {"attack": name, "start": f"2026-11-{day}T10:00Z", "end": f"2026-11-{day}T12:00Z"}
+        for name, day in (("port scan", 16), ("worm", 18), ("a very long name of an attack", 20))
+    ]
+    hours = [10.5, 10.6, 58.2, *(24 * day + 3.0 for day in range(7))]
+    times = pl.DataFrame({"time": [int((start + 3600 * hour) * 1e6) for hour in sorted(hours)]})
+    return incidents(alerts=times, schedule=attacks)
 
 
 def comparison() -> Report:

@@ -49,6 +49,8 @@ def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     with Store(folder / "runs.db") as store:
         runs = [store.record(text, name="flows", tags=["nightly"]).id for _ in range(3)]
         runs.append(store.record(document_of(pages.classes()).to_json(), name="kinds").id)
+        for found in (pages.watched(), pages.detected()):
+            store.record(document_of(found).to_json(), name="in use")
     (folder / "predictions.csv").write_text(PREDICTIONS, encoding="utf-8")
     (folder / "nonsense.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     command = [sys.executable, "-P", "-m", "assay", "serve", "--store", "runs.db", "--port", "0"]
@@ -99,6 +101,41 @@ def must_be_accessible(page: Page) -> None:
     assert [each for each in found["found"] if each[0] in ("serious", "critical")] == []
     ids = "[...document.querySelectorAll('[id]')].map((node) => node.id)"
     assert page.evaluate(f"{ids}.length == new Set({ids}).size")
+
+
+def test_a_watched_detector_is_drawn_with_its_rules(quiet: Page, served: Served) -> None:
+    quiet.open(f"{served.url}/monitor")
+    seen = "[...document.querySelectorAll('.rules .outcome')].map((node) => node.textContent)"
+    assert sorted(quiet.evaluate(seen)) == ["broken", "holds"]
+    # Each rule is a line in the drawing of its figure, above or below all that was counted.
+    held = "document.querySelectorAll('figure.course .chance').length"
+    assert quiet.evaluate(held) == 2
+    inside = (
+        "[...document.querySelectorAll('figure.course text')].every((text) => {"
+        "const [a, b] = [text, text.closest('svg')].map((node) => node.getBoundingClientRect());"
+        "return a.top >= b.top - 1 && a.bottom <= b.bottom + 1; })"
+    )
+    assert quiet.evaluate(inside)
+    must_be_accessible(quiet)
+    quiet.click(".part h2 a")
+    quiet.until("location.pathname.startsWith('/runs/') && document.querySelector('#tags')")
+    must_be_accessible(quiet)
+
+
+def test_incidents_are_drawn_in_time(quiet: Page, served: Served) -> None:
+    quiet.open(f"{served.url}/incidents")
+    assert "2 of 3 incidents" in quiet.evaluate("document.body.textContent")
+    assert quiet.evaluate("document.querySelectorAll('.timeline .missed').length") == 1
+    must_be_accessible(quiet)
+    quiet.click(".part h2 a")
+    quiet.until("location.pathname.startsWith('/runs/') && document.querySelector('.timeline')")
+    must_be_accessible(quiet)
+    # On a phone the drawing keeps its letters, and is moved by itself.
+    quiet.resize(360)
+    quiet.open(f"{served.url}/incidents")
+    assert quiet.evaluate("document.documentElement.scrollWidth") == 360
+    assert quiet.evaluate("document.querySelector('.timeline svg').clientWidth") > 600
+    must_be_accessible(quiet)
 
 
 def test_runs_that_are_ticked_are_compared(quiet: Page, served: Served) -> None:

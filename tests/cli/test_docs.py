@@ -21,7 +21,10 @@ PAGE = DOCS / "cli.rst"
 EXAMPLES = DOCS.parent / "examples"
 # Pages whose command lines are run, and what they print compared; each starts in a new folder, in
 # which `examples` is the project's own.
-LONG = ("cli", "warehouse", "threshold", "compare", "gate", "check", "history", "train", "models")
+LONG = (
+    *("cli", "warehouse", "threshold", "compare", "gate", "check", "history", "train", "models"),
+    *("incidents", "monitor", "label_less"),
+)
 RUN = (
     *("audit", "billion_rows", "data"),
     *(pytest.param(name, marks=pytest.mark.slow) for name in LONG),

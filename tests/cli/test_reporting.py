@@ -16,7 +16,7 @@ from assay.cli.errors import OutputError
 from assay.cli.reporting import FORMATS, Reporting, reporting
 from assay.report import Document, document_of
 
-HOW = {"face": "terminal", "out": None, "level": 0.95, "seed": 42, "quiet": False}
+HOW = {"face": "terminal", "out": None, "level": 0.95, "seed": 42, "quiet": False, "brief": False}
 
 
 class Screen(io.TextIOWrapper):
@@ -271,5 +271,5 @@ def test_a_small_terminal_gets_the_brief_report(
         monkeypatch.setenv("LINES", lines)
         screen = Screen()
         monkeypatch.setattr(sys, "stdout", screen)
-        Reporting(**HOW).deliver(document)
+        Reporting(**HOW | {"brief": None}).deliver(document)
         assert ("brief report" in screen.shown()) == short

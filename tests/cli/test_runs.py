@@ -418,6 +418,7 @@ def test_training_records_its_run_with_its_rows(cli: Cli, two: list[str]) -> Non
 
 TOLD = {
     "assay.runs/1": ["runs", "list"],
+    "with rules": ["runs", "list", "--rules"],
     "assay.trend/1": ["runs", "trend", "flows", "--measure", "recall"],
     "assay.unpaired/1": ["runs", "compare", "last~1", "last"],
     "assay.compare/1": ["runs", "compare", "last~2", "last~1"],
@@ -427,6 +428,10 @@ TOLD = {
 @pytest.fixture
 def told(cli: Cli, two: list[str], request: pytest.FixtureRequest) -> tuple[list[str], str]:
     """A command line about runs, and its JSON; the rows of the last run were not kept."""
+    if request.param == "with rules":
+        assert (
+            cli(*GATE, "--rule", "new(recall) >= 0.999", "--record", "gates", "--quiet").code == 1
+        )
     assert cli("evaluate", "new.csv", "--record", "flows", "--quiet").code == 0
     return TOLD[request.param], cli(*TOLD[request.param], "--format", "json").out
 

@@ -155,3 +155,16 @@ def test_an_encoding_is_known_or_refused() -> None:
     for text in ("utf-9", "", "a\0b"):
         with pytest.raises(click.BadParameter, match="encoding"):
             values.encoding(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("5/day", 5), ("0.5/d", 0.5), ("14/week", 2), ("1/hour", 24), ("3", 3)]
+)
+def test_a_number_a_day_is_read_as_people_write_it(text: str, expected: float) -> None:
+    assert values.per_day(text) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("text", ["", "five/day", "-1/day", "5/month", "inf/day", "5/day/day"])
+def test_what_is_no_number_a_day_is_refused(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="is no number a day; write 5/day"):
+        values.per_day(text)

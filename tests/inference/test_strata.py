@@ -110,6 +110,20 @@ def test_no_missed_attack_in_the_sample_is_no_certain_detection() -> None:
     assert judged(RECALL, strata, table, method=Tiwari()).low > found.low
 
 
+def test_every_measure_of_counts_has_an_interval_where_cells_are_empty() -> None:
+    truth = ["attack"] * 9 + ["normal"] * 40
+    score, stratum = [0.9] * 9 + [0.1] * 40, ["top"] * 9 + ["rest"] * 40
+    weight = [1.0] * 9 + [30.0] * 40
+    found = assay.evaluate(truth, y_score=score, sample_weight=weight, strata=stratum)
+    for entry in found.entries:
+        one = entry.estimate
+        if one.method in ("fay-feuer", "tiwari"):
+            assert one.low <= one.value <= one.high
+    assert found["mcc"].low < found["mcc"].value == 1
+    assert found["balanced_accuracy"].low < 0.7
+    assert found.at(0.001)["precision"].low < 0.3
+
+
 def test_tiwari_says_that_it_has_no_proof() -> None:
     strata, table = strata_of([1.0, 9.0], [[5, 3, 1, 10], [90, 0, 2, 0]])
     assert "no proof" in (judged(RECALL, strata, table, method=Tiwari()).note or "")

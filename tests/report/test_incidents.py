@@ -72,8 +72,8 @@ TABLE = {
 
 def of_logs(**asked: Any) -> Incidents:
     """The incidents of the logs above."""
-    found = {"schedule": SCHEDULE, "events": pl.DataFrame(EVENTS), **asked}
-    return incidents(alerts=pl.DataFrame(ALERTS), **found)
+    logs = {"alerts": pl.DataFrame(ALERTS), "events": pl.DataFrame(EVENTS)}
+    return incidents(**{"schedule": SCHEDULE, **logs, **asked})
 
 
 CASES = {
@@ -88,6 +88,11 @@ CASES = {
     ),
     "nothing detected": lambda: of_logs(schedule=[attack("worm", 3, 9, "198.51.100.1")]),
     "elsewhere": lambda: of_logs(schedule=[attack("worm", 300, 9, "203.0.113.1")]),
+    "refused": lambda: of_logs(
+        alerts=pl.DataFrame([*ALERTS, {**ALERTS[0], "alert.severity": None}]),
+        score="alert.severity",
+        on_bad_row="skip",
+    ),
     "table": lambda: incidents(
         TABLE, incident="incident", time="time", score="score", family="kind", gap="1h"
     ),
@@ -105,8 +110,8 @@ def document(case: str) -> Document:
 def test_the_headline_tells_what_was_detected_how_late_and_at_what_cost() -> None:
     first, second = document("logs").report.headline
     assert first == (
-        "4 of 5 incidents were detected: 80.0% [28.4, 99.5]; half within 24m [0s, no end], the "
-        "latest that was detected took 30m."
+        "4 of 5 incidents were detected: 80.0% [28.4, 99.5]; the median time to detect is 24m "
+        "[0s, no end], the latest that was detected took 30m."
     )
     assert second.startswith("2.5 [")
     assert "false alarms a day in 2.0 [" in second

@@ -1,15 +1,17 @@
 """Days, weeks and months in a report."""
 
+import itertools
 import math
 
 import pytest
 
 from assay import Evaluation, Unlabelled, count, evaluate
 from assay.evaluation.over_time import INDEPENDENT
+from assay.inference import Estimate
 from assay.report import document_of, draw
 from assay.report.html.course import SMALL, drawn_periods
 from assay.report.over_time import MOST, sections
-from assay.report.sections import Periods, Prose, Table
+from assay.report.sections import Column, Kind, Periods, Prose, Table
 
 from .cases import evaluation
 
@@ -161,3 +163,28 @@ def test_one_period_is_no_drawing() -> None:
 def test_all_faces_tell_of_the_periods(face: str) -> None:
     text = draw(document_of(decaying([95, 88, 80, 71])), face)
     assert "2024-03" in text
+
+
+def course_with(names: list[str], *bounds: tuple[str, float, str]) -> Periods:
+    columns = (Column("week"), Column("precision", Kind.SHARE))
+    rows = tuple((name, Estimate(0.5, 0.4, 0.6)) for name in names)
+    return Periods("Weeks", columns, rows, bounds=bounds)
+
+
+def test_a_bound_is_drawn_inside_the_frame_and_told() -> None:
+    bounds = (("precision", 0.9, "at least 0.9"), ("precision", 0.2, "above 0.2"))
+    (drawn,) = drawn_periods(course_with(["1", "2"], *bounds, ("recall", 7.0, "elsewhere")))
+    assert drawn.said.endswith("; held to at least 0.9; held to above 0.2")
+    for height, _, below in drawn.bounds:
+        assert SMALL.top <= float(height) + below <= SMALL.bottom
+    heights = {text: float(height) for height, text, _ in drawn.bounds}
+    assert heights["at least 0.9"] < float(drawn.dots[0][1]) < heights["above 0.2"]
+    assert "elsewhere" not in heights
+
+
+@pytest.mark.parametrize("letters", [4, 10, 24, 60])
+def test_names_of_periods_do_not_overlap(letters: int) -> None:
+    (drawn,) = drawn_periods(course_with([f"{i:0{letters}}" for i in range(40)]))
+    places = [float(x) for x, _ in drawn.across]
+    apart = [b - a for a, b in itertools.pairwise(places)]
+    assert min(apart, default=math.inf) >= 6 * letters

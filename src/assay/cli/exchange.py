@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -150,7 +149,7 @@ def _pieces(export: Export, target: str, uri: str | None) -> Iterator[str]:
 
     for run in export.runs:
         export.written += 1
-        yield draw(drawn_again(json.loads(run.document), name=run.name), target)
+        yield draw(drawn_again(run), target)
 
 
 @click.command(

@@ -89,6 +89,12 @@ def _skew(text: str) -> float | str:
     metavar="ZONE",
     help="Of times that name none, as Europe/Berlin; else those are refused.",
 )
+@_log(
+    "--year",
+    type=click.IntRange(1970, 9999),
+    metavar="YYYY",
+    help="Of log lines that name none, as those of Snort.",
+)
 @_matching(
     "--match",
     type=values.names,

@@ -77,6 +77,7 @@ _OPTIONS: dict[str, Decorator] = {
         "--strata", help="What rows were drawn by, as assay sample does; with --weight."
     ),
     "cluster": _column("--cluster", help="Rows of one host or campaign are not independent."),
+    "incident": _column("--incident", help="The incident of a row: a finding warns of its rows."),
     "input_format": _file(
         "--input-format",
         type=click.Choice(FORMATS),

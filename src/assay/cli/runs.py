@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,12 +122,12 @@ def list_runs(
     reporting.check()
     making = Making(context, (), None, reporting)
     with opened_store(store, read_only=True) as kept:
-        from assay.store.reports import runs_report
+        from assay.store.reports import rules_of, runs_report
 
         page = kept.runs(
             name=name, kind=kind, gate=gate, tag=tag, search=search, before=before, limit=limit
         )
-        report = runs_report(page, rules=rules)
+        report = runs_report(page, rules=rules_of if rules else None)
     reporting.deliver(report.made_by(making.provenance(store=page.place)))
 
 
@@ -168,7 +167,7 @@ def show(
 
         found = kept.find(run, name=name)
         if reporting.face != "json":
-            reporting.deliver(drawn_again(json.loads(found.document), name=found.name))
+            reporting.deliver(drawn_again(found))
             return
         text = found.document
     if out is None:

@@ -90,6 +90,7 @@ def _share_of_alerts(text: str) -> float | str:
 )
 @_drawing(
     "--out",
+    "-o",
     type=FilePath(),
     required=True,
     metavar="FILE",

@@ -125,7 +125,7 @@ def _typed_first(context: click.Context, *names: str) -> str | None:
 def read_document(path: Path) -> Document | Report:
     """The document in a file, refused with what is wrong with it."""
     from assay.report.document import parsed
-    from assay.store.reports import drawn_again
+    from assay.store.reports import drawn_from
 
     try:
         if path == STDOUT:
@@ -139,7 +139,7 @@ def read_document(path: Path) -> Document | Report:
         raise InputError(f"{path} has more than {_LARGEST >> 20} MiB, and so is no document")
     with _sound(path):
         try:
-            return drawn_again(parsed(content.decode("utf-8-sig")))
+            return drawn_from(parsed(content.decode("utf-8-sig")))
         except UnicodeDecodeError:
             raise InputError("it is no text in UTF-8") from None
 

@@ -32,6 +32,7 @@ from assay.inference.ranks import friedman, mean_ranks, nemenyi
 from assay.inference.scored import DeLong, Newcombe
 from assay.inference.significance import Significance
 from assay.inference.strata import FayFeuer, GammaInterval, Strata, Tiwari
+from assay.inference.survival import KaplanMeier, kaplan_meier
 
 __all__ = [
     "METHODS",
@@ -47,6 +48,7 @@ __all__ = [
     "FayFeuer",
     "GammaInterval",
     "Jeffreys",
+    "KaplanMeier",
     "MaxFar",
     "MaxFpr",
     "Method",
@@ -69,6 +71,7 @@ __all__ = [
     "five_by_two_t",
     "friedman",
     "holm",
+    "kaplan_meier",
     "mcnemar",
     "mcnemar_of",
     "mean_ranks",

@@ -135,6 +135,9 @@ def estimate(
         chosen = Wilson(level) if strata is None else _of_shares(method, strata, level)
         low, high = _share_ends(jaccard, _JACCARD, confusion, chosen, strata)
         ends, name = (2 * low / (1 + low), 2 * high / (1 + high)), chosen.name
+    elif strata is not None and not isinstance(method, Delta):
+        drawn = method if isinstance(method, GammaInterval) else FayFeuer(level)
+        ends, name, note = strata.formula_ends(quantity, drawn), drawn.name, drawn.note
     else:
         touching = default is Interval.TOUCHING
         ends = delta.interval(

@@ -11,6 +11,8 @@ quantile of L / (L + U), where L is the gamma distribution of the lower end of A
 upper end of B, both independent; which is a quantile of a beta distribution. Where all weights are
 1, that is the interval of Clopper and Pearson.
 
+Any other formula has the interval that is recovered from those of its cells.
+
 Poisson counts allow strata to differ in size from one day to the next as much as rows do inside of
 them. Strata are known to hold N rows, so that the variance is less: how much, by the delta method,
 shrinks both distributions. Nothing is taken off because few rows were left unlabelled: the interval
@@ -256,7 +258,7 @@ class Strata:
         """The interval of a share of rows."""
         parts = proportion(quantity.expression)
         assert parts is not None  # noqa: S101 - only called for proportions
-        table = (self.counts * self.weights[:, None, None]).sum(axis=0)
+        table = self._sums()
         hits = Quantity(parts.successes, quantity.label, quantity.classes).gradient(table)
         trials = Quantity(parts.trials, quantity.label, quantity.classes).gradient(table)
         successes, failures = (self.sum_of(np.nan_to_num(cells)) for cells in (hits, trials - hits))
@@ -265,6 +267,28 @@ class Strata:
         whole = float((squares * slopes**2).sum())
         shrunk = 1.0 if whole <= 0 else 1 - self.taken_off(slopes) / whole
         return method.of_share(successes, failures, max(shrunk, 1 / self.drawn.sum()))
+
+    def formula_ends(self, quantity: Quantity, method: GammaInterval) -> tuple[float, float]:
+        """The interval of any formula, from those of its cells (Zou and Donner 2008).
+
+        An end is as far off as the squares of what each cell's own end would move the value by.
+        """
+        table = self._sums()
+        size = len(table)
+        ends = [self.sum_of(cell.reshape(size, size)) for cell in np.eye(size * size)]
+        moved = np.repeat(table[None], 2 * size * size, axis=0)
+        for at, found in enumerate(ends):
+            moved[2 * at : 2 * at + 2, at // size, at % size] = method.of_sum(found)
+        value = float(quantity.of_tables(table[None])[0])
+        # Where an end leaves the formula undefined, it does not move it.
+        by = (quantity.of_tables(moved) - value).reshape(-1, 2)
+        by = np.where(np.isnan(by), 0.0, by)
+        down, up = np.minimum(by.min(axis=1), 0), np.maximum(by.max(axis=1), 0)
+        return value - math.hypot(*down), value + math.hypot(*up)
+
+    def _sums(self) -> Floats:
+        """The sums of weights of each cell."""
+        return np.asarray((self.counts * self.weights[:, None, None]).sum(axis=0))
 
 
 def _whole(rows: float) -> float:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         stream_arp,
         stream_darknet,
         stream_ddos,
+        write_week,
     )
     from assay.learn.training import train
     from assay.learn.validation import (
@@ -84,6 +85,7 @@ __all__ = [
     "stream_darknet",
     "stream_ddos",
     "train",
+    "write_week",
 ]
 
 _HOMES = {
@@ -102,6 +104,7 @@ _HOMES = {
         "stream_arp",
         "stream_darknet",
         "stream_ddos",
+        "write_week",
     ),
     "assay.learn.training": ("train",),
     "assay.learn.validation": (

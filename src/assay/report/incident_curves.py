@@ -37,8 +37,11 @@ def sections(found: Incidents) -> Iterator[Section]:
     if found.choice is not None:
         yield Section("Threshold", tuple(_choice(found, found.choice)), Tier.MAIN)
     if found.operating is not None and found.operating.threshold:
-        blocks = tuple(_operating(found, found.operating))
-        yield Section("What every threshold would mean", blocks, Tier.ADVANCED)
+        block = _operating(found, found.operating)
+        yield Section("What every threshold would mean", (block,), Tier.ADVANCED)
+        late = _late(found, found.operating)
+        if late is not None:
+            yield Section("How soon, by threshold", (late,), Tier.ADVANCED, detail=True)
     if found.coverage is not None:
         yield Section("In time", (_covering(found.coverage),), Tier.ADVANCED)
 
@@ -131,7 +134,7 @@ _OPERATING = (
     Column("detected", Kind.COUNT),
     Column("false incidents a day", Kind.DAILY),
     Column("false alarms a day", Kind.DAILY, optional=True),
-    Column("median time to detect"),
+    Column("half detected within"),
 )
 
 
@@ -145,14 +148,15 @@ def _threshold(found: Incidents, point: OperatingPoint) -> str:
     return f"{found.score} {'<=' if found.reversed else '>='} {point.threshold:.6g}"
 
 
-def _operating(found: Incidents, curve: OperatingCurve) -> Iterator[Block]:
+def _operating(found: Incidents, curve: OperatingCurve) -> StepCurve:
     points = [curve.point(i) for i in range(len(curve.threshold))]
     # Of thresholds that detect the same the highest has the fewest false alarms.
     best = [p for i, p in enumerate(points) if not i or p.detected > points[i - 1].detected]
     rows = tuple((_threshold(found, point), *_point(point)) for point in best[:_MOST_ROWS])
     more = len(best) - len(rows)
     notes = (f"{count(more)} more are in the JSON document",) if more else ()
-    yield StepCurve(
+    notes = (*notes, "half of all incidents, where one that is missed is never detected")
+    return StepCurve(
         f"Of {count(curve.total)} incidents, by the score from which on alerts count",
         (Column("threshold"), *_OPERATING),
         rows,
@@ -163,20 +167,27 @@ def _operating(found: Incidents, curve: OperatingCurve) -> Iterator[Block]:
         marks=tuple(_marks(found, delay=False)),
         highest=float(curve.total),
     )
-    late = [p for p in points if p.median_delay is not None]
-    if len(late) > 1:
-        yield StepCurve(
-            "How soon half of them are detected",
-            (Column("threshold"), _OPERATING[1], _OPERATING[3]),
-            tuple(
-                (_threshold(found, p), p.false_incidents_per_day, span(p.median_delay or 0.0))
-                for p in late[:_MOST_ROWS]
-            ),
-            axes=("false incidents a day", "median seconds to detect"),
-            x=tuple(p.false_incidents_per_day for p in late),
-            y=tuple(p.median_delay or 0.0 for p in late),
-            marks=tuple(_marks(found, delay=True)),
-        )
+
+
+def _late(found: Incidents, curve: OperatingCurve) -> StepCurve | None:
+    """How soon half are detected against false incidents (AMOC); None for less than two points."""
+    points = (curve.point(i) for i in range(len(curve.threshold)))
+    late = [(point, point.median_delay) for point in points if point.median_delay is not None]
+    if len(late) < 2:
+        return None
+    rows = tuple(
+        (_threshold(found, point), point.false_incidents_per_day, span(delay))
+        for point, delay in late[:_MOST_ROWS]
+    )
+    return StepCurve(
+        "How soon half of the incidents are detected",
+        (Column("threshold"), _OPERATING[1], _OPERATING[3]),
+        rows,
+        axes=("false incidents a day", "seconds until half are detected"),
+        x=tuple(point.false_incidents_per_day for point, _ in late),
+        y=tuple(delay for _, delay in late),
+        marks=tuple(_marks(found, delay=True)),
+    )
 
 
 def _marks(found: Incidents, *, delay: bool) -> Iterator[tuple[float, float, str]]:

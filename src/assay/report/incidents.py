@@ -26,6 +26,7 @@ from assay.report.incident_curves import pictured
 from assay.report.incident_curves import sections as curves
 from assay.report.names import name
 from assay.report.numbers import count, daily, percent
+from assay.report.refused import refused_rows
 from assay.report.sections import (
     Block,
     Cell,
@@ -81,8 +82,8 @@ def _delay(found: Incidents) -> str:
         return "none at any time"
     latest = f"the latest that was detected took {span(worst)}"
     if math.isnan(median):
-        return f"{latest}; half of all were not reached"
-    return f"half within {_seconds(median)}, {latest}"
+        return f"{latest}; the median time to detect was not reached"
+    return f"the median time to detect is {_seconds(median)}, {latest}"
 
 
 def _seconds(found: Estimate) -> str:
@@ -107,6 +108,8 @@ def _sections(found: Incidents) -> Iterator[Section]:
     yield from curves(found)
     if found.days:
         yield Section("Days", (_days(found),), Tier.ADVANCED)
+    if found.source.get("rows_refused"):
+        yield from refused_rows(found.source)
     yield Section("How it was counted", (Prose(" ".join(_counted(found))),), Tier.APPENDIX)
 
 

@@ -286,7 +286,19 @@ def _course(monitor: Monitor, shown: list[Watched], scope: Any) -> Periods:
         if scope == "cumulative"
         else "Each period by itself, with a confidence sequence of its own"
     )
-    return Periods(caption, tuple(columns), tuple(rows), notes)
+    bounds = _bounds(monitor) if scope == "cumulative" else ()
+    return Periods(caption, tuple(columns), tuple(rows), notes, bounds=bounds)
+
+
+def _bounds(monitor: Monitor) -> tuple[tuple[str, float, str], ...]:
+    """What rules hold the drawn figures to."""
+    rules = [each.rule for each in monitor.rules]
+    measures = [rule.written if rule.measure is None else rule.measure.name for rule in rules]
+    return tuple(
+        (_called(measure, rule.subject, several=False), rule.bound, rule.text)
+        for measure, rule in zip(measures, rules, strict=True)
+        if rule.subject in (NEW, DIFFERENCE)
+    )
 
 
 def _span(period: Period) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = npt.NDArray[Any]
 OnBadRow: TypeAlias = Literal["stop", "skip"]
 
-LABEL, SCORE, DECISION = "label", "score", "decision"
+LABEL, SCORE, DECISION, INCIDENT = "label", "score", "decision", "incident"
 STOP, SKIP = "stop", "skip"
 
 
@@ -39,6 +39,7 @@ class Roles:
     ``models`` are columns of what several models said, None where one model is judged;
     ``model_classes`` maps a pattern that names a model's probabilities to columns, by label.
     ``rows`` tells how many equal rows each row stands for, where they were grouped before.
+    ``incident`` names the incident of a row; it is known and not read.
     """
 
     label: str | None
@@ -55,6 +56,7 @@ class Roles:
     id: str | None = None
     model_classes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     rows: str | None = None
+    incident: str | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -80,6 +82,7 @@ class Roles:
             "weight": self.weight,
             "cluster": self.cluster,
             "id": self.id,
+            "incident": self.incident,
         }
         return {role: column for role, column in named.items() if column is not None}
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay import plots
 from assay.errors import AssayError
@@ -28,6 +28,8 @@ from assay.store.trend import CHANGED, Step, Trend
 if TYPE_CHECKING:
     from assay.plots.canvas import Axes
 
+# Rules as documents write them, each with its text and its outcome.
+Rules: TypeAlias = list[dict[str, Any]]
 # How the rules of gates and of watched detectors come out that are kept.
 KEPT = ("pass", "holds")
 # A page draws so many test sets one beside the other, those with most runs.
@@ -38,21 +40,25 @@ NO_RUNS = (
 )
 
 
-def drawn_again(plain: Any, *, name: str = "") -> Document | Report:
-    """The document of plain values, of which every face can be drawn again.
+def drawn_again(run: Run) -> Document | Report:
+    """The document of a run, of which every face can be drawn again."""
+    return drawn_from(json.loads(run.document), name=run.name)
 
-    ``name`` is that of the run where it is one.
+
+def drawn_from(plain: Any, *, name: str = "") -> Document | Report:
+    """The document of plain values, whether of a result or of what a store says of its runs.
+
+    ``name`` is what imported metrics are called.
     """
     schema = str(plain.get("schema")) if isinstance(plain, dict) else ""
     if schema == f"assay.{IMPORTED}/1":
         return _imported(plain, name)
     if schema not in _PAGES:
         return Document.from_plain(plain)
-    kind, draw = _PAGES[schema]
     given = plain.get("provenance")
     made = None if given is None else restored(Provenance, given, "/provenance")
     with sound():
-        return draw(kind.from_dict(plain)).made_by(made)
+        return _PAGES[schema](plain).made_by(made)
 
 
 def _imported(plain: Mapping[str, Any], name: str) -> Report:
@@ -63,9 +69,13 @@ def _imported(plain: Mapping[str, Any], name: str) -> Report:
         return Report(name or plain["source"]["name"], tuple(plain["headline"]), told, plain=plain)
 
 
-def runs_report(page: Page, *, rules: bool = False) -> Report:
-    """A list of runs, with ``rules`` also which rules each of them has, and whether they hold."""
-    found = [rules_of(run) if rules else None for run in page.runs]
+def runs_report(page: Page, *, rules: Callable[[Run], Rules | None] | None = None) -> Report:
+    """A list of runs, where ``rules`` tells them also which each has, and whether they hold."""
+    return _list_of(page, None if rules is None else [rules(run) for run in page.runs])
+
+
+def _list_of(page: Page, rules: Sequence[Rules | None] | None) -> Report:
+    found = [None for _ in page.runs] if rules is None else rules
     columns = (
         Column("run"),
         Column("made, UTC"),
@@ -73,12 +83,12 @@ def runs_report(page: Page, *, rules: bool = False) -> Report:
         Column("kind"),
         Column("gate"),
         Column("tags", optional=True),
-        Column("rules that do not hold" if rules else "headline", optional=True),
+        Column("headline" if rules is None else "rules that do not hold", optional=True),
     )
     rows: list[tuple[Cell, ...]] = [
         (
             *(run.id, _moment(run.made), run.name, run.kind, run.gate or ""),
-            *(" ".join(run.tags), _not_kept(of_run) if rules else run.headline),
+            *(" ".join(run.tags), run.headline if rules is None else _not_kept(of_run)),
         )
         for run, of_run in zip(page.runs, found, strict=True)
     ]
@@ -91,16 +101,18 @@ def runs_report(page: Page, *, rules: bool = False) -> Report:
         title=f"Runs in {page.place}",
         headline=(),
         sections=(Section("Runs", blocks),),
-        plain={**page.to_dict(), **({"runs": _with_rules(page, found)} if rules else {})},
+        plain=page.to_dict()
+        if rules is None
+        else {**page.to_dict(), "runs": _with_rules(page, rules)},
         records=tuple(
             {**run.to_dict(), "tags": " ".join(run.tags)}
-            | ({"rules": _not_kept(of_run)} if rules else {})
+            | ({} if rules is None else {"rules": _not_kept(of_run)})
             for run, of_run in zip(page.runs, found, strict=True)
         ),
     )
 
 
-def rules_of(run: Run) -> list[dict[str, Any]] | None:
+def rules_of(run: Run) -> Rules | None:
     """The rules of a gate or of a watched detector; None where they can't be read."""
     try:
         rules = json.loads(run.document)["rules"]
@@ -110,11 +122,11 @@ def rules_of(run: Run) -> list[dict[str, Any]] | None:
         return None
 
 
-def _with_rules(page: Page, found: list[list[dict[str, Any]] | None]) -> list[dict[str, Any]]:
+def _with_rules(page: Page, found: Sequence[Rules | None]) -> list[dict[str, Any]]:
     return [{**run.to_dict(), "rules": rules} for run, rules in zip(page.runs, found, strict=True)]
 
 
-def _not_kept(rules: list[dict[str, Any]] | None) -> str:
+def _not_kept(rules: Rules | None) -> str:
     """The rules that do not hold, each with its outcome, in one line."""
     if rules is None:
         return "its document can't be read"
@@ -249,9 +261,16 @@ def _ps(p: float, adjusted: float | None) -> tuple[str, str]:
     return "" if math.isnan(p) else p_text(p), "" if adjusted is None else p_text(adjusted)
 
 
-# What a store says, by its schema, and what draws it.
-_PAGES: Mapping[str, tuple[Any, Callable[[Any], Report]]] = {
-    "assay.runs/1": (Page, runs_report),
-    "assay.trend/1": (Trend, trend_report),
-    "assay.unpaired/1": (Unpaired, unpaired_report),
+def _listed(plain: Mapping[str, Any]) -> Report:
+    """The list of runs that plain values tell, with the rules of each where it has them."""
+    with_rules = any("rules" in run for run in plain["runs"])
+    rules = [run["rules"] for run in plain["runs"]] if with_rules else None
+    return _list_of(Page.from_dict(plain), rules)
+
+
+# What draws again what a store says, by its schema.
+_PAGES: Mapping[str, Callable[[Mapping[str, Any]], Report]] = {
+    "assay.runs/1": _listed,
+    "assay.trend/1": lambda plain: trend_report(Trend.from_dict(plain)),
+    "assay.unpaired/1": lambda plain: unpaired_report(Unpaired.from_dict(plain)),
 }

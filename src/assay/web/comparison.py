@@ -23,7 +23,7 @@ from assay.store.comparing import Unpaired, compare_runs
 from assay.store.reports import trend_report, unpaired_report
 from assay.store.summary import summary_of
 from assay.web.drawings import MOST, course_of, overlaid
-from assay.web.pages import FACES, face, page, report_page, suffix_of
+from assay.web.pages import FACES, face, made_here, page, report_page, suffix_of
 from assay.web.refusals import Refusal
 from assay.web.runs import followed, run_of, store_of
 from assay.web.site import Site
@@ -65,7 +65,8 @@ def _trend(request: Request, store: Store) -> Response:
     found = store.trend(name, measure)
     suffix = suffix_of(request)
     if suffix:
-        return face(trend_report(found), suffix, f"trend{suffix}")
+        report = trend_report(found).made_by(made_here(request, store.place))
+        return face(report, suffix, f"trend{suffix}")
     return page(
         "trend.html",
         request,
@@ -91,6 +92,9 @@ async def compare(request: Request) -> Response:
         return await site.read(_choice, request, store_of(request), runs)
     _must_be_several(runs)
     document, flips = await _comparison(site, runs[0], runs[1], listed=not suffix)
+    if isinstance(document, Report):
+        inputs = [f"run:{run.id}" for run in runs[:2]]
+        document = document.made_by(await site.read(made_here, request, *inputs))
     if suffix:
         return await site.read(face, document, suffix, f"comparison{suffix}")
     return await site.read(_compared, request, runs, document, flips)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,14 +16,14 @@ from assay.errors import AssayError
 from assay.report import Report
 from assay.report.html.blocks import View, block_of
 from assay.report.html.limits import Limits
-from assay.store.reports import KEPT, drawn_again, rules_of, runs_report
-from assay.web.pages import FACES, face, page, suffix_of
+from assay.store.reports import KEPT, Rules, drawn_again, runs_report
+from assay.web.pages import FACES, face, made_here, page, suffix_of
 from assay.web.runs import OUTCOMES, before_of, store_of
 from assay.web.site import Site
 
 if TYPE_CHECKING:
     from assay.store import Store
-    from assay.store.run import Run
+    from assay.store.run import Page, Run
 
 # The newest runs of so many names are drawn, by views of these kinds.
 _NAMES = 4
@@ -79,8 +78,23 @@ def _history(request: Request, site: Site, store: Store) -> Response:
     before = before_of(request, store)
     found = store.runs(kind=shown.kind, gate=outcome, limit=site.limits.rows, before=before)
     if suffix:
-        report = runs_report(found, rules=shown.rules)
-        return face(report, suffix, f"{shown.kind}{suffix}")
+        report = runs_report(found, rules=site.rules if shown.rules else None)
+        made = made_here(request, found.place)
+        return face(report.made_by(made), suffix, f"{shown.kind}{suffix}")
+    # A run does not change in what a history shows of it.
+    ids = " ".join(run.id for run in found.runs)
+    key = f"{shown.kind} {outcome} {before} {found.more} {found.damaged} {ids}"
+    return site.drawn(key, lambda: _page(request, site, shown, found, outcome, before))
+
+
+def _page(
+    request: Request,
+    site: Site,
+    shown: History,
+    found: Page,
+    outcome: str | None,
+    before: str | None,
+) -> Response:
     given = {"gate": outcome} if outcome else {}
     here = {**given, **({"before": before} if before else {})}
     return page(
@@ -88,7 +102,7 @@ def _history(request: Request, site: Site, store: Store) -> Response:
         request,
         shown.title,
         shown=shown,
-        runs=[(run, _broken(run) if shown.rules else []) for run in found.runs],
+        runs=[(run, _broken(site.rules(run)) if shown.rules else []) for run in found.runs],
         latest=_latest(site, shown, found.runs) if shown.pictured and not before else (),
         damaged=found.damaged,
         outcome=outcome,
@@ -99,14 +113,13 @@ def _history(request: Request, site: Site, store: Store) -> Response:
     )
 
 
-def _broken(run: Run) -> list[Mapping[str, str]]:
-    """The rules of a run that do not hold."""
-    return [rule for rule in _rules(run) if rule["outcome"] not in KEPT]
+def _broken(rules: Rules | None) -> list[Mapping[str, str]]:
+    """The rules that do not hold."""
+    return [rule for rule in _in_words(rules) if rule["outcome"] not in KEPT]
 
 
-def _rules(run: Run) -> list[Mapping[str, str]]:
-    """The rules of a run, each with its outcome, its reason and since when, as text."""
-    rules = rules_of(run)
+def _in_words(rules: Rules | None) -> list[Mapping[str, str]]:
+    """Rules, each with its outcome, its reason and since when, as text."""
     if rules is None:
         rules = [{"rule": "its document can't be read", "outcome": "undecided"}]
     return [
@@ -121,15 +134,15 @@ def _latest(site: Site, shown: History, runs: Sequence[Run]) -> list[Latest]:
     for run in runs:
         newest.setdefault(run.name, run)
     return [
-        site.drawn(f"latest {run.id}", partial(_drawn, run, shown))
+        site.drawn(f"latest {run.id}", partial(_drawn, site, run, shown))
         for run in list(newest.values())[:_NAMES]
     ]
 
 
-def _drawn(run: Run, shown: History) -> Latest:
-    rules = tuple(_rules(run)) if shown.rules else ()
+def _drawn(site: Site, run: Run, shown: History) -> Latest:
+    rules = tuple(_in_words(site.rules(run))) if shown.rules else ()
     try:
-        document = drawn_again(json.loads(run.document), name=run.name)
+        document = drawn_again(run)
         report = document if isinstance(document, Report) else document.report
     except AssayError:
         # One run that can't be drawn must not hide the others.

@@ -17,6 +17,7 @@ from assay.report import Report, draw
 from assay.report.html import assets
 from assay.report.html.limits import Limits
 from assay.report.html.page import content, environment
+from assay.report.provenance import Input, Provenance
 from assay.report.sections import Panel
 
 if TYPE_CHECKING:
@@ -137,6 +138,12 @@ def report_page(
 def suffix_of(request: Request) -> str:
     """Which form of a page a request is for; nothing for the page itself."""
     return next((suffix for suffix in FACES if request.url.path.endswith(suffix)), "")
+
+
+def made_here(request: Request, *inputs: str) -> Provenance:
+    """How a document that this process makes came about: what was asked for, and of what."""
+    asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return Provenance.here(f"assay serve, {asked}", [Input(name) for name in inputs])
 
 
 def face(document: Document | Report, suffix: str, name: str) -> Response:

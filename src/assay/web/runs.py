@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -18,7 +17,7 @@ from assay.report.kinds import IMPORTED, KINDS
 from assay.store.reports import drawn_again, runs_report
 from assay.web.drawings import SPARK, Course, course_of
 from assay.web.judging import form
-from assay.web.pages import FACES, face, page, report_page, suffix_of
+from assay.web.pages import FACES, face, made_here, page, report_page, suffix_of
 from assay.web.refusals import Refusal
 from assay.web.site import Site
 
@@ -138,7 +137,8 @@ async def run_list_face(request: Request) -> Response:
     def draw() -> Response:
         before = before_of(request, store)
         found = store.runs(**_filters(request), limit=site.limits.rows, before=before)
-        return face(runs_report(found), suffix, f"runs{suffix}")
+        report = runs_report(found).made_by(made_here(request, found.place))
+        return face(report, suffix, f"runs{suffix}")
 
     return await site.read(draw)
 
@@ -172,9 +172,7 @@ def _shown(request: Request, store: Store) -> Response:
     if suffix == ".json":
         return Response(run.document, media_type="application/json")
     if suffix:
-        return face(
-            drawn_again(json.loads(run.document), name=run.name), suffix, f"{run.id}{suffix}"
-        )
+        return face(drawn_again(run), suffix, f"{run.id}{suffix}")
     before = store.runs(name=run.name, kind=run.kind, limit=1, before=run.id).runs
     site: Site = request.app.state.site
     # A run does not change but for its tags and its note.
@@ -185,7 +183,7 @@ def _shown(request: Request, store: Store) -> Response:
 def _drawn(request: Request, run: Run, before: tuple[Run, ...]) -> Response:
     return report_page(
         request,
-        drawn_again(json.loads(run.document), name=run.name),
+        drawn_again(run),
         faces=f"/runs/{run.id}",
         template="run.html",
         trail=(("/", "Runs"), (f"/?{urlencode({'name': run.name})}", run.name)),

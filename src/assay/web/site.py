@@ -17,18 +17,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from assay.store.reports import Rules, rules_of
 from assay.web.access import Access
 from assay.web.guards import Guards, Limits, Origins
 from assay.web.refusals import Refusal
 from assay.web.workers import Outcome, Pool
 
 if TYPE_CHECKING:
-    from assay.store import Store
+    from assay.store import Run, Store
 
 Kept = TypeVar("Kept")
 _ID = re.compile(r"[A-Za-z0-9_-]{16}")
 _ODD_LETTERS = re.compile(r"[^A-Za-z0-9._-]+")
 _WRITTEN = 1 << 20
+_RULED = 1000
 _LOG = logging.getLogger("assay.web")
 
 
@@ -145,6 +147,7 @@ class Site:
         self._lock = threading.Lock()
         self._fresh: dict[str, tuple[float, Any]] = {}
         self._drawn: Shelf[Any] = Shelf(self.limits.kept, "drawing")
+        self._rules: Shelf[Rules | None] = Shelf(_RULED, "document")
         self.pool = Pool(settings.worker, settings.limits)
         # Only for whoever runs the app, and gone with it.
         self.folder = Path(tempfile.mkdtemp(prefix="assay-serve-"))
@@ -171,6 +174,17 @@ class Site:
         with self._lock:
             self._drawn.put(key, drawing)
         return drawing
+
+    def rules(self, run: Run) -> Rules | None:
+        """The rules of a run, read once: documents of watched detectors are long."""
+        key = run.contents["document"]
+        with self._lock:
+            if key in self._rules:
+                return self._rules[key]
+        rules = rules_of(run)
+        with self._lock:
+            self._rules.put(key, rules)
+        return rules
 
     def stale(self) -> None:
         """Forget such answers, since the store has changed."""

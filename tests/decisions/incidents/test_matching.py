@@ -132,7 +132,7 @@ def test_a_wrong_zone_is_estimated_and_told_but_not_applied(hours: int) -> None:
     assert (found.skew.applied, found.skew.detected) == (0, 5)
     (finding,) = (each for each in found.findings if each.code == "I003")
     sign = "-" if hours < 0 else ""
-    assert f"say skew='{sign}{abs(hours)}h' if that is so" in finding.message
+    assert f"give a skew of {sign}{abs(hours)}h if that is so" in finding.message
 
 
 def test_a_skew_is_applied_where_it_is_asked_for() -> None:
@@ -202,8 +202,11 @@ def test_what_makes_no_sense_is_refused(asked: dict[str, Any], message: str) -> 
 
 def test_an_alert_without_its_score_is_refused() -> None:
     odd = alerts(1, 2, risk=[0.5, None])
-    with pytest.raises(ScoreError, match="alert 2: 'risk' is nothing, expected a finite number"):
+    with pytest.raises(ScoreError, match="row 2: 'risk' is nothing, expected a finite number"):
         incidents(alerts=odd, schedule=[attack()], score="risk")
+    left = incidents(alerts=odd, schedule=[attack()], score="risk", on_bad_row="skip")
+    assert (left.alerts, left.source["rows_read"], left.source["rows_refused"]) == (1, 2, 1)
+    assert [each["row"] for each in left.source["refused"]] == [2]
 
 
 def test_there_have_to_be_lines() -> None:

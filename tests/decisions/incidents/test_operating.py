@@ -30,10 +30,10 @@ def columns(rows: list[tuple[int, ...]], count: int) -> list[Any]:
 def characteristic(
     raised: list[tuple[int, int, int]], wrong: list[tuple[int, int, int]], gap: int = 5
 ) -> OperatingCharacteristic:
-    """Four incidents of 50 seconds in two days; false alarms are single alerts."""
+    """Four incidents in two days; false alarms are single alerts."""
     incident, score, delay = columns(raised, 3)
     key, level, time = columns(wrong, 3)
-    first = FirstAlerts(incident, score, delay, limit=np.full(4, 50))
+    first = FirstAlerts(incident, score, delay, total=4)
     ones = np.ones(len(time), int)
     return OperatingCharacteristic(
         first, FalseAlarms(key, level, time, time, ones), gap=gap, days=2
@@ -64,6 +64,8 @@ def test_every_threshold_counts_what_it_keeps(
         point = curve.point(place)
         assert point.detected == len(delays)
         assert of.within(7)[place] == sum(delay <= 7 for delay in delays.values())
+        ordered = sorted(delays.values())
+        assert point.median_delay == (ordered[1] if len(ordered) > 1 else None)
         assert point.worst_delay == (max(delays.values()) if delays else None)
         assert point.false_alarms_per_day == sum(row[1] >= threshold for row in wrong) / 2
         assert point.false_incidents_per_day == grouped(wrong, threshold, gap) / 2
@@ -126,7 +128,7 @@ def test_no_incidents_and_no_alerts_give_an_empty_curve() -> None:
     alone = characteristic([], [(0, 3, 0)]).curve
     assert (alone.threshold, alone.detected, alone.median_delay) == ((3,), (0,), (None,))
     nobody = OperatingCharacteristic(
-        FirstAlerts([], [], [], []), FalseAlarms([0], [1], [0], [0], [1]), gap=5, days=1
+        FirstAlerts([], [], [], 0), FalseAlarms([0], [1], [0], [0], [1]), gap=5, days=1
     )
     assert nobody.curve.detected == (0,)
 
@@ -134,7 +136,7 @@ def test_no_incidents_and_no_alerts_give_an_empty_curve() -> None:
 def test_of_many_scores_some_are_looked_at() -> None:
     rng = np.random.default_rng(1)
     rows = 20_000
-    first = FirstAlerts(np.arange(rows), rng.random(rows), np.ones(rows), np.full(rows, 9.0))
+    first = FirstAlerts(np.arange(rows), rng.random(rows), np.ones(rows), rows)
     of = OperatingCharacteristic(first, FalseAlarms([], [], [], [], []), gap=5, days=1)
     assert len(of.thresholds) == MOST_THRESHOLDS
     assert of.thresholds[0] == first.score.max()
@@ -143,7 +145,7 @@ def test_of_many_scores_some_are_looked_at() -> None:
 
 def test_columns_of_unlike_length_are_refused() -> None:
     with pytest.raises(LengthMismatch, match="incident has 2, score has 1"):
-        FirstAlerts([0, 1], [1.0], [1.0, 2.0], [9.0, 9.0])
+        FirstAlerts([0, 1], [1.0], [1.0, 2.0], 2)
 
 
 # -- by constraint ---------------------------------------------------------------------------------
@@ -178,7 +180,7 @@ def week(detected: int, missed: int, false_a_day: float) -> OperatingCharacteris
         np.arange(detected),
         np.arange(detected) + 1.0,
         np.full(detected, 60),
-        np.full(detected + missed, 600),
+        detected + missed,
     )
     times = np.arange(round(false_a_day * 7)) * 10_000
     false = FalseAlarms(times, np.full(len(times), 0.5), times, times, np.ones(len(times), int))
@@ -240,7 +242,10 @@ def test_constraints_that_exclude_each_other_are_told() -> None:
     )
     choice = choose_operating_point(of, max_false_incidents=1, max_delay=10)
     assert choice.infeasible is not None
-    assert "both constraints at once" in choice.infeasible
+    assert choice.infeasible.endswith(
+        "both constraints at once: with 1 false incidents a day 1 of 4 are detected within 10 s, "
+        "and half of them take 4.5 a day. Relax one of them."
+    )
     alone = choose_operating_point(of, max_false_incidents=1)
     assert alone.empirical is not None
     assert alone.empirical.detected == 1
@@ -276,9 +281,7 @@ def test_promises_are_broken_no_more_often_than_they_may(limit: float) -> None:
         incidents, days = 20, 14
         best = rng.random(incidents)
         in_time = rng.random(incidents) < 0.5 / 0.6
-        first = FirstAlerts(
-            np.arange(incidents), best, np.where(in_time, 60, 900), np.full(incidents, 1000)
-        )
+        first = FirstAlerts(np.arange(incidents), best, np.where(in_time, 60, 900), incidents)
         size = rng.poisson(10 * days)
         times = np.arange(size) * 1000
         false = FalseAlarms(times, rng.random(size), times, times, np.ones(size, int))
@@ -298,3 +301,12 @@ def test_how_many_it_takes_to_promise_a_median_is_told() -> None:
     assert told is not None
     assert "6 of 9 incidents within 300 s" in told
     assert "It takes 7 of 9, or more incidents like these." in told
+
+
+def test_what_can_be_shown_instead_is_told() -> None:
+    """Garwood's upper bound at 90% of 2 in 2 days: 5.3223 / 2."""
+    of = characteristic([(0, 3, 1)], [(0, 4, 0), (1, 4, 0)])
+    told = choose_operating_point(of, max_false_incidents=2).infeasible
+    assert told is not None
+    assert "2 false incidents in 2 days" in told
+    assert "show at most 2.66 a day and not 2." in told

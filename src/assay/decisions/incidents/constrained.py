@@ -193,9 +193,14 @@ def _not_found(
             "a day at the least. A higher limit, or leaving out rules that are never right, would "
             "help."
         )
+    few, prompt = held["max_false_incidents"], held["max_delay"]
+    in_time = of.within(constraints["max_delay"])
+    cheapest = float(of.false_incidents[prompt].min()) / of.days
     return (
-        f"{lead} both constraints at once: a lower one detects sooner, and a higher one has fewer "
-        "false incidents. Relax one of them."
+        f"{lead} both constraints at once: with {constraints['max_false_incidents']:g} false "
+        f"incidents a day {int(in_time[few].max())} of {of.first_alerts.total} are detected within "
+        f"{constraints['max_delay']:g} s, and half of them take {cheapest:.3g} a day. Relax one of "
+        "them."
     )
 
 
@@ -205,6 +210,8 @@ def _not_promised(
     promised: Mapping[str, Bools],
     risk: Fraction,
 ) -> str:
+    from scipy.special import gammaincinv
+
     lead = "Nothing can be promised"
     for name, limit in constraints.items():
         if promised[name].any():
@@ -227,9 +234,12 @@ def _not_promised(
                 f"{lead}: {of.days:.3g} days are too few to show at most {limit:g} false incidents "
                 f"a day, even without a single one. {longer}"
             )
+        found = int(of.false_incidents[0])
+        shown = float(gammaincinv(found + 1, 1 - float(risk))) / of.days
         return (
-            f"{lead}: false incidents at the highest score of an incident are too many to show at "
-            f"most {limit:g} a day. More days would help, or a higher limit."
+            f"{lead}: {found} false incidents in {of.days:.3g} days, at the highest score of an "
+            f"incident, show at most {shown:.3g} a day and not {limit:g}. More days would help, or "
+            "a higher limit."
         )
     return (
         f"{lead}: each constraint can be promised by itself, but at no threshold both. Relax one "

@@ -72,6 +72,7 @@ def incidents(
     key: Sequence[str] | None = None,
     skew: Duration = 0.0,
     timezone: str | None = None,
+    year: int | None = None,
     score: str | None = None,
     reversed_score: bool | None = None,
     threshold: float | None = None,
@@ -99,7 +100,7 @@ def incidents(
 
     False alarms of one ``key`` that follow each other within ``gap`` are one false incident. With a
     ``score``, ``max_false_incidents`` (a day) and ``max_delay`` choose a threshold. ``timezone`` is
-    that of times without a zone.
+    that of times without a zone, ``year`` that of log lines without one, as Snort's.
 
     >>> attack = {"attack": "scan", "start": "2026-11-16T10:00Z", "end": "2026-11-16T10:05Z"}
     >>> import polars as pl
@@ -145,6 +146,7 @@ def incidents(
             "directed": directed or None,
             "grace": lengths["grace"] or None,
             "skew": skew or None,
+            "year": year,
         },
     )
     if alerts is not None:
@@ -154,7 +156,7 @@ def incidents(
             read_schedule(schedule, timezone), match, grace=lengths["grace"], directed=directed
         )
         return judged_logs(
-            LogReading(alerts, events, timezone, on_bad_row, progress),
+            LogReading(alerts, events, timezone, year, on_bad_row, progress),
             matching,
             judging,
             gap=lengths["gap"],

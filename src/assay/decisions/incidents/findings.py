@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.decisions.incidents.coverage import Coverage
-from assay.decisions.incidents.intervals import ALERTS_ALONE, expected_by_chance, unobserved
+from assay.decisions.incidents.observation import ALERTS_ALONE, expected_by_chance, unobserved
 from assay.decisions.incidents.ranges import Ranges
 from assay.decisions.incidents.records import Detection, Observation, RuleRecord, Skew
 from assay.decisions.incidents.schedule import Incident
@@ -164,7 +164,7 @@ def _skewed(skew: Skew) -> Iterator[Finding]:
         f"The logs seem {size} {way} the schedule: then {count(skew.detected)} incidents have "
         f"alerts of their addresses in their windows, and {count(skew.detected_without)} as it "
         f"is. Anything from {span(skew.low or 0)} to {span(skew.high or 0)} does as well. It is "
-        f"not applied: say skew='{sign}{size}' if that is so."
+        f"not applied: give a skew of {sign}{size} if that is so."
     )
 
 

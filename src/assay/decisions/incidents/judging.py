@@ -13,7 +13,7 @@ import numpy.typing as npt
 from assay.decisions.incidents.constrained import OperatingChoice, choose_operating_point
 from assay.decisions.incidents.coverage import coverage_of
 from assay.decisions.incidents.findings import findings_of
-from assay.decisions.incidents.intervals import (
+from assay.decisions.incidents.observation import (
     estimated_skew,
     observed_in,
     seconds_by_day,
@@ -148,8 +148,8 @@ def _operating(
                 "score="
             )
         return None, None
-    spans = [(each.id, each.start, each.end) for each in incidents]
-    found = OperatingCharacteristic.of(tally, spans, days=observed.days, grace=asked.grace)
+    starts = {each.id: each.start for each in incidents}
+    found = OperatingCharacteristic.of(tally, starts, days=observed.days)
     curve = found.curve
     choice = (
         choose_operating_point(found, **limits, confidence=asked.confidence) if wanted else None

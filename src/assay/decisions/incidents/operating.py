@@ -9,7 +9,7 @@ may join two groups into one.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import LengthMismatch
-from assay.inference.survival import kaplan_meier
 from assay.tally.cells import END, START
 from assay.tally.incidents import SECOND, IncidentTally
 
@@ -36,23 +35,17 @@ _CELLS = 1 << 20
 class FirstAlerts:
     """After how many seconds each incident had its first alert of a score.
 
-    ``incident`` numbers the incidents from 0; one may have any number of rows, in any order.
-    ``limit`` is for each incident how many seconds there were to detect it.
+    ``incident`` numbers the ``total`` incidents from 0; one may have any number of rows, in any
+    order, and none where it was missed.
     """
 
     incident: Integers
     score: Floats
     delay: Floats
-    limit: Floats
+    total: int
 
     def __post_init__(self) -> None:
         _of_one_length(self, incident=np.int64, score=np.float64, delay=np.float64)
-        object.__setattr__(self, "limit", np.asarray(self.limit, np.float64))
-
-    @property
-    def total(self) -> int:
-        """How many incidents there are, with alerts or without."""
-        return len(self.limit)
 
     @cached_property
     def steps(self) -> tuple[tuple[Floats, Floats], ...]:
@@ -145,8 +138,8 @@ class FalseAlarms:
 class OperatingPoint:
     """What a threshold means: incidents detected, how late, and at what cost a day.
 
-    ``median_delay`` in seconds is Kaplan and Meier's, None where too few are detected to tell;
-    ``worst_delay`` is the longest of those that were detected.
+    Within ``median_delay`` seconds half of all incidents are detected, where one that is missed
+    never is; None where fewer than half are. ``worst_delay`` is the longest of those that were.
     """
 
     threshold: float
@@ -195,7 +188,7 @@ class OperatingCharacteristic:
     all where it is lower: between them nothing is gained. So all but that last one are fixed by the
     incidents alone, which is what promises about false incidents rest on; ``fixed`` tells how many.
 
-    >>> first = FirstAlerts([0, 0, 1], [0.9, 0.4, 0.6], [120, 5, 30], limit=[600, 600, 600])
+    >>> first = FirstAlerts([0, 0, 1], [0.9, 0.4, 0.6], [120, 5, 30], total=3)
     >>> false = FalseAlarms([1, 1, 2], [0.7, 0.5, 0.8], [0, 50, 900], [0, 50, 900], [1, 1, 1])
     >>> curve = OperatingCharacteristic(first, false, gap=60, days=2).curve
     >>> curve.threshold, curve.detected, curve.false_incidents_per_day
@@ -209,16 +202,11 @@ class OperatingCharacteristic:
 
     @classmethod
     def of(
-        cls,
-        tally: IncidentTally,
-        windows: Sequence[tuple[str, int, int]],
-        *,
-        days: float,
-        grace: int = 0,
+        cls, tally: IncidentTally, starts: Mapping[str, int], *, days: float
     ) -> OperatingCharacteristic:
-        """Of a tally and the incidents, each with its id, start and end."""
-        place = {name: i for i, (name, _, _) in enumerate(windows)}
-        start, end = (np.array([window[i] for window in windows], np.int64) for i in (1, 2))
+        """Of a tally and the incidents: when each started, by its id."""
+        place = {name: i for i, name in enumerate(starts)}
+        start = np.array(list(starts.values()), np.int64)
         raised, groups = tally.raised, tally.groups
         assert groups is not None  # noqa: S101 - a tally sets it at the beginning
         incident = np.array([place[name] for name in raised.texts("incident")], np.int64)
@@ -226,7 +214,7 @@ class OperatingCharacteristic:
             incident,
             raised["score"],
             (raised["first"] - start[incident]) / SECOND,
-            (end + grace - start) / SECOND,
+            len(starts),
         )
         columns = (groups[name] for name in ("key", "score", START, END, "alerts"))
         return cls(first, FalseAlarms(*columns), gap=tally.gap, days=days)
@@ -282,11 +270,11 @@ class OperatingCharacteristic:
         step = max(1, _CELLS // max(self.first_alerts.total, 1))
         for first in range(0, len(self.thresholds), step):
             for delays in self.first_alerts.delays(self.thresholds[first : first + step]).T:
-                detected = np.isfinite(delays)
-                times = np.where(detected, delays, self.first_alerts.limit)
-                median = float(kaplan_meier(times, detected).median())
-                worst = float(delays[detected].max()) if detected.any() else None
-                yield None if np.isnan(median) else median, worst
+                ordered = np.sort(delays)
+                detected = int(np.searchsorted(ordered, np.inf))
+                half = -(-len(ordered) // 2)
+                median = float(ordered[half - 1]) if 0 < half <= detected else None
+                yield median, float(ordered[detected - 1]) if detected else None
 
 
 def _of_one_length(table: Any, **kinds: Any) -> None:

@@ -63,11 +63,13 @@ class IncidentPlots:
         return self._operating(false, detected, "Incidents detected", "detected", total, ax)
 
     def amoc(self, ax: Axes | None = None) -> Axes:
-        """The median time to detect against false incidents a day, by threshold (AMOC)."""
+        """How soon half of all incidents are detected against false incidents a day (AMOC)."""
         found = self.incidents.operating
         pairs = [] if found is None else list(_known(found))
         false, delays = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
-        return self._operating(false, delays, "Median seconds to detect", "median_delay", 0.0, ax)
+        return self._operating(
+            false, delays, "Seconds until half are detected", "median_delay", 0.0, ax
+        )
 
     def save(
         self, folder: str | os.PathLike[str], formats: Sequence[str] = ("pdf", "svg")

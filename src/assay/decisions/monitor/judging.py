@@ -117,9 +117,20 @@ def judge(
         source=source,
         tally=tally,
     )
-    false_alarms = counts.sum(axis=3)[:, NEGATIVE, 1].tolist() if labelling is not None else []
-    triaged = [(int(tp), int(tp + fp)) for fp, tp in alerts[:, [NEGATIVE, POSITIVE]].tolist()]
-    return replace(monitor, findings=tuple(findings_of(monitor, false_alarms, triaged)))
+    by_day = _with_labels(counts.sum(axis=3)[:, :, 1], mature)
+    by_period = _with_labels(alerts, mature)
+    found = findings_of(
+        monitor,
+        false_alarms=by_day[:, NEGATIVE].tolist() if labelling is not None else [],
+        precisions=[(row[POSITIVE], row[POSITIVE] + row[NEGATIVE]) for row in by_period.tolist()],
+    )
+    return replace(monitor, findings=tuple(found))
+
+
+def _with_labels(alerts: Counts, mature: float) -> Counts:
+    """The alerts, by day or period, of which enough have a label."""
+    enough = alerts[:, OPEN] <= (1 - mature) * alerts.sum(axis=1)
+    return np.asarray(alerts[enough], np.int64)
 
 
 # -- periods ---------------------------------------------------------------------------------------

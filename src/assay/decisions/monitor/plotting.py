@@ -15,7 +15,7 @@ from assay.decisions.gate.rule import DIFFERENCE, NEW
 from assay.errors import MethodError
 from assay.evaluation.deployment import PER_DAY
 from assay.measures import find
-from assay.plots.canvas import BLUE, COLOURS, GREY, ORANGE, drawing, label
+from assay.plots.canvas import BLUE, COLOURS, GREY, ORANGE, PAGE, drawing, label
 from assay.plots.names import plain, title
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class MonitorPlots:
         found = self.monitor.shift
         if not found:
             raise MethodError("there is nothing to draw: no reference was given")
-        with drawing(ax, _HIGH) as axes:
+        with drawing(ax, _HIGH, PAGE) as axes:
             for i, each in enumerate(found):
                 values = [value / math.log(10) for value in each.evidence.values()]
                 colour = COLOURS[i % len(COLOURS)] if len(found) > 1 else BLUE
@@ -73,6 +73,8 @@ class MonitorPlots:
             days = list(found[0].evidence)
             step = max(1, math.ceil(len(days) / _NAMES))
             axes.set_xticks(range(len(days))[::step], days[::step], rotation=30, ha="right")
+            # Evidence grows without end; what matters is where it crosses the line.
+            axes.set_yscale("symlog", linthresh=2)
             label(axes, "Day", "log10 of the evidence")
             axes.legend()
         return axes

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.evaluation.findings import (
     class_never_predicted,
+    drawn_rows_refused,
     few_distinct_scores,
     hard_labels_as_scores,
     inverted_labels,
@@ -15,11 +16,13 @@ from assay.evaluation.findings import (
     nothing_learned,
     periods_differ,
     prevalence_far_from_base_rate,
+    rows_of_incidents,
     saturated_scores,
     threshold_on_tie,
     too_few_positives,
     top_beyond_rows,
     unresolved_false_positive_rate,
+    unseen_attacks,
     wrong_probability_column,
 )
 from assay.evaluation.findings.finding import Check, Finding
@@ -45,6 +48,9 @@ CHECKS: tuple[Check, ...] = (
     wrong_probability_column.CHECK,
     periods_differ.CHECK,
     top_beyond_rows.CHECK,
+    rows_of_incidents.CHECK,
+    drawn_rows_refused.CHECK,
+    unseen_attacks.CHECK,
 )
 
 

@@ -18,8 +18,9 @@ Severity: TypeAlias = Literal["info", "warning", "leak"]
 class Finding(Recorded):
     """Something that the reader of a result should know before believing it.
 
-    The one frame of all codes: E of evaluations, T of thresholds, A of audits, L of leaks, R of
-    trainings. ``title`` names what was found, ``why`` tells why it matters, ``remedy`` what to do.
+    The one frame of all codes: E of evaluations, T of thresholds, A of audits, M of monitors, I of
+    incidents, L of leaks, R of trainings. ``title`` names what was found, ``why`` tells why it
+    matters, ``remedy`` what to do.
     """
 
     code: str

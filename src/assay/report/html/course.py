@@ -16,6 +16,7 @@ FRAME = Frame(width=640, height=260, left=52, right=628, top=12, bottom=214)
 SMALL = Frame(width=420, height=230, left=52, right=408, top=12, bottom=180)
 # About how wide a letter below an axis is.
 _LETTER = 6.2
+_HIGH = 0.9
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Drawn:
 
     ``bars`` are the intervals of the first, ``dots`` its points, and ``spread`` the band around it;
     ``marks`` are points that stand out, with their names and on which side those stand; ``bounds``
-    are heights that it is held to, with their names.
+    are heights that it is held to, with their names and how far below them those stand.
     """
 
     said: str
@@ -38,7 +39,7 @@ class Drawn:
     dots: tuple[tuple[str, str], ...] = ()
     spread: str = ""
     marks: tuple[tuple[str, str, str, str], ...] = ()
-    bounds: tuple[tuple[str, str], ...] = ()
+    bounds: tuple[tuple[str, str, int], ...] = ()
 
 
 def drawn_of(course: Course) -> Drawn | None:
@@ -103,7 +104,11 @@ def _drawn_measure(course: Periods, column: int) -> Drawn | None:
             if math.isfinite(e.low) and math.isfinite(e.high)
         ),
         dots=tuple((x, SMALL.y(up.share(float(e)))) for x, e in places),
-        bounds=tuple((SMALL.y(up.share(value)), text) for value, text in bounds),
+        bounds=tuple(
+            # A name above the top of the frame would be cut off.
+            (SMALL.y(up.share(value)), text, 14 if up.share(value) > _HIGH else -5)
+            for value, text in bounds
+        ),
     )
 
 

@@ -10,7 +10,7 @@ from assay.errors import InputError
 from assay.sources.files.inputs import is_named
 from assay.sources.files.request import Request
 from assay.sources.files.table import Table
-from assay.sources.validation import DECISION, LABEL, SCORE, Roles
+from assay.sources.validation import DECISION, INCIDENT, LABEL, SCORE, Roles
 
 # Case, blanks, dashes, points and underscores aside.
 WELL_KNOWN = {
@@ -22,6 +22,7 @@ WELL_KNOWN = {
         *("score", "y_score", "prob", "probability"),
         *("proba", "y_prob", "p", "risk", "anomaly_score"),
     ),
+    INCIDENT: ("incident", "incident_id"),
     DECISION: ("y_pred", "prediction", "decision", "predicted", "pred", "alert"),
 }
 # The probability of each of the labels 0 and 1.
@@ -37,6 +38,7 @@ def roles_of(table: Table, request: Request) -> Roles:
     named = [request.label, request.score, request.decision, request.count, request.weight]
     named += request.probabilities.values()
     grouping = [*request.slices, request.family, request.time, request.cluster, request.strata]
+    grouping.append(request.incident)
     models, patterns = _models(table, request.models)
     named += [*(models or ()), request.id]
     for column in (*named, *grouping):
@@ -102,7 +104,14 @@ def roles_of(table: Table, request: Request) -> Roles:
         models=models,
         id=request.id,
         model_classes=classes,
+        incident=request.incident or _incident(table, claimed | grouped | {label}),
     )
+
+
+def _incident(table: Table, claimed: set[str | None]) -> str | None:
+    """The column that names incidents, where one is called so and is nothing else."""
+    known = [column for column in well_known(table.columns, INCIDENT) if column not in claimed]
+    return known[0] if len(known) == 1 else None
 
 
 def _models(

@@ -44,6 +44,7 @@ class Request:
     weight: str | None = None
     cluster: str | None = None
     strata: str | None = None
+    incident: str | None = None
     models: tuple[str, ...] | None = None
     id: str | None = None
     label_if_there: bool = False

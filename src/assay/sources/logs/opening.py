@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import codecs
 import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from assay.errors import InputError
-from assay.sources.files.formats import GZIP, ZSTD, by_content
-from assay.sources.files.inputs import STDIN, STDIN_NAME, Name, missing, name_of, shown
+from assay.sources.files.formats import PACKINGS, by_content
+from assay.sources.files.inputs import (
+    STDIN,
+    STDIN_NAME,
+    Name,
+    missing,
+    name_of,
+    shown,
+    standard_input,
+)
 from assay.sources.files.text import must_be_narrow, unpacked
 
 JSON, ZEEK, FAST, CEF = "JSON lines", "Zeek's text", "fast.log", "CEF"
@@ -21,7 +28,7 @@ _LOOKED_AT = 100
 _SHOWN = 60
 # eve.json, eve.json.1, eve.json-20261101.gz, conn.2026-11-01-00.log.
 _IN_FOLDER = re.compile(
-    r"[^._].*\.(log|json|jsonl|ndjson|cef)([.-]\d[\d-]*)?(\.(gz|zst))?", re.IGNORECASE
+    r"[^._].*\.(log|json|jsonl|ndjson|cef)([.-]\d[\d-]*)?(\.(gz|zst|bz2|xz))?", re.IGNORECASE
 )
 _ZEEK_KIND = re.compile(r"([a-z]+(?:_[a-z]+)*)(?:[._-].*)?\.log")
 
@@ -75,7 +82,7 @@ def text_chunks(
 ) -> Iterator[bytes]:
     """The bytes of a log, unpacked, in chunks of bounded size; ``count`` gets those of the file."""
     if log.path is None:
-        yield from _unpacked(sys.stdin.buffer if stdin is None else stdin, log.name, size, count)
+        yield from _unpacked(standard_input() if stdin is None else stdin, log.name, size, count)
         return
     try:
         file = log.path.open("rb")
@@ -91,7 +98,7 @@ def _unpacked(
     chunks = _chunks(file, name, size, count)
     first = next(chunks, b"")
     packing = by_content(first[:_HEAD], name)
-    if packing not in (None, GZIP, ZSTD):
+    if packing is not None and packing not in PACKINGS:
         raise InputError(f"{name} is a {packing} file, where a log of text was expected")
 
     def every() -> Iterator[bytes]:
