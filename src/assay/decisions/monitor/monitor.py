@@ -269,8 +269,7 @@ def _counted(
     recount: bool,
 ) -> DailyTally:
     """The days of the rows, and those of the state."""
-    cells = () if reference is None else reference.cells
-    counted = count_days(rows, {}, cells)
+    counted = count_days(rows, reference)
     counted = replace(counted, settings=settings_of(batches, watching, reference))
     if before is None:
         return counted
