@@ -15,18 +15,33 @@ import argparse
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.decisions.sample.score_strata import ScoreCells, score_strata
+from assay.formula import Expression, at_base_rate
 from assay.inference import FayFeuer, GammaInterval, Quantity, Strata, Tiwari, Wilson, estimate
-from assay.measures import FALSE_DISCOVERY_RATE, FALSE_POSITIVE_RATE, RECALL, Measure
+from assay.measures import (
+    BALANCED_ACCURACY,
+    FALSE_DISCOVERY_RATE,
+    FALSE_POSITIVE_RATE,
+    MCC,
+    PRECISION,
+    RECALL,
+)
 from assay.tally import Confusion
 
 ROWS = 1_000_000
 LABELS = 10_000
-MEASURES = (RECALL, FALSE_DISCOVERY_RATE, FALSE_POSITIVE_RATE)
+MEASURES: dict[str, tuple[Expression, tuple[float, float]]] = {
+    measure.name: (measure.formula, measure.range)
+    for measure in (RECALL, FALSE_DISCOVERY_RATE, FALSE_POSITIVE_RATE, BALANCED_ACCURACY, MCC)
+    if measure.formula is not None
+}
+if PRECISION.formula is not None:
+    MEASURES["precision at 0.1%"] = at_base_rate(PRECISION.formula, Fraction(1, 1000)), (0, 1)
 
 
 @dataclass(frozen=True)
@@ -145,30 +160,29 @@ def study(
     """Every measure in every way: by strata, by weights alone, and at random."""
     design = Design(population, labels, size, seed)
     random = np.random.default_rng(seed + 1)
-    found: dict[tuple[Measure, str], list[tuple[float, float, float]]] = {}
+    found: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
     ways: dict[str, GammaInterval] = {"fay-feuer": FayFeuer(), "tiwari": Tiwari()}
     for strata in design.samples(random, samples):
         table = _weighted(strata)
-        for measure in MEASURES:
-            quantity = Quantity(measure.formula, label=1)
+        for name, (formula, range_) in MEASURES.items():
+            quantity = Quantity(formula, label=1)
             for way, method in ways.items():
-                one = estimate(quantity, table, measure.range, method=method, strata=strata)
-                found.setdefault((measure, way), []).append((one.value, one.low, one.high))
-            one = estimate(quantity, table, measure.range)
-            found.setdefault((measure, "weights alone"), []).append((one.value, one.low, one.high))
+                one = estimate(quantity, table, range_, method=method, strata=strata)
+                found.setdefault((name, way), []).append((one.value, one.low, one.high))
+            one = estimate(quantity, table, range_)
+            found.setdefault((name, "weights alone"), []).append((one.value, one.low, one.high))
     for table in design.at_random(random, samples):
-        for measure in MEASURES:
-            quantity = Quantity(measure.formula, label=1)
-            one = estimate(quantity, table, measure.range, method=Wilson())
-            found.setdefault((measure, "at random"), []).append((one.value, one.low, one.high))
-    for (measure, way), estimates in found.items():
-        true = Quantity(measure.formula, label=1).value(design.whole)
+        for name, (formula, range_) in MEASURES.items():
+            one = estimate(Quantity(formula, label=1), table, range_, method=Wilson())
+            found.setdefault((name, "at random"), []).append((one.value, one.low, one.high))
+    for (name, way), estimates in found.items():
+        true = Quantity(MEASURES[name][0], label=1).value(design.whole)
         # A sample without one attack tells nothing: its interval is all that is possible.
         value, low, high = np.array(estimates).T
         low, high = np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
         yield Outcome(
             population.name,
-            measure.name,
+            name,
             way,
             true,
             float(((low <= true) & (true <= high)).mean()),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.evaluation.findings import (
     class_never_predicted,
+    drawn_rows_refused,
     few_distinct_scores,
     hard_labels_as_scores,
     inverted_labels,
@@ -21,6 +22,7 @@ from assay.evaluation.findings import (
     too_few_positives,
     top_beyond_rows,
     unresolved_false_positive_rate,
+    unseen_attacks,
     wrong_probability_column,
 )
 from assay.evaluation.findings.finding import Check, Finding
@@ -47,6 +49,8 @@ CHECKS: tuple[Check, ...] = (
     periods_differ.CHECK,
     top_beyond_rows.CHECK,
     rows_of_incidents.CHECK,
+    drawn_rows_refused.CHECK,
+    unseen_attacks.CHECK,
 )
 
 
