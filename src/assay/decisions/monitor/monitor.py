@@ -16,8 +16,9 @@ from assay.decisions.monitor.counting import (
     reference_of,
     settings_of,
 )
-from assay.decisions.monitor.judging import MATURE, judge, must_be_a_share, watched_rules
+from assay.decisions.monitor.judging import MATURE, judge, must_be_a_share
 from assay.decisions.monitor.result import Monitor
+from assay.decisions.monitor.rules import watched_rules
 from assay.decisions.monitor.shift import must_be_a_seed
 from assay.errors import InputError, TallyError
 from assay.evaluation.words import some
