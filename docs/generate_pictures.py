@@ -12,7 +12,7 @@ import assay
 from assay import measures
 from assay.decisions import read_rules
 from assay.decisions.threshold import choose_threshold
-from assay.learn.scenarios import make_flows
+from assay.learn.scenarios import make_flows, write_week
 from assay.plots import intervals
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -116,6 +116,20 @@ def monitored() -> Any:
     ).plot
 
 
+def incidents() -> Any:
+    """The week of logs, its alerts ranked by severity, at most 20 false incidents a day."""
+    with TemporaryDirectory() as folder:
+        week = Path(folder)
+        write_week(week)
+        return assay.incidents(
+            alerts=week / "eve.json",
+            events=week / "conn.log",
+            schedule=week / "attacks.csv",
+            score="alert.severity",
+            max_false_incidents=20,
+        ).plot
+
+
 # File: what draws it, and which of its figures.
 PICTURES = {
     "audit.svg": (audit, "numbers.svg"),
@@ -125,6 +139,9 @@ PICTURES = {
     "curves-decision.svg": (evaluation, "decision.svg"),
     "curves-det.svg": (evaluation, "det.svg"),
     "gate.svg": (gate, "rules.svg"),
+    "incidents-operating.svg": (incidents, "operating.svg"),
+    "incidents-time-to-detect.svg": (incidents, "time-to-detect.svg"),
+    "incidents-timeline.svg": (incidents, "timeline.svg"),
     "label-less.svg": (label_less, "labels.svg"),
     "monitor-precision.svg": (monitored, "precision.svg"),
     "monitor-shift.svg": (monitored, "shift.svg"),

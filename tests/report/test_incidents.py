@@ -72,8 +72,8 @@ TABLE = {
 
 def of_logs(**asked: Any) -> Incidents:
     """The incidents of the logs above."""
-    found = {"schedule": SCHEDULE, "events": pl.DataFrame(EVENTS), **asked}
-    return incidents(alerts=pl.DataFrame(ALERTS), **found)
+    logs = {"alerts": pl.DataFrame(ALERTS), "events": pl.DataFrame(EVENTS)}
+    return incidents(**{"schedule": SCHEDULE, **logs, **asked})
 
 
 CASES = {
@@ -88,6 +88,11 @@ CASES = {
     ),
     "nothing detected": lambda: of_logs(schedule=[attack("worm", 3, 9, "198.51.100.1")]),
     "elsewhere": lambda: of_logs(schedule=[attack("worm", 300, 9, "203.0.113.1")]),
+    "refused": lambda: of_logs(
+        alerts=pl.DataFrame([*ALERTS, {**ALERTS[0], "alert.severity": None}]),
+        score="alert.severity",
+        on_bad_row="skip",
+    ),
     "table": lambda: incidents(
         TABLE, incident="incident", time="time", score="score", family="kind", gap="1h"
     ),

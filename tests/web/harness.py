@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import io
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+from unittest.mock import patch
 
 import assay
+from assay.cli.app import run
 from assay.report import document_of
 from assay.web.access import Access
 from assay.web.app import make_app
@@ -146,15 +149,16 @@ def recorded(store: assay.Store, name: str = "flows", shift: float = 0.0) -> str
 
 
 def printed(folder: Path, *args: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "assay", *args],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"},
-    )
-    return done.stdout
+    """What the command line prints in a folder."""
+    out = io.BytesIO()
+    with (
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(io.TextIOWrapper(out, "utf-8", write_through=True)),
+        contextlib.redirect_stderr(io.StringIO()),
+        patch.dict(os.environ, {"SOURCE_DATE_EPOCH": "1700000000"}),
+    ):
+        run(list(args))
+        return out.getvalue().decode()
 
 
 def but_for_its_making(text: str) -> str:

@@ -26,6 +26,7 @@ from assay.report.incident_curves import pictured
 from assay.report.incident_curves import sections as curves
 from assay.report.names import name
 from assay.report.numbers import count, daily, percent
+from assay.report.refused import refused_rows
 from assay.report.sections import (
     Block,
     Cell,
@@ -107,6 +108,8 @@ def _sections(found: Incidents) -> Iterator[Section]:
     yield from curves(found)
     if found.days:
         yield Section("Days", (_days(found),), Tier.ADVANCED)
+    if found.source.get("rows_refused"):
+        yield from refused_rows(found.source)
     yield Section("How it was counted", (Prose(" ".join(_counted(found))),), Tier.APPENDIX)
 
 

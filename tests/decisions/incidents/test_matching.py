@@ -202,8 +202,11 @@ def test_what_makes_no_sense_is_refused(asked: dict[str, Any], message: str) -> 
 
 def test_an_alert_without_its_score_is_refused() -> None:
     odd = alerts(1, 2, risk=[0.5, None])
-    with pytest.raises(ScoreError, match="alert 2: 'risk' is nothing, expected a finite number"):
+    with pytest.raises(ScoreError, match="row 2: 'risk' is nothing, expected a finite number"):
         incidents(alerts=odd, schedule=[attack()], score="risk")
+    left = incidents(alerts=odd, schedule=[attack()], score="risk", on_bad_row="skip")
+    assert (left.alerts, left.source["rows_read"], left.source["rows_refused"]) == (1, 2, 1)
+    assert [each["row"] for each in left.source["refused"]] == [2]
 
 
 def test_there_have_to_be_lines() -> None:

@@ -301,3 +301,12 @@ def test_how_many_it_takes_to_promise_a_median_is_told() -> None:
     assert told is not None
     assert "6 of 9 incidents within 300 s" in told
     assert "It takes 7 of 9, or more incidents like these." in told
+
+
+def test_what_can_be_shown_instead_is_told() -> None:
+    """Garwood's upper bound at 90% of 2 in 2 days: 5.3223 / 2."""
+    of = characteristic([(0, 3, 1)], [(0, 4, 0), (1, 4, 0)])
+    told = choose_operating_point(of, max_false_incidents=2).infeasible
+    assert told is not None
+    assert "2 false incidents in 2 days" in told
+    assert "show at most 2.66 a day and not 2." in told

@@ -54,6 +54,11 @@ def test_columns_are_known_by_the_names_of_zeek_suricata_and_ecs() -> None:
         assert (str(found.src_ip[0]), str(found.dst_ip[0])) == ("10.0.0.1/32", "10.0.0.2/32")
 
 
+def test_a_column_of_the_very_name_counts_before_its_aliases() -> None:
+    row = {"name": "first of May", "attack": "scan", **WINDOW, "source": "a report"}
+    assert read_schedule([row | {"src_ip": "10.0.0.1"}]).incidents[0].attack == "scan"
+
+
 def test_incidents_come_in_the_order_of_their_start_and_keep_their_number() -> None:
     late = {"attack": "late", "start": "2026-11-16T12:00Z", "end": "2026-11-16T12:05Z"}
     found = read_schedule([late, {"attack": "early", **WINDOW}]).incidents
@@ -89,7 +94,11 @@ def test_a_time_that_clocks_showed_twice_is_refused() -> None:
         ({"attack": "scan", **WINDOW, "dst_port": "90-80"}, "found '90-80'"),
         ({"attack": "scan", **WINDOW, "dst_port": "70000"}, "found '70000'"),
         ({"attack": "scan", "start": "soon", "end": "later"}, "row 1: start: found 'soon'"),
-        ({"attack": "scan", **WINDOW, "begin": WINDOW["start"]}, "two columns tell the start"),
+        (
+            {"attack": "scan", "begin": WINDOW["start"], "from": "", "stop": "", "to": "x"}
+            | {"start_time": WINDOW["start"]},
+            "two columns tell the start",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(row: dict[str, str], message: str) -> None:

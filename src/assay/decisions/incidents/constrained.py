@@ -210,6 +210,8 @@ def _not_promised(
     promised: Mapping[str, Bools],
     risk: Fraction,
 ) -> str:
+    from scipy.special import gammaincinv
+
     lead = "Nothing can be promised"
     for name, limit in constraints.items():
         if promised[name].any():
@@ -232,9 +234,12 @@ def _not_promised(
                 f"{lead}: {of.days:.3g} days are too few to show at most {limit:g} false incidents "
                 f"a day, even without a single one. {longer}"
             )
+        found = int(of.false_incidents[0])
+        shown = float(gammaincinv(found + 1, 1 - float(risk))) / of.days
         return (
-            f"{lead}: false incidents at the highest score of an incident are too many to show at "
-            f"most {limit:g} a day. More days would help, or a higher limit."
+            f"{lead}: {found} false incidents in {of.days:.3g} days, at the highest score of an "
+            f"incident, show at most {shown:.3g} a day and not {limit:g}. More days would help, or "
+            "a higher limit."
         )
     return (
         f"{lead}: each constraint can be promised by itself, but at no threshold both. Relax one "

@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from assay.decisions.incidents.matching import Lines, Matching
 from assay.engines.incidents import coded
-from assay.errors import InputError, ScoreError
+from assay.errors import InputError
+from assay.sources.files.bad_rows import LISTED, must_be_a_number
+from assay.sources.files.request import Refused
 from assay.tally.cells import Cells
 from assay.tally.incidents import (
     FORMS,
@@ -31,6 +33,7 @@ Array: TypeAlias = npt.NDArray[Any]
 ALERTS = ("alert", "notice")
 # Columns of which a low number is the more suspicious one, as Suricata and Snort have it.
 REVERSED = frozenset({"alert.severity", "priority", "alert.priority"})
+NO_SCORE = "score: not a finite number"
 _BETWEEN = " "
 _PAIRS = (("src_ip", "dst_ip"), ("src_port", "dst_port"))
 
@@ -43,37 +46,33 @@ class Scoring:
     reversed: bool = False
 
     def read(self, frame: pl.DataFrame) -> Array:
-        """The score of each alert, higher for the more suspicious."""
+        """The score of each alert, higher for the more suspicious; nan where it has none."""
         import polars as pl
 
-        values = frame[self.column].cast(pl.Float64, strict=False)
-        found = values.to_numpy().astype(np.float64)
-        bad = np.flatnonzero(~np.isfinite(found))
-        if len(bad):
-            at, given = int(bad[0]), frame[self.column]
-            shown = "nothing" if given[at] is None else repr(given[at])
-            raise ScoreError(
-                f"{place(frame, at)}: {self.column!r} is {shown}, expected a finite number for "
-                f"each alert, since score= ranks them"
-            )
+        found = frame[self.column].cast(pl.Float64, strict=False).to_numpy().astype(np.float64)
+        found = np.where(np.isfinite(found), found, np.nan)
         return -found if self.reversed else found
+
+    def missing(self, frame: pl.DataFrame, at: int) -> Refused:
+        """An alert without a score: where it is, and what it has instead."""
+        given = frame[self.column][at]
+        found = "nothing" if given is None else repr(given)
+        reason = f"{self.column!r} is {found}, expected a finite number, since it ranks alerts"
+        if "file" not in frame.columns or frame["file"][at] is None:
+            return Refused(at + 1, reason, "the alerts")
+        line = int(frame["line"][at])
+        return Refused(line, reason, frame["file"][at], line)
 
     def shown(self, score: float) -> float:
         """A score as the log has it."""
         return 0.0 - score if self.reversed else score
 
 
-def place(frame: pl.DataFrame, at: int) -> str:
-    """Where a line stands."""
-    if "file" not in frame.columns or frame["file"][at] is None:
-        return f"alert {at + 1}"
-    return f"{frame['file'][at]}, line {frame['line'][at]}"
-
-
 class LogCounter:
     """Counts lines of logs; what it has counted so far is one tally.
 
-    ``key`` are the columns by which false alarms are grouped. Times are set back by ``skew``.
+    ``key`` are the columns by which false alarms are grouped. Times are set back by ``skew``. An
+    alert without a score ``stops`` the count, or is left out.
     """
 
     def __init__(
@@ -84,13 +83,15 @@ class LogCounter:
         key: Sequence[str] = (),
         scoring: Scoring | None = None,
         skew: int = 0,
+        stops: bool = True,
     ) -> None:
         self.matching = matching
         self.gap = gap
         self.key = tuple(key)
         self.scoring = scoring
         self.skew = skew
-        self.other_lines = 0
+        self.stops = stops
+        self.refused: list[Refused] = []
         self._sum = IncidentTally(gap=gap, scored=scoring is not None)
         self._waiting: list[IncidentTally] = []
         self._names = tuple(incident.id for incident in matching.incidents)
@@ -112,7 +113,6 @@ class LogCounter:
         raised = pl.col("kind").is_in(ALERTS).fill_null(value=True)
         others = frame.filter(~raised)
         if others.height:
-            self.other_lines += others.height
             self._keep(self._events(others))
             frame = frame.filter(raised)
         if frame.height:
@@ -141,18 +141,29 @@ class LogCounter:
         )
 
     def _alerts(self, frame: pl.DataFrame) -> IncidentTally:
+        score = None if self.scoring is None else self.scoring.read(frame)
+        refused = 0
+        if self.scoring is not None and score is not None and np.isnan(score).any():
+            bad = np.isnan(score)
+            room = 1 if self.stops else LISTED - len(self.refused)
+            listed = [self.scoring.missing(frame, int(at)) for at in np.flatnonzero(bad)[:room]]
+            if self.stops:
+                raise must_be_a_number(listed[0])
+            self.refused += listed
+            refused, frame, score = int(bad.sum()), frame.filter(~bad), score[~bad]
         lines = Lines(frame, self.skew)
         rows, numbers = self.matching.within(lines)
         near, near_numbers = self.matching.nearby(lines)
         raised = Alerts(
             time=lines.time,
-            score=None if self.scoring is None else self.scoring.read(frame),
+            score=score,
             rule=coded(frame["rule"]) if "rule" in frame.columns else None,
             key=coded(self._keys(frame)) if self.key else None,
         )
         return IncidentTally(
             gap=self.gap,
             scored=self.scoring is not None,
+            refused={NO_SCORE: refused} if refused else {},
             seen=seen_cells(lines.time[rows], numbers, self._names),
             nearby=Cells.of(
                 FORMS["nearby"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.decisions.incidents.coverage import Coverage
-from assay.decisions.incidents.intervals import ALERTS_ALONE, expected_by_chance, unobserved
+from assay.decisions.incidents.observation import ALERTS_ALONE, expected_by_chance, unobserved
 from assay.decisions.incidents.ranges import Ranges
 from assay.decisions.incidents.records import Detection, Observation, RuleRecord, Skew
 from assay.decisions.incidents.schedule import Incident

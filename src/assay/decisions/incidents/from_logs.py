@@ -59,9 +59,15 @@ def judged_logs(
     if threshold is not None and scoring is None:
         raise InputError("threshold= is of a score; name its column with score=")
 
+    stops = reading.on_bad_row == "stop"
+
     def answer(shift: int) -> Incidents:
-        counter = LogCounter(matching, gap=gap, key=judging.key, scoring=scoring, skew=shift)
+        counter = LogCounter(
+            matching, gap=gap, key=judging.key, scoring=scoring, skew=shift, stops=stops
+        )
         tally, sources = reading.count(counter)
+        sources.rows_refused += sum(tally.refused.values())
+        sources.refused += [refused_row(each) for each in counter.refused]
         above = tally
         if scoring is not None and threshold is not None:
             above = tally.at(scoring.shown(threshold))

@@ -40,8 +40,14 @@ def judged_rows(
         tally = count_incidents(rows, columns, ask)
         refused = sum(tally.refused.values())
         read = int(tally.volume["rows"].sum()) + refused
-        source = {"name": "rows", "rows_read": read, "rows_used": read - refused}
-        source["rows_refused"] = refused
+        source = {
+            "name": "rows",
+            "rows_read": read,
+            "rows_used": read - refused,
+            "rows_refused": refused,
+            "refused": [],
+            "reasons": dict(tally.refused),
+        }
     if not tally.volume.size:
         raise EmptyInput(f"{source['name']}: there are no rows that can be used")
     if columns.decision is None:

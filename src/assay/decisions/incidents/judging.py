@@ -13,7 +13,7 @@ import numpy.typing as npt
 from assay.decisions.incidents.constrained import OperatingChoice, choose_operating_point
 from assay.decisions.incidents.coverage import coverage_of
 from assay.decisions.incidents.findings import findings_of
-from assay.decisions.incidents.intervals import (
+from assay.decisions.incidents.observation import (
     estimated_skew,
     observed_in,
     seconds_by_day,

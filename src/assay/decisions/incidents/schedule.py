@@ -173,10 +173,13 @@ def _incidents(
 def _told(row: Mapping[str, Any], place: str) -> dict[str, Any]:
     """What a row tells, by role; an attack without a window is refused."""
     values: dict[str, Any] = {}
+    exact = {column.strip().lower() for column in row} & set(ALIASES)
     for column, value in row.items():
         role = _role(column)
         empty = value is None or (isinstance(value, str) and value.strip() in _EMPTY)
-        if role is None or empty:
+        # Beside a column of the very name another one is something else.
+        other = role in exact and column.strip().lower() != role
+        if role is None or empty or other:
             continue
         if role in values:
             raise InputError(

@@ -138,7 +138,7 @@ def monitor(
     >>> days = ["2026-03-01"] * 60 + ["2026-03-02"] * 60
     >>> found = monitor(days, ["attack", "normal", None] * 40, y_score=[0.9, 0.8, 0.1] * 40)
     >>> found["precision"].estimate
-    0.500 [0.343, 0.657]
+    0.500 [0.322, 0.678]
     """
     features = dict(features or {})
     for name in features:

@@ -10,7 +10,6 @@ import numpy as np
 
 from assay.sources.files.scan import BLANK, NUL
 from assay.sources.files.table import Broken, Piece
-from assay.sources.logs.json_lines import field_column
 from assay.sources.logs.names import (
     ALERT,
     DST_IP,
@@ -24,6 +23,7 @@ from assay.sources.logs.names import (
     SRC_IP,
     SRC_PORT,
     TIME,
+    field_column,
 )
 
 if TYPE_CHECKING:

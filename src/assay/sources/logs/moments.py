@@ -84,6 +84,8 @@ class Clock:
                 pl.Series([None] * len(values), dtype=pl.Int64),
                 (_problem(np.ones(len(values), bool), values, name, EXPECTED),),
             )
+        if not micros.null_count() and not local.any():
+            return Moments(micros, ())
         read = micros.is_not_null().to_numpy()
         if local.any() and self.timezone is not None:
             micros = self._zoned(micros, local)

@@ -34,3 +34,8 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 # Where Suricata repeats names inside of other objects.
 REPEATED = tuple(("flow", key) for key in ("src_ip", "dest_ip", "src_port", "dest_port"))
+
+
+def field_column(field: str) -> str:
+    """The column of a key that was asked for, until the others have their final names."""
+    return f"field {field}"

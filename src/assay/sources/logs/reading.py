@@ -16,7 +16,7 @@ from assay.sources.files.scan import LONGEST, TOO_LONG
 from assay.sources.files.table import Meter, Piece
 from assay.sources.files.text import CutOff, Window
 from assay.sources.logs.alert_lines import CefLines, FastLines
-from assay.sources.logs.json_lines import JsonLines, field_column
+from assay.sources.logs.json_lines import JsonLines
 from assay.sources.logs.moments import Clock
 from assay.sources.logs.names import (
     COLUMNS,
@@ -33,6 +33,7 @@ from assay.sources.logs.names import (
     RULE_NAME,
     SRC_IP,
     TIME,
+    field_column,
 )
 from assay.sources.logs.opening import CEF, FAST, ZEEK, Log, format_of, logs_of, text_chunks
 from assay.sources.logs.zeek import ZeekText
@@ -299,6 +300,11 @@ def _port(values: pl.Series, problems: list[Problem]) -> pl.Series:
     import polars as pl
 
     ports = values.cast(pl.Int64, strict=False)
+    smallest, largest = ports.min(), ports.max()
+    if ports.null_count() == values.null_count() and (
+        smallest is None or (smallest >= 0 and largest <= _LAST_PORT)  # type: ignore[operator]
+    ):
+        return ports
     unread = (ports.is_null() & values.is_not_null() & (values != "")).to_numpy()
     bad = unread | ((ports < 0) | (ports > _LAST_PORT)).fill_null(value=False).to_numpy()
     if bad.any():

@@ -14,8 +14,7 @@ import numpy as np
 from assay.errors import InputError
 from assay.sources.files.scan import BLANK, NUL, wrong_counts
 from assay.sources.files.table import Broken, Piece
-from assay.sources.logs.json_lines import field_column
-from assay.sources.logs.names import DST_PORT, HOST, KIND, NAMES, TIME
+from assay.sources.logs.names import DST_PORT, HOST, KIND, NAMES, TIME, field_column
 
 if TYPE_CHECKING:
     import polars as pl
