@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,17 @@ def test_a_trend_is_drawn_and_told(kept: Harness) -> None:
     assert kept.get("/trend.json?name=flows&measure=recall").json()["measure"] == "recall"
     assert kept.get("/trend?name=nobody").status == 404
     assert kept.get("/trend?name=flows&measure=nonsense").status == 422
+
+
+def test_a_trend_has_the_run_that_was_just_kept(tmp_path: Path) -> None:
+    with assay.Store(tmp_path / "runs.db") as store, Harness(store) as app:
+        document = store.run(recorded(store)).document.encode()
+        for runs in (1, 2, 3):
+            assert app.get("/trend?name=flows").text.count("<circle") == runs
+            assert app.post("/runs.json?name=flows", document).status == 201
+        gone = app.get("/runs.json").json()["runs"][0]["id"]
+        assert app.post(f"/runs/{gone}/delete").status == 303
+        assert app.get("/trend?name=flows").text.count("<circle") == 3
 
 
 @dataclass(frozen=True)

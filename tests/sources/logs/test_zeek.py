@@ -144,6 +144,15 @@ def test_headers_that_can_not_be_right(tmp_path: Path) -> None:
         list(events(tmp_path, "#separator \\x09\n" + line()))
 
 
+def test_a_log_without_times_is_refused_line_by_line(tmp_path: Path) -> None:
+    found = events(tmp_path, header("odd", ("a", "b")) + "1\t2\n3\t4\n", on_bad_row="skip")
+    assert list(found) == []
+    assert [(at.line, at.reason) for at in found.refused] == [
+        (9, "time: there is none"),
+        (10, "time: there is none"),
+    ]
+
+
 def test_a_log_without_records_has_no_events(tmp_path: Path) -> None:
     found = events(tmp_path, header() + "#close\tnow\n")
     assert list(found) == []

@@ -26,10 +26,9 @@ from assay.sources.files.numpy_files import npy_table, npz_table
 from assay.sources.files.request import Progress, Request, Rows, silent
 from assay.sources.files.sql import sql_table
 from assay.sources.files.table import Meter, Table
-from assay.sources.files.text import must_be_narrow, unpacked, utf8
+from assay.sources.files.text import HEAD, begun, must_be_narrow, unpacked, utf8
 from assay.sources.validation import Roles, skips
 
-_HEAD = 1 << 16
 # How a file is written.
 _WRITTEN = ("input_format", "encoding", "delimiter", "decimal", "header", "sheet")
 _SMALLEST_LIMIT = 1 << 24
@@ -182,7 +181,7 @@ def _opened(
         return sql_table(source, batch_rows=request.batch_rows, limit=budget.limit, meter=meter)
     file = _file(source, stdin, stack)
     try:
-        head = file.read(_HEAD)
+        head = file.read(HEAD)
     except OSError as odd:
         raise InputError(f"{source.name} can't be read: {odd.strerror}") from odd
     if not head:
@@ -192,7 +191,7 @@ def _opened(
         path = _as_file(path, file, head, source.name, budget, stack)
         content, member = stack.enter_context(archive(path, source.name))
         if member is not None:
-            file, path, head = member, None, member.read(_HEAD)
+            file, path, head = member, None, member.read(HEAD)
             content = formats.by_content(head, source.name)
     if content is None or content in formats.PACKINGS:
         return _text(_raw(file, head, source.name, request, meter), content, source, request)
@@ -270,7 +269,7 @@ def _text(chunks: Iterator[bytes], packing: str | None, source: Source, request:
     name = source.name
     if packing is not None:
         chunks = unpacked(chunks, packing, name, request.chunk_bytes)
-    head, chunks = _begun(chunks)
+    head, chunks = begun(chunks)
     if packing is not None and formats.by_content(head, name) is not None:
         what = formats.NAMES[formats.by_content(head, name) or ""]
         raise InputError(f"{name} holds a packed {what} file; unpack it first")
@@ -288,19 +287,6 @@ def _text(chunks: Iterator[bytes], packing: str | None, source: Source, request:
     )
 
 
-def _begun(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """The first bytes, for a look, and all of them."""
-    first: list[bytes] = []
-    while sum(map(len, first)) < _HEAD and (chunk := next(chunks, None)) is not None:
-        first.append(chunk)
-
-    def both() -> Iterator[bytes]:
-        yield from first
-        yield from chunks
-
-    return b"".join(first)[:_HEAD], both()
-
-
 def _spooled(
     file: BinaryIO, head: bytes, name: str, budget: Budget, stack: contextlib.ExitStack
 ) -> Path:
@@ -314,7 +300,7 @@ def _spooled(
                 size += len(chunk)
                 budget.must_hold(size, name=name)
                 copy.write(chunk)
-                chunk = file.read(_HEAD)
+                chunk = file.read(HEAD)
     except OSError as odd:
         raise InputError(f"{name} can't be kept aside to be read: {odd.strerror}") from odd
     return path

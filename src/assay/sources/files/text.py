@@ -14,6 +14,8 @@ from typing import Any
 from assay.errors import InputError
 from assay.sources.files.formats import BZIP2, GZIP, XZ
 
+# How much of a file is looked at to tell what it is.
+HEAD = 1 << 16
 _GZIP_WINDOW = 31
 _XZ_MEMORY = 1 << 28
 # One byte in so many is NUL at the least where a quarter of two-byte text is ASCII.
@@ -179,6 +181,19 @@ def _decoded(
         ) from odd
     except UnicodeError as odd:
         raise InputError(f"{name} can't be read as {encoding} near byte {offset}: {odd}") from odd
+
+
+def begun(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """The first bytes, for a look, and all of them."""
+    first: list[bytes] = []
+    while sum(map(len, first)) < HEAD and (chunk := next(chunks, None)) is not None:
+        first.append(chunk)
+
+    def both() -> Iterator[bytes]:
+        yield from first
+        yield from chunks
+
+    return b"".join(first)[:HEAD], both()
 
 
 class Window:

@@ -105,7 +105,7 @@ class JsonLines:
             return self._one_by_one(enumerate(text.split(b"\n")), row, line)
         known = self._known | shape.present(raw)
         if self._usual is None or known != self._known:
-            self._known, self._usual = known, shape.of(known)
+            self._known, self._usual = known, shape.of(known) if known else None
         frame = self._chosen(raw, shape)
         doubtful = shape.doubtful(text, raw, shape.keys) | self._ambiguous(raw, shape)
         if not doubtful.any():

@@ -20,10 +20,9 @@ from assay.sources.files.inputs import (
     shown,
     standard_input,
 )
-from assay.sources.files.text import must_be_narrow, unpacked
+from assay.sources.files.text import HEAD, begun, must_be_narrow, unpacked
 
 JSON, ZEEK, FAST, CEF = "JSON lines", "Zeek's text", "fast.log", "CEF"
-_HEAD = 1 << 16
 _LOOKED_AT = 100
 _SHOWN = 60
 # eve.json, eve.json.1, eve.json-20261101.gz, conn.2026-11-01-00.log.
@@ -95,23 +94,18 @@ def text_chunks(
 def _unpacked(
     file: BinaryIO, name: str, size: int, count: Callable[[int], None]
 ) -> Iterator[bytes]:
-    chunks = _chunks(file, name, size, count)
-    first = next(chunks, b"")
-    packing = by_content(first[:_HEAD], name)
+    head, chunks = begun(_chunks(file, name, size, count))
+    packing = by_content(head, name)
     if packing is not None and packing not in PACKINGS:
         raise InputError(f"{name} is a {packing} file, where a log of text was expected")
-
-    def every() -> Iterator[bytes]:
-        yield first
-        yield from chunks
-
-    text = every() if packing is None else unpacked(every(), packing, name, size)
-    begun = False
-    for chunk in text:
-        if not begun:
-            must_be_narrow(chunk[:_HEAD], None, name)
-        yield chunk if begun else chunk.removeprefix(codecs.BOM_UTF8)
-        begun = True
+    if packing is not None:
+        chunks = unpacked(chunks, packing, name, size)
+    first = True
+    for chunk in chunks:
+        if first:
+            must_be_narrow(chunk[:HEAD], None, name)
+        yield chunk.removeprefix(codecs.BOM_UTF8) if first else chunk
+        first = False
 
 
 def _chunks(file: BinaryIO, name: str, size: int, count: Callable[[int], None]) -> Iterator[bytes]:

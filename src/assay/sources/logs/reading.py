@@ -14,7 +14,7 @@ from assay.sources.files.inputs import Name
 from assay.sources.files.request import Progress, Refused, silent
 from assay.sources.files.scan import LONGEST, TOO_LONG
 from assay.sources.files.table import Meter, Piece
-from assay.sources.files.text import CutOff, Window
+from assay.sources.files.text import CutOff, Window, begun
 from assay.sources.logs.alert_lines import CefLines, FastLines
 from assay.sources.logs.json_lines import JsonLines
 from assay.sources.logs.moments import Clock
@@ -133,9 +133,10 @@ class Events(Iterator["pl.DataFrame"]):
 
     def _pieces(self, log: Log, chunk_bytes: int, *, told: bool = False) -> Iterator[Piece]:
         """The records of a log as text."""
-        window = Window(self._text(log, chunk_bytes, told=told))
+        head, chunks = begun(self._text(log, chunk_bytes, told=told))
+        reader = self._reader(log, format_of(head, log.name)) if head.strip() else None
+        window = Window(chunks)
         row = line = 1
-        reader: Reader | None = None
         while True:
             text, used = window.whole_lines()
             if len(window.text) - used > LONGEST or _longest(text) > LONGEST:

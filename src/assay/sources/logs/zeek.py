@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _ESCAPE = re.compile(rb"\\x([0-9a-fA-F]{2})")
 _NOTICE = "notice"
+_ROW = "row of the piece\x1f"
 _NOTICE_PORT = "p"
 
 
@@ -137,14 +138,19 @@ class ZeekText:
                     f"{self._name}, from line {line} on: {rows:,} records were found, but "
                     f"{raw.height:,} were parsed. Please report this with the file"
                 )
-        raw = raw.select(self._value(column, raw[column]) for column in needed)
+        values = [self._value(column, raw[column]) for column in needed]
+        # Of a log without any such column there are as many rows all the same.
+        numbered = pl.DataFrame({_ROW: np.arange(rows)}).hstack(values)
         empty = pl.lit(None, pl.String)
-        if not needed:
-            raw = pl.DataFrame({"": [None] * rows})
-        return raw.select(
-            pl.coalesce(*map(pl.col, among), empty).alias(column)
-            for column, among in chosen.items()
-        ).with_columns(pl.lit(self._path, pl.String).alias(KIND))
+        return numbered.select(
+            _ROW,
+            *(
+                pl.coalesce(*map(pl.col, among), empty).alias(column)
+                for column, among in chosen.items()
+                if column != KIND
+            ),
+            pl.lit(self._path, pl.String).alias(KIND),
+        ).drop(_ROW)
 
     def _chosen(self) -> dict[str, list[str]]:
         """The columns of this log that each column of events is made of."""
