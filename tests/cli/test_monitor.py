@@ -122,6 +122,10 @@ def test_runs_go_on_from_the_last_one_in_the_store(cli: Callable, folder: Path) 
     listed = json.loads(cli("runs", "--format", "json").out)["runs"]
     assert [run["kind"] for run in listed] == ["monitor", "monitor"]
     assert "HOLDS: 1 of 1 rule holds." in cli("runs", "show", listed[0]["id"]).out
+    trend = json.loads(
+        cli("runs", "trend", "detector", "--measure", "precision", "--format", "json").out
+    )
+    assert [point["value"] for point in trend["points"]] == pytest.approx([0.8, 0.8], abs=0.01)
 
 
 def test_labels_that_wait_give_bounds(cli: Callable, folder: Path) -> None:

@@ -148,13 +148,23 @@ def once(marker: Path, *, dies: bool) -> Callable[[Any], Any]:
     return rows_of
 
 
-def batches_once(marker: Path, *, dies: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The same for an iterator of batches; some rows are given before it breaks."""
+def batches_once(
+    marker: Path, *, dies: bool, partition: int | None = None
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The same for an iterator of batches of Spark; some rows are given before it breaks.
+
+    Where a partition is named it breaks there, which a look at the first rows does not touch.
+    """
     breaks = once(marker, dies=dies)
 
     def batches_of(batches: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import TaskContext
+
+        task = TaskContext.get()
+        here = partition is None or (task is not None and task.partitionId() == partition)
         for batch in batches:
             yield batch
-            breaks(batch)
+            if here:
+                breaks(batch)
 
     return batches_of

@@ -1,6 +1,7 @@
 """Partitions: any cut of the rows gives the same bytes, whatever happens to workers."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ from assay.engines.choosing import count
 from assay.engines.partitions import FAN_IN, Counting, add_bytes, added, tally_of
 from assay.errors import AssayError, InputError, ScoreError, TallyError
 from assay.tally import Tally
-from assay.tally.keeping import Cuts, Grid
+from assay.tally.keeping import Cuts, Exact, Grid
 
 from . import frameworks
 
@@ -312,6 +313,35 @@ def test_a_worker_of_spark_that_dies_or_fails_is_made_up_for(
     broken = frame.mapInArrow(frameworks.batches_once(tmp_path / "marker", dies=dies), frame.schema)
     assert partitions.count_spark(broken, COLUMNS, ASK) == WHOLE
     assert (tmp_path / "marker").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("kept", "dies"),
+    [(Exact(), True), (Grid(), False), (Cuts(), True)],
+    ids=["exact", "grid", "cuts"],
+)
+def test_a_worker_that_dies_while_spark_groups_rows_is_made_up_for(
+    spark: Any, tmp_path: Path, kept: Any, dies: bool
+) -> None:
+    frame = spark.createDataFrame(FLOWS.to_arrow()).repartition(12)
+    breaks = frameworks.batches_once(tmp_path / "marker", dies=dies, partition=7)
+    broken = frame.mapInArrow(breaks, frame.schema)
+    asked = Ask(scores=kept, losses=False)
+    assert count(broken, COLUMNS, asked) == count(FLOWS, COLUMNS, asked)
+    assert (tmp_path / "marker").exists()
+
+
+@pytest.mark.slow
+def test_an_executor_that_is_killed_while_spark_groups_rows_is_made_up_for() -> None:
+    pytest.importorskip("pyspark", reason="PySpark is not installed: pip install pyspark")
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed (Debian: apt-get install default-jre-headless)")
+    program = Path(__file__).with_name("killed_executor.py")
+    command = [sys.executable, "-W", "ignore", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == "2000 rows were counted\n", done.stderr[-2000:]
 
 
 @pytest.mark.slow

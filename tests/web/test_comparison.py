@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,17 @@ def test_a_trend_is_drawn_and_told(kept: Harness) -> None:
     assert kept.get("/trend.json?name=flows&measure=recall").json()["measure"] == "recall"
     assert kept.get("/trend?name=nobody").status == 404
     assert kept.get("/trend?name=flows&measure=nonsense").status == 422
+
+
+def test_a_trend_has_the_run_that_was_just_kept(tmp_path: Path) -> None:
+    with assay.Store(tmp_path / "runs.db") as store, Harness(store) as app:
+        document = store.run(recorded(store)).document.encode()
+        for runs in (1, 2, 3):
+            assert app.get("/trend?name=flows").text.count("<circle") == runs
+            assert app.post("/runs.json?name=flows", document).status == 201
+        gone = app.get("/runs.json").json()["runs"][0]["id"]
+        assert app.post(f"/runs/{gone}/delete").status == 303
+        assert app.get("/trend?name=flows").text.count("<circle") == 3
 
 
 @dataclass(frozen=True)
@@ -57,6 +69,16 @@ def test_runs_are_compared_row_by_row_where_rows_were_kept(pair: Pair) -> None:
     chosen = pair.app.get(f"{where}?max-fpr=20%25").text
     assert "Guaranteed" in chosen
     assert "Operating point" in chosen
+
+
+def test_runs_that_are_ticked_are_compared_in_the_order_of_time(pair: Pair) -> None:
+    for query in (f"run={pair.new}&run={pair.old}", f"run={pair.old}&run={pair.new}"):
+        told = pair.app.get(f"/compare.json?{query}&order=time").json()
+        assert told["models"] == ["old", "new"]
+    turned = pair.app.get(f"/compare.json?run={pair.new}&run={pair.old}").json()
+    assert turned["models"] == ["new", "old"]
+    for path in ("/?kind=evaluation", "/compare"):
+        assert '<input type="hidden" name="order" value="time">' in pair.app.get(path).text
 
 
 def test_every_row_that_flipped_is_listed(pair: Pair) -> None:

@@ -244,6 +244,8 @@ def test_refusals_are_json_for_programs(app: Harness) -> None:
     assert answer.json()["error"]["code"] == "W404"
     assert app.get("/judge/none.json").json()["error"]["code"] == "W404"
     assert "<h1>" in app.get("/nowhere").text
+    assert len(app.get("/" + "a" * 30_000).body) < 2000
+    assert len(app.get("/", host="a" * 30_000).body) < 2000
     assert '<a href="/">' in app.get("/judge/none").text
 
 

@@ -254,7 +254,7 @@ def command(
 
 
 def _rules(written: tuple[str, ...]) -> tuple[Rule, ...]:
-    from assay.decisions.monitor.judging import watched_rules
+    from assay.decisions.monitor.rules import watched_rules
 
     try:
         return watched_rules(written)

@@ -37,6 +37,7 @@ from assay.report.sections import (
     Table,
     Tier,
 )
+from assay.report.shift import shift_sections
 from assay.report.words import measure_name, plural, quoted
 
 # The last so many periods are shown.
@@ -56,15 +57,6 @@ LABELS = (
     "Labels: the share of the rows in question that have one. Below {mature} a figure is told by "
     "what it lies between, whatever the missing labels turn out to be."
 )
-RANKS = (
-    "Mean rank: where a row stands among those of the reference, 0.5 where nothing has changed. "
-    "Rows moved: the share of rows by which the two differ, a little above 0 by chance."
-)
-NO_LOSS = (
-    "A shift is no loss of quality: it is a reason to label a sample of recent rows. All columns "
-    "together are wrongly said to have shifted in at most {error} of streams, however long; the "
-    "size of the reference is accounted for."
-)
 
 
 def report_of(monitor: Monitor) -> Report:
@@ -73,7 +65,7 @@ def report_of(monitor: Monitor) -> Report:
         *_rules(monitor),
         _so_far(monitor),
         *_over_time(monitor),
-        *_shift(monitor),
+        *shift_sections(monitor),
         *_maturity(monitor),
         _each(monitor),
         *refused_rows(monitor.source),
@@ -336,7 +328,7 @@ def _each(monitor: Monitor) -> Section:
     return Section("Each period", tuple(blocks), Tier.APPENDIX, detail=True)
 
 
-# -- labels that wait, and shifts ------------------------------------------------------------------
+# -- labels that wait ------------------------------------------------------------------------------
 
 
 def _maturity(monitor: Monitor) -> Iterator[Section]:
@@ -360,56 +352,6 @@ def _age(first: int, last: int | None) -> str:
     if last is None:
         return f"{first} and more"
     return str(first) if first == last else f"{first} to {last}"
-
-
-def _shift(monitor: Monitor) -> Iterator[Section]:
-    if not monitor.shift:
-        return
-    columns = (
-        Column("column"),
-        Column("shifted"),
-        Column("since"),
-        Column("evidence (log10)", Kind.SHARE),
-        Column("enough", Kind.SHARE),
-        Column("mean rank", Kind.SHARE, optional=True),
-        Column("rows moved", Kind.SHARE, optional=True),
-    )
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (
-            name(each.column),
-            "yes" if each.shifted else "not shown",
-            each.since or "",
-            f"{each.largest / math.log(10):.2f}",
-            f"{each.limit / math.log(10):.2f}",
-            each.mean_rank,
-            each.distance,
-        )
-        for each in monitor.shift
-    )
-    reference = monitor.shift[0].reference_rows
-    error = exact_percent(round(1 - monitor.level, 12))
-    notes = (RANKS,)
-    caption = f"Against a reference of {count(reference)} rows"
-    blocks: list[Block] = [
-        Table(caption, columns, rows, notes),
-        Prose(NO_LOSS.format(error=error)),
-    ]
-    blocks += map(Prose, _base_rate(monitor))
-    yield Section("Shift since the reference", tuple(blocks), Tier.ADVANCED)
-
-
-def _base_rate(monitor: Monitor) -> Iterator[str]:
-    found = monitor.base_rate
-    if found is None or monitor.reference_base_rate is None:
-        return
-    if math.isnan(found):
-        yield f"The share of attacks can't be told from alerts alone: {found.undefined}."
-        return
-    before = percent(monitor.reference_base_rate)
-    yield (
-        f"By their alerts alone, {percent(found)} of rows are attacks; {before} were in the "
-        f"reference. {found.note}"
-    )
 
 
 def _records(monitor: Monitor) -> Iterator[Mapping[str, Any]]:

@@ -156,6 +156,11 @@ def _values(document: Mapping[str, Any]) -> Iterator[Value]:
             yield from _value(f"{chosen}.threshold", {"value": point.get("threshold")})
             for entry in _listed(point, "estimates"):
                 yield from _value(f"{chosen}.{key_of(entry, positive)}", entry)
+    for period in _listed(document, "periods")[-1:]:
+        for entry in _listed(period, "estimates"):
+            key, subject = key_of(entry, positive), entry.get("subject")
+            if entry.get("scope") == "cumulative":
+                yield from _value(key if subject == "new" else f"{subject}({key})", entry)
     for entry in _listed(document, "differences"):
         key = f"{entry.get('measure')}({entry.get('b')} - {entry.get('a')})"
         yield from _value(key, {**entry, "value": entry.get("difference")})

@@ -24,6 +24,9 @@ ROUTES = (
     *(*histories.ROUTES, *judging.ROUTES, *audits.ROUTES),
 )
 
+# So much of an address that is not known is told back.
+_SHOWN = 200
+
 
 @dataclass(frozen=True)
 class State:
@@ -47,7 +50,7 @@ class Pages:
             await self.router(scope, receive, send)
         except HTTPException as error:
             status = error.status_code if error.status_code in TITLES else 400
-            where = f"{scope['method']} {scope['path']}"
+            where = f"{scope['method']} {scope['path']}"[:_SHOWN]
             raise Refusal(status, f"{where}: {error.detail}.", link="/") from None
 
     @contextlib.asynccontextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
@@ -53,20 +54,29 @@ class Flips(NamedTuple):
 async def trend(request: Request) -> Response:
     """How a measure went over the runs of a name."""
     site: Site = request.app.state.site
-    return await site.read(_trend, request, store_of(request))
+    return await site.read(_trend, request, site, store_of(request))
 
 
-def _trend(request: Request, store: Store) -> Response:
+def _trend(request: Request, site: Site, store: Store) -> Response:
     name = request.query_params.get("name", "")
     known = store.measures(name)
     measure = request.query_params.get("measure") or followed(known)
     if measure is None:
         raise Refusal(404, f"No run named {name!r} has numbers to follow.", link="/")
-    found = store.trend(name, measure)
     suffix = suffix_of(request)
     if suffix:
-        report = trend_report(found).made_by(made_here(request, store.place))
+        report = trend_report(store.trend(name, measure)).made_by(made_here(request, store.place))
         return face(report, suffix, f"trend{suffix}")
+    # Drawn anew when there is one run more, or less.
+    held = next(((each.runs, each.last) for each in site.names() if each.name == name), None)
+    draw = partial(_trend_page, request, store, name, measure, known)
+    return site.drawn(f"trend {name} {measure} {held}", draw)
+
+
+def _trend_page(
+    request: Request, store: Store, name: str, measure: str, known: tuple[str, ...]
+) -> Response:
+    found = store.trend(name, measure)
     return page(
         "trend.html",
         request,
@@ -104,7 +114,11 @@ def _chosen(request: Request, store: Store) -> list[Run]:
     wanted = list(dict.fromkeys(request.query_params.getlist("run")))
     if len(wanted) > MOST:
         raise Refusal(422, f"{len(wanted)} runs are too many to tell apart.", f"Choose {MOST}.")
-    return [run_of(store, id_) for id_ in wanted]
+    runs = [run_of(store, id_) for id_ in wanted]
+    # Whoever ticks runs in a list, where the newest is first, asks what is new against what is old.
+    if request.query_params.get("order") == "time":
+        runs.sort(key=lambda run: (run.made, run.seq))
+    return runs
 
 
 def _must_be_several(runs: list[Run]) -> None:

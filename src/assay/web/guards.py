@@ -163,7 +163,7 @@ class Guards:
     def _check_host(self, scope: Scope, headers: dict[str, str]) -> None:
         hosts = [value for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1 or not self._origins.knows_host(headers["host"]):
-            named = headers.get("host", "none")
+            named = headers.get("host", "none")[:200]
             raise Refusal(
                 421,
                 f"The request is for the host {named!r}, and this app is "

@@ -43,7 +43,7 @@ _DOCUMENTS = {
 }
 # What may be asked in the query of a route; a name with a star may be repeated.
 _QUERIES = {
-    ("/compare.json", "GET"): ("run*",),
+    ("/compare.json", "GET"): ("run*", "order"),
     ("/gate.json", "GET"): ("gate", "before"),
     ("/incidents.json", "GET"): ("before",),
     ("/monitor.json", "GET"): ("before",),

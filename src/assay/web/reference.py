@@ -110,7 +110,7 @@ async def measure(request: Request) -> Response:
 async def about(request: Request) -> Response:
     """Versions, store, limits."""
     site: Site = request.app.state.site
-    names = () if site.store is None else await site.read(site.store.names)
+    names = await site.read(site.names)
     facts = _facts(site, names)
     suffix = suffix_of(request)
     if not suffix:

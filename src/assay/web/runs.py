@@ -30,7 +30,6 @@ OUTCOMES = ("pass", "fail", "undecided")
 # Of so many names a list shows how they went.
 _SPARKS = 8
 _SPARK_POINTS = 40
-_FRESH = 2.0
 _ID = re.compile(r"[0-9a-f]{4,40}")
 
 
@@ -71,7 +70,7 @@ def _listed(request: Request, site: Site, store: Store) -> Response:
     given = _filters(request)
     before = before_of(request, store)
     found = store.runs(**given, limit=site.limits.rows, before=before)
-    names = site.fresh("names", _FRESH, store.names)
+    names = site.names()
     older = urlencode({**given, "before": found.runs[-1].id}) if found.more else ""
     return page(
         "runs.html",
@@ -86,7 +85,7 @@ def _listed(request: Request, site: Site, store: Store) -> Response:
         sparks=[(name, _drawn_once(site, store, name)) for name in names[:_SPARKS]],
         kinds=(*KINDS, IMPORTED),
         outcomes=OUTCOMES,
-        tags=site.fresh("tags", _FRESH, store.tags),
+        tags=site.tags(),
         query=urlencode({**given, **({"before": before} if before else {})}),
     )
 

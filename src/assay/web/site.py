@@ -25,12 +25,14 @@ from assay.web.workers import Outcome, Pool
 
 if TYPE_CHECKING:
     from assay.store import Run, Store
+    from assay.store.run import Name
 
 Kept = TypeVar("Kept")
 _ID = re.compile(r"[A-Za-z0-9_-]{16}")
 _ODD_LETTERS = re.compile(r"[^A-Za-z0-9._-]+")
 _WRITTEN = 1 << 20
 _RULED = 1000
+_FRESH = 2.0
 _LOG = logging.getLogger("assay.web")
 
 
@@ -155,11 +157,19 @@ class Site:
         self.results: Shelf[Result] = Shelf(self.limits.kept, "result")
         self.jobs: Shelf[Job] = Shelf(self.limits.kept, "judgement", _cancel)
 
-    def fresh(self, key: str, seconds: float, ask: Callable[[], Kept]) -> Kept:
-        """An answer of the store that may be some seconds old: lists that every page shows."""
-        then, held = self._fresh.get(key, (-seconds, None))
+    def names(self) -> tuple[Name, ...]:
+        """The names that runs have; none without a store."""
+        return () if self.store is None else self._fresh_answer("names", self.store.names)
+
+    def tags(self) -> tuple[str, ...]:
+        """The tags that runs have."""
+        return () if self.store is None else self._fresh_answer("tags", self.store.tags)
+
+    def _fresh_answer(self, key: str, ask: Callable[[], Kept]) -> Kept:
+        """An answer of the store that may be some seconds old: all runs are looked at for it."""
+        then, held = self._fresh.get(key, (-_FRESH, None))
         now = time.monotonic()
-        if now - then < seconds:
+        if now - then < _FRESH:
             return cast(Kept, held)
         answer = ask()
         self._fresh[key] = (now, answer)

@@ -174,6 +174,15 @@ def test_an_incident_of_which_nothing_was_seen_is_told() -> None:
     assert told[1].startswith("No line in the logs belongs to scan (1)")
 
 
+def test_a_log_without_alerts_is_told() -> None:
+    flows = alerts(1, 2, kind="flow")
+    found = incidents(alerts=flows, schedule=[attack()])
+    (finding,) = (each for each in found.findings if each.code == "I010")
+    assert finding.message == "None of the 2 lines is an alert that counts."
+    raised = incidents(alerts=alerts(1, 2), schedule=[attack()])
+    assert "I010" not in {each.code for each in raised.findings}
+
+
 def test_time_under_alarm_lasts_until_the_gap_has_passed() -> None:
     events = pl.DataFrame({"time": [NOON, NOON + 3600 * SECOND]})
     found = incidents(alerts=alerts(100, 200, 3500), schedule=[attack()], events=events, gap=300)

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay import monitor
+from assay import Request, monitor, monitor_files
 from assay.decisions.monitor.reference import (
     ALERTS_ON_TOP,
     TENTHS,
@@ -242,6 +243,17 @@ def test_a_state_brings_its_reference_and_refuses_another() -> None:
     other = {"y_score": known["y_score"] / 2}
     with pytest.raises(InputError, match="counted with another reference"):
         monitor(rest["times"], y_score=rest["y_score"], state=state, reference=other)
+
+
+def test_a_reference_with_other_columns_is_refused(tmp_path: Path) -> None:
+    days, half = [day_of(0)] * 20, [0.9, 0.1] * 10
+    with pytest.raises(InputError, match="reference= has no column 'decision'"):
+        monitor(days, y_score=half, y_pred=["attack"] * 20, reference={"y_score": half})
+    rows, reference = tmp_path / "rows.csv", tmp_path / "reference.csv"
+    rows.write_text("time,y_pred\n" + "2026-03-01,attack\n" * 20)
+    reference.write_text("score,y_pred\n" + "0.9,attack\n0.1,normal\n" * 20)
+    with pytest.raises(InputError, match="scores in reference= and not in the rows"):
+        monitor_files(str(rows), Request(time="time"), reference=str(reference))
 
 
 # -- the share of attacks --------------------------------------------------------------------------

@@ -86,9 +86,16 @@ POINT_ADJUSTED = Code(
     "reach too: papers that quote it can't be compared with anything else.",
     "Quote incidents detected, delays and false incidents a day instead.",
 )
+NO_ALERTS = Code(
+    "I010",
+    "warning",
+    "no line is an alert",
+    "Without a single alert nothing is detected, and more often than not the wrong log was given.",
+    "Give the log of alerts, or another threshold.",
+)
 CODES = (
     *(NOT_OBSERVED, SHARED_ALERTS, SKEWED_CLOCKS, BY_TIME_ALONE),
-    *(NEVER_RIGHT, FEW_INCIDENTS, SILENCES, ONLY_ALERTS, POINT_ADJUSTED),
+    *(NEVER_RIGHT, FEW_INCIDENTS, SILENCES, ONLY_ALERTS, POINT_ADJUSTED, NO_ALERTS),
 )
 
 
@@ -115,6 +122,7 @@ def findings_of(
         *_few(incidents),
         *_silences(observed),
         *_point_adjusted(coverage),
+        *_no_alerts(tally),
     ]
     return tuple(found)
 
@@ -225,6 +233,13 @@ def _point_adjusted(coverage: Coverage | None) -> Iterator[Finding]:
         f"{percent(found.alarm_rate)}, are expected to get {rate(found.random)}.",
         None if found.beats_random else "warning",
     )
+
+
+def _no_alerts(tally: IncidentTally) -> Iterator[Finding]:
+    if not tally.alerts:
+        yield NO_ALERTS.found(
+            f"None of the {count(int(tally.volume['rows'].sum()))} lines is an alert that counts."
+        )
 
 
 def _named(incidents: list[Detection]) -> str:

@@ -223,6 +223,23 @@ class Reference:
     cells: tuple[ReferenceCells, ...]
     decided: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
+    def must_be_like(self, batch: Batch) -> None:
+        """Refuse rows that have a score where the reference has none, or are decided otherwise."""
+        told = {
+            "scores": (any(each.column == SCORES for each in self.cells), SCORE in batch.scores),
+            "decisions by a threshold": (
+                {said for _, said in self.decided} <= {FLAGGED, BELOW},
+                set(batch.new.unique()) <= {FLAGGED, BELOW},
+            ),
+        }
+        for what, (here, there) in told.items():
+            if here != there:
+                one, other = ("reference=", "the rows") if here else ("the rows", "reference=")
+                raise InputError(
+                    f"there are {what} in {one} and not in {other}, so that they can't be held "
+                    f"against each other. Give both the same columns, named by score= or decision="
+                )
+
     def plain(self) -> dict[str, Any]:
         """The plain values that a state keeps."""
         return {
@@ -265,13 +282,14 @@ def reference_of(batches: Iterator[Batch], seed: int) -> Reference:
 # -- days ------------------------------------------------------------------------------------------
 
 
-def count_days(
-    batches: Iterator[Batch], settings: Mapping[str, Any], cells: Sequence[ReferenceCells]
-) -> DailyTally:
-    """The daily tally of batches of rows."""
+def count_days(batches: Iterator[Batch], reference: Reference | None) -> DailyTally:
+    """The daily tally of batches of rows; its settings are not known before all are read."""
     total = DailyTally()
+    cells = () if reference is None else reference.cells
     for batch in batches:
-        total += _counted(batch, settings, cells)
+        if reference is not None and len(batch.new):
+            reference.must_be_like(batch)
+        total += _counted(batch, {}, cells)
     return total
 
 

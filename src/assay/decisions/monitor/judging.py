@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from assay.decisions.gate.grammar import parse_rule
-from assay.decisions.gate.rule import DIFFERENCE, NEW, OLD, Outcome, Rule
+from assay.decisions.gate.rule import DIFFERENCE, NEW, OLD, Rule
 from assay.decisions.monitor.counting import ALERTS as ALERT_CELLS
 from assay.decisions.monitor.counting import DEFAULT_THRESHOLD, Reference
 from assay.decisions.monitor.figures import (
-    DIFFERENCES,
     NEGATIVE,
     OPEN,
     POSITIVE,
@@ -24,10 +22,11 @@ from assay.decisions.monitor.figures import (
     figures_of,
 )
 from assay.decisions.monitor.findings import findings_of
-from assay.decisions.monitor.result import Age, Monitor, Period, RuleOutcome, WatchedRule
+from assay.decisions.monitor.result import Age, Monitor, Period
+from assay.decisions.monitor.rules import judged_rule, must_have_old, watched_rules
 from assay.decisions.monitor.shift import Shift, base_rate_of, shift_of
 from assay.errors import InputError, LabelError, ScoreError
-from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, PER_DAY
+from assay.evaluation.deployment import FALSE_ALARMS, PER_DAY
 from assay.inference.estimate import Estimate
 from assay.inference.quantiles import check_level
 from assay.measures import find
@@ -68,7 +67,7 @@ def judge(
     reference = None if held is None else Reference.of_plain(held)
     labelling, notes = _labelling(tally, reference, positive, negative, labels)
     has_old = settings["old_score"] is not None or settings["old_decision"] is not None
-    _must_have_old(parsed, has_old=has_old)
+    must_have_old(parsed, has_old=has_old)
     spans = periods_of(tally.days, every)
     counts = _counts(tally, labelling, has_old=has_old)
     at = {day: i for i, day in enumerate(tally.days)}
@@ -96,7 +95,7 @@ def judge(
     table = _decided(reference, labelling, settings)
     monitor = Monitor(
         periods=periods,
-        rules=tuple(_judged(rule, periods) for rule in parsed),
+        rules=tuple(judged_rule(rule, periods) for rule in parsed),
         shift=_shifts(tally, reference, level, seed),
         findings=(),
         every=every if isinstance(every, str) else f"{every} days",
@@ -270,7 +269,7 @@ def _threshold(settings: Any, decision: str, threshold: str) -> float | None:
     return DEFAULT_THRESHOLD if found is None else float(found)
 
 
-# -- figures and rules -----------------------------------------------------------------------------
+# -- figures ---------------------------------------------------------------------------------------
 
 
 def _asked(rules: Sequence[Rule], *, has_old: bool) -> tuple[Asked, ...]:
@@ -291,72 +290,6 @@ def _asked(rules: Sequence[Rule], *, has_old: bool) -> tuple[Asked, ...]:
     for rule in rules:
         add(rule.written if rule.measure is None else rule.measure.name, rule.subject)
     return tuple(found.values())
-
-
-def watched_rules(rules: str | Rule | Iterable[str | Rule]) -> tuple[Rule, ...]:
-    """Rules that a confidence sequence can judge; others are refused."""
-    given = [rules] if isinstance(rules, str | Rule) else list(rules)
-    found = tuple(
-        rule if isinstance(rule, Rule) else parse_rule(rule, watched=True) for rule in given
-    )
-    for rule in found:
-        must_be_followed(rule)
-    return found
-
-
-def must_be_followed(rule: Rule) -> None:
-    """Refuse a rule about what has no confidence sequence here."""
-    start = f"the rule {rule.text!r} can't be judged at every look:"
-    conditions = (rule.at, rule.base_rate, rule.family, rule.volume, rule.label, rule.average)
-    if any(each is not None for each in conditions) or rule.every_family:
-        raise InputError(
-            f"{start} it has a condition, a label or an average. Write it without, as "
-            f"'precision >= 0.5'; the threshold is that of threshold="
-        )
-    if rule.measure is None and rule.written not in (ALERTS, FALSE_ALARMS):
-        raise InputError(f"{start} of {rule.written} nothing is known, since misses raise no alert")
-    if rule.measure is not None and not rule.measure.is_proportion:
-        raise InputError(
-            f"{start} {rule.measure.name} is no share of rows. Take one that is, such as "
-            f"precision, recall or false_positive_rate"
-        )
-    if rule.compares and rule.measure not in DIFFERENCES:
-        names = ", ".join(measure.name for measure in DIFFERENCES)
-        raise InputError(f"{start} differences are followed of {names}; found {rule.written}")
-
-
-def _must_have_old(rules: Sequence[Rule], *, has_old: bool) -> None:
-    for rule in rules:
-        if OLD in rule.models and not has_old:
-            raise InputError(
-                f"the rule {rule.text!r} needs a second model: name its column with old_score= or "
-                f"old_decision="
-            )
-
-
-def _judged(rule: Rule, periods: Sequence[Period]) -> WatchedRule:
-    name = rule.written if rule.measure is None else rule.measure.name
-    looks = [period.figure(name, "cumulative", rule.subject).estimate for period in periods]
-    outcomes = [rule.outcome(each.low, each.high) for each in looks]
-    last = looks[-1]
-    if Outcome.FAIL in outcomes:
-        first = outcomes.index(Outcome.FAIL)
-        seen = looks[first]
-        why = (
-            f"at the end of {periods[first].end} the whole confidence sequence, "
-            f"{seen.low:.3g} to {seen.high:.3g}, broke it"
-        )
-        return WatchedRule(rule, RuleOutcome.BROKEN, periods[first].end, last, why)
-    if outcomes[-1] is Outcome.PASS:
-        first = len(outcomes) - 1
-        while first and outcomes[first - 1] is Outcome.PASS:
-            first -= 1
-        why = "the whole confidence sequence keeps it"
-        return WatchedRule(rule, RuleOutcome.HOLDS, periods[first].end, last, why)
-    why = "part of the confidence sequence keeps it and part does not"
-    if np.isnan(last.low):
-        why = last.undefined or "there is no confidence sequence"
-    return WatchedRule(rule, RuleOutcome.OPEN, None, last, why)
 
 
 # -- maturity and shifts ---------------------------------------------------------------------------

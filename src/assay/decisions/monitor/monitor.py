@@ -16,8 +16,9 @@ from assay.decisions.monitor.counting import (
     reference_of,
     settings_of,
 )
-from assay.decisions.monitor.judging import MATURE, judge, must_be_a_share, watched_rules
+from assay.decisions.monitor.judging import MATURE, judge, must_be_a_share
 from assay.decisions.monitor.result import Monitor
+from assay.decisions.monitor.rules import watched_rules
 from assay.decisions.monitor.shift import must_be_a_seed
 from assay.errors import InputError, TallyError
 from assay.evaluation.words import some
@@ -269,8 +270,7 @@ def _counted(
     recount: bool,
 ) -> DailyTally:
     """The days of the rows, and those of the state."""
-    cells = () if reference is None else reference.cells
-    counted = count_days(rows, {}, cells)
+    counted = count_days(rows, reference)
     counted = replace(counted, settings=settings_of(batches, watching, reference))
     if before is None:
         return counted
