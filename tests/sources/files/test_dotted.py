@@ -49,7 +49,7 @@ def test_what_is_learned_from_may_lie_inside_of_objects(tmp_path: Path) -> None:
         '{"truth": {"label": "normal"}, "flow": {"bytes": 1, "tcp": {"flags": "A"}}}\n'
     )
     data = read_data(file, label="truth.label", positive="attack")
-    assert sorted(data.features) == ["flow.bytes", "flow.tcp.flags"]
+    assert data.frame.columns == ["flow.bytes", "flow.tcp.flags"]
 
 
 def test_a_key_that_is_written_with_its_dot_wins(tmp_path: Path) -> None:
