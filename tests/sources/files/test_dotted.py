@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
+from assay.learn.data import read_data
 from assay.sources.files import Request, Rows, read
 from assay.sources.files.dotted import (
     Unreadable,
@@ -39,6 +40,16 @@ def test_a_score_may_lie_inside_of_objects(tmp_path: Path) -> None:
     assert rows.columns["y_score"].tolist() == [1, 3]
     with pytest.raises(InputError, match=r"line 2: column 'alert\.by\.sensor': found nothing"):
         rows_of(tmp_path, text, label="truth.label", score="alert.by.sensor")
+
+
+def test_what_is_learned_from_may_lie_inside_of_objects(tmp_path: Path) -> None:
+    file = tmp_path / "events.jsonl"
+    file.write_text(
+        '{"truth": {"label": "attack"}, "flow": {"bytes": 3, "tcp": {"flags": "S"}}}\n'
+        '{"truth": {"label": "normal"}, "flow": {"bytes": 1, "tcp": {"flags": "A"}}}\n'
+    )
+    data = read_data(file, label="truth.label", positive="attack")
+    assert sorted(data.features) == ["flow.bytes", "flow.tcp.flags"]
 
 
 def test_a_key_that_is_written_with_its_dot_wins(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def incidents(
     """Judge alerts by incidents: detected or not, how late, and at how many false alarms a day.
 
     From logs: ``alerts`` and ``events`` are logs (Suricata, Zeek, fast.log, JSON lines) or frames
-    as :func:`assay.sources.logs.read_events` gives them, and ``schedule`` the attacks; ``events``
+    as :func:`assay.read_events` gives them, and ``schedule`` the attacks; ``events``
     tell what was observed. An alert belongs to an incident where it lies in its window, from the
     start to the end and ``grace`` after, and the columns of ``match`` fit in either direction,
     unless ``directed``; by default all that the schedule tells. An alert that fits several counts
