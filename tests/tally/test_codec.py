@@ -217,7 +217,8 @@ def test_an_unknown_kind_is_named_beside_the_known_ones() -> None:
     head, payload = _parts(EXAMPLES["pairs"].to_bytes())
     head["kind"] = "histogram"
     with pytest.raises(
-        TallyError, match=r"'histogram'.*clusters, confusion, crosstab, joint, losses, names, pairs"
+        TallyError,
+        match=r"'histogram'.*clusters, confusion, crosstab, daily, incidents, joint, losses, names, pairs",
     ):
         from_bytes(_headed(head, payload))
 
