@@ -218,7 +218,7 @@ def test_an_unknown_kind_is_named_beside_the_known_ones() -> None:
     head["kind"] = "histogram"
     with pytest.raises(
         TallyError,
-        match=r"'histogram'.*clusters, confusion, crosstab, daily, incidents, joint, losses, names, pairs",
+        match=r"'histogram'.*clusters, confusion, crosstab, daily, incidents, joint, losses",
     ):
         from_bytes(_headed(head, payload))
 
