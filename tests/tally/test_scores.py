@@ -315,3 +315,24 @@ def test_many_tables_merge_as_they_add() -> None:
     ]
     added = parts[0] + parts[1] + parts[2] + parts[3] + parts[4]
     assert ScoreTally.merge([*parts, ScoreTally.zero(TWO)]) == added
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 1], [1, 0, 1], [0, 1, 1], [0, 0, 0]])
+def test_a_negative_score_is_told_from_the_other_whose_bits_it_turns_over(
+    labels: list[int],
+) -> None:
+    for kind in (np.float32, np.float64):
+        above = np.array([1.5], kind)
+        bits = np.invert(above.view(f"u{above.itemsize}"))
+        scores = np.concatenate([bits.view(kind), above, np.array([2.0], kind)])
+        assert scores[0] < 0
+        truth = np.array(labels)
+        whole = ScoreTally.of_rows(("benign", "attack"), scores, truth)
+        parts = [
+            ScoreTally.of_rows(("benign", "attack"), scores[rows], truth[rows])
+            for rows in ([0, 2], [1])
+        ]
+        merged = ScoreTally.merge(parts)
+        for tally in (whole, merged):
+            assert tally.scores.tolist() == scores.tolist()
+            assert tally.counts.tolist() == [[1 - label for label in labels], labels]

@@ -176,7 +176,7 @@ def _unpack(keys: Array, negatives: int, dtype: np.dtype[Any]) -> tuple[Scores, 
     Where no two rows share a score, the rows are not written: there is one of each.
     """
     size = len(keys)
-    groups = _count_groups(keys)
+    groups = _count_groups(keys, negatives)
     kind = np.min_scalar_type(size - groups + 1)
     counts = np.zeros((2, groups), kind)
     rows, positives = counts
@@ -212,8 +212,8 @@ def _unpack(keys: Array, negatives: int, dtype: np.dtype[Any]) -> tuple[Scores, 
     return keys[:groups].view(dtype).copy(), counts
 
 
-def _count_groups(keys: Array) -> int:
-    """How many distinct scores the sorted keys hold."""
+def _count_groups(keys: Array, negatives: int) -> int:
+    """How many distinct scores the sorted keys hold, of which the first so many are negative."""
 
     def worker() -> Any:
         scratch = np.empty(BLOCK, keys.dtype)
@@ -227,7 +227,10 @@ def _count_groups(keys: Array) -> int:
         return work
 
     changes: list[int] = map_blocks(len(keys), worker)
-    return 1 + sum(changes)
+    # Without their sign the highest negative score and the lowest other may have the same bits.
+    border = keys[max(negatives - 1, 0) : negatives + 1]
+    alike = 0 < negatives < len(keys) and int(border[0] ^ border[1]) <= 1
+    return 1 + sum(changes) + alike
 
 
 def narrow(counts: Array) -> Array:
