@@ -11,6 +11,7 @@ from assay.errors import InputError
 from assay.sources.files.scan import LONGEST
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
+_BEHIND = tuple(" \t\r\n,]")
 _LINE_ENDS = str.maketrans("\r\n", "  ")
 _BEGIN, _ELEMENT, _COMMA, _END = "[", "an object", "a comma", "]"
 
@@ -77,8 +78,9 @@ class _Elements:
                 why = odd.msg if isinstance(odd, json.JSONDecodeError) else "it is nested too deep"
                 raise self._odd(why) from odd
             return None
-        # A number at the very end may go on.
-        return end if end < len(text) or final else None
+        # A number may go on behind what is there of it, as 0 does in 0.5.
+        ended = final or text[at] in '{["' or text[end : end + 1] in _BEHIND
+        return end if ended else None
 
     def _odd(self, why: str) -> InputError:
         return InputError(
