@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from decimal import ROUND_FLOOR, Decimal, localcontext
+from decimal import ROUND_FLOOR, Decimal
 
 from assay.evaluation.words import count as count  # noqa: PLC0414 - one of these
 from assay.inference import Estimate
@@ -22,8 +22,8 @@ UNDEFINED = "undefined"
 _LEAST, _LEAST_PERCENT = 3, 1
 # Ends that still agree after so many decimals are alike for any reader.
 _MOST = 9
-# A float64 is told from all others by so many digits, and is written exactly by so many.
-_MOST_DIGITS, _PRECISION = 17, 800
+# A float64 is told from all others by so many digits.
+_MOST_DIGITS = 17
 # What floating point may leave of an exact 1.
 _NOISE = 1e-12
 # What tells any other number from 1.
@@ -83,11 +83,10 @@ def shortest_between(below: float, at: float) -> str:
     """
     if below < 0 <= at:
         return "0"
-    exact = Decimal(at)
+    written = Decimal(repr(at))
     for digits in range(1, _MOST_DIGITS):
-        step = Decimal(1).scaleb(exact.adjusted() + 1 - digits)
-        with localcontext(prec=_PRECISION):
-            rounded = exact.quantize(step, ROUND_FLOOR)
+        step = Decimal(1).scaleb(written.adjusted() + 1 - digits)
+        rounded = written.quantize(step, ROUND_FLOOR)
         if below < float(rounded) <= at:
             return repr(float(rounded)).removesuffix(".0")
     return repr(at)
