@@ -263,6 +263,19 @@ def test_a_brief_report_has_the_verdict_the_findings_and_ten_numbers(
     assert "--brief is for people" in refused.err
 
 
+def test_what_a_brief_report_leaves_out_of_its_notes_is_said_beside_it(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("label,score\n" + "attack,0.9\nnormal,0.1\n" * 20 + "attack,odd\n")
+    asked = ("evaluate", file, "--on-bad-row", "skip")
+    assert "1 of 41 rows were refused" not in cli(*asked).err
+    told = cli(*asked, "--brief")
+    assert "note: 1 of 41 rows were refused" in told.err
+    assert "'attack' was taken as the positive label" in told.err
+    assert "warning" not in told.err
+
+
 def test_a_small_terminal_gets_the_brief_report(
     document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,11 +23,10 @@ from assay.cli.reading import (
 )
 from assay.cli.recipes import heard
 from assay.cli.recording import recording
-from assay.cli.reporting import TERMINAL, Reporting, reporting
+from assay.cli.reporting import Reporting, reporting
 from assay.errors import LabelError, install_line
 
 if TYPE_CHECKING:
-    from assay.learn.checks import Check
     from assay.learn.data import Data
     from assay.sources.files import Request
 
@@ -138,8 +137,9 @@ def command(
                 progress=progress.stage("checking"),
             )
         document = document_of(found, making.provenance())
-    for line in _said(found, reporting):
-        reporting.say(line)
+    for part in found.parts.values():
+        reporting.say_beside(part)
+    reporting.say_beside({}, findings=found.findings)
     reporting.deliver(document)
     if not found.honest:
         context.exit(NO)
@@ -176,14 +176,3 @@ def _read_test(path: str, reading: dict[str, Any], said: dict[str, Any], data: D
         if not several or path == "-":
             raise
         return read_part(path, reading, said)
-
-
-def _said(found: Check, reporting: Reporting) -> Any:
-    """What stands beside a report that is not read in the terminal."""
-    if reporting.out is None and reporting.face == TERMINAL:
-        return
-    for part in found.parts.values():
-        if part["rows_refused"]:
-            yield f"note: {part['rows_refused']:,} of {part['rows_read']:,} rows were refused"
-    for finding in found.findings:
-        yield f"{finding.severity} {finding.code}: {finding.message}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
@@ -20,7 +20,7 @@ from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import TEXT_OPTIONS, files_or_none, named, reading_only, within_memory
 from assay.cli.recording import must_keep_rows, recording, rows_of_models
-from assay.cli.reporting import TERMINAL, Reporting, reporting
+from assay.cli.reporting import Reporting, reporting
 from assay.errors import AssayError
 
 if TYPE_CHECKING:
@@ -225,8 +225,7 @@ def command(
             comparison = replace(comparison, source=_source(compared))
         others = [] if compared is None else compared.files
         document = document_of(comparison, making.provenance(others))
-    for line in _said(comparison, compared, request, reporting):
-        reporting.say(line)
+    reporting.say_beside(_told(compared), comparison.notes, request=request)
     if flips is not None and compared is not None and compared.matched is not None:
         from assay.cli.flips import write_flips
 
@@ -360,17 +359,13 @@ def _source(compared: Compared) -> RowSource:
     }
 
 
-def _said(
-    comparison: Comparison, compared: Compared | None, request: Request, reporting: Reporting
-) -> Iterator[str]:
-    """What stands beside a report: what was guessed, and what to know before believing it."""
-    if compared is not None and request.label is None:
-        label = compared.rows.chosen["label"]
-        yield f"note: the label is column {label!r}, recognised by its name"
-    if reporting.out is None and reporting.face == TERMINAL:
-        return  # the report says the rest itself
-    if compared is not None and compared.rows.rows_refused:
-        rows = compared.rows
-        yield f"note: {rows.rows_refused:,} of {rows.rows_read:,} rows were refused"
-    for note in comparison.notes:
-        yield f"note: {note}"
+def _told(compared: Compared | None) -> dict[str, Any]:
+    """Where the rows came from, with the one column that may have been guessed."""
+    if compared is None:
+        return {}
+    rows = compared.rows
+    return {
+        "rows_read": rows.rows_read,
+        "rows_refused": rows.rows_refused,
+        "chosen": {"label": rows.chosen["label"]},
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +35,7 @@ from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import files_or_none, named, reading, within_memory
 from assay.cli.recording import ID, kept_rows, must_keep_rows, recording
-from assay.cli.reporting import TERMINAL, Reporting, reporting
+from assay.cli.reporting import Reporting, reporting
 
 if TYPE_CHECKING:
     from assay.evaluation import Evaluation
@@ -250,8 +249,7 @@ def command(
             )
         evaluation.notes = tuple(map(as_options, evaluation.notes))
         document = document_of(evaluation, making.provenance())
-    for line in _said(evaluation, request, reporting):
-        reporting.say(line)
+    reporting.say_beside(evaluation.source, evaluation.notes, evaluation.findings, request)
     draw(evaluation.plot, figures, reporting)
     reporting.deliver(
         document,
@@ -280,19 +278,3 @@ def _method(interval: str | None, resamples: int | None, reporting: Reporting) -
     return METHODS[interval](
         level=reporting.level, resamples=resamples or RESAMPLES, seed=reporting.seed
     )
-
-
-def _said(evaluation: Evaluation, request: Request, reporting: Reporting) -> Iterator[str]:
-    """What stands beside a report: what was guessed, and what to know before believing it."""
-    for role, column in evaluation.source.get("chosen", {}).items():
-        if getattr(request, role) is None:
-            yield f"note: the {role} is column {column!r}, recognised by its name"
-    if reporting.out is None and reporting.face == TERMINAL:
-        return  # the report says the rest itself
-    if evaluation.source.get("rows_refused"):
-        refused, read = evaluation.source["rows_refused"], evaluation.source["rows_read"]
-        yield f"note: {refused:,} of {read:,} rows were refused"
-    for note in evaluation.notes:
-        yield f"note: {note}"
-    for finding in evaluation.findings:
-        yield f"{finding.severity} {finding.code}: {finding.message}"

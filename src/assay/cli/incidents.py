@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +16,9 @@ from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import files_or_none, named, reading_only, within_memory
 from assay.cli.recording import recording
-from assay.cli.reporting import TERMINAL, Reporting, reporting
+from assay.cli.reporting import Reporting, reporting
 
 if TYPE_CHECKING:
-    from assay.decisions.incidents import Incidents
     from assay.sources.files import Request
 
 _LOGS = "assay incidents --alerts eve.json --events conn.log --schedule attacks.csv"
@@ -216,8 +214,7 @@ def command(
             **asked,
         )
         document = document_of(found, making.provenance())
-    for line in _notes(found, reporting):
-        reporting.say(line)
+    reporting.say_beside({}, found.notes, found.findings)
     draw(found.plot, figures, reporting)
     reporting.deliver(document)
 
@@ -244,13 +241,3 @@ def _must_be_one_form(
         )
     if alerts and schedule is None:
         raise click.UsageError("name the attacks with --schedule FILE")
-
-
-def _notes(found: Incidents, reporting: Reporting) -> Iterator[str]:
-    """What stands beside a report that is no terminal's."""
-    if reporting.out is None and reporting.face == TERMINAL:
-        return
-    for note in found.notes:
-        yield f"note: {note}"
-    for finding in found.findings:
-        yield f"{finding.severity} {finding.code}: {finding.message}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import files, named, reading_only, within_memory
 from assay.cli.recording import Recording, recording
-from assay.cli.reporting import TERMINAL, Reporting, check_place, reporting, write
+from assay.cli.reporting import Reporting, check_place, reporting, write
 from assay.errors import InputError, StoreError
 
 if TYPE_CHECKING:
@@ -238,8 +237,7 @@ def command(
             progress=progress,
         )
         document = document_of(found, making.provenance())
-    for line in _said(found, request, reporting):
-        reporting.say(line)
+    reporting.say_beside(found.source, found.notes, found.findings, request)
     if metrics is not None:
         from assay.report import draw as drawn
 
@@ -327,19 +325,3 @@ def _keep(path: Path, found: Monitor, reporting: Reporting) -> None:
     except OSError as error:
         raise OutputError.of(path, error) from error
     reporting.say(f"wrote {path} (the state, until {found.until})")
-
-
-def _said(found: Monitor, request: Request, reporting: Reporting) -> Iterator[str]:
-    """What stands beside a report: what was guessed, and what was found."""
-    for role, column in found.source.get("chosen", {}).items():
-        if getattr(request, role) is None:
-            yield f"note: the {role} is column {column!r}, recognised by its name"
-    if reporting.out is None and reporting.face == TERMINAL:
-        return  # the report says the rest itself
-    if found.source.get("rows_refused"):
-        refused, read = found.source["rows_refused"], found.source["rows_read"]
-        yield f"note: {refused:,} of {read:,} rows were refused"
-    for note in found.notes:
-        yield f"note: {note}"
-    for finding in found.findings:
-        yield f"{finding.severity} {finding.code}: {finding.message}"

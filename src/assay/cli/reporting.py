@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from pathlib import Path
@@ -23,6 +23,7 @@ from assay.report.kinds import FORMATS
 
 if TYPE_CHECKING:
     from assay.report import Document, Report
+    from assay.sources.files import Request
     from assay.store import KeptRows
 
 Function: TypeAlias = Callable[..., Any]
@@ -118,6 +119,31 @@ class Reporting:
             return bool(self.brief)
         on_screen = sys.stdout is not None and sys.stdout.isatty()
         return on_screen and shutil.get_terminal_size().lines < _MANY_LINES
+
+    def say_beside(
+        self,
+        source: Mapping[str, Any],
+        notes: Iterable[str] = (),
+        findings: Iterable[Any] = (),
+        request: Request | None = None,
+    ) -> None:
+        """Say what was guessed of columns, and what the report itself does not tell.
+
+        A report in the terminal tells everything, and a brief one all but its notes.
+        """
+        for role, column in source.get("chosen", {}).items() if request is not None else ():
+            if getattr(request, role) is None:
+                self.say(f"note: the {role} is column {column!r}, recognised by its name")
+        in_terminal = self.out is None and self.face == TERMINAL
+        if in_terminal and not self._is_brief:
+            return
+        if source.get("rows_refused"):
+            refused, read = source["rows_refused"], source["rows_read"]
+            self.say(f"note: {refused:,} of {read:,} rows were refused")
+        for note in notes:
+            self.say(f"note: {note}")
+        for finding in () if in_terminal else findings:
+            self.say(f"{finding.severity} {finding.code}: {finding.message}")
 
     def say(self, text: str) -> None:
         """A line on standard error, unless quiet was asked for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,10 +32,9 @@ from assay.cli.progress import Progress
 from assay.cli.provenance import Making, must_not_replace
 from assay.cli.reading import TEXT_OPTIONS, files, named, reading_only, within_memory
 from assay.cli.recording import ID, kept_rows, must_keep_rows, recording
-from assay.cli.reporting import TERMINAL, Reporting, reporting
+from assay.cli.reporting import Reporting, reporting
 
 if TYPE_CHECKING:
-    from assay.decisions.threshold import Choice
     from assay.sources.files import Request
 
 RESAMPLES = 1000
@@ -211,8 +210,7 @@ def command(
             resampled=_resampling(progress),
         )
         document = document_of(choice, making.provenance())
-    for line in _said(choice, request, reporting):
-        reporting.say(line)
+    reporting.say_beside(choice.source, choice.notes, choice.findings, request)
     draw(choice.plot, figures, reporting)
     scored = replace(request, by_threshold=True)
     reporting.deliver(
@@ -245,19 +243,3 @@ def _resampling(progress: Progress) -> Callable[[int, int], None]:
         progress(done, total)
 
     return told
-
-
-def _said(choice: Choice, request: Request, reporting: Reporting) -> Iterator[str]:
-    """What stands beside a report: what was guessed, and what to know before believing it."""
-    for role, column in choice.source.get("chosen", {}).items():
-        if getattr(request, role) is None:
-            yield f"note: the {role} is column {column!r}, recognised by its name"
-    if reporting.out is None and reporting.face == TERMINAL:
-        return  # the report says the rest itself
-    if choice.source.get("rows_refused"):
-        refused, read = choice.source["rows_refused"], choice.source["rows_read"]
-        yield f"note: {refused:,} of {read:,} rows were refused"
-    for note in choice.notes:
-        yield f"note: {note}"
-    for finding in choice.findings:
-        yield f"{finding.severity} {finding.code}: {finding.message}"

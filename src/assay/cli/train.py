@@ -235,8 +235,7 @@ def command(
         document = document_of(run.snapshot(trusted), made)
         times = run_folder.times_since(started)
         kept = run_folder.files_of(run, model, document, asked, times) if out is not None else {}
-    for line in _said(run, document, reporting):
-        reporting.say(line)
+    _say_beside(run, document, reporting)
     if figures is not None:
         from assay.learn.plotting import RunPlots
 
@@ -336,14 +335,9 @@ class _Training(Progress):
         self(done, total + 1)
 
 
-def _said(run: Run, document: Document, reporting: Reporting) -> Iterator[str]:
-    """What stands beside a report that is not read in the terminal."""
-    if reporting.face == TERMINAL:
-        return
-    for data in (run.data, run.test):
-        if data is not None and data.rows_refused:
-            yield f"note: {data.rows_refused:,} of {data.rows_read:,} rows were refused"
-    for note in document.report.notes:
-        yield f"note: {note}"
-    for finding in document.report.findings:
-        yield f"{finding.severity} {finding.code}: {finding.message}"
+def _say_beside(run: Run, document: Document, reporting: Reporting) -> None:
+    """Say of both parts what the report does not tell."""
+    for part in (run.data, run.test):
+        if part is not None:
+            reporting.say_beside({"rows_read": part.rows_read, "rows_refused": part.rows_refused})
+    reporting.say_beside({}, document.report.notes, document.report.findings)
