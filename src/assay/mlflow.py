@@ -54,11 +54,12 @@ def log(
     """Log an evaluation into the active run of MLflow, or into that of ``run_id``.
 
     Each estimate becomes the metrics ``recall``, ``recall_low`` and ``recall_high``; at a base rate
-    they stand under ``base_rate_0.001/``, of a slice, with ``slices``, under ``slice/column/value/``.
-    A value that is undefined is left out, never 0, and the tag ``assay.undefined`` says why.
-    Parameters are the positive label, the threshold and the level. The report and the JSON document
-    are kept as ``report.html`` and ``evaluation.json``. ``prefix`` stands before each name, so that
-    one run can hold several evaluations. Without any run one is made, and ended.
+    they stand under ``base_rate_0.001/``, of a slice, with ``slices``, under
+    ``slice/column/value/``. A value that is undefined is left out, never 0, and the tag
+    ``assay.undefined`` says why. Parameters are the positive label, the threshold and the level.
+    The report and the JSON document are kept as ``report.html`` and ``evaluation.json``.
+    ``prefix`` stands before each name, so that one run can hold several evaluations. Without any
+    run one is made, and ended.
     """
     from assay.report import document_of, draw
 
@@ -129,7 +130,7 @@ def _run(mlflow: Any, run_id: str | None) -> Iterator[str]:
 def _named(
     entries: Iterable[Any], positive: str | None, prefix: str, *, slices: bool
 ) -> dict[str, Estimate]:
-    """Estimates by names that MLflow allows, no two alike: averages keep theirs, labels give way."""
+    """Estimates by names that MLflow allows, no two alike: averages keep theirs before labels."""
     kept = [entry for entry in entries if slices or entry.slice is None]
     found: dict[str, Estimate] = {}
     taken: set[str] = set()
@@ -264,9 +265,18 @@ _SETTINGS = {
 _OWN = ("score", "metric_prefix")
 # What MLflow's own evaluators read: one configuration may be given to all of them.
 _OF_OTHERS = frozenset(
-    ("average", "col_mapping", "explainability_algorithm", "explainability_kernel_link")
-    + ("explainability_nsamples", "log_explainer", "log_metrics_with_dataset_info")
-    + ("log_model_explainability", "max_classes_for_multiclass_roc_pr", "retriever_k")
+    {
+        "average",
+        "col_mapping",
+        "explainability_algorithm",
+        "explainability_kernel_link",
+        "explainability_nsamples",
+        "log_explainer",
+        "log_metrics_with_dataset_info",
+        "log_model_explainability",
+        "max_classes_for_multiclass_roc_pr",
+        "retriever_k",
+    }
 )
 
 
@@ -338,9 +348,7 @@ def _evaluated(
     return evaluate(truth, **said, **settings)
 
 
-def _said(
-    dataset: Any, score: str | None, model: Any, predictions: str | None
-) -> dict[str, Any]:
+def _said(dataset: Any, score: str | None, model: Any, predictions: str | None) -> dict[str, Any]:
     """What the model said of the rows: probabilities, scores, or decisions."""
     rows = dataset.features_data
     if score is not None:
@@ -351,12 +359,17 @@ def _said(
         return {"y_score": rows[score], **{k: v for k, v in decided.items() if k == "y_pred"}}
     if model is None:
         if dataset.predictions_data is None:
-            raise InputError("there is neither a model nor predictions=, the column of what it said")
+            raise InputError(
+                "there is neither a model nor predictions=, the column of what it said"
+            )
         return _read(dataset.predictions_data)
     raw = _raw(model)
     if hasattr(raw, "predict_proba") and hasattr(raw, "classes_"):
         table, classes = raw.predict_proba(rows), list(raw.classes_)
-        return {"y_proba": {label: table[:, i] for i, label in enumerate(classes)}, "labels": classes}
+        return {
+            "y_proba": {label: table[:, i] for i, label in enumerate(classes)},
+            "labels": classes,
+        }
     found = model.predict(rows)
     if predictions is not None and predictions in getattr(found, "columns", ()):
         found = found[predictions]
