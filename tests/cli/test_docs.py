@@ -23,7 +23,7 @@ EXAMPLES = DOCS.parent / "examples"
 # which `examples` is the project's own.
 LONG = (
     *("cli", "warehouse", "threshold", "compare", "gate", "check", "history", "train", "models"),
-    *("incidents", "monitor", "label_less"),
+    *("incidents", "monitor", "label_less", "tools"),
 )
 RUN = (
     *("audit", "billion_rows", "data"),
@@ -46,14 +46,15 @@ def shown(page: Path) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder in which ``assay`` and the examples are found."""
+    """A folder in which ``assay``, its Python and the examples are found."""
     folder = tmp_path / "docs"
     folder.mkdir()
     (folder / "examples").symlink_to(EXAMPLES)
-    script = folder / "bin" / "assay"
-    script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m assay "$@"\n')
-    script.chmod(0o755)
+    (folder / "bin").mkdir()
+    for name, program in (("assay", f"{sys.executable} -m assay"), ("python", sys.executable)):
+        script = folder / "bin" / name
+        script.write_text(f'#!/bin/sh\nexec {program} "$@"\n')
+        script.chmod(0o755)
     return folder
 
 
@@ -62,6 +63,7 @@ def ran(folder: Path, command: str) -> str:
         **os.environ,
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
         "COLUMNS": "84",
+        "MLFLOW_DISABLE_TELEMETRY": "true",
         "LC_ALL": "C.UTF-8",
     }
     done = subprocess.run(

@@ -51,8 +51,8 @@ def gate_evaluation(
     'pass'
     """
     models = {NEW: evaluation} if baseline is None else {NEW: evaluation, OLD: baseline}
-    for model, each in models.items():
-        _check(model, each)
+    for model, given in models.items():
+        _check(model, given)
     notes = tuple(_notes(models))
     asked = parsed_rules(rules)
     for rule in asked:

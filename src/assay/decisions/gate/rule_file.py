@@ -41,7 +41,7 @@ def parsed_rules(rules: Rules) -> tuple[Rule, ...]:
     return tuple(rule if rule.text else replace(rule, text=rule.canonical()) for rule in parsed)
 
 
-def _each(rules: Rules) -> Iterator[Rule]:
+def _each(rules: Any) -> Iterator[Rule]:
     match rules:
         case Rule():
             yield rules
@@ -58,8 +58,7 @@ def _each(rules: Rules) -> Iterator[Rule]:
             for each in rules:
                 yield from _each(each)
         case _:
-            # Says what a rule is.
-            parse_rule(rules)
+            yield parse_rule(rules)  # says what a rule is
 
 
 def _of_mapping(table: Mapping[str, Any]) -> Iterator[Rule]:
