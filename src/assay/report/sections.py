@@ -118,6 +118,19 @@ class StepCurve(Table):
 
 
 @dataclass(frozen=True)
+class MeanRanks(Table):
+    """A table of mean ranks; a page draws it as a critical-difference diagram.
+
+    ``ranks`` are the models, best first; ``critical`` is how far apart mean ranks must be to be
+    told apart, and ``groups`` the runs of models that are not, each from its first to its last.
+    """
+
+    ranks: tuple[tuple[str, float], ...] = ()
+    critical: float = 0.0
+    groups: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
 class Bar:
     """An incident in time: seconds from the beginning, the first alert, and what is said of it."""
 
