@@ -18,7 +18,7 @@ from assay.measures.measure import spoken
 from assay.measures.shown import DIFFERENCES
 from assay.report.data_sets import called, equals, marked_rule, on_data_sets, overall, p_cell
 from assay.report.names import name
-from assay.report.numbers import count, plain_number
+from assay.report.numbers import count
 from assay.report.optimal import where_optimal
 from assay.report.refused import refused_rows
 from assay.report.sections import (
@@ -228,8 +228,8 @@ def _all_differences(comparison: Comparison) -> Table:
         Column(b if pair else "B", Kind.SHARE, optional=True),
         Column("difference", Kind.DIFFERENCE),
         *((Column("bound", optional=True),) if bounds else ()),
-        Column("p"),
-        Column("p by Holm"),
+        Column("p", Kind.P_VALUE),
+        Column("p by Holm", Kind.P_VALUE),
         Column("method", optional=True),
     )
     rows = tuple(
@@ -292,10 +292,10 @@ def _tests(comparison: Comparison) -> Iterator[Section]:
         *((Column("measure"),) if of_measure else ()),
         Column("models"),
         Column("on", optional=True),
-        Column("statistic"),
+        Column("statistic", Kind.SHARE),
         *((Column("df", optional=True),) if with_df else ()),
-        Column("p"),
-        Column("p by Holm"),
+        Column("p", Kind.P_VALUE),
+        Column("p by Holm", Kind.P_VALUE),
         Column("method", optional=True),
     )
     rows = tuple(
@@ -304,7 +304,7 @@ def _tests(comparison: Comparison) -> Iterator[Section]:
             *((called(test.measure) if test.measure else "",) if of_measure else ()),
             _models(test),
             test.on,
-            "" if test.statistic is None else plain_number(test.statistic),
+            test.statistic,
             *((", ".join(f"{df:g}" for df in test.df),) if with_df else ()),
             p_cell(test.p),
             p_cell(test.p_adjusted),

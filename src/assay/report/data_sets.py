@@ -46,9 +46,9 @@ def called(measure: str) -> str:
     return f"{words} ↓" if found.better is Better.LOWER else words
 
 
-def p_cell(p: float | None) -> str:
+def p_cell(p: float | None) -> float | None:
     """A p-value in a table; nothing where there is none."""
-    return "" if p is None or math.isnan(p) else p_value(p)
+    return None if p is None or math.isnan(p) else p
 
 
 def equals(p: float) -> str:
@@ -110,8 +110,7 @@ def _table(comparison: Comparison, measure: str) -> Table:
     ranks = _ranks(comparison, measure)
     if ranks:
         best = _best_ranked(comparison, measure, ranks)
-        texts = {model: f"{ranks[model]:.2f}" for model in models}
-        rows.append(("mean rank", *(Marked(texts[m]) if m in best else texts[m] for m in models)))
+        rows.append(("mean rank", *(Marked(ranks[m]) if m in best else ranks[m] for m in models)))
     sizes = sorted({each.folds for each in comparison.datasets})
     folds = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     methods = {
@@ -121,7 +120,7 @@ def _table(comparison: Comparison, measure: str) -> Table:
     }
     by = f", {100 * comparison.level:.10g}% intervals and tests by {', '.join(sorted(methods))}"
     return Table(
-        f"{called(measure)}: means over {folds} {plural(sizes[-1], 'fold', 'folds')}"
+        f"{called(measure)}, means over {folds} {plural(sizes[-1], 'fold', 'folds')}"
         f"{by if methods else ''}",
         columns,
         tuple(rows),
@@ -174,7 +173,7 @@ def _mean_ranks(comparison: Comparison, measure: str) -> MeanRanks | None:
     rows = tuple(
         (
             name(model),
-            f"{ranks[model]:.2f}",
+            ranks[model],
             ", ".join(
                 name(other)
                 for j, other in enumerate(ordered)
@@ -219,7 +218,7 @@ def _posteriors(comparison: Comparison, likely: list[SignedRankPosterior]) -> Ta
         rows.append((name(first), name(second), *shares))
     one = likely[0]
     return Table(
-        f"{called(one.measure)}: the chance on a further data set, by the Bayesian signed-rank "
+        f"{called(one.measure)}, the chance on a further data set, by the Bayesian signed-rank "
         f"test; values within {one.rope:g} are practically the same",
         columns,
         tuple(rows),
@@ -232,8 +231,8 @@ def _within(comparison: Comparison, measure: str) -> Table:
         Column("data set"),
         Column("models"),
         Column("difference", Kind.DIFFERENCE),
-        Column("p"),
-        Column("p by Holm"),
+        Column("p", Kind.P_VALUE),
+        Column("p by Holm", Kind.P_VALUE),
     )
     rows = tuple(
         (
@@ -248,7 +247,7 @@ def _within(comparison: Comparison, measure: str) -> Table:
         if found.measure == measure
     )
     return Table(
-        f"{called(measure)}: differences over the folds of each data set, "
+        f"{called(measure)}, differences over the folds of each data set, "
         f"{100 * comparison.level:.10g}% intervals",
         columns,
         rows,

@@ -55,6 +55,7 @@ class Kind(Enum):
     SHARE = "a number between 0 and 1, or any measure"
     DAILY = "a number a day"
     DIFFERENCE = "a difference, with its sign"
+    P_VALUE = "a p-value"
     DRAWING = "drawn in characters"
 
 
