@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from assay.inference import Estimate
 from assay.report.grid import LONGEST_REMARK, Grid, Text, grid_of
 from assay.report.latex import MOST_ROWS, WIDEST_MATRIX, kept_columns
-from assay.report.layout import NARROW, Layout, widths_of
 from assay.report.names import LONGEST, LONGEST_SENTENCE
 from assay.report.numbers import count
 from assay.report.sections import (
@@ -30,13 +30,11 @@ from assay.report.sections import (
 )
 from assay.report.tex import escaped
 
-# How many characters of a footnote's size fit between the margins of the narrowest class; how many
-# with intervals below values, which are smaller, and how many where all are smaller.
-_ROOMS = ((False, 74), (True, 88), (True, 100))
-# How many points a character takes, and how many lines a float has at most.
-_CHARACTER, _LINES = 4.3, 34
-# Text that is longer is broken into lines.
-_WIDEST = 30
+# The narrowest class is so many points wide, a table that spans its columns too; between two
+# columns of a table lie so many.
+_ROOM, _GAP = 338.0, 6.0
+# Text is not broken into lines shorter than this, in points; a float has so many lines at most.
+_SHORTEST, _LINES = 64.0, 34
 _LONGEST_LABEL = 14
 # LaTeX holds so many tables back; room for others is asked for.
 _FLOATS = 12
@@ -130,7 +128,7 @@ def _block(title: str, block: Block, tier: Tier) -> Iterator[list[str]]:
             shown = caption if i == 0 else f"{escaped(title)}, continued."
             lines = [rf"\assaytable{{{shown}}}{{tab:assay-0}}{{% {tier.value}"]
             lines.append(rf"\begin{{tabular}}{{{_columns(layout)}}}")
-            head = " & ".join(_head(layout, j) for j in range(len(layout.widths)))
+            head = " & ".join(_head(layout, j) for j in range(len(layout.heads)))
             lines += [r"\assaytop", rf"{head} \\", r"\assaymiddle"]
             lines += [line for row in rows for line in _row(row, layout)]
             lines += [r"\assaybottom", r"\end{tabular}}"]
@@ -174,29 +172,122 @@ def _cells(block: Table | Dots | Forest) -> Iterator[object]:
 # -- layout ----------------------------------------------------------------------------------------
 
 
-def _pieces(grid: Grid) -> Iterator[Layout]:
+@dataclass(frozen=True)
+class _Layout:
+    """A grid that fits: where text is broken into lines of so many points, heads into two lines.
+
+    Folded, intervals stand below their values.
+    """
+
+    grid: Grid
+    broken: tuple[float | None, ...]
+    heads: tuple[tuple[str, ...], ...]
+    folded: bool
+
+
+def _pieces(grid: Grid) -> Iterator[_Layout]:
     """The grid where it fits, else its columns in several tables, each with the names."""
-    for folded, room in _ROOMS:
-        for narrow in NARROW:
-            widths = widths_of(grid, room, narrow, folded=folded, wrapped=False)
-            if widths is not None:
-                yield Layout(grid, widths, folded=folded)
-                return
+    for folded in (False, True):
+        layout = _fitted(grid, folded=folded)
+        if layout is not None:
+            yield layout
+            return
     if len(grid.columns) < 3:
-        yield Layout(grid, tuple(_ROOMS[0][1] // 2 for _ in grid.columns), folded=True)
+        half = tuple(_ROOM / 2 if c.kind is Kind.TEXT else None for c in grid.columns)
+        yield _Layout(grid, half, tuple((c.name,) for c in grid.columns), folded=True)
         return
     middle = (len(grid.columns) + 1) // 2
     yield from _pieces(kept_columns(grid, range(middle)))
     yield from _pieces(kept_columns(grid, [0, *range(middle, len(grid.columns))]))
 
 
-def _pages(layout: Layout) -> Iterator[list[tuple[Text, ...]]]:
+def _fitted(grid: Grid, *, folded: bool) -> _Layout | None:
+    """The grid with its text broken as little as it takes; None where that is not enough."""
+    wide, least, heads = [], [], []
+    for i, column in enumerate(grid.columns):
+        cells = [row[i] for row in grid.rows]
+        widest = max((_cell_width(cell, folded=folded) for cell in cells), default=0.0)
+        head = (column.name,) if set_width(column.name) <= widest else _two_lines(column.name)
+        heads.append(head)
+        widest = max(widest, *map(set_width, head))
+        can_break = column.kind is Kind.TEXT and not any(cell.formula for cell in cells)
+        words = [word for cell in cells for word in cell.value.split()]
+        longest = max((set_width(word[:_UNBROKEN]) for word in words), default=0.0)
+        wide.append(widest)
+        shortest = max(longest, _SHORTEST, *map(set_width, head))
+        least.append(min(widest, shortest) if can_break else widest)
+    room = _ROOM - _GAP * (len(wide) - 1)
+    if sum(least) > room:
+        return None
+    # The widest columns of text give way first.
+    widths = list(wide)
+    while sum(widths) > room:
+        loose = [i for i in range(len(widths)) if widths[i] > least[i]]
+        most = max(loose, key=lambda i: widths[i])
+        widths[most] = max(least[most], widths[most] - min(4.0, sum(widths) - room))
+    broken = tuple(w if w < full else None for w, full in zip(widths, wide, strict=True))
+    return _Layout(grid, broken, tuple(heads), folded)
+
+
+def _cell_width(cell: Text, *, folded: bool) -> float:
+    if cell.formula:
+        return set_width(cell.value)
+    value = set_width(cell.value) * (_BOLD if cell.marked else 1)
+    interval = set_width(cell.interval) if cell.interval else 0.0
+    return max(value, interval) if folded else value + interval + (_BLANK if interval else 0)
+
+
+def _two_lines(head: str) -> tuple[str, ...]:
+    """A heading, broken at the blank that is nearest to its middle."""
+    blanks = [i for i, letter in enumerate(head) if letter == " "]
+    if not blanks:
+        return (head,)
+    at = min(blanks, key=lambda i: abs(2 * i - len(head)))
+    return head[:at], head[at + 1 :]
+
+
+# Points that letters of 8 points take at most, in the fonts of the usual classes.
+_NARROW, _WIDE, _BLANK, _OTHER_WIDTH = (
+    frozenset("ijl.,:;'|!()[]tfrI"),
+    frozenset("mwMW%@"),
+    3.0,
+    4.6,
+)
+_CAPITAL, _DIGIT, _NARROW_WIDTH, _WIDE_WIDTH, _CODE = 6.2, 4.25, 3.4, 8.2, 34.0
+_BOLD, _UNBROKEN = 1.15, 20
+
+
+def set_width(text: str) -> float:
+    """How many points a text is wide at a footnote's size, about, and rather too many.
+
+    >>> round(set_width("0.123")), round(set_width("forest"))
+    (20, 24)
+    """
+    total = 0.0
+    for letter in text:
+        if letter in _NARROW:
+            total += _NARROW_WIDTH
+        elif letter in _WIDE:
+            total += _WIDE_WIDTH
+        elif letter.isdigit():
+            total += _DIGIT
+        elif letter == " ":
+            total += _BLANK
+        elif letter.isupper():
+            total += _CAPITAL
+        else:
+            total += _OTHER_WIDTH if letter.isascii() or len(escaped(letter)) < 14 else _CODE
+    return total
+
+
+def _pages(layout: _Layout) -> Iterator[list[tuple[Text, ...]]]:
     """Rows in lots that one float holds."""
     rows: list[tuple[Text, ...]] = []
     lines = 0
     for row in layout.grid.rows:
         needed = max(
-            math.ceil(len(cell.value) / max(layout.widths[i], 1)) for i, cell in enumerate(row)
+            math.ceil(1.1 * set_width(cell.value) / width) if width else 1
+            for cell, width in zip(row, layout.broken, strict=True)
         ) + (layout.folded and any(cell.interval for cell in row))
         if rows and lines + needed > _LINES:
             yield rows
@@ -206,26 +297,18 @@ def _pages(layout: Layout) -> Iterator[list[tuple[Text, ...]]]:
     yield rows
 
 
-def _is_broken(layout: Layout, i: int) -> bool:
-    """Whether a column is of text that goes over several lines."""
-    if layout.grid.columns[i].kind is not Kind.TEXT:
-        return False
-    if any(row[i].formula for row in layout.grid.rows):
-        return False
-    widest = max((len(row[i].value) for row in layout.grid.rows), default=0)
-    return widest > min(_WIDEST, layout.widths[i])
-
-
-def _columns(layout: Layout) -> str:
+def _columns(layout: _Layout) -> str:
     numeric = [column.kind is not Kind.TEXT for column in layout.grid.columns]
     return "@{}" + "".join("r" if each else "l" for each in numeric) + "@{}"
 
 
-def _head(layout: Layout, i: int) -> str:
-    return escaped(layout.grid.columns[i].name)
+def _head(layout: _Layout, i: int) -> str:
+    side = "l" if layout.grid.columns[i].kind is Kind.TEXT else "r"
+    lines = r"\\".join(escaped(line) for line in layout.heads[i])
+    return lines if len(layout.heads[i]) == 1 else rf"\shortstack[{side}]{{{lines}}}"
 
 
-def _row(row: Sequence[Text], layout: Layout) -> Iterator[str]:
+def _row(row: Sequence[Text], layout: _Layout) -> Iterator[str]:
     """A row; folded, its intervals stand in a second, closer to it than to the next."""
     if not layout.folded or not any(cell.interval for cell in row):
         yield " & ".join(_cell(cell, layout, i) for i, cell in enumerate(row)) + r" \\"
@@ -236,16 +319,16 @@ def _row(row: Sequence[Text], layout: Layout) -> Iterator[str]:
     yield " & ".join(second) + r" \\[2pt]"
 
 
-def _cell(cell: Text, layout: Layout, i: int) -> str:
+def _cell(cell: Text, layout: _Layout, i: int) -> str:
     if cell.formula:
         return f"${cell.formula}$"
     kind = layout.grid.columns[i].kind
     text = escaped(cell.value, LONGEST_REMARK)
     if kind not in (Kind.TEXT, Kind.DRAWING):
         text = _numbers(cell.value) if _NUMBER.search(cell.value) else text
-    if _is_broken(layout, i):
-        width = f"{layout.widths[i] * _CHARACTER:.0f}pt"
-        text = rf"\parbox[t]{{{width}}}{{\raggedright\hangindent=1em {text}\strut}}"
+    width = layout.broken[i]
+    if width is not None and set_width(cell.value) > width:
+        text = rf"\parbox[t]{{{width:.0f}pt}}{{\raggedright\hangindent=1em {text}\strut}}"
     text = rf"\textbf{{{text}}}" if cell.marked else text
     return f"{text} {_numbers(cell.interval)}" if cell.interval else text
 
