@@ -1,6 +1,7 @@
 """Sphinx configuration."""
 
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -12,6 +13,7 @@ from assay import __version__
 logger = logging.getLogger(__name__)
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))  # where mathml is
 MEASURES = HERE / "measures"
 # Pages that are written by a function page() of the script beside them.
 WRITTEN = {"findings.rst": "generate_findings.py", "commands.rst": "generate_cli.py"}
@@ -24,10 +26,13 @@ release = version = __version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.doctest",
-    "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
+    "mathml",
 ]
 exclude_patterns = ["_build"]
+templates_path = ["templates"]
+# Every page is read without a network, from a folder as well as from a server.
+html_math_renderer = "mathml"
 
 html_theme = "furo"
 html_title = f"assay {release}"
