@@ -81,9 +81,10 @@ types: $(DEV) ## Check types (mypy strict)
 imports: $(DEV) ## Check that imports point one way
 	$(VENV)/bin/lint-imports --no-logo
 
-docs: $(DEV) ## Build the documentation; a warning is an error
-	rm -rf docs/measures docs/findings.rst docs/commands.rst
+docs: $(DEV) ## Build the documentation; a warning is an error, and so is a link that leads nowhere
+	rm -rf docs/_build docs/measures docs/findings.rst docs/commands.rst
 	$(PY) -m sphinx -q -E -W --keep-going -n -b html docs docs/_build/html
+	$(PY) docs/check_links.py docs/_build/html
 	@echo "Built docs/_build/html/index.html"
 
 # After docs, so that the generated pages are there to be tested.

@@ -1,19 +1,21 @@
 """Sphinx configuration."""
 
 import importlib.util
-import sys
+from functools import cache
+from html import escape
 from pathlib import Path
 from types import ModuleType
 
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
+from sphinx.writers.html5 import HTML5Translator
 
 from assay import __version__
 
 logger = logging.getLogger(__name__)
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))  # where mathml is
 MEASURES = HERE / "measures"
 # Pages that are written by a function page() of the script beside them.
 WRITTEN = {"findings.rst": "generate_findings.py", "commands.rst": "generate_cli.py"}
@@ -27,7 +29,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.doctest",
     "sphinx.ext.napoleon",
-    "mathml",
 ]
 exclude_patterns = ["_build"]
 templates_path = ["templates"]
@@ -45,6 +46,7 @@ napoleon_numpy_docstring = False
 nitpick_ignore_regex = [(r"py:.*", r"(?!assay(\.|$)).*")]
 
 
+@cache
 def script(name: str) -> ModuleType:
     """A script of this folder, as a module."""
     spec = importlib.util.spec_from_file_location(name.removesuffix(".py"), HERE / name)
@@ -74,6 +76,20 @@ def list_coverage(app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] = source[0].replace(".. measured coverage", ".. toctree::\n\n   coverage")
 
 
+def draw_formula(translator: HTML5Translator, node: nodes.math | nodes.math_block) -> None:
+    """Write a formula as MathML; what can't be translated is a warning."""
+    mathml = script("mathml.py")
+    block = isinstance(node, nodes.math_block)
+    try:
+        drawn = mathml.mathml(node.astext(), block=block)
+    except mathml.UnknownTex as problem:
+        logger.warning("docs/mathml.py does not know %s", problem, location=node)
+        drawn = escape(node.astext())
+    translator.body.append(f'<div class="math">{drawn}</div>\n' if block else drawn)
+    raise nodes.SkipNode
+
+
 def setup(app: Sphinx) -> None:
+    app.add_html_math_renderer("mathml", (draw_formula, None), (draw_formula, None))
     app.connect("builder-inited", write_pages)
     app.connect("source-read", list_coverage)

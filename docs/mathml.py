@@ -12,13 +12,6 @@ from __future__ import annotations
 import re
 from html import escape
 
-from docutils import nodes
-from sphinx.application import Sphinx
-from sphinx.util import logging
-from sphinx.writers.html5 import HTML5Translator
-
-logger = logging.getLogger(__name__)
-
 # Two capitals and more are one name, as TP and FPR; other letters are names by themselves.
 SYMBOL = re.compile(
     r"\\(?:text|mbox|mathrm)\{[^}]*\}|\\[A-Za-z]+|\\.|[A-Z]{2,}|[A-Za-z]|\d+(?:\.\d+)?|\S"
@@ -187,26 +180,3 @@ def _legible(part: str) -> str:
 
 def _gap(name: str) -> str:
     return f'<mspace width="{SPACES[name]}em"/>'
-
-
-def _translated(node: nodes.math | nodes.math_block, *, block: bool) -> str:
-    try:
-        return mathml(node.astext(), block=block)
-    except UnknownTex as problem:
-        logger.warning("docs/mathml.py does not know %s", problem, location=node)
-        return escape(node.astext())
-
-
-def visit_inline(translator: HTML5Translator, node: nodes.math) -> None:
-    translator.body.append(_translated(node, block=False))
-    raise nodes.SkipNode
-
-
-def visit_block(translator: HTML5Translator, node: nodes.math_block) -> None:
-    translator.body.append(f'<div class="math">{_translated(node, block=True)}</div>\n')
-    raise nodes.SkipNode
-
-
-def setup(app: Sphinx) -> dict[str, bool]:
-    app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
