@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from doctest import DocTestParser
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -103,8 +105,9 @@ def model() -> Drawn:
     """The models of the page for people with a scikit-learn model: its examples, run."""
     found: dict[str, Any] = {}
     text = (HERE / "start" / "model.rst").read_text("utf-8")
-    for example in DocTestParser().get_examples(text):
-        exec(example.source, found)  # noqa: S102 - the page's own lines
+    with redirect_stdout(StringIO()):
+        for example in DocTestParser().get_examples(text):
+            exec(example.source, found)  # noqa: S102 - the page's own lines
     axes = assay.evaluate(found["y_test"], y_score=found["both"]["forest"]).plot.roc(name="forest")
     found["evaluation"].plot.roc(axes, name="logistic")
     return Drawn(axes, "roc")
