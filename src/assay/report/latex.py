@@ -6,7 +6,7 @@ the packages it needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from assay.report.grid import LONGEST_REMARK, Grid, Text, grid_of
 from assay.report.layout import NARROW, Layout, widths_of
@@ -54,6 +54,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield rf"\section*{{{escaped(report.title, LONGEST_SENTENCE)}}}"
     for said in report.headline:
         yield _paragraph(said)
+    yield from _items(finding.line for finding in report.warnings)
     tables = Tables()
     for tier in (*Tier, None):
         sections = [section for section in report.sections if section.tier is tier]
@@ -63,10 +64,13 @@ def _lines(report: Report) -> Iterator[str]:
             if tier is None:
                 yield rf"\section*{{{escaped(section.title)}}}"
             yield from tables.of_section(section)
-    yield from _listing(
-        "Findings", [f"{f.code} {f.severity}: {f.message}" for f in report.findings]
-    )
-    yield from _listing("Notes", list(report.notes))
+    for title, texts in (
+        ("Findings", [finding.line for finding in report.remarks]),
+        ("Notes", list(report.notes)),
+    ):
+        if texts:
+            yield rf"\section*{{{title}}}"
+        yield from _items(texts)
     yield r"\end{document}"
 
 
@@ -74,14 +78,9 @@ def _paragraph(text: str) -> str:
     return f"{escaped(text, LONGEST_SENTENCE)}\n"
 
 
-def _listing(title: str, said: list[str]) -> Iterator[str]:
-    if not said:
-        return
-    yield rf"\section*{{{title}}}"
-    yield r"\begin{itemize}"
-    for text in said:
-        yield rf"  \item {{}}{escaped(text, LONGEST_SENTENCE)}"
-    yield r"\end{itemize}"
+def _items(texts: Iterable[str]) -> Iterator[str]:
+    lines = [rf"  \item {{}}{escaped(text, LONGEST_SENTENCE)}" for text in texts]
+    yield from (r"\begin{itemize}", *lines, r"\end{itemize}") if lines else ()
 
 
 class Tables:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, TypeAlias
 
-from assay.evaluation.findings import Finding
+from assay.evaluation.findings import Finding, urgent_first
 from assay.inference import Estimate
 from assay.measures import Better, Measure
 from assay.report.provenance import Provenance
@@ -310,6 +310,17 @@ class Report:
     panel: Panel | None = None
     made: Provenance | None = None
     records: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """The findings that stand above all numbers."""
+        told = urgent_first(self.findings)
+        return tuple(finding for finding in told if finding.severity != "info")
+
+    @property
+    def remarks(self) -> tuple[Finding, ...]:
+        """The findings that stand below them."""
+        return tuple(finding for finding in self.findings if finding.severity == "info")
 
     def made_by(self, made: Provenance | None) -> Report:
         """The same page, and its JSON, with how they came about."""
