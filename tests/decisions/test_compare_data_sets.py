@@ -250,7 +250,7 @@ def test_predictions_may_be_decisions_of_several_classes() -> None:
     )
     found = compare_folds(frame.drop("score"))
     assert {d.measure for d in found.differences} >= {"accuracy", "f1.macro"}
-    with pytest.raises(InputError, match="there are 3 labels.*predictions need a column of decis"):
+    with pytest.raises(InputError, match=r"there are 3 labels.*predictions need a column of decis"):
         compare_folds(frame.drop("predicted"))
 
 
@@ -264,7 +264,7 @@ def test_scores_without_a_scale_are_ranked() -> None:
 
 def test_the_positive_label_is_inferred_or_given() -> None:
     odd = predictions(labels=("cat", "dog"))
-    with pytest.raises(LabelError, match="data set 'set1': .*positive"):
+    with pytest.raises(LabelError, match=r"data set 'set1': .*positive"):
         compare_folds(odd)
     for asked in ({"positive": "dog"}, {"negative": "cat"}):
         found = compare_folds(odd, **asked)

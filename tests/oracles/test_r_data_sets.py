@@ -1,4 +1,4 @@
-"""Models over six data sets, against R's Friedman, Tukey and Wilcoxon distributions, and scipy's."""
+"""Models over six data sets: R's Friedman, Tukey and Wilcoxon distributions, and scipy's."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def _rests_on(block: Table | Dots | Forest | Matrix) -> Iterator[str]:
         parts.append("level " + ", ".join(f"{100 * level:.10g}%" for level in levels))
         methods = sorted({each.method.replace("_", "-") for each in shown if each.method})
         parts += ["method " + ", ".join(methods)] if methods else []
-    sizes = sorted({each.n for each in found if each.n is not None})
+    sizes = sorted({each.n for each in found if each.n})
     if sizes:
         ends = dict.fromkeys((count(sizes[0]), count(sizes[-1])))
         parts.append("n = " + " to ".join(ends))
