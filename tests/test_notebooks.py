@@ -15,7 +15,7 @@ PRINTED = {
     "choose_a_threshold.ipynb": "with 90% confidence new data keep the constraint",
     "judge_a_model.ipynb": "detection_rate",
     "watch_a_detector.ipynb": "broken since 2026-03-1",
-    "write_a_paper.ipynb": r"\begin{table",
+    "write_a_paper.ipynb": r"\begin{tabular}",
 }
 
 
