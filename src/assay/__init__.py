@@ -3,7 +3,7 @@
 Every measure of the catalogue is a function of this module too: ``assay.precision(...)``.
 
 >>> import assay
->>> evaluation = assay.evaluate(["attack", "normal", "attack"], y_score=[0.9, 0.2, 0.4])
+>>> evaluation = assay.evaluate(["attack", "normal", "attack"], [0.9, 0.2, 0.4])
 >>> evaluation["recall"].value
 0.5
 >>> assay.precision(tp=6635, fp=167, fn=324, tn=7743)
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from assay.decisions import Comparison, Gate
     from assay.decisions.audit import Audit, audit_files, read_claims
     from assay.decisions.audit.audit import audit
-    from assay.decisions.compare import compare, compare_folds
+    from assay.decisions.compare import compare, compare_folds, compare_models
     from assay.decisions.gate.from_files import gate_files
     from assay.decisions.gate.gate import gate
     from assay.decisions.incidents import Incidents, incidents
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from assay.evaluation.evaluate import evaluate
     from assay.evaluation.from_files import evaluate_files
     from assay.evaluation.labelled_alerts import Unlabelled
+    from assay.evaluation.of_model import evaluate_model
     from assay.evaluation.scorer import scorer
     from assay.inference import (
         AgrestiCoull,
@@ -131,11 +132,13 @@ __all__ = [
     "cochran_q",
     "compare",
     "compare_folds",
+    "compare_models",
     "count",
     "delong_test",
     "evaluate",
     "evaluate_counts",
     "evaluate_files",
+    "evaluate_model",
     "fbeta",
     "five_by_two_f",
     "five_by_two_t",
@@ -167,6 +170,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "Monitor",
         "compare",
         "compare_folds",
+        "compare_models",
         "gate",
         "monitor",
         "monitor_files",
@@ -185,6 +189,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "count",
         "evaluate",
         "evaluate_counts",
+        "evaluate_model",
         "fbeta",
         "scorer",
     ),
