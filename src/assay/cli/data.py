@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import aside
 from assay.cli.command import Command, Option
 from assay.cli.errors import OutputError, say
 from assay.cli.progress import Progress
@@ -18,6 +17,7 @@ from assay.cli.reporting import QUIET, SEED, UNUSED_LEVEL
 from assay.cli.run_folder import check_place
 from assay.cli.tables import Target, target, write_table, writing
 from assay.cli.values import number
+from assay.report import aside
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from assay.cli import aside
 from assay.cli.command import Option
 from assay.cli.errors import OutputError, say
 from assay.cli.recording import Recording
 from assay.cli.values import FilePath, share
-from assay.report.kinds import FORMATS
+from assay.report import aside
+from assay.report.kinds import FORMATS, SUFFIXES
 
 if TYPE_CHECKING:
     from assay.report import Document, Report
@@ -30,17 +30,6 @@ Function: TypeAlias = Callable[..., Any]
 Decorator: TypeAlias = Callable[[Function], Function]
 
 TERMINAL = "terminal"
-_SUFFIXES = {
-    ".json": "json",
-    ".csv": "csv",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".tex": "latex",
-    ".html": "html",
-    ".htm": "html",
-    ".txt": TERMINAL,
-    "": TERMINAL,
-}
 DEFAULT_LEVEL = 0.95
 DEFAULT_SEED = 42
 WIDTH = 100  # of a report that no terminal shows
@@ -245,11 +234,11 @@ def face_of(face: str | None, out: Path | None) -> str:
     if face is not None:
         return face
     suffix = "" if out is None else out.suffix.lower()
-    if suffix not in _SUFFIXES:
+    if suffix and suffix not in SUFFIXES:
         raise click.UsageError(
             f"the suffix {suffix} tells no format; say --format {'|'.join(FORMATS)}"
         )
-    return _SUFFIXES[suffix]
+    return SUFFIXES.get(suffix, TERMINAL)
 
 
 def check_place(path: Path) -> None:

@@ -15,7 +15,7 @@ from assay.sources import columns_of, must_share_index
 from assay.sources.columns import array_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Significance(Recorded):
     """The result of a test: statistic, degrees of freedom, p, effect, and what lies behind it.
 
@@ -44,6 +44,9 @@ class Significance(Recorded):
 
     def __str__(self) -> str:
         return self.sentence
+
+    def __repr__(self) -> str:
+        return f"{self.test}: {self.sentence}"
 
     def adjusted(self, p: float) -> Significance:
         """The same result with its p-value adjusted for how many tests were made."""

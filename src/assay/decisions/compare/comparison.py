@@ -14,6 +14,7 @@ from assay.inference.estimate import decimal
 from assay.inference.fields import Recorded, codec_of, stored
 from assay.inference.not_finite import odd
 from assay.inference.operating import Rule, parse_rule
+from assay.inference.result import Result
 from assay.measures import Better, Measure, parse
 from assay.sources.files.request import RowSource
 
@@ -115,7 +116,7 @@ def _read_rule(given: Any, at: str) -> Rule | None:
 
 
 @dataclass(frozen=True)
-class Comparison(Recorded):
+class Comparison(Result, Recorded):
     """Differences, tests, and a sentence of verdict for each pair of models.
 
     ``at`` is the rule that chose the thresholds, ``thresholds`` where each model flags from (None:
