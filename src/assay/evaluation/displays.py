@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from assay.errors import InputError
@@ -13,8 +14,6 @@ from assay.evaluation.plotting import Plots
 from assay.evaluation.scorer import one_positive
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from assay.plots.canvas import Axes
 
 
@@ -26,13 +25,13 @@ class Display:
     <assay.evaluation.plotting.Plots>`, such as ``band=0.95``.
     """
 
-    drawn_by: ClassVar[str]
+    drawn_by: ClassVar[Callable[..., Axes]]
 
     def __init__(self, evaluation: Evaluation, *, name: str = "") -> None:
         self.evaluation = evaluation
         self.name = name
         self.ax_: Axes | None = None
-        self.figure_: Figure | None = None
+        self.figure_: Any = None
 
     @classmethod
     def from_estimator(
@@ -89,17 +88,17 @@ class Display:
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, **options: Any) -> Self:
         """Draw on axes, or on new ones, which are then ``ax_``; gives the display itself."""
-        draw = getattr(Plots(self.evaluation), self.drawn_by)
-        taken = [known for known in inspect.signature(draw).parameters if known != "ax"]
+        known = inspect.signature(self.drawn_by).parameters
+        taken = [option for option in known if option not in ("self", "ax")]
         odd = [given for given in options if given not in taken]
         if odd:
-            others = ", ".join(known for known in taken if known != "name") or "no options"
+            others = ", ".join(option for option in taken if option != "name") or "no options"
             raise InputError(f"{type(self).__name__} has no option {odd[0]}; it takes {others}")
         self.name = self.name if name is None else name
         if "name" in taken:
             options["name"] = self.name
-        self.ax_ = draw(ax=ax, **options)
-        self.figure_ = self.ax_.figure  # type: ignore[assignment]
+        self.ax_ = self.drawn_by(Plots(self.evaluation), ax=ax, **options)
+        self.figure_ = self.ax_.figure
         return self
 
     def _repr_png_(self) -> bytes | None:
@@ -116,58 +115,58 @@ class RocDisplay(Display):
     (1.0, 'rule')
     """
 
-    drawn_by = "roc"
+    drawn_by = staticmethod(Plots.roc)
 
 
 class PrecisionRecallDisplay(Display):
     """Precision against detection rate."""
 
-    drawn_by = "precision_recall"
+    drawn_by = staticmethod(Plots.precision_recall)
 
 
 class FarDrDisplay(Display):
     """Detection rate against false alarm rate."""
 
-    drawn_by = "far_dr"
+    drawn_by = staticmethod(Plots.far_dr)
 
 
 class DetDisplay(Display):
     """Miss rate against false positive rate, on axes of normal deviates."""
 
-    drawn_by = "det"
+    drawn_by = staticmethod(Plots.det)
 
 
 class CalibrationDisplay(Display):
     """The observed share of positives against the probability that was said."""
 
-    drawn_by = "reliability"
+    drawn_by = staticmethod(Plots.reliability)
 
 
 class DecisionCurveDisplay(Display):
     """Net benefit against the threshold probability."""
 
-    drawn_by = "decision"
+    drawn_by = staticmethod(Plots.decision)
 
 
 class CostCurveDisplay(Display):
     """Expected cost against the probability cost."""
 
-    drawn_by = "cost"
+    drawn_by = staticmethod(Plots.cost)
 
 
 class GainDisplay(Display):
     """Detection rate against the share of rows that raise an alert."""
 
-    drawn_by = "gain"
+    drawn_by = staticmethod(Plots.gain)
 
 
 class LiftDisplay(Display):
     """Precision over prevalence against the share of rows that raise an alert."""
 
-    drawn_by = "lift"
+    drawn_by = staticmethod(Plots.lift)
 
 
 class ConfusionMatrixDisplay(Display):
     """The confusion matrix, with counts and shares of the rows."""
 
-    drawn_by = "confusion"
+    drawn_by = staticmethod(Plots.confusion)
