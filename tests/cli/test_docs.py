@@ -22,25 +22,41 @@ EXAMPLES = DOCS.parent / "examples"
 # Pages whose command lines are run, and what they print compared; each starts in a new folder, in
 # which `examples` is the project's own.
 LONG = (
-    *("cli", "warehouse", "threshold", "compare", "gate", "check", "history", "train", "models"),
+    *(
+        "evaluate",
+        "warehouse",
+        "threshold",
+        "compare",
+        "gate",
+        "check",
+        "history",
+        "train",
+        "models",
+    ),
     *("incidents", "monitor", "label_less"),
+    *(f"start/{name}" for name in ("predictions", "gate", "paper", "billion")),
 )
 RUN = (
-    *("audit", "billion_rows", "data"),
+    *("audit", "billion_rows", "cli", "data", "install", "start/new", "start/review"),
     *(pytest.param(name, marks=pytest.mark.slow) for name in LONG),
 )
 RUN_ID = re.compile(r"\b[0-9a-f]{12}\b")
 BLOCK = re.compile(r"^\.\. code-block:: console\n\n((?:   .*\n|\n)+)", re.MULTILINE)
 
 
+COMMAND = re.compile(r"^\$ (.*(?:\n> .*)*)\n?", re.MULTILINE)
+
+
 def shown(page: Path) -> list[tuple[str, str]]:
-    """The command lines of a page, each with what follows it."""
+    """The command lines of a page, each with what follows it; ``> `` begins a line that goes on."""
     found = []
     for block in BLOCK.findall(page.read_text("utf-8")):
         lines = "\n".join(line[3:] for line in block.splitlines())
-        for part in re.split(r"^\$ ", lines, flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
-            found.append((command, output.strip("\n")))
+        _, *parts = COMMAND.split(lines)
+        found += [
+            (command, output.strip("\n"))
+            for command, output in zip(parts[::2], parts[1::2], strict=True)
+        ]
     return found
 
 
@@ -65,7 +81,7 @@ def ran(folder: Path, command: str) -> str:
         "LC_ALL": "C.UTF-8",
     }
     done = subprocess.run(
-        ["bash", "-c", command],
+        ["bash", "-c", command.replace("\n> ", "\n")],
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,
@@ -90,7 +106,7 @@ def with_ids(found: str, output: str, ids: dict[str, str]) -> str:
 @pytest.mark.parametrize("name", RUN)
 def test_every_command_line_of_a_page_prints_what_the_page_shows(name: str, folder: Path) -> None:
     page = DOCS / f"{name}.rst"
-    assert len(shown(page)) >= 3
+    assert len(shown(page)) >= 2
     text = page.read_text("utf-8")
     ids: dict[str, str] = {}
     for command, output in shown(page):
@@ -159,7 +175,7 @@ def test_the_reference_lists_every_option_of_every_command() -> None:
     assert spec.loader is not None
     generate = module_from_spec(spec)
     spec.loader.exec_module(generate)
-    page = generate.page()
+    page = generate.options()
     for name in COMMANDS:
         assert f"\nassay {name}\n" in page
     for option in ("--label COL", "--base-rate SHARE", "--group ", "-o, --out DIR", "--quiet"):

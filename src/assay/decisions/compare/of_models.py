@@ -8,8 +8,8 @@ from typing import Any
 
 from assay.decisions.compare.comparing import compare
 from assay.decisions.compare.comparison import Comparison
+from assay.decisions.compare.data_sets import compare_folds
 from assay.decisions.compare.fold_table import KEYS
-from assay.decisions.compare.folds import compare_folds
 from assay.decisions.compare.verdicts import MARGIN
 from assay.engines.arrays import resolved_arrays
 from assay.errors import InputError, UnknownMeasure
