@@ -116,6 +116,14 @@ def test_groups_stay_together_and_are_clusters() -> None:
         assert not set(host[fold.train]) & set(host[fold.test])
 
 
+def test_splitter_that_tears_groups_apart_is_refused() -> None:
+    host = np.arange(120) // 6
+    with pytest.raises(InputError, match=r"split 1 of cv= has rows of group .* on both sides"):
+        evaluate_model(LogisticRegression(), X, Y, cv=KFold(7), groups=host)
+    found = evaluate_model(LogisticRegression(), X, Y, cv=KFold(7), clusters=host)
+    assert found["accuracy"].method == "cluster delta"
+
+
 def test_weights_are_handed_to_fit_row_by_row() -> None:
     weights = np.where(Y == 1, 20.0, 1.0)
     found = evaluate_model(LogisticRegression(), X, Y, cv=3, fit_params={"sample_weight": weights})

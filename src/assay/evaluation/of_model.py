@@ -39,6 +39,7 @@ def evaluate_model(
     threshold: float | None = None,
     sample_weight: Any = None,
     slices: Mapping[str, Any] | None = None,
+    clusters: Any = None,
     family: str | None = None,
     times: Any = None,
     period: str | None = None,
@@ -63,7 +64,7 @@ def evaluate_model(
     out. With ``cv``, a number of folds, a splitter or pairs of positions, a fresh copy of the model
     is fitted on each fold (with ``fit_params``) and judges the rows left out; slices by ``fold``
     tell how folds differ. Rows of one of the ``groups`` stay together, and intervals take groups as
-    clusters. All else is as in :func:`assay.evaluate`.
+    clusters unless there are ``clusters``. All else is as in :func:`assay.evaluate`.
 
     >>> rule = lambda rows: [0.9 if length > 1000 else 0.2 for length in rows]
     >>> evaluation = evaluate_model(rule, [60, 1500, 1400, 80], ["normal", "attack"] * 2)
@@ -73,12 +74,12 @@ def evaluate_model(
     asked = Asked(response_method, classes, logits, fit_params)
     must_share_index(
         {"X": X, "y": y, "groups": groups, "sample_weight": sample_weight}
-        | {"slices": slices, "times": times}
+        | {"slices": slices, "times": times, "clusters": clusters}
     )
     y, truth = labels_in(y)
     must_be_as_many(X, len(truth.codes))
-    per_row = {"sample_weight": sample_weight, "times": times, "clusters": groups}
-    per_row |= {"slices": slices}
+    per_row = {"sample_weight": sample_weight, "times": times, "slices": slices}
+    per_row |= {"clusters": groups if clusters is None else clusters}
     notes: tuple[str, ...] = ()
     if cv is None:
         response = asked.of(model, X, truth)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -13,6 +14,8 @@ import numpy.typing as npt
 from assay.errors import InputError, LengthMismatch, install_line
 from assay.evaluation.outputs import library_of_model, must_be_a_model
 from assay.evaluation.words import rows
+from assay.sources.coded import Named
+from assay.sources.columns import names_of
 
 Positions: TypeAlias = npt.NDArray[np.intp]
 
@@ -88,10 +91,15 @@ def folds_of(cv: Any, X: Any, y: Any, groups: Any) -> Folds:
         cv, how = _splitter(int(cv), grouped=groups is not None)
     elif hasattr(cv, "split"):
         how = str(cv) if len(str(cv)) < 100 else type(cv).__name__
-    pairs = cv.split(X, y, groups) if hasattr(cv, "split") else cv
-    found = [_checked(pair, i, size) for i, pair in enumerate(pairs, 1)]
+    with warnings.catch_warnings():
+        # A splitter that ignores groups is refused below, if it tears one apart.
+        warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+        pairs: Iterable[Any] = cv.split(X, y, groups) if hasattr(cv, "split") else cv
+        found = [_checked(pair, i, size) for i, pair in enumerate(pairs, 1)]
     if not found:
         raise InputError("cv= has no splits")
+    if groups is not None:
+        _must_keep_together(found, names_of(groups, "groups"))
     return Folds(tuple(_numbered(found)), size, how)
 
 
@@ -125,6 +133,18 @@ def _checked(pair: Any, number: int, size: int) -> tuple[Positions, Positions]:
     if not len(train) or not len(test):
         raise InputError(f"split {number} of cv= has no rows to learn from, or none to judge")
     return train, test
+
+
+def _must_keep_together(pairs: Sequence[tuple[Positions, Positions]], groups: Named) -> None:
+    """Refuse a split that has rows of one group on both sides."""
+    for number, (train, test) in enumerate(pairs, 1):
+        both = np.intersect1d(groups.codes[train], groups.codes[test])
+        if len(both):
+            raise InputError(
+                f"split {number} of cv= has rows of group {groups.names[both[0]]!r} on both sides: "
+                f"say cv= as a number, or give a splitter that keeps groups together, such as "
+                f"GroupKFold. Where groups only make rows alike, give them as clusters="
+            )
 
 
 def _positions(part: Any, size: int) -> Positions:
