@@ -118,7 +118,7 @@ def test_groups_stay_together_and_are_clusters() -> None:
 
 def test_splitter_that_tears_groups_apart_is_refused() -> None:
     host = np.arange(120) // 6
-    with pytest.raises(InputError, match=r"split 1 of cv= has rows of group .* on both sides"):
+    with pytest.raises(InputError, match=r"split 2 of cv= has rows of group .* on both sides"):
         evaluate_model(LogisticRegression(), X, Y, cv=KFold(7), groups=host)
     found = evaluate_model(LogisticRegression(), X, Y, cv=KFold(7), clusters=host)
     assert found["accuracy"].method == "cluster delta"
