@@ -129,6 +129,22 @@ class ComparisonPlots(plots.Figures):
         notes = [f"{_LESS} less is better"] if any(_LESS in name for name, _ in rows) else []
         return plots.forest(rows, pair=pair, notes=notes, ax=ax)
 
+    def ranks(self, ax: Axes | None = None, *, measure: str | None = None) -> Axes:
+        """The critical-difference diagram of three models or more over data sets."""
+        found = measure or next((each.measure for each in self.comparison.verdicts), "")
+        tests = [t for t in self.comparison.tests if t.measure and key(t.measure) == key(found)]
+        ranks = next((t.table["mean_ranks"] for t in tests if "mean_ranks" in t.table), None)
+        pairs = [t for t in tests if t.test == "nemenyi"]
+        if ranks is None or not pairs or not self.comparison.datasets:
+            raise MethodError(
+                "a critical-difference diagram is of three models or more over several data sets; "
+                "this comparison has none"
+            )
+        critical = float(pairs[0].table["critical_difference"])
+        return plots.mean_ranks(ranks, critical=critical, title=_title(found), ax=ax)
+
+    cd = ranks
+
     def hulls(self, ax: Axes | None = None) -> Axes:
         """The ROC hulls of all models, and on how much of PC each is the best; see ``optimal``."""
         optimal = self.comparison.optimal
@@ -141,7 +157,7 @@ class ComparisonPlots(plots.Figures):
         )
 
     def _figures(self) -> plots.Named:
-        """The forest plot, curves of all models where they have scores, and ROC hulls.
+        """The forest plot, ROC hulls, curves where models have scores, ranks over data sets.
 
         Of many pairs only the measure that decides is drawn, and hulls of decisions, which have one
         point each, are not.
@@ -154,6 +170,8 @@ class ComparisonPlots(plots.Figures):
             yield "hulls", self.hulls
             if self.comparison.tallies:
                 yield from self._curves()
+        if self.comparison.datasets and len(self.comparison.models) > 2:
+            yield "ranks", self.ranks
 
     def _curves(self) -> plots.Named:
         yield "roc", self.roc

@@ -58,7 +58,8 @@ def _title(evaluation: Evaluation) -> str:
 
 def text(evaluation: Evaluation) -> str:
     """The title, the confusion matrix and the main measures with their intervals."""
-    lines = [_title(evaluation), ""]
+    warnings = [each.line for each in evaluation.findings if each.severity == "warning"]
+    lines = [_title(evaluation), *warnings, ""]
     if _has_matrix(evaluation):
         lines += [*_matrix(evaluation), ""]
     shown = _shown(evaluation)
@@ -67,7 +68,7 @@ def text(evaluation: Evaluation) -> str:
         lines.append(f"{name:<{width}}  {found.text()}{_remark(evaluation, name, found)}")
     level = f"{100 * evaluation.level:g}%"
     lines += ["", f"Intervals are at {level}; {len(evaluation)} estimates in all."]
-    findings = [f"{each.code} {each.severity}: {each.message}" for each in evaluation.findings]
+    findings = [each.line for each in evaluation.findings if each.severity == "info"]
     return "\n".join(
         [*lines, *evaluation.notes, *bounds_note(evaluation, bits_of(evaluation.tally)), *findings]
     )

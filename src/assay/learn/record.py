@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from assay.evaluation.findings import Finding
+from assay.evaluation.findings import Finding, urgent_first
 from assay.evaluation.snapshot import Estimated, Snapshot, estimates_of
 from assay.evaluation.views import ByKey
 from assay.inference import Estimate
@@ -184,7 +184,7 @@ def training_of(run: Run, trusted: tuple[str, ...] = ()) -> Training:
     judged = replace(
         found,
         source=_judged_source(run, found.source),
-        findings=(*run.findings, *found.findings),
+        findings=urgent_first((*run.findings, *found.findings)),
         notes=tuple(dict.fromkeys(notes)),
     )
     return Training(judged, _record(run, trusted))

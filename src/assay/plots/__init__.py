@@ -17,6 +17,7 @@ from assay.plots.lines import (
     thresholds,
 )
 from assay.plots.matrix import confusion
+from assay.plots.ranks import mean_ranks
 from assay.plots.shares import reliability, scores
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "hull",
     "hulls",
     "lift",
+    "mean_ranks",
     "name_models",
     "over_time",
     "precision_recall",

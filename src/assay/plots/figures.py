@@ -63,7 +63,11 @@ def name_models(ax: Axes, models: int, references: Sequence[str] = ()) -> Axes:
         high = figure.get_figheight() + more
         figure.set_figheight(high)
         figure.get_layout_engine().set(rect=(0, more / high, 1, 1 - more / high))
-        place = {"loc": "lower center", "bbox_to_anchor": (0.5, 0), "borderaxespad": 0.5}
+        place: dict[str, Any] = {
+            "loc": "lower center",
+            "bbox_to_anchor": (0.5, 0),
+            "borderaxespad": 0.5,
+        }
         legend = axes.legend(handles=handles, bbox_transform=figure.transFigure, **place)
         # Its room is set aside; a layout that sees it would narrow the axes.
         legend.set_in_layout(False)

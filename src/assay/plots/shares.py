@@ -128,9 +128,7 @@ def reliability(
             color=COLOURS[number % len(COLOURS)],
             elinewidth=1,
             capsize=2,
-            label=legible(
-                named(name, _error(summary).partition("\n")[0] if name else _error(summary))
-            ),
+            label=legible(named(name, _error(summary, short=bool(name)))),
         )
         label(axes, "Probability said", "Share observed")
         axes.set_xlim(-0.02, 1.02)
@@ -139,9 +137,9 @@ def reliability(
     return axes
 
 
-def _error(summary: Estimate | None) -> str:
+def _error(summary: Estimate | None, *, short: bool) -> str:
     if summary is None or math.isnan(summary):
         return "observed"
     calibrated = summary.parts.get("if_calibrated")
-    aside = "" if calibrated is None else f"\n(if calibrated: about {calibrated:.2g})"
+    aside = "" if calibrated is None or short else f"\n(if calibrated: about {calibrated:.2g})"
     return f"calibration error {summary:.2g}{aside}"
