@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import codecs
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -195,8 +195,8 @@ def import_runs(*, place: str, name: str | None, store: str | None, quiet: bool)
         if mlflow:
             added, known = from_mlflow(kept, path, name=name)
         elif place == "-":
-            lines = io.TextIOWrapper(standard_input(), encoding="utf-8")
-            added, known = imported(kept, lines, "standard input")
+            given = codecs.getreader("utf-8")(standard_input())
+            added, known = imported(kept, given, "standard input")
         else:
             with path.open(encoding="utf-8") as lines:
                 added, known = imported(kept, lines, place)
