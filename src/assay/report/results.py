@@ -56,7 +56,7 @@ _TEXTS = frozenset(
 def text_of(result: Any) -> str:
     """What it comes to, and its findings, as lines of text."""
     report = _report(result)
-    findings = [f"{each.code} {each.severity}: {each.message}" for each in report.findings]
+    findings = [each.line for each in (*report.warnings, *report.remarks)]
     return "\n".join(map(sentence, [report.title, *report.headline, *findings]))
 
 
