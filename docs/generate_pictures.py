@@ -155,6 +155,7 @@ PICTURES = {
     "audit.svg": (audit, "numbers.svg"),
     "compare-forest.svg": (comparison, "forest.svg"),
     "compare-hulls.svg": (comparison, "hulls.svg"),
+    "compare-roc.svg": (comparison, "roc.svg"),
     "curves-cost.svg": (evaluation, "cost.svg"),
     "curves-decision.svg": (evaluation, "decision.svg"),
     "curves-det.svg": (evaluation, "det.svg"),
@@ -170,9 +171,16 @@ PICTURES = {
 }
 
 
+def cell() -> str:
+    """What a notebook shows of the new model of the flows."""
+    flows = make_flows()
+    return assay.evaluate(flows.label, y_score=flows.new, base_rate=0.001)._repr_html_()
+
+
 def write_pictures(folder: Path) -> None:
-    """Write every picture into a folder."""
+    """Write every picture into a folder, and the cell of a notebook."""
     folder.mkdir(exist_ok=True)
+    (folder / "cell.html").write_text(cell(), "utf-8")
     for made in dict.fromkeys(made for made, _ in PICTURES.values()):
         with TemporaryDirectory() as aside:
             made().save(aside, formats=("svg",))

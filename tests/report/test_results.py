@@ -133,6 +133,17 @@ def test_another_suffix_is_refused_and_the_known_ones_are_named(name: str, tmp_p
     assert not list(tmp_path.iterdir())
 
 
+def test_a_file_that_a_result_was_made_from_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "predictions.csv"
+    path.write_text("label,score\n0,0.2\n1,0.9\n1,0.4\n0,0.1\n", "utf-8")
+    before = path.read_bytes()
+    for found in (assay.evaluate_files(path), assay.choose_threshold_files([path])):
+        with pytest.raises(InputError, match="made from"):
+            found.save(path)
+        assert path.read_bytes() == before
+        found.save(tmp_path / "others.csv")
+
+
 def test_a_place_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "folder.md").mkdir()
     with pytest.raises(InputError, match="is a folder"):

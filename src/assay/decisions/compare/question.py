@@ -107,6 +107,7 @@ class Question:
             flips=tuple(flip for pair in pairs for flip in pair.flips()),
             optimal=optimal(counted.tallies),
             mode=counted.mode,
+            tallies=counted.tallies,
         )
 
 
