@@ -20,7 +20,7 @@ from assay.decisions.audit.search.cells import Known, Region, known_of, region_o
 from assay.decisions.audit.search.identities import BETWEEN, Classes
 from assay.decisions.audit.search.judging import Verdicts, judge_together
 from assay.decisions.audit.search.numbers import Given, Number, in_four_cells, numbers_of
-from assay.decisions.audit.search.ways import ByFormula, ByScores, Way
+from assay.decisions.audit.search.ways import ByFormula, ByScores, Way, fills_undefined
 from assay.formula import cells, evaluate, proportion
 
 _COMPARED = 256
@@ -229,8 +229,9 @@ class TwoClasses:
         with_others = " with the other numbers" if others else ""
         if solution.only:
             value = exact(in_four_cells(way.quantity), solution.best)
-            shown = "" if value is None else f"{decimal(value, way.printed)}, "
-            return f"{shown}in the only matrix that gives the numbers"
+            shown = "undefined" if value is None else decimal(value, way.printed)
+            shown += " (libraries print 0 or 1 then)" if value is None else ""
+            return f"{shown}, in the only matrix that gives the numbers"
         if solution.found.complete:
             return f"{len(solution.matrices):,} matrices give it{with_others}"
         return f"many matrices give it{with_others}"
@@ -319,7 +320,7 @@ def _can_be_a_ratio(way: Way, region: Region, n: int | None) -> bool:
     where = way.printed.window(rounded=False)
     rows = region.fixed_total(sorted(cells(share.trials)))
     if rows is not None:
-        return rows > 0 and bool(where.counts(rows))
+        return bool(where.counts(rows)) if rows else fills_undefined(where)
     return n is None or where.smallest_denominator() <= n
 
 

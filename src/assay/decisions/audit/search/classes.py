@@ -18,7 +18,7 @@ from assay.decisions.audit.search.identities import Classes
 from assay.decisions.audit.search.judging import Verdicts, judge_together
 from assay.decisions.audit.search.numbers import Given, Number, numbers_of
 from assay.decisions.audit.search.tables import Tables, tables_of
-from assay.decisions.audit.search.ways import Booleans, ByFormula, Way, one_of
+from assay.decisions.audit.search.ways import Booleans, ByFormula, Way, fills_undefined, one_of
 from assay.decisions.audit.sizes import total_of
 from assay.formula import cells, proportion
 
@@ -118,7 +118,9 @@ class _Classes:
     def _can_be_a_share(self, way: Way) -> bool:
         rows = self._trials(way)
         window = way.printed.window(rounded=False)
-        return rows is None or (rows > 0 and bool(window.counts(rows)))
+        if not rows:
+            return rows is None or fills_undefined(window)
+        return bool(window.counts(rows))
 
     def _trials(self, way: Way) -> int | None:
         """How many rows a number is a share of, where that is told."""
