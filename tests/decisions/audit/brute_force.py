@@ -113,7 +113,7 @@ def measured(key: str, cells: Cells) -> Number | None:
 
 
 def filled(key: str, cells: Cells) -> list[Number]:
-    """What libraries print of an undefined value: 0 or 1, also in an average, or they leave it out."""
+    """What libraries print of an undefined value: 0 or 1, or an average without it."""
     name, _, average = key.rpartition(".")
     if average not in ("macro", "weighted"):
         return [Fraction(0), Fraction(1)]
@@ -168,9 +168,7 @@ def printed(value: Number, digits: int, how: str) -> str:
 def possible(reported: Sequence[tuple[str, str]], candidates: Sequence[Cells]) -> list[Cells]:
     """The matrices that give all numbers."""
     return [
-        cells
-        for cells in candidates
-        if all(_may_be(text, key, cells) for key, text in reported)
+        cells for cells in candidates if all(_may_be(text, key, cells) for key, text in reported)
     ]
 
 
