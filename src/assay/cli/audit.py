@@ -34,7 +34,7 @@ EXAMPLES = (
         "a pasted confusion matrix and a number reported for it",
         "assay audit matrix.txt --orientation truth-rows --reported accuracy=0.967",
     ),
-    ("a claims file to fill in", "assay audit --template > paper.toml"),
+    ("a claims file to fill in", "assay audit --template > claims.toml"),
     ("the claims of a paper, written down as in the guide", "assay audit paper.toml"),
     ("a table to paste into a review", "assay audit paper.toml --format markdown"),
     ("several at once, for other programs", "assay audit claims/*.toml --format json"),

@@ -38,7 +38,6 @@ INFORMEDNESS = Measure(
         "youden",
         "youden index",
         "youdens j",
-        "youden s j",
         "youdens index",
         "bookmaker informedness",
     ),
@@ -122,7 +121,6 @@ KAPPA = Measure(
     headings=(
         "κ",
         "cohens κ",
-        "cohen s kappa",
         "kappa statistic",
         "kappa coefficient",
         "kappa score",

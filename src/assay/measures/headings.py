@@ -30,7 +30,7 @@ _SPREAD = re.compile(r"\b(?:std\.?(?:\s*dev\.?)?|stdev|sd|standard deviation)\b"
 _OTHER_PART = re.compile(r"\b(?:train(?:ing)?|val(?:id(?:ation)?)?\.?|dev)\b")
 # Words that change nothing, and words that stand behind a name.
 _PLAIN_WORDS = re.compile(
-    r"\b(?:overall|total|global|final|test(?:ing)?|our|model|classification)\b"
+    r"\b(?:the|overall|total|global|final|test(?:ing)?|our|model|classification)\b"
 )
 _TAILS = ("score", "scores", "value", "values", "rate", "rates", "measure", "coefficient", "index")
 
@@ -67,7 +67,7 @@ def heading_of(text: str) -> Heading:
     ... ]
     [('dr', None, True), ('f1', 'macro', False), ('accuracy', None, False)]
     """
-    plain = unicodedata.normalize("NFKC", text).strip()
+    plain = unicodedata.normalize("NFKC", text).replace("_", " ").strip()
     if "@" in plain:
         return Heading(text, why="it is at an operating point of its own")
     percent = bool(_PERCENT.search(plain.casefold()))

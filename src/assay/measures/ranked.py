@@ -238,7 +238,6 @@ AVERAGE_PRECISION = Measure(
         "prc auc",
         "auc prc",
         "area under pr",
-        "prauc",
     ),
     better=HIGHER,
     range=(0, 1),

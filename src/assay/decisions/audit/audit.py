@@ -19,7 +19,7 @@ from assay.decisions.audit.keys import Key, key_of
 from assay.decisions.audit.matrix import judge_point, judge_scored, judged, undetermined
 from assay.decisions.audit.mistakes import explain
 from assay.decisions.audit.printed import Printed
-from assay.decisions.audit.reading import Totals, read_document
+from assay.decisions.audit.reading import Others, Totals, read_document
 from assay.decisions.audit.result import WRONG, Audit, AuditedClaim, Conflict, Judged, Verdict
 from assay.decisions.audit.search import judge_without_matrix
 from assay.decisions.audit.sizes import filled, judge_sizes
@@ -79,26 +79,34 @@ def audit_files(
         read_document(path, kind=kind, input_format=input_format, totals=totals) for path in given
     ]
     claims = [claim for document in documents for claim in document.claims]
-    turned = [document.turned.get(i) for document in documents for i in range(len(document.claims))]
+    others = [d.others.get(i) for d in documents for i in range(len(d.claims))]
     found = []
-    for done, (claim, other) in enumerate(zip(claims, turned, strict=True)):
+    for done, (claim, other) in enumerate(zip(claims, others, strict=True)):
         progress(done, len(claims))
-        found.append(_either(claim, other, level))
+        found.append(_fitting(claim, other or Others(), level))
     progress(len(claims), len(claims))
     notes = [note for document in documents for note in document.notes]
     return Audit(tuple(found), across_rows(claims, found), tuple(notes))
 
 
-def _either(claim: Claim, other: Claim | None, level: float | None) -> AuditedClaim:
-    """A claim; where it can't be true, and can be with the other label as the positive, that."""
+def _fitting(claim: Claim, others: Others, level: float | None) -> AuditedClaim:
+    """A claim by its first reading that can be true; where that is not clear, it is asked."""
     first = audited(replace(claim, extra_level=level))
-    if other is None or first.verdict is not Verdict.INCONSISTENT:
+    possible = [(first, others.first)] if first.verdict is not Verdict.INCONSISTENT else []
+    if not possible or others.question:
+        tried = [
+            (audited(replace(each, extra_level=level)), said) for each, said in others.readings
+        ]
+        possible += [pair for pair in tried if pair[0].verdict is not Verdict.INCONSISTENT]
+    sides = {said.partition(" and ")[0]: each.numbers for each, said in reversed(possible)}
+    if others.question and (not sides or len(set(sides.values())) > 1):
+        raise InputError(others.question)
+    if not possible:
         return first
-    second = audited(replace(other, extra_level=level))
-    if second.verdict is Verdict.INCONSISTENT:
-        return first
-    said = f"the numbers fit {other.positive!r} as the positive label, and not {claim.positive!r}"
-    return replace(second, notes=(*second.notes, said))
+    found, said = possible[0]
+    if not said or len(sides) > 1:
+        return found
+    return replace(found, notes=(*found.notes, f"the numbers fit where {said}"))
 
 
 def audited(claim: Claim) -> AuditedClaim:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 from assay.decisions.audit.building import build
 from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.claims_file import content_of, read_claims
+from assay.decisions.audit.keys import key_of
 from assay.decisions.audit.reading.drafts import Draft, Totals
 from assay.decisions.audit.reading.grids import (
     Grid,
@@ -33,7 +34,9 @@ from assay.decisions.audit.reading.reports import (
     table_claims,
 )
 from assay.decisions.audit.reading.rows import OTHER_ROWS, claims_of
-from assay.errors import InputError
+from assay.errors import InputError, LabelError
+from assay.sources.amounts import ORIENTATIONS
+from assay.sources.labelling import infer
 
 CLAIMS, MARKDOWN, CSV, LATEX = "claims", "markdown", "csv", "latex"
 REPORT, MATRIX, EVALUATION, TEXT = "classification-report", "confusion-matrix", "evaluation", "text"
@@ -55,16 +58,28 @@ _SUFFIXES = {".csv": CSV, ".tsv": CSV, ".tex": LATEX, ".toml": CLAIMS, ".md": MA
 
 
 @dataclass(frozen=True)
+class Others:
+    """Other readings of a claim, each with how it is said; ``first`` says the same of the claim.
+
+    Unless just one reading can be true the ``question``, if there is one, has to be asked.
+    """
+
+    readings: tuple[tuple[Claim, str], ...] = ()
+    first: str = ""
+    question: str = ""
+
+
+@dataclass(frozen=True)
 class Document:
     """The claims of a file, and what is said of how they were read.
 
-    ``turned`` are the same claims with the other label as the positive one, where nothing tells
-    which of two it is.
+    ``others`` are other readings of a claim by its place, where nothing tells which label is the
+    positive one, or what the rows of its matrix are.
     """
 
     claims: tuple[Claim, ...]
     notes: tuple[str, ...] = ()
-    turned: Mapping[int, Claim] = field(default_factory=dict)
+    others: Mapping[int, Others] = field(default_factory=dict)
 
 
 def read_document(
@@ -99,25 +114,57 @@ def read_document(
             f"is by kind=, one of {', '.join(KINDS)}"
         )
     claims = tuple(_built(draft, name, position) for position, draft in enumerate(drafts, 1))
-    return Document(claims, (how, *notes), dict(_turned(drafts, claims, told, name)))
+    others = {i: _others(draft, claims[i], told, name) for i, draft in enumerate(drafts)}
+    return Document(claims, (how, *notes), {i: each for i, each in others.items() if each.readings})
 
 
 def _built(draft: Draft, name: str, position: int) -> Claim:
+    draft = _of_labels(draft)
     claim = build(draft.raw, file=name, position=position)
     notes = (*claim.notes, *draft.notes)
     return replace(claim, notes=notes, percents=draft.percents, table=draft.table)
 
 
-def _turned(
-    drafts: Sequence[Draft], claims: Sequence[Claim], totals: Totals, name: str
-) -> Iterator[tuple[int, Claim]]:
-    """Claims of two labels that nobody named positive, with the other one as the positive."""
-    for i, (draft, claim) in enumerate(zip(drafts, claims, strict=True)):
-        if claim.binary and len(claim.labels) == 2 and not (totals.positive or totals.negative):
-            if draft.stated or "confusion" in draft.raw:
-                continue
-            raw = {**draft.raw, "positive": claim.labels[0]}
-            yield i, _built(replace(draft, raw=raw), name, i + 1)
+def _of_labels(draft: Draft) -> Draft:
+    """Keys with the labels of the claim, whatever their case; those of other labels are told."""
+    labels = [str(label) for label in draft.raw.get("labels", ())]
+    if not labels:
+        return draft
+    by_case = {label.casefold(): label for label in labels}
+    reported, unknown = {}, []
+    for key, number in draft.raw.get("reported", {}).items():
+        label = key_of(key).label
+        if label is None or label in labels:
+            reported[key] = number
+        elif label.casefold() in by_case:
+            known = by_case[label.casefold()]
+            reported[key.replace(f".{label}", f".{known}", 1)] = number
+        else:
+            unknown.append(key)
+    said = f"numbers of labels that the counts do not name: {', '.join(unknown)}"
+    notes = (*draft.notes, said) if unknown else draft.notes
+    return replace(draft, raw={**draft.raw, "reported": reported}, notes=notes)
+
+
+def _others(draft: Draft, claim: Claim, totals: Totals, name: str) -> Others:
+    """The readings of a claim beside the first: the other label as positive, the matrix turned."""
+    sides = [(draft, "")]
+    if draft.turned is not None:
+        turned = replace(draft, raw=draft.turned)
+        sides = [(draft, "rows are the truth"), (turned, "rows are the decisions")]
+    free = claim.binary and len(claim.labels) == 2 and not (totals.positive or totals.negative)
+    readings = []
+    for side, words in sides:
+        first = _built(side, name, 1) if side is not draft else claim
+        positives = [first.positive]
+        if free and not draft.stated and "confusion" not in draft.raw:
+            positives.append(first.labels[0])
+        for positive in positives:
+            said = f"{words}{' and ' if words and positive != claim.positive else ''}"
+            said += f"{positive!r} is the positive label" if positive != claim.positive else ""
+            raw = {**side.raw, "positive": positive} if positive is not None else side.raw
+            readings.append((_built(replace(side, raw=raw), name, 1), said))
+    return Others(tuple(readings[1:]), readings[0][1], draft.question)
 
 
 def _recognised(content: str, name: str) -> str:
@@ -238,7 +285,7 @@ def _loaded(content: str, title: str) -> Any:
         raise InputError(f"{title} is no JSON that can be read: {odd}") from odd
 
 
-def _grids(grids: Iterator[Grid] | Sequence[Grid], totals: Totals, title: str) -> Drafts:
+def _grids(grids: Iterable[Grid], totals: Totals, title: str) -> Drafts:
     """The claims of tables; each is a matrix, or rows of numbers."""
     drafts: list[Draft] = []
     notes: list[str] = []
@@ -291,19 +338,21 @@ def _with_matrices(
     for matrix in matrices:
         place = _partner(matrix, drafts, alone=len(matrices) == len(drafts) == 1)
         if place is None:
-            drafts.append(Draft(_alone(matrix, totals, title)))
+            drafts.append(_alone(matrix, totals, title))
             notes.append(f"{title}: {matrix.where} of {len(matrix.cells)} classes")
             continue
         drafts[place] = _put(matrix, drafts[place], totals)
         notes.append(f"{title}: {matrix.where} was put to {drafts[place].raw['name']!r}")
-    if totals.reported:
-        drafts = [
-            replace(
-                draft, raw={**draft.raw, "reported": {**draft.raw["reported"], **totals.reported}}
-            )
-            for draft in drafts
-        ]
-    return drafts, notes
+    return [_with_numbers(draft, totals) for draft in drafts], notes
+
+
+def _with_numbers(draft: Draft, totals: Totals) -> Draft:
+    """A claim with the numbers that stand elsewhere, as options give them."""
+    raws = [
+        None if raw is None else {**raw, "reported": {**raw["reported"], **totals.reported}}
+        for raw in (draft.raw, draft.turned)
+    ]
+    return replace(draft, raw=raws[0] or {}, turned=raws[1])
 
 
 def _partner(matrix: Pasted, drafts: Sequence[Draft], *, alone: bool) -> int | None:
@@ -321,36 +370,40 @@ def _partner(matrix: Pasted, drafts: Sequence[Draft], *, alone: bool) -> int | N
 
 
 def _put(matrix: Pasted, draft: Draft, totals: Totals) -> Draft:
-    raw = dict(draft.raw)
-    labels = list(raw.get("labels", ()))
-    support = [raw.get("support", {}).get(label, -1) for label in labels]
-    turned = matrix.oriented(totals.orientation, support)
-    named = list(turned.labels) if turned.labels else labels
-    if labels and named and sorted(named) != sorted(labels):
+    """A claim with the matrix that stands beside it."""
+    labels = list(draft.raw.get("labels", ()))
+    support = [draft.raw.get("support", {}).get(label, -1) for label in labels]
+    named = list(matrix.labels) or labels
+    if labels and sorted(named) != sorted(labels):
         named = labels
-    raw |= {**_cells(turned, named or _numbered(turned), raw), "exhaustive": True}
-    return replace(draft, raw=raw, notes=tuple(n for n in draft.notes if n != OTHER_ROWS))
+    notes = tuple(note for note in draft.notes if note != OTHER_ROWS)
+    known = matrix.rows_are(totals.orientation, support)
+    both = [
+        {**draft.raw, **_cells(matrix.with_rows(rows), named, draft.raw), "exhaustive": True}
+        for rows in ORIENTATIONS
+    ]
+    if known is not None:
+        return replace(draft, raw=both[ORIENTATIONS.index(known)], notes=notes)
+    return replace(draft, raw=both[0], notes=notes, turned=both[1], question=matrix.question)
 
 
-def _alone(matrix: Pasted, totals: Totals, title: str) -> dict[str, Any]:
-    turned = matrix.oriented(totals.orientation, list(totals.support.values()))
-    raw: dict[str, Any] = {**totals.shared(), "name": f"{title}: {matrix.where}", "reported": {}}
-    return {**raw, **_cells(turned, list(turned.labels) or _numbered(turned), raw)}
+def _alone(matrix: Pasted, totals: Totals, title: str) -> Draft:
+    """A claim of a matrix and the numbers that options give."""
+    numbers = dict(totals.reported)
+    raw = {**totals.shared(), "name": f"{title}: {matrix.where}", "reported": numbers}
+    draft = _put(matrix, Draft(raw), totals)
+    if draft.question and not numbers:
+        raise InputError(draft.question)
+    return draft
 
 
-def _numbered(matrix: Pasted) -> list[str]:
-    return [str(i) for i in range(len(matrix.cells))]
-
-
-def _cells(matrix: Pasted, labels: list[str], raw: dict[str, Any]) -> dict[str, Any]:
+def _cells(matrix: Pasted, named: list[str], raw: Mapping[str, Any]) -> dict[str, Any]:
+    labels = named or [str(i) for i in range(len(matrix.cells))]
     found: dict[str, Any] = {
         "labels": [safe_label(label) for label in labels],
         "matrix": [list(row) for row in matrix.cells],
     }
     if len(labels) == 2 and "positive" not in raw and "negative" not in raw:
-        from assay.errors import LabelError
-        from assay.sources.labelling import infer
-
         try:
             infer(tuple(labels))
         except LabelError:

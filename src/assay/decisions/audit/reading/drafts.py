@@ -55,6 +55,8 @@ class Draft:
 
     ``percents`` is whether numbers of it may be percentages without a sign. Claims of one ``table``
     are of one test set, as far as that can be told. ``stated`` is whether its positive label is.
+    ``turned`` are the keys with rows and columns of its matrix exchanged, where nothing tells what
+    they are, and ``question`` what then has to be asked.
     """
 
     raw: Mapping[str, Any]
@@ -62,6 +64,8 @@ class Draft:
     percents: bool = False
     table: str = ""
     stated: bool = False
+    turned: Mapping[str, Any] | None = None
+    question: str = ""
 
 
 _SIZE = re.compile(r"\bn\s*=\s*(\d[\d,]*\d|\d)(?!\.\d)", re.IGNORECASE)

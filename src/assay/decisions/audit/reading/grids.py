@@ -15,6 +15,8 @@ _GRID_RULE = re.compile(r"\s*\+(?:[-=]+\+)+\s*")
 _CAPTION = re.compile(r"\s*(?:[*_#>\s]*)(?:table|tab\.|caption)\b.*", re.IGNORECASE)
 _GAP = re.compile(r"\s{2,}|\t+")
 _NUMERIC = re.compile(r"[+-]?[\d.,]+%?|nan|-+", re.IGNORECASE)
+# A line that is drawn under headings.
+_LINE = re.compile(r"[\s=+|:-]*[=-]{3}[\s=+|:-]*")
 DELIMITERS = ",;\t|"
 
 
@@ -103,7 +105,11 @@ def _caption(lines: Sequence[str], start: int, end: int) -> str:
 
 def separated_grids(text: str, name: str) -> Iterator[Grid]:
     """A table of values parted by commas, semicolons, tabs or bars."""
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    lines = [
+        line
+        for line in text.splitlines()
+        if line.strip() and not line.startswith("#") and not _LINE.fullmatch(line)
+    ]
     sign = delimiter_of(lines)
     if sign is None:
         raise InputError(
@@ -140,7 +146,7 @@ def aligned_grids(text: str) -> Iterator[Grid]:
 
     A name may hold single blanks; the numbers of a row are its last, or (Weka) its first cells.
     """
-    lines = text.splitlines()
+    lines = [line for line in text.splitlines() if not _LINE.fullmatch(line)]
     i = 0
     while i < len(lines):
         end = i + 1

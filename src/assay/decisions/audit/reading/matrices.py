@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from assay.decisions.audit.reading.entries import cleaned, count_text
 from assay.decisions.audit.reading.grids import Grid
-from assay.errors import InputError
 from assay.sources.amounts import ORIENTATIONS
 
 TRUTH_ROWS, PREDICTED_ROWS = ORIENTATIONS
@@ -41,20 +40,31 @@ class Pasted:
             sum(column) for column in zip(*self.cells, strict=True)
         ]
 
-    def oriented(self, asked: str | None, support: Sequence[int] = ()) -> Pasted:
-        """With the truth in its rows, as it says itself, the supports tell, or ``asked`` does."""
-        known = self.orientation or asked
+    def rows_are(self, asked: str | None, support: Sequence[int] = ()) -> str | None:
+        """What its rows are: as it says, as ``asked``, or as supports tell; None if nothing."""
         rows, columns = self.sums
-        if known is None and support and rows != columns:
-            known = {tuple(rows): TRUTH_ROWS, tuple(columns): PREDICTED_ROWS}.get(tuple(support))
-        if known is None and self.cells != tuple(zip(*self.cells, strict=True)):
-            raise InputError(
-                f"{self.where}: nothing tells whether its rows are the truth or the decisions; say "
-                f"orientation={TRUTH_ROWS!r} (as scikit-learn prints it) or "
-                f"orientation={PREDICTED_ROWS!r}"
-            )
-        turned = tuple(zip(*self.cells, strict=True)) if known == PREDICTED_ROWS else self.cells
-        return replace(self, cells=turned, orientation=TRUTH_ROWS)
+        if self.orientation or asked:
+            return self.orientation or asked
+        if self.cells == tuple(zip(*self.cells, strict=True)):
+            return TRUTH_ROWS
+        if rows == columns:
+            return None
+        return {tuple(rows): TRUTH_ROWS, tuple(columns): PREDICTED_ROWS}.get(tuple(support))
+
+    def with_rows(self, orientation: str) -> Pasted:
+        """With the truth in its rows, where they are what is said."""
+        turned = tuple(zip(*self.cells, strict=True))
+        cells = turned if orientation == PREDICTED_ROWS else self.cells
+        return replace(self, cells=cells, orientation=TRUTH_ROWS)
+
+    @property
+    def question(self) -> str:
+        """What has to be asked where nothing tells what the rows are."""
+        return (
+            f"{self.where}: nothing tells whether its rows are the truth or the decisions; say "
+            f"orientation={TRUTH_ROWS!r} (as scikit-learn prints it) or "
+            f"orientation={PREDICTED_ROWS!r}"
+        )
 
 
 def matrices_in(text: str) -> tuple[list[Pasted], str]:
@@ -251,12 +261,3 @@ def _axes(rows: Sequence[Sequence[str]], first: int, start: int) -> str | None:
     if _TRUTH.search(across) or _DECIDED.search(down):
         return PREDICTED_ROWS
     return None
-
-
-def joined(matrices: Sequence[Pasted], labels: Sequence[str]) -> Iterator[Pasted]:
-    """Matrices with the labels of what stands beside them, where they have none."""
-    for matrix in matrices:
-        if matrix.labels or len(labels) != len(matrix.cells):
-            yield matrix
-        else:
-            yield replace(matrix, labels=tuple(labels))

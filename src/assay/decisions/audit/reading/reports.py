@@ -265,6 +265,7 @@ def pair_claims(text: str, totals: Totals, title: str) -> tuple[list[Draft], lis
     reported: dict[str, Any] = {}
     cells: dict[str, int] = {}
     positive: list[str] = []
+    unmatched: list[str] = []
 
     def end() -> Iterator[Draft]:
         if reported:
@@ -299,7 +300,12 @@ def pair_claims(text: str, totals: Totals, title: str) -> tuple[list[Draft], lis
                 sign = "%" if heading.percent and "%" not in entry.number else ""
                 reported[key] = f"{entry.number}{sign}"
                 continue
+            unmatched.append(cleaned(pair[1]))
         rest.append(line)
     drafts += end()
-    notes = [f"{title}: {len(drafts)} lists of values"] if drafts else []
+    notes = [f"{title}: {len(drafts)} {'list' if len(drafts) == 1 else 'lists'} of values"]
+    if unmatched:
+        named = ", ".join(map(repr, dict.fromkeys(unmatched)))
+        notes.append(f"{title}: not matched to any measure: {named}")
+    notes = notes if drafts else []
     return drafts, notes, "\n".join(rest)

@@ -14,7 +14,7 @@ from assay.decisions.audit.reading.grids import Grid
 from assay.decisions.audit.reading.reports import safe_label
 from assay.decisions.audit.reading.tables import Column, Table, table_of
 from assay.measures import find
-from assay.measures.headings import SOME_MEAN, average_of, heading_of, squeezed
+from assay.measures.headings import SOME_MEAN, average_of, heading_of
 from assay.sources.labelling import NEGATIVE_WORDS, POSITIVE_WORDS
 
 MODELS, CLASSES, FOLDS = "models", "classes", "folds"
@@ -42,6 +42,12 @@ _CLASS_WORDS = frozenset(
         "target",
     ]
 )
+_MODEL_WORDS = frozenset(
+    ["model", "models", "method", "methods", "algorithm", "algorithms", "classifier", "classifiers",
+     "approach", "technique", "system", "detector", "work", "reference", "author", "paper", "study"]
+)  # fmt: skip
+# Words for harmless rows that are no numbers or answers: 0 and no may name anything.
+_HARMLESS = frozenset(word for word in NEGATIVE_WORDS if len(word) > 2 and word != "false")
 _DATA_WORDS = frozenset(["dataset", "datasets", "data", "corpus", "testset", "scenario", "day"])
 _FOLD = re.compile(r"(?:fold|run|split|iteration|iter|repeat|trial|seed|k)?[\s#._=-]*\d{1,3}", re.I)
 _SPREAD_ROW = re.compile(r"(?:std\.?(?: ?dev\.?)?|sd|standard deviation|stdev)", re.I)
@@ -63,8 +69,9 @@ def claims_of(grid: Grid, totals: Totals, title: str) -> tuple[list[Draft], list
     readers = {MODELS: _models, CLASSES: _classes, FOLDS: _folds}
     drafts, odd = readers[kind](table, shared, title)
     notes.append(f"{title}: {_said(table, kind, drafts)}")
-    if table.unmatched:
-        notes.append(f"{title}: not matched to any measure: {_listed(table.unmatched)}")
+    unused = [column.heading.text for column in table.columns if column.support and kind == MODELS]
+    if table.unmatched or unused:
+        notes.append(f"{title}: not matched to any measure: {_listed([*table.unmatched, *unused])}")
     if odd:
         notes.append(f"{title}: cells that are no numbers: {_listed(odd)}")
     return drafts, notes
@@ -98,13 +105,15 @@ def _kind_of(table: Table) -> str:
     body = table.grid.body
     names = [table.name_of(row) for row in body]
     plain = [name for name in names if average_of(name) is None and not _SPREAD_ROW.fullmatch(name)]
-    corner = squeezed(" ".join(table.grid.rows[0][place] for place in table.names)) if names else ""
+    corners = table.corners
     if plain and len(plain) < len(names) and all(map(_FOLD.fullmatch, plain)) and len(plain) > 2:
         return FOLDS
+    if set(corners) & (_MODEL_WORDS | _DATA_WORDS):
+        return MODELS
     if any(column.support for column in table.columns) and len(body) > 1:
         return CLASSES
     known = {name.casefold() for name in names}
-    if corner in _CLASS_WORDS or (known & NEGATIVE_WORDS and (known - NEGATIVE_WORDS)):
+    if set(corners) & _CLASS_WORDS or known & _HARMLESS:
         return CLASSES
     if any(average_of(name) in ("macro", "micro", "weighted") for name in names):
         return CLASSES
@@ -178,17 +187,18 @@ def _models(table: Table, totals: Totals, title: str) -> tuple[list[Draft], list
                 raw["aggregate"] = "fold-mean"
             if cells:
                 raw["confusion"] = cells
-            drafts.append(Draft(raw, (), bool(table.percent), _one_set(table, title, group)))
+            drafts.append(Draft(raw, (), bool(table.percent), _one_set(table, row, title, group)))
     if not drafts and labels:
         only = replace(table, columns=tuple(_labelled(c) for c in table.columns))
         return _models(only, totals, title)
     return drafts, odd
 
 
-def _one_set(table: Table, title: str, group: str) -> str:
-    """The table that a row belongs to; none where its rows are test sets of their own."""
-    corner = squeezed(" ".join(table.grid.rows[0][place] for place in table.names))
-    return "" if corner in _DATA_WORDS else f"{title} {group}".strip()
+def _one_set(table: Table, row: Sequence[str], title: str, group: str) -> str:
+    """The rows that a row stands among: those of the same test set, where a column names it."""
+    data = [cleaned(row[place]) for place, corner in zip(table.names, table.corners, strict=True)
+            if corner in _DATA_WORDS]  # fmt: skip
+    return " ".join(filter(None, (title, group, *data)))
 
 
 def _labelled(column: Column) -> Column:
@@ -243,7 +253,9 @@ class _ClassRows:
         numbers, spread, strange = _numbers(self._table, row, self._table.measured, suffix)
         self.spread |= spread
         self.odd += strange
-        self.reported = {**numbers, **self.reported}
+        self.reported |= {
+            key: number for key, number in numbers.items() if key not in self.reported
+        }
         if average is not None:
             self.averaged = True
             self.sizes += [rows] if rows else []
@@ -271,7 +283,7 @@ class _ClassRows:
             closed = whole and stated is not None and count_text(stated) == str(total)
             raw |= {"labels": self.labels, "exhaustive": closed}
             notes += [] if closed else [OTHER_ROWS]
-            if len(self.labels) == 2 and not {"positive", "negative"} & set(raw):
+            if closed and len(self.labels) == 2 and not {"positive", "negative"} & set(raw):
                 raw["positive"] = _positive(self.labels)
         if self.spread:
             raw["aggregate"] = "fold-mean"

@@ -58,6 +58,12 @@ class Table:
         """The columns that hold a measure."""
         return [column for column in self.columns if column.key is not None]
 
+    @property
+    def corners(self) -> list[str]:
+        """The headings of the columns of names, squeezed."""
+        bottom = self.grid.rows[self.grid.headers - 1] if self.grid.rows else ()
+        return [squeezed(cleaned(bottom[place])) for place in self.names]
+
     def name_of(self, row: Sequence[str]) -> str:
         """The name of a row: its texts that are no numbers."""
         parts = [cleaned(row[place]) for place in self.names if cleaned(row[place])]
@@ -103,7 +109,7 @@ def _table(grid: Grid) -> Table:
     grid = _with_headers(grid)
     body = [row for row in grid.body if any(cell.strip() for cell in row)]
     bottom = grid.rows[grid.headers - 1] if grid.rows else ()
-    above = grid.rows[: grid.headers - 1]
+    above = [_reaching(row) for row in grid.rows[: grid.headers - 1]]
     columns, names, unmatched = [], [], []
     letters = sum(
         letter_of(text) is not None or heading_of(text).measure is not None for text in bottom
@@ -129,6 +135,15 @@ def _table(grid: Grid) -> Table:
         column.place for column in columns if column.key and _in_percent(column, body, comma=comma)
     )
     return Table(grid, tuple(names), tuple(columns), tuple(unmatched), comma, percent)
+
+
+def _reaching(row: Sequence[str]) -> tuple[str, ...]:
+    """A row of headings in which each reaches over the empty cells behind it, but for the first."""
+    found: list[str] = []
+    for place, cell in enumerate(row):
+        reaches = not cell and place > 1 and found[-1] != row[0]
+        found.append(found[-1] if reaches else cell)
+    return tuple(found)
 
 
 def _column(place: int, text: str, groups: Sequence[str], *, letters: int) -> Column | None:
