@@ -255,7 +255,7 @@ def test_lines_of_values_are_a_claim(tmp_path: Path) -> None:
 SQUARE = {
     "numpy": "[[45  3  2]\n [ 4 38  3]\n [ 1  2 52]]",
     "array": "array([[45, 3, 2],\n       [4, 38, 3],\n       [1, 2, 52]])",
-    "crosstab": "Predicted   a   b   c  All\nActual                    \na          45   3   2   50\n"
+    "crosstab": "Predicted   a   b   c  All\nActual        \na          45   3   2   50\n"
     "b           4  38   3   45\nc           1   2  52   55\nAll        50  43  57  150",
     "R": "          Reference\nPrediction  a  b  c\n         a 45  4  1\n         b  3 38  2\n"
     "         c  2  3 52",
