@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from assay.decisions.audit.keys import key_of
 from assay.decisions.audit.printed import printed
 from assay.decisions.audit.reading.entries import Entry, cleaned, entry_of, uses_comma
 from assay.decisions.audit.reading.grids import Grid
-from assay.measures import find
 from assay.measures.headings import (
     SOME_MEAN,
     Heading,
@@ -178,8 +178,7 @@ def _in_percent(column: Column, body: Sequence[Sequence[str]], *, comma: bool) -
 
     A column has one scale, so one such number tells it of all; only of measures that end at 1.
     """
-    measure = find(column.key or "")
-    if measure.range[1] > 1:
+    if not key_of(column.key or "").bounded:
         return False
     if column.heading.percent:
         return True
