@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import aside
 from assay.cli.command import Command, Option
 from assay.cli.errors import OutputError, say
 from assay.cli.reporting import DEFAULT_LEVEL, LEVEL, QUIET, SEED, TERMINAL
 from assay.cli.values import FilePath
 from assay.errors import install_line
+from assay.report import aside
 from assay.report.kinds import FORMATS
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import Any, Protocol, TypeAlias
 
 import click
 
-from assay.cli import aside
 from assay.cli.command import Option
 from assay.cli.errors import OutputError
 from assay.cli.reporting import Reporting
 from assay.cli.values import FilePath
 from assay.errors import install_line
+from assay.report import aside
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 

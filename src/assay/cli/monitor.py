@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import aside, values
+from assay.cli import values
 from assay.cli.command import Command, Option
 from assay.cli.errors import NO, OutputError
 from assay.cli.figures import FIGURES, check_figures, draw
@@ -19,6 +19,7 @@ from assay.cli.reading import files, named, reading_only, within_memory
 from assay.cli.recording import Recording, recording
 from assay.cli.reporting import Reporting, check_place, reporting, write
 from assay.errors import InputError, StoreError
+from assay.report import aside
 
 if TYPE_CHECKING:
     from assay.decisions import Monitor, Rule

@@ -11,7 +11,7 @@ from assay.inference.estimate import Estimate
 from assay.inference.fields import Recorded
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Significance(Recorded):
     """The result of a test: statistic, degrees of freedom, p, effect, and what lies behind it.
 
@@ -40,6 +40,9 @@ class Significance(Recorded):
 
     def __str__(self) -> str:
         return self.sentence
+
+    def __repr__(self) -> str:
+        return f"{self.test}: {self.sentence}"
 
     def adjusted(self, p: float) -> Significance:
         """The same result with its p-value adjusted for how many tests were made."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from assay.evaluation import Evaluation
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
+from assay.inference.result import Result
 from assay.learn.explained import TreeRules
 from assay.learn.recipes.ddos_tree import chosen_columns
 from assay.learn.record import Training, training_of
@@ -65,8 +66,8 @@ class Fold:
     not_chosen: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+@dataclass(frozen=True, eq=False, repr=False)
+class Run(Result):
     """A recipe that was trained and judged by a validation scheme.
 
     ``max_far`` is the false alarm rate that thresholds were chosen for, where one was tolerated.

@@ -49,7 +49,7 @@ class Key:
     def bounded(self) -> bool:
         """Whether no value can be beyond 1 or -1, so that a larger number is a percentage."""
         low, high = self.measure.range
-        return -1 <= low and high <= 1
+        return low >= -1 and high <= 1
 
 
 def key_of(text: str) -> Key:

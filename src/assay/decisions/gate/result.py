@@ -13,6 +13,7 @@ from assay.decisions.plotting import GatePlots
 from assay.inference import Estimate
 from assay.inference.fields import Recorded, stored
 from assay.inference.not_finite import odd
+from assay.inference.result import Result
 from assay.sources.files.request import RowSource
 
 
@@ -77,7 +78,7 @@ def _known(value: float | None) -> float | None:
 
 
 @dataclass(frozen=True)
-class Gate(Recorded):
+class Gate(Result, Recorded):
     """The outcome of all rules together, and of each.
 
     ``level`` is what was asked for; each rule is judged at ``rule_level``, which is higher where

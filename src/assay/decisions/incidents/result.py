@@ -23,6 +23,7 @@ from assay.evaluation.findings import Finding
 from assay.evaluation.snapshot import Estimated
 from assay.inference import Estimate
 from assay.inference.fields import Recorded
+from assay.inference.result import Result
 from assay.sources.files.request import RowSource
 
 # What is estimated; each is also asked for by this name, as incidents["incidents_detected"].
@@ -38,7 +39,7 @@ ATTACK, FAMILY, RULE = "attack", "family", "rule"
 
 
 @dataclass(frozen=True)
-class Incidents(Recorded):
+class Incidents(Result, Recorded):
     """Which incidents were detected, how late, and at how many false alarms a day.
 
     ``match`` are the columns that had to fit, ``key`` those by which false alarms that follow each

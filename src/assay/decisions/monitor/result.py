@@ -15,6 +15,7 @@ from assay.evaluation.findings import Finding
 from assay.inference.estimate import Estimate
 from assay.inference.fields import Recorded, stored
 from assay.inference.not_finite import odd
+from assay.inference.result import Result
 from assay.sources.files.request import RowSource
 from assay.tally.daily import DailyTally
 
@@ -89,7 +90,7 @@ class Age:
 
 
 @dataclass(frozen=True)
-class Monitor(Recorded):
+class Monitor(Result, Recorded):
     """A detector in use: figures of each period, rules, and what has shifted.
 
     ``every`` is the period, ``mature`` the share of labels that a figure needs, ``until`` the last

@@ -13,6 +13,7 @@ from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.inference.fields import Recorded, codec_of, stored
 from assay.inference.not_finite import odd
+from assay.inference.result import Result
 from assay.measures import parse
 from assay.sources.files.request import RowSource
 
@@ -119,8 +120,8 @@ class Holdout(TypedDict):
     constraints: tuple[HeldConstraint, ...]
 
 
-@dataclass(frozen=True)
-class Choice(Recorded):
+@dataclass(frozen=True, repr=False)
+class Choice(Result, Recorded):
     """Where to set the alarm: the empirical optimum, the guaranteed one, or why there is none.
 
     ``constraints`` maps max_far, max_fpr, min_dr, max_alerts, cost_fp and cost_fn to what was

@@ -25,7 +25,7 @@ from assay.evaluation.findings import (
     unseen_attacks,
     wrong_probability_column,
 )
-from assay.evaluation.findings.finding import Check, Finding
+from assay.evaluation.findings.finding import Check, Finding, urgent_first
 from assay.evaluation.labelled_alerts import alerts_only
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def findings_of(evaluation: Evaluation) -> tuple[Finding, ...]:
-    """Every finding that applies, in the order of the codes.
+    """Every finding that applies, warnings first, then in the order of the codes.
 
     Without rows there is nothing to find. Where only alerts were labelled, and no weights stand for
     the other rows, most checks would judge a test set that nobody drew.
@@ -71,4 +71,4 @@ def findings_of(evaluation: Evaluation) -> tuple[Finding, ...]:
     found = {check.code: check(evaluation) for check in checks}
     told = {code for code, finding in found.items() if finding is not None}
     kept = (found[check.code] for check in checks if not told.intersection(check.unless))
-    return tuple(finding for finding in kept if finding is not None)
+    return urgent_first(finding for finding in kept if finding is not None)

@@ -16,7 +16,7 @@ def look(evaluation: Evaluation) -> str | None:
 
     >>> import assay
     >>> evaluation = assay.evaluate([0, 0, 1] * 50, y_score=[0.1, 0.2, 0.3] * 50)
-    >>> print(evaluation.findings[-1].message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> print(evaluation.findings[-2].message)  # doctest: +NORMALIZE_WHITESPACE
     Nothing is flagged, which is wrong for '1' (50 rows). The highest score is 0.3, the
     threshold 0.5: choose another one, on other rows.
     """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from assay.inference.fields import Recorded
 
@@ -29,6 +29,20 @@ class Finding(Recorded):
     title: str = ""
     why: str = ""
     remedy: str = ""
+
+    @property
+    def line(self) -> str:
+        """The finding in one line, after its code and severity."""
+        return f"{self.code} {self.severity}: {self.message}"
+
+
+_URGENT: tuple[Severity, ...] = ("leak", "warning", "info")
+_F = TypeVar("_F", bound=Finding)
+
+
+def urgent_first(findings: Iterable[_F]) -> tuple[_F, ...]:
+    """Leaks, then warnings, then the rest, each in the order that they came in."""
+    return tuple(sorted(findings, key=lambda finding: _URGENT.index(finding.severity)))
 
 
 @dataclass(frozen=True)

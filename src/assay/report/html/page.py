@@ -49,12 +49,12 @@ def page(report: Report, limits: Limits) -> str:
 def content(report: Report, limits: Limits) -> dict[str, Any]:
     """What the template shows of a report, with no more of each thing than the limits allow."""
     panel = report.panel
-    findings = tuple(_told(finding, limits) for finding in report.findings)
+    findings = tuple(_told(finding, limits) for finding in (*report.warnings, *report.remarks))
     parts, sections = parts_of(report, limits)
     return {
         "title": sentence(report.title, limits),
         "headline": [pieces(text, limits) for text in report.headline[: limits.lines]],
-        "warnings": [told for told in findings if told.severity == "warning"][: limits.lines],
+        "warnings": findings[: min(len(report.warnings), limits.lines)],
         "findings": findings[: limits.lines],
         "findings_left": left_out(len(findings) - limits.lines, "findings"),
         "notes": [sentence(note, limits) for note in report.notes[: limits.lines]],
