@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from assay.decisions.compare.flips import DecidedRows, Flip, FlippedRow, flipped
 from assay.decisions.optimal import Optimal
 from assay.errors import InputError, UnknownMeasure
+from assay.evaluation.findings import Finding
 from assay.inference import Estimate, Significance
 from assay.inference.estimate import decimal
 from assay.inference.fields import Recorded, codec_of, stored
@@ -125,6 +126,7 @@ class Comparison(Result, Recorded):
     decide differently, ``optimal`` for which costs each model is the best, if there are two
     classes. ``mode`` is how scores are kept: ``exact``, or of many rows as a ``grid``, and then
     differences of scores have bounds. ``source`` tells what was read, where files were.
+    ``findings`` are what looks like a mistake, such as a model whose scores are turned round.
     """
 
     SCHEMA: ClassVar[str] = "assay.compare/1"
@@ -154,6 +156,7 @@ class Comparison(Result, Recorded):
     optimal: Optimal | None = None
     mode: str = "exact"
     source: RowSource | None = None
+    findings: tuple[Finding, ...] = ()
 
     def difference(self, measure: str, a: str | None = None, b: str | None = None) -> Difference:
         """The difference of one measure between two models, by default the first two."""
