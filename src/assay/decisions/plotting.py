@@ -59,6 +59,20 @@ class ComparisonPlots:
         notes = [f"{_LESS} less is better"] if any(_LESS in name for name, _ in rows) else []
         return plots.forest(rows, pair=pair, notes=notes, ax=ax)
 
+    def ranks(self, ax: Axes | None = None, *, measure: str | None = None) -> Axes:
+        """The critical-difference diagram of three models or more over data sets."""
+        found = measure or next((each.measure for each in self.comparison.verdicts), "")
+        tests = [t for t in self.comparison.tests if t.measure and key(t.measure) == key(found)]
+        ranks = next((t.table["mean_ranks"] for t in tests if "mean_ranks" in t.table), None)
+        pairs = [t for t in tests if t.test == "nemenyi"]
+        if ranks is None or not pairs or not self.comparison.datasets:
+            raise MethodError(
+                "a critical-difference diagram is of three models or more over several data sets; "
+                "this comparison has none"
+            )
+        critical = float(pairs[0].table["critical_difference"])
+        return plots.mean_ranks(ranks, critical=critical, title=_title(found), ax=ax)
+
     def hulls(self, ax: Axes | None = None) -> Axes:
         """The ROC hulls of all models, and on how much of PC each is the best; see ``optimal``."""
         optimal = self.comparison.optimal
@@ -73,7 +87,7 @@ class ComparisonPlots:
     def save(
         self, folder: str | os.PathLike[str], formats: Sequence[str] = ("pdf", "svg")
     ) -> tuple[Path, ...]:
-        """Write the forest plot and the ROC hulls, one file a format, and give their paths.
+        """Write the forest plot, the ROC hulls and mean ranks, a file a format; give their paths.
 
         Of many pairs only the measure that decides is drawn, and hulls of decisions, which have one
         point each, are not.
@@ -86,6 +100,8 @@ class ComparisonPlots:
             figures["forest"] = partial(self.forest, measures=deciding)
         if self._scored:
             figures["hulls"] = self.hulls
+        if self.comparison.datasets and len(self.comparison.models) > 2:
+            figures["ranks"] = self.ranks
         return plots.save(figures, folder, formats) if figures else ()
 
     @property

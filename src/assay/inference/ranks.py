@@ -169,3 +169,17 @@ def nemenyi(
                 )
             )
     return results
+
+
+def runs_not_told_apart(ranks: Sequence[float], critical: float) -> list[tuple[int, int]]:
+    """The longest runs of mean ranks, in their order, that span less than a critical difference.
+
+    >>> runs_not_told_apart([1.2, 1.9, 3.1, 3.3], 1.5)
+    [(0, 1), (1, 3)]
+    """
+    runs: list[tuple[int, int]] = []
+    for first in range(len(ranks)):
+        last = max(i for i in range(first, len(ranks)) if ranks[i] - ranks[first] < critical)
+        if last > first and not (runs and runs[-1][1] >= last):
+            runs.append((first, last))
+    return runs

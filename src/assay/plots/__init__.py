@@ -16,6 +16,7 @@ from assay.plots.lines import (
     thresholds,
 )
 from assay.plots.matrix import confusion
+from assay.plots.ranks import mean_ranks
 from assay.plots.shares import reliability, scores
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "hull",
     "hulls",
     "lift",
+    "mean_ranks",
     "over_time",
     "precision_recall",
     "precision_recall_gain",

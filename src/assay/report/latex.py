@@ -40,7 +40,7 @@ _PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 _ROOM, _CHARACTER = 100, 4.4
 # A longer table goes over the page; from a still longer one the first so many rows are shown.
 _ONE_PAGE, MOST_ROWS = 25, 200
-_WIDEST_MATRIX, _LONGEST_LABEL = 20, 16
+WIDEST_MATRIX, _LONGEST_LABEL = 20, 16
 
 
 def render(report: Report) -> str:
@@ -98,7 +98,7 @@ class Tables:
         if isinstance(block, Prose):
             yield _paragraph(block.text)
             return
-        if isinstance(block, Matrix) and len(block.labels) > _WIDEST_MATRIX:
+        if isinstance(block, Matrix) and len(block.labels) > WIDEST_MATRIX:
             yield _paragraph(f"{title}: {len(block.labels)} classes are too many for a table.")
             return
         grid = grid_of(block, _LONGEST_LABEL if isinstance(block, Matrix) else LONGEST)
@@ -144,11 +144,12 @@ def _pieces(grid: Grid) -> Iterator[Layout]:
         yield layout or Layout(grid, tuple(_ROOM // 2 for _ in grid.columns), folded=True)
         return
     middle = (len(grid.columns) + 1) // 2
-    yield from _pieces(_kept(grid, range(middle)))
-    yield from _pieces(_kept(grid, [0, *range(middle, len(grid.columns))]))
+    yield from _pieces(kept_columns(grid, range(middle)))
+    yield from _pieces(kept_columns(grid, [0, *range(middle, len(grid.columns))]))
 
 
-def _kept(grid: Grid, which: range | list[int]) -> Grid:
+def kept_columns(grid: Grid, which: range | list[int]) -> Grid:
+    """The grid with these columns alone."""
     return Grid(
         tuple(grid.columns[i] for i in which),
         tuple(tuple(row[i] for i in which) for row in grid.rows),

@@ -55,6 +55,7 @@ class Kind(Enum):
     SHARE = "a number between 0 and 1, or any measure"
     DAILY = "a number a day"
     DIFFERENCE = "a difference, with its sign"
+    P_VALUE = "a p-value"
     DRAWING = "drawn in characters"
 
 
@@ -115,6 +116,19 @@ class StepCurve(Table):
     high: tuple[float, ...] = ()
     marks: tuple[tuple[float, float, str], ...] = ()
     highest: float = 0.0
+
+
+@dataclass(frozen=True)
+class MeanRanks(Table):
+    """A table of mean ranks; a page draws it as a critical-difference diagram.
+
+    ``ranks`` are the models, best first; ``critical`` is how far apart mean ranks must be to be
+    told apart, and ``groups`` the runs of models that are not, each from its first to its last.
+    """
+
+    ranks: tuple[tuple[str, float], ...] = ()
+    critical: float = 0.0
+    groups: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

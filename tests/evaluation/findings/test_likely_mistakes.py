@@ -66,8 +66,14 @@ def test_moments_are_found_in_any_unit(message, unit: float) -> None:
 
 @pytest.mark.parametrize(
     ("column", "found"),
-    [("flow_id", True), ("rowNumber", True), ("Unnamed: 0", True), ("id_score", False)]
-    + [("bytes", False), ("idle", False)],
+    [
+        ("flow_id", True),
+        ("rowNumber", True),
+        ("Unnamed: 0", True),
+        ("id_score", False),
+        ("bytes", False),
+        ("idle", False),
+    ],
 )
 def test_a_column_is_known_by_its_name(message, tmp_path, column: str, *, found: bool) -> None:
     path = tmp_path / "rows.csv"
@@ -83,8 +89,15 @@ def test_a_column_is_known_by_its_name(message, tmp_path, column: str, *, found:
 
 @pytest.mark.parametrize(
     ("positive", "negative", "found"),
-    [("normal", "attack", True), ("Benign", "ddos", True), ("0", "1", True), ("no", "yes", True)]
-    + [("attack", "normal", False), ("clean", "benign", False), ("0", "2", False)],
+    [
+        ("normal", "attack", True),
+        ("Benign", "ddos", True),
+        ("0", "1", True),
+        ("no", "yes", True),
+        ("attack", "normal", False),
+        ("clean", "benign", False),
+        ("0", "2", False),
+    ],
 )
 def test_a_positive_of_harmless_name_is_found(
     message, positive: str, negative: str, *, found: bool
