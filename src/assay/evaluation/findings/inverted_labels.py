@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
 
 from assay.evaluation.findings.against_chance import against_chance
 from assay.evaluation.findings.finding import Check
 from assay.evaluation.findings.reassigned import reassigned
 from assay.evaluation.words import interval, name, rate
+from assay.inference.quantiles import normal
 from assay.measures import ACCURACY, BALANCED_ACCURACY
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def sure(evaluation: Evaluation) -> bool:
         return True
     found = next(each for each in against_chance(evaluation) if each.below)
     away = found.chance - float(found.estimate)
-    errors = ndtri((1 + evaluation.level) / 2) * away / (found.estimate.high - found.estimate)
+    errors = normal(evaluation.level) * away / (found.estimate.high - found.estimate)
     confusion = evaluation.tally.confusion
     if found.measure == "AUC" and not confusion.weighted and evaluation.tally.clusters is None:
         # The spread of the AUC where scores know nothing, which holds for few rows too.
