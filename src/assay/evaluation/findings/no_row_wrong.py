@@ -32,7 +32,7 @@ def look(evaluation: Evaluation) -> str | None:
         return None
     if evaluation.tally.threshold is not None or not evaluation.decided:
         tables = evaluation.tally.scores
-        if tables is None or tables[0].size < FEWEST_SCORES or evaluation[ROC_AUC] != 1:
+        if tables is None or tables[0].size < FEWEST_SCORES or float(evaluation[ROC_AUC]) < 1:
             return None
         negative, positive = (name(label) for label in evaluation.labels)
         what = f"Every row of {positive} scores above every row of {negative}"
