@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from assay.decisions.compare.flips import DecidedRows, Flip, FlippedRow, flipped
 from assay.decisions.optimal import Optimal
 from assay.errors import InputError, MethodError, UnknownMeasure
+from assay.evaluation.findings import Finding
 from assay.inference import Estimate, Significance
 from assay.inference.data_sets import SignedRankPosterior
 from assay.inference.estimate import decimal
@@ -145,6 +146,7 @@ class Comparison(Result, Recorded):
     decide differently, ``optimal`` for which costs each model is the best, if there are two
     classes. ``mode`` is how scores are kept: ``exact``, or of many rows as a ``grid``, and then
     differences of scores have bounds. ``source`` tells what was read, where files were.
+    ``findings`` are what looks like a mistake, such as a model whose scores are turned round.
     ``datasets`` are several data sets with the folds of each, over which differences and tests then
     are; ``posteriors`` are of the Bayesian signed-rank test, where it was asked for. ``tallies``
     are what was counted of each model, which curves are drawn from.
@@ -177,6 +179,7 @@ class Comparison(Result, Recorded):
     optimal: Optimal | None = None
     mode: str = "exact"
     source: RowSource | None = None
+    findings: tuple[Finding, ...] = ()
     datasets: tuple[DataSetFolds, ...] = ()
     posteriors: tuple[SignedRankPosterior, ...] = ()
     tallies: Mapping[str, Resolved] = field(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from assay.decisions.gate.grammar import parse_rule
 from assay.decisions.gate.rule import Outcome, Rule
+from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.inference.fields import Recorded, stored
 from assay.inference.not_finite import odd
@@ -87,6 +88,7 @@ class Gate(Result, Recorded):
     the rules were to hold jointly. ``rows`` counts the rows, positives and negatives.
     ``allow_undecided`` says that rows which can't decide fail no build. ``threshold`` is where the
     new model flags rows if a rule sets none: None for decisions, and where rules had to set one.
+    ``findings`` are what looks like a mistake, such as scores that are turned round.
     """
 
     SCHEMA: ClassVar[str] = "assay.gate/1"
@@ -105,6 +107,7 @@ class Gate(Result, Recorded):
     source: RowSource = field(default_factory=RowSource)
     allow_undecided: bool = False
     threshold: float | None = None
+    findings: tuple[Finding, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
