@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+import subprocess
+import sys
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from doctest import DocTestParser
@@ -113,6 +117,17 @@ def model() -> Drawn:
     return Drawn(axes, "roc")
 
 
+def paper() -> Any:
+    """The mean ranks of the page for people who write a paper, of the rows that it makes."""
+    page = (HERE / "start" / "paper.rst").read_text("utf-8")
+    (line,) = re.findall(r"^   \$ python3 (-c .*) > folds\.csv$", page, re.MULTILINE)
+    with TemporaryDirectory() as folder:
+        folds = Path(folder, "folds.csv")
+        with folds.open("w") as file:
+            subprocess.run([sys.executable, *shlex.split(line)], stdout=file, check=True)
+        return assay.compare_folds(folds).plot
+
+
 def monitored() -> Any:
     """Ten weeks of a detector, whose harmless rows score higher from the seventh week on."""
     random = np.random.default_rng(8)
@@ -166,6 +181,7 @@ PICTURES = {
     "monitor-precision.svg": (monitored, "precision.svg"),
     "monitor-shift.svg": (monitored, "shift.svg"),
     "model.svg": (model, "roc.svg"),
+    "paper-ranks.svg": (paper, "ranks.svg"),
     "threshold.svg": (threshold, "roc.svg"),
 }
 
