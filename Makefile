@@ -118,8 +118,9 @@ mistakes: $(TEST) ## Hold the audit against brute force on 10,000 claims with a 
 audits: $(TEST) ## Audit 10,000 honest claims; none may be accused (long)
 	$(PY) benchmarks/audit_honest.py
 
-fuzz: $(TEST) ## Audit 20,000 mutated claims; none may break it or take 5 s (long)
+fuzz: $(TEST) ## Audit 20,000 mutated claims, and try 20,000 odd values of options: none may break it (long)
 	$(PY) benchmarks/audit_fuzz.py
+	ODD_VALUES=20000 $(PY) -m pytest -q -m slow tests/cli/test_option_values.py
 
 soak: $(TEST) ## Ask the web app for five minutes; its memory must not grow
 	SOAK_SECONDS=300 $(PY) -m pytest -q -s -m slow tests/web/test_soak.py

@@ -22,18 +22,8 @@ EXAMPLES = DOCS.parent / "examples"
 # Pages whose command lines are run, and what they print compared; each starts in a new folder, in
 # which `examples` is the project's own.
 LONG = (
-    *(
-        "evaluate",
-        "warehouse",
-        "threshold",
-        "compare",
-        "gate",
-        "check",
-        "history",
-        "train",
-        "models",
-    ),
-    *("incidents", "monitor", "label_less"),
+    *("evaluate", "warehouse", "threshold", "compare", "gate", "check", "history", "train"),
+    *("models", "incidents", "monitor", "label_less", "tools"),
     *(f"start/{name}" for name in ("predictions", "gate", "paper", "billion")),
 )
 RUN = (
@@ -62,14 +52,15 @@ def shown(page: Path) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder in which ``assay`` and the examples are found."""
+    """A folder in which ``assay``, its Python and the examples are found."""
     folder = tmp_path / "docs"
     folder.mkdir()
     (folder / "examples").symlink_to(EXAMPLES)
-    script = folder / "bin" / "assay"
-    script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m assay "$@"\n')
-    script.chmod(0o755)
+    (folder / "bin").mkdir()
+    for name, program in (("assay", f"{sys.executable} -m assay"), ("python", sys.executable)):
+        script = folder / "bin" / name
+        script.write_text(f'#!/bin/sh\nexec {program} "$@"\n')
+        script.chmod(0o755)
     return folder
 
 
@@ -78,6 +69,7 @@ def ran(folder: Path, command: str) -> str:
         **os.environ,
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
         "COLUMNS": "84",
+        "MLFLOW_DISABLE_TELEMETRY": "true",
         "LC_ALL": "C.UTF-8",
     }
     done = subprocess.run(

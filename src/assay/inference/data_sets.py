@@ -174,7 +174,8 @@ def _exact_p(doubled: list[int], smaller: int) -> float:
         for i, count in enumerate(ways):
             longer[i + rank] += count
         ways = longer
-    return min(1.0, 2 * sum(ways[: smaller + 1]) / 2 ** len(doubled))
+    share: float = sum(ways[: smaller + 1]) / 2 ** len(doubled)
+    return min(1.0, 2 * share)
 
 
 @dataclass(frozen=True)

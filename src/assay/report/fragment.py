@@ -95,6 +95,7 @@ def _lines(report: Report, tiers: Sequence[Tier]) -> Iterator[str]:
     drawn = sum(lines[0].startswith("\\") for lines in tables)
     if drawn > _FLOATS:
         yield rf"\ifdefined\extrafloats\extrafloats{{{drawn}}}\fi"
+        yield r"\ifnum\maxdeadcycles<1000 \global\maxdeadcycles=1000\fi"
     number = 0
     for lines in tables:
         if not lines[0].startswith("\\"):
@@ -149,7 +150,7 @@ def _rests_on(block: Table | Dots | Forest | Matrix) -> Iterator[str]:
         parts.append("level " + ", ".join(f"{100 * level:.10g}%" for level in levels))
         methods = sorted({each.method.replace("_", "-") for each in shown if each.method})
         parts += ["method " + ", ".join(methods)] if methods else []
-    sizes = sorted({each.n for each in found if each.n is not None})
+    sizes = sorted({each.n for each in found if each.n})
     if sizes:
         ends = dict.fromkeys((count(sizes[0]), count(sizes[-1])))
         parts.append("n = " + " to ".join(ends))
@@ -240,10 +241,11 @@ def _cell_width(cell: Text, *, folded: bool) -> float:
 def _two_lines(head: str) -> tuple[str, ...]:
     """A heading, broken at the blank that is nearest to its middle."""
     blanks = [i for i, letter in enumerate(head) if letter == " "]
+    blanks = [i for i in blanks if head[:i].strip() and head[i:].strip()]
     if not blanks:
         return (head,)
     at = min(blanks, key=lambda i: abs(2 * i - len(head)))
-    return head[:at], head[at + 1 :]
+    return head[:at].strip(), head[at:].strip()
 
 
 # Points that letters of 8 points take at most, in the fonts of the usual classes.
@@ -253,7 +255,7 @@ _NARROW, _WIDE, _BLANK, _OTHER_WIDTH = (
     3.0,
     4.6,
 )
-_CAPITAL, _DIGIT, _NARROW_WIDTH, _WIDE_WIDTH, _CODE = 6.2, 4.25, 3.4, 8.2, 34.0
+_CAPITAL, _DIGIT, _NARROW_WIDTH, _WIDE_WIDTH, _CODE = 6.2, 4.25, 3.4, 8.8, 34.0
 _BOLD, _UNBROKEN = 1.15, 20
 
 

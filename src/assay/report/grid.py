@@ -120,7 +120,8 @@ def _of_table(table: Table, longest: int) -> Grid:
 def _evened(grid: Grid, table: Table) -> Grid:
     for i, column in enumerate(table.columns):
         if column.kind in (Kind.SHARE, Kind.DAILY, Kind.DIFFERENCE, Kind.P_VALUE):
-            bare = [row[i].cell if isinstance(row[i], Marked) else row[i] for row in table.rows]
+            column_cells = [row[i] for row in table.rows]
+            bare = [cell.cell if isinstance(cell, Marked) else cell for cell in column_cells]
             grid = _with_even(grid, i, bare, even=True)
     return grid
 

@@ -151,7 +151,9 @@ def _over_data_sets(
         measure: np.round([t.values[measure].mean(axis=0) for t in tables.values()], _DECIMALS)
         for measure in measures
     }
-    tests, differences, posteriors = [], [], []
+    tests: list[Significance] = []
+    differences: list[Difference] = []
+    posteriors: list[SignedRankPosterior] = []
     for measure, values in means.items():
         found = list(_tests(values, measure, first.models, level))
         tests += found

@@ -140,7 +140,13 @@ def _table(
         )
     ratio = sizes[1] / sizes[0]
     return FoldTable(
-        models, folds, *sizes, _ratio(folds) if math.isnan(ratio) else ratio, values, odd
+        models,
+        folds,
+        n_train=sizes[0],
+        n_test=sizes[1],
+        ratio=_ratio(folds) if math.isnan(ratio) else ratio,
+        values=values,
+        undefined=odd,
     )
 
 

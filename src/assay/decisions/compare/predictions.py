@@ -77,8 +77,8 @@ def folds_of(
     measured: list[dict[str, float]] = []
     reasons: dict[str, str] = {}
     for part, at in places.items():
-        for key, name in zip(_KEYS, part, strict=True):
-            values[key].append(name)
+        for column, name in zip(_KEYS, part, strict=True):
+            values[column].append(name)
         of, side = labels[part.data_set]
         found = evaluate(
             columns[LABEL][at],
@@ -110,7 +110,7 @@ def _labels(
     found: dict[str, list[int]] = {}
     for part, at in places.items():
         found.setdefault(part.data_set, []).extend(at.tolist())
-    labels = {}
+    labels: dict[str, tuple[list[Any], Any]] = {}
     for data_set, rows in found.items():
         kept = dict.fromkeys(columns[LABEL][rows].tolist())
         if DECISION in columns:
