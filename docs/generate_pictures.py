@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from doctest import DocTestParser
@@ -113,6 +114,19 @@ def model() -> Drawn:
     return Drawn(axes, "roc")
 
 
+def paper() -> Any:
+    """The mean ranks of the page for people who write a paper, of the rows that it makes."""
+    page = (HERE / "start" / "paper.rst").read_text("utf-8")
+    (lines,) = re.findall(r"python3 - > folds\.csv <<'END'\n((?:   > .*\n)+)   > END", page)
+    printed = StringIO()
+    with redirect_stdout(printed):
+        exec(re.sub("^   > ", "", lines, flags=re.MULTILINE), {})  # noqa: S102 - the page's own
+    with TemporaryDirectory() as folder:
+        folds = Path(folder, "folds.csv")
+        folds.write_text(printed.getvalue())
+        return assay.compare_folds(folds).plot
+
+
 def monitored() -> Any:
     """Ten weeks of a detector, whose harmless rows score higher from the seventh week on."""
     random = np.random.default_rng(8)
@@ -167,6 +181,7 @@ PICTURES = {
     "monitor-precision.svg": (monitored, "precision.svg"),
     "monitor-shift.svg": (monitored, "shift.svg"),
     "model.svg": (model, "roc.svg"),
+    "paper-ranks.svg": (paper, "ranks.svg"),
     "threshold.svg": (threshold, "roc.svg"),
 }
 

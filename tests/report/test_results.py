@@ -78,7 +78,7 @@ def test_pandas_is_taken_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(found.to_frame(), pd.DataFrame)
     monkeypatch.setattr(results, "find_spec", lambda name: None if name == "pandas" else object())
     assert isinstance(found.to_frame(), pl.DataFrame)
-    with pytest.raises(InputError, match=r"pandas is not installed: pip install pandas"):
+    with pytest.raises(InputError, match=r"pandas is not installed: install it"):
         found.to_frame("pandas")
 
 

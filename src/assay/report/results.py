@@ -105,7 +105,7 @@ def _library(library: str | None) -> Any:
     if library not in LIBRARIES:
         raise InputError(f"a dataframe is of {' or '.join(LIBRARIES)}; found library={library!r}")
     if find_spec(library) is None:
-        raise InputError(f"{library} is not installed: pip install {library}, or library='polars'")
+        raise InputError(f"{library} is not installed: install it, or say library='polars'")
     return library
 
 
