@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLUMN, PAGE = 3.4, 7.1  # inches: the width of a column, and of a page of two
-FORMATS = ("pdf", "svg", "png")
+FORMATS = ("pdf", "svg", "png", "pgf")
 
 # Colours of Okabe and Ito: told apart by colour-blind readers. Lines differ in style besides, so
 # that they are told apart in grey.
@@ -119,12 +119,20 @@ def save(
         for name, draw in figures.items():
             figure: Any = draw().figure
             for each in formats:
-                page = io.BytesIO()
-                figure.savefig(page, format=each, dpi=300, metadata=dict(_UNDATED[each]))
-                drawn[f"{name}.{each}"] = page.getvalue()
+                drawn[f"{name}.{each}"] = _page(figure, each)
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     return tuple(_write(target / name, page) for name, page in drawn.items())
+
+
+def _page(figure: Any, kind: str) -> bytes:
+    if kind == "pgf":
+        from assay.plots.pgf import pgf
+
+        return pgf(figure).encode()
+    page = io.BytesIO()
+    figure.savefig(page, format=kind, dpi=300, metadata=dict(_UNDATED[kind]))
+    return page.getvalue()
 
 
 def _write(path: Path, page: bytes) -> Path:
