@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assay.decisions.audit import Audit, audit_files, read_claims
     from assay.decisions.audit.audit import audit
     from assay.decisions.compare import compare, compare_folds
+    from assay.decisions.gate.from_evaluation import gate_evaluation
     from assay.decisions.gate.from_files import gate_files
     from assay.decisions.gate.gate import gate
     from assay.decisions.incidents import Incidents, incidents
@@ -142,6 +143,7 @@ __all__ = [
     "friedman",
     "from_bytes",
     "gate",
+    "gate_evaluation",
     "gate_files",
     "holm",
     "incidents",
@@ -172,6 +174,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "monitor_files",
     ),
     "assay.decisions.audit": ("Audit", "audit", "audit_files", "read_claims"),
+    "assay.decisions.gate.from_evaluation": ("gate_evaluation",),
     "assay.decisions.gate.from_files": ("gate_files",),
     "assay.decisions.incidents": ("Incidents", "incidents"),
     "assay.decisions.plan": ("Plan", "plan"),
@@ -245,7 +248,9 @@ _MODULES = frozenset(
         "inference",
         "learn",
         "measures",
+        "mlflow",
         "plots",
+        "pytest_plugin",
         "report",
         "sources",
         "store",

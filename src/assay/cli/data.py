@@ -65,7 +65,7 @@ def _difficulty(text: str) -> float | str:
 @click.argument("scenario", type=click.Choice((*SCENARIOS, WEEK)), metavar="SCENARIO")
 @_option(
     "--rows",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=1, max=10**12),
     default=20_000,
     show_default=True,
     metavar="N",

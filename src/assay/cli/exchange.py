@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import codecs
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -182,6 +182,7 @@ def import_runs(*, place: str, name: str | None, store: str | None, quiet: bool)
 
     Runs keep their ids, so that one which is there already is left as it is.
     """
+    from assay.sources.files.inputs import standard_input
     from assay.store.exchange import from_mlflow, imported
 
     path = Path(place)
@@ -194,7 +195,8 @@ def import_runs(*, place: str, name: str | None, store: str | None, quiet: bool)
         if mlflow:
             added, known = from_mlflow(kept, path, name=name)
         elif place == "-":
-            added, known = imported(kept, sys.stdin, "standard input")
+            given = codecs.getreader("utf-8")(standard_input())
+            added, known = imported(kept, given, "standard input")
         else:
             with path.open(encoding="utf-8") as lines:
                 added, known = imported(kept, lines, place)

@@ -184,6 +184,11 @@ class Evaluation(Result, ByKey):
     # -- what stands behind it ---------------------------------------------------------------------
 
     @property
+    def judge(self) -> Judge:
+        """What gives the estimate of any measure, by the level and method of this evaluation."""
+        return self._judge
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The labels; of two, the negative first."""
         return self.tally.labels

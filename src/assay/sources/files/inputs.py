@@ -213,6 +213,8 @@ _hashed_stdin: _StandardInput | None = None
 
 def standard_input() -> BinaryIO:
     """Standard input as bytes; hashed on the way where somebody wants to know."""
+    if sys.stdin is None:
+        raise InputError("standard input is closed; give the rows through a pipe, or name a file")
     return sys.stdin.buffer if _hashed_stdin is None else cast("BinaryIO", _hashed_stdin)
 
 
