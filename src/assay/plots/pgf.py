@@ -85,7 +85,7 @@ def _renderer_type() -> Any:
         def points_to_pixels(self, points: Any) -> Any:
             return points
 
-        def draw_path(self, gc: Any, path: Any, transform: Any, rgbFace: Any = None) -> None:  # noqa: N803
+        def draw_path(self, gc: Any, path: Any, transform: Any, rgbFace: Any = None) -> None:
             stroked = gc.get_linewidth() > 0 and gc.get_rgb()[3] > 0
             filled = rgbFace is not None and (len(rgbFace) < 4 or rgbFace[3] > 0)
             if not stroked and not filled:

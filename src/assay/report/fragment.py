@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from assay.formula.tex import escaped
 from assay.inference import Estimate
 from assay.report.grid import LONGEST_REMARK, Grid, Text, grid_of
 from assay.report.latex import MOST_ROWS, WIDEST_MATRIX, kept_columns
@@ -28,7 +29,6 @@ from assay.report.sections import (
     Table,
     Tier,
 )
-from assay.formula.tex import escaped
 
 # The narrowest class is so many points wide, a table that spans its columns too; between two
 # columns of a table lie so many.
