@@ -711,7 +711,7 @@ def test_resamples_do_not_grow_with_the_level_without_end() -> None:
     chance = np.random.default_rng(3)
     truth = (chance.random(30) < 0.5).astype(int)
     scores = {name: truth + chance.normal(size=30) for name in ("old", "new")}
-    few = compare(truth, scores, positive=1, resamples=20)
+    few = compare(truth, scores=scores, positive=1, resamples=20)
     assert "20 resamples are too few to show a difference between two models: it takes 40" in (
         few.notes
     )
