@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
@@ -84,6 +86,23 @@ def test_probabilities_of_three_classes_follow_classes_() -> None:
     assert found["log_loss"].value == pytest.approx(log_loss(y, said))
     area = roc_auc_score(y, said, multi_class="ovr")
     assert found["roc_auc.macro"].value == pytest.approx(area)
+
+
+@given(st.permutations(["attack", "beacon", "normal"]), st.integers(0, 2**32 - 1))
+def test_order_of_classes_does_not_matter(order: list[str], seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    table = generator.dirichlet(np.ones(3), 20)
+    names = np.array(["attack", "beacon", "normal"])
+    y = names[np.r_[0:3, generator.integers(0, 3, 17)]]
+
+    class Given:
+        classes_ = np.array(order)
+
+        def predict_proba(self, X):
+            return table[:, [names.tolist().index(label) for label in order]]
+
+    found = evaluate_model(Given(), np.zeros((20, 1)), y).to_dict()["estimates"]
+    assert found == evaluate(y, table).to_dict()["estimates"]
 
 
 def test_one_positive_of_three_classes() -> None:
