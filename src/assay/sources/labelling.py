@@ -35,6 +35,18 @@ _OPPOSITE = {"1": "0", "0": "1", "true": "false", "false": "true", "yes": "no", 
 _SIGNS = ({"-1", "1"}, {"-1", "+1"})
 
 
+def named_harmless(label: str, *, beside: str) -> bool:
+    """Whether a label is a usual name of harmless rows, and the one beside it is not.
+
+    >>> named_harmless("Benign", beside="attack"), named_harmless("no", beside="maybe")
+    (True, False)
+    """
+    one, other = label.lower(), beside.lower()
+    if other in NEGATIVE_WORDS or one not in NEGATIVE_WORDS:
+        return False
+    return one not in _OPPOSITE or _OPPOSITE[one] == other
+
+
 @dataclass(frozen=True)
 class Labelling:
     """The labels in order, where each name found stands, and what was inferred."""
