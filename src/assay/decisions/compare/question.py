@@ -109,6 +109,7 @@ class Question:
             optimal=optimal(counted.tallies),
             findings=mistakes_of_models(counted.tallies, threshold_given=not is_chosen(self.rule)),
             mode=counted.mode,
+            tallies=counted.tallies,
         )
 
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from assay.decisions.gate.grammar import parse_rule
 from assay.decisions.gate.rule import Outcome, Rule
-from assay.decisions.plotting import GatePlots
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.inference.fields import Recorded, stored
 from assay.inference.not_finite import odd
 from assay.inference.result import Result
 from assay.sources.files.request import RowSource
+
+if TYPE_CHECKING:
+    from assay.decisions.plotting import GatePlots
 
 
 def _rule_written(rule: Rule) -> dict[str, Any]:
@@ -124,6 +126,8 @@ class Gate(Result, Recorded):
     @property
     def plot(self) -> GatePlots:
         """Figures by matplotlib: ``gate.plot.rules()``; needs the extra ``plot``."""
+        from assay.decisions.plotting import GatePlots
+
         return GatePlots(self)
 
     def __repr__(self) -> str:

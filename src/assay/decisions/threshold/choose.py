@@ -13,10 +13,9 @@ from assay.decisions.threshold.counting import ScoredTallies, tallies_of, tallie
 from assay.decisions.threshold.estimates import Drawn, estimates_at
 from assay.decisions.threshold.findings import findings_of
 from assay.decisions.threshold.holdout import judge, labelled_like
-from assay.decisions.threshold.plotting import thinned
 from assay.decisions.threshold.result import Choice, Point
 from assay.decisions.threshold.rules import Rule, empirical_rule, guaranteed_rule
-from assay.decisions.threshold.sweep import Swept
+from assay.decisions.threshold.sweep import Swept, thinned
 from assay.decisions.threshold.wanted import Wanted, wanted
 from assay.decisions.threshold.worth import worth
 from assay.errors import InputError
@@ -184,6 +183,7 @@ def choose_of_tallies(
             level=method.level,
             source=_counted(holdout.source if holdout else {}, unseen),
         )
+    points = (empirical, guaranteed, *candidates)
     return Choice(
         constraints=want.constraints,
         objective=want.objective,
@@ -204,7 +204,7 @@ def choose_of_tallies(
         ),
         notes=(*tallies.notes, *_notes(tallies, want)),
         source=_counted(tallies.source, swept),
-        sweep=thinned(swept, (empirical, guaranteed, *candidates)),
+        sweep=thinned(swept, [p.threshold for p in points if p and p.threshold is not None]),
     )
 
 
