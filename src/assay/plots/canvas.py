@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLUMN, PAGE = 3.4, 7.1  # inches: the width of a column, and of a page of two
-FORMATS = ("pdf", "svg", "png")
+FORMATS = ("pdf", "svg", "png", "pgf")
 
 # Colours of Okabe and Ito, but for yellow, which is not seen on white: told apart by colour-blind
 # readers. Lines differ in style besides, so that they are told apart in grey; seven colours and
@@ -200,6 +200,11 @@ def _axes_type() -> type[Axes]:
 
 def _page(figure: Any, kind: str, dpi: int = 300) -> bytes:
     """A figure as the bytes of a file, without a date."""
+    if kind == "pgf":
+        from assay.plots.pgf import pgf
+
+        with _paper():
+            return pgf(figure).encode()
     page = io.BytesIO()
     with _paper():
         figure.savefig(page, format=kind, dpi=dpi, metadata=dict(_UNDATED[kind]))

@@ -28,7 +28,7 @@ from assay.report.sections import (
     Table,
     Tier,
 )
-from assay.report.tex import escaped
+from assay.formula.tex import escaped
 
 # The narrowest class is so many points wide, a table that spans its columns too; between two
 # columns of a table lie so many.

@@ -20,7 +20,7 @@ from assay.report.sections import (
     Section,
     Tier,
 )
-from assay.report.tex import escaped
+from assay.formula.tex import escaped
 
 _PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 \usepackage[margin=2cm]{geometry}
