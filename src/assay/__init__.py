@@ -70,10 +70,14 @@ if TYPE_CHECKING:
         five_by_two_t,
         friedman,
         holm,
+        iman_davenport,
         mcnemar,
+        mean_rank_tests,
         nadeau_bengio,
         nemenyi,
         paired_t,
+        signed_rank_posterior,
+        wilcoxon,
     )
     from assay.measures import Measure
     from assay.sources.files.request import Request
@@ -146,8 +150,10 @@ __all__ = [
     "gate_evaluation",
     "gate_files",
     "holm",
+    "iman_davenport",
     "incidents",
     "mcnemar",
+    "mean_rank_tests",
     "monitor",
     "monitor_files",
     "nadeau_bengio",
@@ -158,6 +164,8 @@ __all__ = [
     "read_events",
     "sample",
     "scorer",
+    "signed_rank_posterior",
+    "wilcoxon",
 ]
 
 
@@ -218,10 +226,14 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "five_by_two_t",
         "friedman",
         "holm",
+        "iman_davenport",
         "mcnemar",
+        "mean_rank_tests",
         "nadeau_bengio",
         "nemenyi",
         "paired_t",
+        "signed_rank_posterior",
+        "wilcoxon",
     ),
     "assay.measures": ("Measure",),
     "assay.sources.files.request": ("Request",),
