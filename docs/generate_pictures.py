@@ -162,10 +162,16 @@ def incidents() -> Any:
         ).plot
 
 
+def over_data_sets() -> Any:
+    """The models of the example over its data sets."""
+    return assay.compare_folds(HERE.parent / "examples" / "folds.csv").plot
+
+
 # File: what draws it, and which of its figures.
 PICTURES = {
     "audit.svg": (audit, "numbers.svg"),
     "compare-forest.svg": (comparison, "forest.svg"),
+    "compare-ranks.svg": (over_data_sets, "ranks.svg"),
     "compare-hulls.svg": (comparison, "hulls.svg"),
     "compare-roc.svg": (comparison, "roc.svg"),
     "curves-cost.svg": (evaluation, "cost.svg"),
