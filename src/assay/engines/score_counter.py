@@ -12,7 +12,7 @@ import numpy.typing as npt
 from assay.engines.ask import Ask
 from assay.engines.local import flagged_counts, losses_of_score
 from assay.sources.coded import Coded
-from assay.sources.thresholds import USUAL
+from assay.sources.thresholds import USUAL, least_reaching
 from assay.tally import LossSums, ScoreTally, Tally
 from assay.tally.by_name import SCORE, Names
 from assay.tally.counters import CutCounter, Cutting, GridCounter
@@ -105,6 +105,12 @@ class ScoreCounter:
     def _count(self, rows: Coded, truth: Array) -> None:
         """Count what there is beside the scores."""
         scores, before = np.asarray(rows.score), self._so_far
+        if isinstance(self._ask.scores, Exact):
+            # All else is told by the scores, which are all kept.
+            self._so_far = replace(
+                before, rows=before.rows + rows.rows, empty=before.empty + rows.empty
+            )
+            return
         low, high = extremes(scores)
         labels = len(self._labels.names)
         self._so_far = _Counted(
@@ -122,6 +128,9 @@ class ScoreCounter:
         """The tally of the rows so far."""
         so_far = self._so_far
         table: ScoreTally = self._scores.done()
+        if isinstance(table.kept, Exact) and table.size:
+            low, high = float(table.scores[0]), float(table.scores[-1])
+            so_far = replace(so_far, flagged=_flagged(table, self._threshold), low=low, high=high)
         return Tally(
             labels=self._labels,
             threshold=self._ask.threshold,
@@ -132,6 +141,13 @@ class ScoreCounter:
             extremes={SCORE: (so_far.low, so_far.high)},
             losses={key: self._losses[key] for key in sorted(self._losses)},
         )
+
+
+def _flagged(table: ScoreTally, threshold: float) -> Array:
+    """How many rows of each label are below the threshold, and how many reach it."""
+    first = np.searchsorted(table.scores, least_reaching(threshold, table.scores.dtype))
+    sides = table.counts[:, :first], table.counts[:, first:]
+    return np.stack([side.sum(axis=1, dtype=np.int64) for side in sides], axis=1)
 
 
 def _part(rows: Coded, chosen: slice) -> Coded:
