@@ -62,8 +62,11 @@ class GridCounter:
         """How many bytes the counters take."""
         return self._counters.nbytes
 
-    def add(self, scores: Array, truth: Array) -> int:
-        """Count further rows: a score each, and the label as a position in the labels."""
+    def add(self, scores: Array, truth: Array) -> list[slice]:
+        """Count further rows: a score each, and the label as a position in the labels.
+
+        Which were left out: none.
+        """
         counted = map_blocks(len(scores), lambda: self._counting(scores, truth), _BLOCK)
         rest = [
             slice(i, j)
@@ -76,7 +79,7 @@ class GridCounter:
             self._apart.append(ScoreTally.of_rows(self.labels, *rows, kept=kept))
             if len(self._apart) == _FAN:
                 self._apart = [ScoreTally.merge(self._apart)]
-        return len(scores)
+        return []
 
     def _counting(self, scores: Array, truth: Array) -> Callable[[int, int], bool]:
         """What counts the rows of a block; False, and none is counted, if one has no counter."""
@@ -176,8 +179,11 @@ class CutCounter:
         """How many bytes the counters take."""
         return self._at_cuts.nbytes + self._in_gaps.nbytes + self._cuts.nbytes
 
-    def add(self, scores: Array, truth: Array, counts: Array | None = None) -> int:
-        """Count further rows: a score each, and the label as a position in the labels."""
+    def add(self, scores: Array, truth: Array, counts: Array | None = None) -> list[slice]:
+        """Count further rows: a score each, and the label as a position in the labels.
+
+        Which were left out: none.
+        """
         if len(scores):
             extremes(scores)
         for label in range(len(self.labels)):
@@ -185,7 +191,7 @@ class CutCounter:
             for i in range(0, len(own), _LOT):
                 rows = own[i : i + _LOT]
                 self._count(scores[rows], label, None if counts is None else counts[rows])
-        return len(scores)
+        return []
 
     def _count(self, scores: Array, label: int, counts: Array | None) -> None:
         # Scores in order are found many times faster.

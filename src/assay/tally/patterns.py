@@ -30,8 +30,8 @@ _ROOM, _ROOM_A_ROW = 1 << 29, 4
 _FIRST_PAGES = _ROOM // (2 * _PAGE)
 # Added to the bits of a score, this is no place.
 _NOWHERE = -1 << 32
-# So many rows find their places before they are counted, and so many are looked at together: what
-# they take stays near the processor.
+# So many rows are counted before pages are laid out for the rest of them, and so many are looked at
+# together: what they take stays near the processor.
 LOT = 1 << 20
 _BLOCK = 1 << 14
 # Each of some threads may add a block to a counter that held no more than this: 16 bits hold it.
@@ -62,13 +62,12 @@ class PatternCounter:
         self._counters = np.zeros(_FIRST_PAGES * _PAGE, np.uint16)
         # Which label and page lies at each place.
         self._pages = np.empty(_FIRST_PAGES, np.int64)
-        self._room = np.empty(LOT, np.int64)
         self._noted: list[tuple[Array, Array]] = []
 
-    def add(self, scores: npt.NDArray[np.float32], truth: Array) -> int:
+    def add(self, scores: npt.NDArray[np.float32], truth: Array) -> list[slice]:
         """Count further rows: a score each, and the label as a position in the labels.
 
-        How many were counted: all, unless they lie so far apart that a table of them takes less.
+        Which were left out: none, unless they lie so far apart that a table of them takes less.
         """
         if scores.dtype != np.float32:
             raise TallyError(
@@ -77,47 +76,43 @@ class PatternCounter:
             )
         if len(scores):
             extremes(scores)
-        for i, j in bounds(len(scores), LOT):
-            if not self._count(scores[i:j], truth[i:j]):
-                return i
-        return len(scores)
+        for start, stop in bounds(len(scores), LOT):
+            left = self._count(scores[start:stop], truth[start:stop])
+            if left:
+                return [slice(start + i, start + j) for i, j in left] + [slice(stop, len(scores))]
+        return []
 
     @property
     def nbytes(self) -> int:
         """How many bytes the counters take."""
         return self._used * (_PAGE * 2 + 8) + self._shifts.nbytes if self._used else 0
 
-    def _count(self, scores: npt.NDArray[np.float32], truth: Array) -> bool:
-        """Count rows; False, and nothing is counted, where there is no room for their pages."""
-        places = self._room[: len(scores)]
-
-        def placing() -> Callable[[int, int], Array]:
-            return self._placing(scores, truth, places)
-
-        missing = map_blocks(len(scores), placing, _BLOCK, _THREADS)
-        fresh = np.unique(np.concatenate(missing))
-        room = max(_ROOM, _ROOM_A_ROW * (self._rows + len(scores))) // (2 * _PAGE)
-        if len(fresh):
-            if self._used + len(fresh) > room:
-                return False
-            self._lay_out(fresh)
-            work = placing()
-            for (i, j), pages in zip(bounds(len(scores), _BLOCK), missing, strict=True):
-                if len(pages):
-                    work(i, j)
+    def _count(self, scores: npt.NDArray[np.float32], truth: Array) -> list[tuple[int, int]]:
+        """Count rows; the blocks of those that were not, since there is no room for their pages."""
+        missing = map_blocks(len(scores), lambda: self._work(scores, truth), _BLOCK, _THREADS)
         self._rows += len(scores)
-        map_blocks(len(places), lambda: self._adding(places), _BLOCK, _THREADS)
-        return True
+        fresh = np.unique(np.concatenate(missing))
+        if not len(fresh):
+            return []
+        blocks = zip(bounds(len(scores), _BLOCK), missing, strict=True)
+        left = [block for block, pages in blocks if len(pages)]
+        room = max(_ROOM, _ROOM_A_ROW * self._rows) // (2 * _PAGE)
+        if self._used + len(fresh) > room:
+            return left
+        self._lay_out(fresh)
+        work = self._work(scores, truth)
+        for i, j in left:
+            work(i, j)
+        return []
 
-    def _placing(
-        self, scores: npt.NDArray[np.float32], truth: Array, places: Array
-    ) -> Callable[[int, int], Array]:
-        """What writes where the counters of a block lie, and tells the pages that lie nowhere."""
+    def _work(self, scores: npt.NDArray[np.float32], truth: Array) -> Callable[[int, int], Array]:
+        """What counts a block of rows, unless some of its pages lie nowhere: these it tells."""
         keys, labels = np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.uint32)
-        pages, shifts = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)
+        pages, places, shifts = (np.empty(_BLOCK, np.int64) for _ in range(3))
+        counters, room = self._counters, np.empty(_BLOCK, np.uint16)
 
         def work(i: int, j: int) -> Array:
-            place, label, page = places[i:j], labels[: j - i], pages[: j - i]
+            place, label, page = places[: j - i], labels[: j - i], pages[: j - i]
             # -0.0 is 0.0
             bits = np.add(scores[i:j], np.float32(0), out=keys[: j - i]).view(np.uint32)
             np.copyto(place, bits)
@@ -127,7 +122,15 @@ class PatternCounter:
             np.bitwise_or(bits, label, out=bits)
             np.copyto(page, bits)
             np.add(place, self._shifts.take(page, out=shifts[: j - i], mode="clip"), out=place)
-            return np.unique(page[place < 0]) if place.min() < 0 else page[:0]
+            if place.min() < 0:
+                return np.unique(page[place < 0])
+            # Counters are far from the processor. Read here they come near, while others count.
+            held = counters.take(place, out=room[: j - i], mode="clip")
+            if held.max() > _MOST:
+                self._empty(place[held > _MOST])
+            with self._lock:
+                np.add.at(counters, place, np.uint16(1))
+            return page[:0]
 
         return work
 
@@ -152,22 +155,6 @@ class PatternCounter:
         self._counters = counters
         self._pages = np.append(self._pages, np.empty(pages - len(self._pages), np.int64))
 
-    def _adding(self, places: Array) -> Callable[[int, int], None]:
-        """What counts the rows of a block."""
-        counters, one = self._counters, np.uint16(1)
-        room = np.empty(_BLOCK, np.uint16)
-
-        def work(i: int, j: int) -> None:
-            block = places[i:j]
-            # Counters are far from the processor. Read here they come near, while others count.
-            held = counters.take(block, out=room[: j - i], mode="clip")
-            if held.max() > _MOST:
-                self._empty(block[held > _MOST])
-            with self._lock:
-                np.add.at(counters, block, one)
-
-        return work
-
     def _empty(self, places: Array) -> None:
         """Note down what counters hold; one row stays, so that each score is seen at the end."""
         places = np.unique(places)
@@ -182,7 +169,7 @@ class PatternCounter:
         slots = np.full((len(self.labels), len(pages)), -1)
         slots[self._pages[: self._used] // _PAGES, where] = np.arange(self._used)
         parts = [slice(i, i + _TOGETHER) for i in range(0, len(pages), _TOGETHER)]
-        sizes = [int(self._read(slots[:, part]).any(axis=0).sum()) for part in parts]
+        sizes = [np.count_nonzero(_any(self._read(slots[:, part]))) for part in parts]
         places, rows = self._notes()
         held = self._counters[: self._used * _PAGE]
         largest = max(int(held.max(initial=0)), int((held[places] + rows).max(initial=0)))
@@ -191,7 +178,7 @@ class PatternCounter:
         filled = 0
         for part, size in zip(parts, sizes, strict=True):
             found = self._read(slots[:, part])
-            at = np.flatnonzero(found.any(axis=0))
+            at = np.flatnonzero(_any(found))
             keys[filled : filled + size] = (pages[part] << _PAGE_BITS)[at >> _PAGE_BITS]
             keys[filled : filled + size] += (at & (_PAGE - 1)).astype(np.uint32)
             counts[:, filled : filled + size] = found[:, at]
@@ -207,7 +194,8 @@ class PatternCounter:
     def _read(self, slots: Array) -> Array:
         """The counters of some pages by label, one page after the other."""
         pages = self._counters.reshape(-1, _PAGE)[slots]
-        return np.where((slots >= 0)[:, :, None], pages, np.uint16(0)).reshape(len(slots), -1)
+        pages[slots < 0] = 0
+        return pages.reshape(len(slots), -1)
 
     def _notes(self) -> tuple[Array, Array]:
         """The places of counters that were emptied, and how many rows were taken from each."""
@@ -217,6 +205,11 @@ class PatternCounter:
         rows = np.zeros(len(places), np.int64)
         np.add.at(rows, which, np.concatenate([r for _, r in self._noted]))
         return places, rows
+
+
+def _any(counts: Array) -> Array:
+    """What is not zero where any label has rows."""
+    return np.asarray(np.bitwise_or.reduce(counts, axis=0))
 
 
 def _ascending(keys: npt.NDArray[np.uint32], counts: Array) -> tuple[Array, Array]:
