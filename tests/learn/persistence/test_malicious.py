@@ -578,7 +578,7 @@ def set_field(field: str, value: int) -> Callable[[Any, Any], None]:
     return change
 
 
-@pytest.mark.parametrize("recipe", ["ddos-tree", "safelink-forest"])
+@pytest.mark.parametrize("recipe", ["tree", "forest"])
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
@@ -665,7 +665,7 @@ def words_file(words: Any) -> bytes:
             text = json.dumps(words).encode() if not isinstance(words, bytes) else words
             parts[state["vocabulary_"]["file"]] = array(np.frombuffer(text, np.uint8))
 
-    return changed(work, "darknet-text")
+    return changed(work, "text")
 
 
 @pytest.mark.parametrize(
@@ -694,7 +694,7 @@ def test_a_model_that_would_read_files_named_by_texts_is_refused(refused: Refuse
             if part["__class__"] == "TfidfVectorizer":
                 part["content"]["content"]["input"] = scalar("filename")
 
-    assert "names of files" in refused(changed(work, "darknet-text"))
+    assert "names of files" in refused(changed(work, "text"))
 
 
 def worked_words(**settings: Any) -> bytes:
@@ -739,7 +739,7 @@ def test_a_recipe_of_ones_own_learns_of_it_when_it_is_saved() -> None:
 
 @pytest.mark.parametrize(
     ("recipe", "lost"),
-    [("darknet-text", "use_idf"), ("safelink-ann", "epochs"), ("ddos-tree", "feature_range")],
+    [("text", "use_idf"), ("network", "epochs"), ("tree", "feature_range")],
 )
 def test_a_step_without_one_of_its_settings_is_refused(
     refused: Refused, recipe: str, lost: str
@@ -759,7 +759,7 @@ def test_a_forest_of_more_classes_than_it_knows_is_refused(refused: Refused) -> 
             if part["__loader__"] == "DictNode" and "n_classes_" in part["content"]:
                 part["content"]["n_classes_"] = scalar(10**9)
 
-    assert "number of classes" in refused(changed(claim, "safelink-forest"))
+    assert "number of classes" in refused(changed(claim, "forest"))
 
 
 # -- damage ----------------------------------------------------------------------------------------
@@ -798,7 +798,7 @@ for turn in range(int(sys.argv[2])):
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("recipe", ["ddos-tree", "darknet-text"])
+@pytest.mark.parametrize("recipe", ["tree", "text"])
 def test_damaged_files_are_refused_cleanly(tmp_path: Path, recipe: str) -> None:
     path = tmp_path / "model.skops"
     path.write_bytes(saved(recipe))
