@@ -109,8 +109,10 @@ def model() -> Drawn:
     with redirect_stdout(StringIO()):
         for example in DocTestParser().get_examples(text):
             exec(example.source, found)  # noqa: S102 - the page's own lines
-    axes = assay.evaluate(found["y_test"], y_score=found["both"]["forest"]).plot.roc(name="forest")
-    found["evaluation"].plot.roc(axes, name="logistic")
+    rows = found["X_test"], found["y_test"]
+    axes = None
+    for name, fitted in reversed(found["both"].items()):
+        axes = assay.RocDisplay.from_estimator(fitted, *rows, name=name, ax=axes).ax_
     return Drawn(axes, "roc")
 
 
