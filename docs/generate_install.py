@@ -21,7 +21,7 @@ FOR = {
     "ray": "data sets of Ray",
     "boost": "``--set model=lightgbm`` of the recipe ``detector``",
     "test": "``make test``: what the tests need, and other libraries to compare with",
-    "models": "``make slow``: XGBoost, LightGBM, CatBoost and Keras, whose models are judged by protocol",
+    "models": "``make slow``: XGBoost, LightGBM, CatBoost and Keras, for their models",
     "engines": "``make slow``: Spark, Ray and ClickHouse as well",
     "dev": "``make check``: linters, types, this documentation",
 }
