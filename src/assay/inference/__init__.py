@@ -3,6 +3,13 @@
 from assay.inference.bands import with_band
 from assay.inference.bootstrap import BCa, Bootstrap
 from assay.inference.chosen import Chosen, ScoredRows, choose_anew
+from assay.inference.data_sets import (
+    SignedRankPosterior,
+    iman_davenport,
+    mean_rank_tests,
+    signed_rank_posterior,
+    wilcoxon,
+)
 from assay.inference.delong import delong_of, delong_test
 from assay.inference.delta import Delta
 from assay.inference.differences import (
@@ -55,6 +62,7 @@ __all__ = [
     "ProportionInterval",
     "Quantity",
     "ScoredRows",
+    "SignedRankPosterior",
     "Significance",
     "Strata",
     "Tiwari",
@@ -70,9 +78,11 @@ __all__ = [
     "five_by_two_t",
     "friedman",
     "holm",
+    "iman_davenport",
     "kaplan_meier",
     "mcnemar",
     "mcnemar_of",
+    "mean_rank_tests",
     "mean_ranks",
     "method_of",
     "nadeau_bengio",
@@ -85,5 +95,7 @@ __all__ = [
     "paired_t",
     "resampled_clusters",
     "resampled_pairs",
+    "signed_rank_posterior",
+    "wilcoxon",
     "with_band",
 ]
