@@ -103,11 +103,15 @@ def compare_models(
     if odd:
         raise InputError(f"{odd[0]}= is for rows that models share, not for folds: leave cv= out")
     folds = folds_of(cv, X, y, groups)
-    said = {name: asked.by_fold(model, X, y, truth, folds) for name, model in models.items()}
-    found = compare_folds(_table(said, truth, folds, sides, measures), level=level, margin=margin)
+    by_fold = {name: asked.by_fold(model, X, y, truth, folds) for name, model in models.items()}
+    found = compare_folds(
+        _table(by_fold, truth, folds, sides, measures), level=level, margin=margin
+    )
     how = f"{folds.how}, the same for all models, each fitted anew on every fold"
     rows, shared = judged_rows(folds, truth, {"clusters": groups})
-    tallies = {name: _resolved(joined(parts), rows, sides, shared) for name, parts in said.items()}
+    tallies = {
+        name: _resolved(joined(parts), rows, sides, shared) for name, parts in by_fold.items()
+    }
     return replace(found, notes=(how, *found.notes), tallies=tallies)
 
 
