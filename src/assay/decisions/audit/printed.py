@@ -74,7 +74,8 @@ def _simplest(low: Fraction, high: Fraction, *, closed: bool) -> Fraction:
 class Printed:
     """A printed number: its value, one unit of its last digit, and how many digits count.
 
-    A percentage is read as the share that it stands for; ``percent`` tells that it was one.
+    A percentage is read as the share that it stands for; ``percent`` tells that it was one. What
+    was printed ``by_program`` is correctly rounded, never cut off.
 
     >>> printed("96.70%")
     Printed(text='96.70%', value=Fraction(967, 1000), unit=Fraction(1, 10000), digits=4)
@@ -85,11 +86,13 @@ class Printed:
     unit: Fraction
     digits: int
     percent: bool = field(default=False, repr=False)
+    by_program: bool = field(default=False, repr=False)
 
     def window(self, *, rounded: bool) -> Window:
         """The values that are printed so: correctly rounded, or off by less than one unit."""
-        reach = self.unit / 2 if rounded else self.unit
-        return Window(self.value - reach, self.value + reach, closed=rounded)
+        close = rounded or self.by_program
+        reach = self.unit / 2 if close else self.unit
+        return Window(self.value - reach, self.value + reach, closed=close)
 
     def rounds(self, low: Fraction, high: Fraction | None = None) -> bool:
         """Whether a number between these rationals, correctly rounded, is printed so."""

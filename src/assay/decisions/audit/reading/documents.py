@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.decisions.audit.building import build
-from assay.decisions.audit.claim import Claim
+from assay.decisions.audit.claim import Claim, Reported
 from assay.decisions.audit.claims_file import content_of, read_claims
 from assay.decisions.audit.keys import key_of
+from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.reading.drafts import Draft, Totals
 from assay.decisions.audit.reading.grids import (
     Grid,
@@ -122,7 +123,14 @@ def _built(draft: Draft, name: str, position: int) -> Claim:
     draft = _of_labels(draft)
     claim = build(draft.raw, file=name, position=position)
     notes = (*claim.notes, *draft.notes)
+    if draft.by_program:
+        claim = replace(claim, reported={k: _rounded(v) for k, v in claim.reported.items()})
     return replace(claim, notes=notes, percents=draft.percents, table=draft.table)
+
+
+def _rounded(number: Reported) -> Reported:
+    """A number that a program printed: correctly rounded."""
+    return replace(number, by_program=True) if isinstance(number, Printed) else number
 
 
 def _of_labels(draft: Draft) -> Draft:
@@ -297,7 +305,7 @@ def _grids(grids: Iterable[Grid], totals: Totals, title: str) -> Drafts:
         if matrix is not None:
             matrices.append(matrix)
             continue
-        found, said = claims_of(grid, totals, grid.caption or named)
+        found, said = claims_of(grid, totals, named)
         drafts += found
         notes += said
     return _with_matrices(drafts, matrices, totals, title, notes)
@@ -324,7 +332,7 @@ def _text(content: str, totals: Totals, title: str) -> Drafts:
             matrices.append(matrix)
             continue
         named = f"{title}, line {grid.line}" if len(grids) > 1 else title
-        read, told = claims_of(grid, totals, grid.caption or named)
+        read, told = claims_of(grid, totals, named)
         more += read
         tables += told
     drafts += more

@@ -55,6 +55,7 @@ class Draft:
 
     ``percents`` is whether numbers of it may be percentages without a sign. Claims of one ``table``
     are of one test set, as far as that can be told. ``stated`` is whether its positive label is.
+    ``by_program`` is whether a program printed its numbers, so that none is cut off.
     ``turned`` are the keys with rows and columns of its matrix exchanged, where nothing tells what
     they are, and ``question`` what then has to be asked.
     """
@@ -64,6 +65,7 @@ class Draft:
     percents: bool = False
     table: str = ""
     stated: bool = False
+    by_program: bool = False
     turned: Mapping[str, Any] | None = None
     question: str = ""
 

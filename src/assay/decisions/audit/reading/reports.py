@@ -157,7 +157,7 @@ def _finished(
             "a micro average instead of an accuracy: rows may have several labels, or others than "
             "these, which is allowed for"
         )
-    return Draft(raw, tuple(notes))
+    return Draft(raw, tuple(notes), by_program=True)
 
 
 # -- output_dict -----------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def claims_of(grid: Grid, totals: Totals, title: str) -> tuple[list[Draft], list
         notes.append(f"{title}: {told}")
     kind = shared.rows or _kind_of(table)
     readers = {MODELS: _models, CLASSES: _classes, FOLDS: _folds}
-    drafts, odd = readers[kind](table, shared, title)
+    drafts, odd = readers[kind](table, shared, grid.caption or title)
     notes.append(f"{title}: {_said(table, kind, drafts)}")
     unused = [column.heading.text for column in table.columns if column.support and kind == MODELS]
     if table.unmatched or unused:
