@@ -7,6 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from assay.decisions.audit.keys import AVERAGES, STATISTICS
+
+OTHER_ROWS = "nothing tells that these classes are all there are: rows of others are allowed for"
+
+
+def safe_label(label: str) -> str:
+    """A label as a key can hold it: words such as macro and mean are no labels there."""
+    last = label.rpartition(".")[2]
+    return f"{label} (class)" if last in (*AVERAGES, *STATISTICS) else label
+
 
 @dataclass(frozen=True)
 class Totals:
