@@ -15,11 +15,13 @@ FOR = {
     "excel": "workbooks, ``.xlsx``",
     "sql": "DuckDB: ``duckdb:FILE?QUERY``",
     "postgres": "PostgreSQL: ``postgresql://...?QUERY``, and runs that a team keeps there",
+    "mlflow": "``assay.mlflow.log``, and an evaluator for ``mlflow.models.evaluate``",
     "spark": "frames of Spark; PySpark itself is yours",
     "dask": "frames of Dask",
     "ray": "data sets of Ray",
     "boost": "``--set model=lightgbm`` of the recipe ``detector``",
     "test": "``make test``: what the tests need, and other libraries to compare with",
+    "models": "``make slow``: models of other libraries, to be judged in hand",
     "engines": "``make slow``: Spark, Ray and ClickHouse as well",
     "dev": "``make check``: linters, types, this documentation",
 }

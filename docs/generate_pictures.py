@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from doctest import DocTestParser
@@ -108,9 +109,20 @@ def model() -> Drawn:
     with redirect_stdout(StringIO()):
         for example in DocTestParser().get_examples(text):
             exec(example.source, found)  # noqa: S102 - the page's own lines
-    axes = assay.evaluate(found["y_test"], y_score=found["both"]["forest"]).plot.roc(name="forest")
-    found["evaluation"].plot.roc(axes, name="logistic")
-    return Drawn(axes, "roc")
+    return Drawn(found["comparison"].plot.roc(), "roc")
+
+
+def paper() -> Any:
+    """The mean ranks of the page for people who write a paper, of the rows that it makes."""
+    page = (HERE / "start" / "paper.rst").read_text("utf-8")
+    (lines,) = re.findall(r"python3 - > folds\.csv <<'END'\n((?:   > .*\n)+)   > END", page)
+    printed = StringIO()
+    with redirect_stdout(printed):
+        exec(re.sub("^   > ", "", lines, flags=re.MULTILINE), {})  # noqa: S102 - the page's own
+    with TemporaryDirectory() as folder:
+        folds = Path(folder, "folds.csv")
+        folds.write_text(printed.getvalue())
+        return assay.compare_folds(folds).plot
 
 
 def monitored() -> Any:
@@ -150,11 +162,18 @@ def incidents() -> Any:
         ).plot
 
 
+def over_data_sets() -> Any:
+    """The models of the example over its data sets."""
+    return assay.compare_folds(HERE.parent / "examples" / "folds.csv").plot
+
+
 # File: what draws it, and which of its figures.
 PICTURES = {
     "audit.svg": (audit, "numbers.svg"),
     "compare-forest.svg": (comparison, "forest.svg"),
+    "compare-ranks.svg": (over_data_sets, "ranks.svg"),
     "compare-hulls.svg": (comparison, "hulls.svg"),
+    "compare-roc.svg": (comparison, "roc.svg"),
     "curves-cost.svg": (evaluation, "cost.svg"),
     "curves-decision.svg": (evaluation, "decision.svg"),
     "curves-det.svg": (evaluation, "det.svg"),
@@ -166,13 +185,21 @@ PICTURES = {
     "monitor-precision.svg": (monitored, "precision.svg"),
     "monitor-shift.svg": (monitored, "shift.svg"),
     "model.svg": (model, "roc.svg"),
+    "paper-ranks.svg": (paper, "ranks.svg"),
     "threshold.svg": (threshold, "roc.svg"),
 }
 
 
+def cell() -> str:
+    """What a notebook shows of the new model of the flows."""
+    flows = make_flows()
+    return assay.evaluate(flows.label, y_score=flows.new, base_rate=0.001)._repr_html_()
+
+
 def write_pictures(folder: Path) -> None:
-    """Write every picture into a folder."""
+    """Write every picture into a folder, and the cell of a notebook."""
     folder.mkdir(exist_ok=True)
+    (folder / "cell.html").write_text(cell(), "utf-8")
     for made in dict.fromkeys(made for made, _ in PICTURES.values()):
         with TemporaryDirectory() as aside:
             made().save(aside, formats=("svg",))

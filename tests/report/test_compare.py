@@ -17,6 +17,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from assay import compare_folds
 from assay.decisions.compare.comparison import Comparison, Difference, Verdict
 from assay.decisions.compare.flips import Flip
 from assay.decisions.optimal import BestOf, BestRange, Optimal
@@ -350,3 +351,28 @@ def test_report_is_the_golden_one(
 ) -> None:
     text = draw(document_of(replace(comparison, source=SOURCE)), face, width=width)
     checked(GOLDEN / file, text)
+
+
+def over_data_sets() -> Comparison:
+    """Three models on four data sets of three folds, whose values are short decimals."""
+    keys = [(m, d, f) for m in range(3) for d in range(4) for f in range(3)]
+    return compare_folds(
+        {
+            "model": [("tree", "forest", "bayes")[m] for m, _, _ in keys],
+            "dataset": [("iris", "wine", "sonar", "glass")[d] for _, d, _ in keys],
+            "fold": [f for _, _, f in keys],
+            "accuracy": [
+                round(0.8 + 0.02 * ((2 * m) % 3) + 0.01 * ((m + d + f) % 3) + 0.03 * d, 3)
+                for m, d, f in keys
+            ],
+        },
+        rope=0.01,
+    )
+
+
+@pytest.mark.parametrize("file", ["data_sets_100.txt", "data_sets_fragment.tex"])
+def test_data_sets_are_the_golden_ones(file: str) -> None:
+    document = document_of(over_data_sets())
+    asked = {"fragment": True} if file.endswith(".tex") else {"width": 100}
+    face = "latex" if file.endswith(".tex") else "terminal"
+    checked(GOLDEN / file, draw(document, face, **asked))

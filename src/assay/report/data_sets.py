@@ -218,11 +218,13 @@ def _posteriors(comparison: Comparison, likely: list[SignedRankPosterior]) -> Ta
         rows.append((name(first), name(second), *shares))
     one = likely[0]
     return Table(
-        f"{called(one.measure)}, the chance on a further data set, by the Bayesian signed-rank "
-        f"test; values within {one.rope:g} are practically the same",
+        f"{called(one.measure)}: chances on a further data set, by signed ranks (Bayesian)",
         columns,
         tuple(rows),
-        (f"{one.draws:,} draws of the posterior over {one.n} data sets, seed {one.seed}.",),
+        (
+            f"Values within {one.rope:g} of each other are practically the same.",
+            f"{one.draws:,} draws of the posterior over {one.n} data sets, seed {one.seed}.",
+        ),
     )
 
 

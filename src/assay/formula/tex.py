@@ -9,7 +9,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
-from assay.report.names import LONGEST, visible
+# Longer text is cut in the middle, where names differ least.
+LONGEST = 60
+
+# Control, format (bidi, zero width), surrogate, private use, unassigned, line and paragraph breaks.
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_USUAL = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 _ASCII = {
     "\\": r"\textbackslash{}",
@@ -84,6 +89,28 @@ _ACCENTS = {
 }
 # A line may be broken after so many characters without a blank.
 _UNBROKEN = 20
+
+
+def visible(text: str) -> str:
+    r"""The text with every character that can't be seen as an escape.
+
+    >>> visible("a\nb\x1b[31m\u202e")
+    'a\\nb\\x1b[31m\\u202e'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_seen(character) for character in text)
+
+
+def _seen(character: str) -> str:
+    if unicodedata.category(character) not in _UNSEEN:
+        return character
+    code = ord(character)
+    if character in _USUAL:
+        return _USUAL[character]
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def escaped(text: str, longest: int = LONGEST) -> str:
