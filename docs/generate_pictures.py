@@ -109,9 +109,7 @@ def model() -> Drawn:
     with redirect_stdout(StringIO()):
         for example in DocTestParser().get_examples(text):
             exec(example.source, found)  # noqa: S102 - the page's own lines
-    axes = assay.evaluate(found["y_test"], y_score=found["both"]["forest"]).plot.roc(name="forest")
-    found["evaluation"].plot.roc(axes, name="logistic")
-    return Drawn(axes, "roc")
+    return Drawn(found["comparison"].plot.roc(), "roc")
 
 
 def paper() -> Any:
@@ -164,10 +162,16 @@ def incidents() -> Any:
         ).plot
 
 
+def over_data_sets() -> Any:
+    """The models of the example over its data sets."""
+    return assay.compare_folds(HERE.parent / "examples" / "folds.csv").plot
+
+
 # File: what draws it, and which of its figures.
 PICTURES = {
     "audit.svg": (audit, "numbers.svg"),
     "compare-forest.svg": (comparison, "forest.svg"),
+    "compare-ranks.svg": (over_data_sets, "ranks.svg"),
     "compare-hulls.svg": (comparison, "hulls.svg"),
     "compare-roc.svg": (comparison, "roc.svg"),
     "curves-cost.svg": (evaluation, "cost.svg"),

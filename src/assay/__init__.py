@@ -83,10 +83,14 @@ if TYPE_CHECKING:
         five_by_two_t,
         friedman,
         holm,
+        iman_davenport,
         mcnemar,
+        mean_rank_tests,
         nadeau_bengio,
         nemenyi,
         paired_t,
+        signed_rank_posterior,
+        wilcoxon,
     )
     from assay.measures import Measure
     from assay.sources.files.request import Request
@@ -171,8 +175,10 @@ __all__ = [
     "gate_evaluation",
     "gate_files",
     "holm",
+    "iman_davenport",
     "incidents",
     "mcnemar",
+    "mean_rank_tests",
     "monitor",
     "monitor_files",
     "nadeau_bengio",
@@ -183,6 +189,8 @@ __all__ = [
     "read_events",
     "sample",
     "scorer",
+    "signed_rank_posterior",
+    "wilcoxon",
 ]
 
 
@@ -257,10 +265,14 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "five_by_two_t",
         "friedman",
         "holm",
+        "iman_davenport",
         "mcnemar",
+        "mean_rank_tests",
         "nadeau_bengio",
         "nemenyi",
         "paired_t",
+        "signed_rank_posterior",
+        "wilcoxon",
     ),
     "assay.measures": ("Measure",),
     "assay.sources.files.request": ("Request",),

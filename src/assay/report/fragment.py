@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from assay.formula.tex import escaped
 from assay.inference import Estimate
 from assay.report.grid import LONGEST_REMARK, Grid, Text, grid_of
 from assay.report.latex import MOST_ROWS, WIDEST_MATRIX, kept_columns
@@ -28,7 +29,6 @@ from assay.report.sections import (
     Table,
     Tier,
 )
-from assay.formula.tex import escaped
 
 # The narrowest class is so many points wide, a table that spans its columns too; between two
 # columns of a table lie so many.
@@ -235,7 +235,9 @@ def _cell_width(cell: Text, *, folded: bool) -> float:
         return set_width(cell.value)
     value = set_width(cell.value) * (_BOLD if cell.marked else 1)
     interval = set_width(cell.interval) if cell.interval else 0.0
-    return max(value, interval) if folded else value + interval + (_BLANK if interval else 0)
+    if folded:
+        return max(value, _SMALLER * interval)
+    return value + interval + (_WIDTHS[" "] if interval else 0)
 
 
 def _two_lines(head: str) -> tuple[str, ...]:
@@ -248,38 +250,36 @@ def _two_lines(head: str) -> tuple[str, ...]:
     return head[:at].strip(), head[at:].strip()
 
 
-# Points that letters of 8 points take at most, in the fonts of the usual classes.
-_NARROW, _WIDE, _BLANK, _OTHER_WIDTH = (
-    frozenset("ijl.,:;'|!()[]tfrI"),
-    frozenset("mwMW%@"),
-    3.0,
-    4.6,
-)
-_CAPITAL, _DIGIT, _NARROW_WIDTH, _WIDE_WIDTH, _CODE = 6.2, 4.25, 3.4, 8.8, 34.0
-_BOLD, _UNBROKEN = 1.15, 20
+# Points that letters of 8 points take at most, in the fonts of the usual classes; bold ones are
+# wider, and an interval below its value is smaller.
+_WIDTHS = {
+    **dict.fromkeys(".,:;'!|[]ijl", 2.6),
+    **dict.fromkeys("()tfrsI-", 3.5),
+    **dict.fromkeys("mwMW%@+<", 8.8),
+    " ": 3.0,
+}
+_CAPITAL, _DIGIT, _OTHER, _CODE = 6.2, 4.25, 4.6, 34.0
+_BOLD, _SMALLER, _UNBROKEN = 1.15, 0.92, 20
 
 
 def set_width(text: str) -> float:
     """How many points a text is wide at a footnote's size, about, and rather too many.
 
     >>> round(set_width("0.123")), round(set_width("forest"))
-    (20, 24)
+    (20, 23)
     """
-    total = 0.0
-    for letter in text:
-        if letter in _NARROW:
-            total += _NARROW_WIDTH
-        elif letter in _WIDE:
-            total += _WIDE_WIDTH
-        elif letter.isdigit():
-            total += _DIGIT
-        elif letter == " ":
-            total += _BLANK
-        elif letter.isupper():
-            total += _CAPITAL
-        else:
-            total += _OTHER_WIDTH if letter.isascii() or len(escaped(letter)) < 14 else _CODE
-    return total
+    return sum(map(_letter_width, text))
+
+
+def _letter_width(letter: str) -> float:
+    if letter in _WIDTHS:
+        return _WIDTHS[letter]
+    if letter.isdigit():
+        return _DIGIT
+    if letter.isupper():
+        return _CAPITAL
+    # What fonts lack is written as its code.
+    return _OTHER if letter.isascii() or len(escaped(letter)) < 14 else _CODE
 
 
 def _pages(layout: _Layout) -> Iterator[list[tuple[Text, ...]]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from assay.formula.tex import escaped
 from assay.report.grid import LONGEST_REMARK, Grid, Text, grid_of
 from assay.report.layout import NARROW, Layout, widths_of
 from assay.report.names import LONGEST, LONGEST_SENTENCE
@@ -20,7 +21,6 @@ from assay.report.sections import (
     Section,
     Tier,
 )
-from assay.formula.tex import escaped
 
 _PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 \usepackage[margin=2cm]{geometry}

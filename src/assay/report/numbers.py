@@ -231,7 +231,7 @@ def _even(number: float, decimals: int, sign: str) -> str:
 def even_decimals(cells: Iterable[float], kind: Kind) -> int:
     """The fewest decimals that serve every number of a column, up to five.
 
-    >>> even_decimals([0.5, Estimate(0.97, 0.9694, 0.9706)], Kind.SHARE)
+    >>> even_decimals([0.5, Estimate(0.97, 0.9694, 0.9697)], Kind.SHARE)
     4
     """
     texts = [text for cell in cells for text in cell_parts(cell, kind)]

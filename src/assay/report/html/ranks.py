@@ -1,4 +1,4 @@
-"""The critical-difference diagram of a page: models by mean rank, bars over those not told apart."""
+"""The critical-difference diagram of a page: models by mean rank, and which are not told apart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LETTERS = 22
 
 @dataclass(frozen=True)
 class RankLine:
-    """A model: its name, its rank, the path from the axis to the name, and where the name stands."""
+    """A model: its name, its rank, the path from the axis to the name, and the name's place."""
 
     name: Name
     rank: str
