@@ -12,7 +12,7 @@ from assay.decisions.compare.data_sets import compare_folds
 from assay.decisions.compare.fold_table import KEYS
 from assay.decisions.compare.verdicts import MARGIN
 from assay.engines.arrays import resolved_arrays
-from assay.errors import InputError, UnknownMeasure
+from assay.errors import InputError, TallyError, UnknownMeasure
 from assay.evaluation.judge import Judge
 from assay.evaluation.of_model import Asked, labels_in
 from assay.evaluation.out_of_fold import Folds, folds_of, must_be_as_many
@@ -102,10 +102,10 @@ def compare_models(
     if odd:
         raise InputError(f"{odd[0]}= is for rows that models share, not for folds: leave cv= out")
     folds = folds_of(cv, X, y, groups)
-    table = _table(models, asked, (X, y, truth), folds, sides, measures)
+    table, tallies = _table(models, asked, (X, y, truth), folds, sides, measures)
     found = compare_folds(table, level=level, margin=margin)
     how = f"{folds.how}, the same for all models, each fitted anew on every fold"
-    return replace(found, notes=(how, *found.notes))
+    return replace(found, notes=(how, *found.notes), tallies=tallies)
 
 
 # -- on the same rows ------------------------------------------------------------------------------
@@ -150,8 +150,8 @@ def _table(
     folds: Folds,
     sides: Mapping[str, Any],
     measures: Sequence[str] | None,
-) -> dict[str, list[Any]]:
-    """A row a model and fold, as a table of folds has it."""
+) -> tuple[dict[str, list[Any]], dict[str, Resolved]]:
+    """A row a model and fold, as a table of folds has it, and what was counted of each model."""
     X, y, truth = rows
     found: dict[str, list[Any]] = {name: [] for name in KEYS}
     judges: list[Judge] = []
@@ -169,7 +169,21 @@ def _table(
         raise InputError("measures= names none: say which to compare, or leave it out")
     for name in names:
         found[name] = [float(estimate_of(judge, *parse(name))) for judge in judges]
-    return found
+    return found, _pooled(found, judges)
+
+
+def _pooled(table: Mapping[str, list[Any]], judges: Sequence[Judge]) -> dict[str, Resolved]:
+    """The folds of the first repeat as one tally a model, for figures; none where they differ."""
+    parts: dict[str, list[Resolved]] = {}
+    first = table["repeat"][0]
+    for model, repeat, judge in zip(table["model"], table["repeat"], judges, strict=True):
+        if repeat == first:
+            parts.setdefault(model, []).append(judge.tally)
+    try:
+        return {model: Resolved.merge(tallies) for model, tallies in parts.items()}
+    except TallyError:
+        # Such as scores that are probabilities in one fold and not in another.
+        return {}
 
 
 def _resolved(response: Response, there: Labels, sides: Mapping[str, Any]) -> Resolved:
