@@ -15,6 +15,7 @@ FOR = {
     "excel": "workbooks, ``.xlsx``",
     "sql": "DuckDB: ``duckdb:FILE?QUERY``",
     "postgres": "PostgreSQL: ``postgresql://...?QUERY``, and runs that a team keeps there",
+    "mlflow": "``assay.mlflow.log``, and an evaluator for ``mlflow.models.evaluate``",
     "spark": "frames of Spark; PySpark itself is yours",
     "dask": "frames of Dask",
     "ray": "data sets of Ray",

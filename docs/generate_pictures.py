@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from doctest import DocTestParser
@@ -113,6 +114,19 @@ def model() -> Drawn:
     return Drawn(axes, "roc")
 
 
+def paper() -> Any:
+    """The mean ranks of the page for people who write a paper, of the rows that it makes."""
+    page = (HERE / "start" / "paper.rst").read_text("utf-8")
+    (lines,) = re.findall(r"python3 - > folds\.csv <<'END'\n((?:   > .*\n)+)   > END", page)
+    printed = StringIO()
+    with redirect_stdout(printed):
+        exec(re.sub("^   > ", "", lines, flags=re.MULTILINE), {})  # noqa: S102 - the page's own
+    with TemporaryDirectory() as folder:
+        folds = Path(folder, "folds.csv")
+        folds.write_text(printed.getvalue())
+        return assay.compare_folds(folds).plot
+
+
 def monitored() -> Any:
     """Ten weeks of a detector, whose harmless rows score higher from the seventh week on."""
     random = np.random.default_rng(8)
@@ -161,6 +175,7 @@ PICTURES = {
     "compare-forest.svg": (comparison, "forest.svg"),
     "compare-ranks.svg": (over_data_sets, "ranks.svg"),
     "compare-hulls.svg": (comparison, "hulls.svg"),
+    "compare-roc.svg": (comparison, "roc.svg"),
     "curves-cost.svg": (evaluation, "cost.svg"),
     "curves-decision.svg": (evaluation, "decision.svg"),
     "curves-det.svg": (evaluation, "det.svg"),
@@ -172,13 +187,21 @@ PICTURES = {
     "monitor-precision.svg": (monitored, "precision.svg"),
     "monitor-shift.svg": (monitored, "shift.svg"),
     "model.svg": (model, "roc.svg"),
+    "paper-ranks.svg": (paper, "ranks.svg"),
     "threshold.svg": (threshold, "roc.svg"),
 }
 
 
+def cell() -> str:
+    """What a notebook shows of the new model of the flows."""
+    flows = make_flows()
+    return assay.evaluate(flows.label, y_score=flows.new, base_rate=0.001)._repr_html_()
+
+
 def write_pictures(folder: Path) -> None:
-    """Write every picture into a folder."""
+    """Write every picture into a folder, and the cell of a notebook."""
     folder.mkdir(exist_ok=True)
+    (folder / "cell.html").write_text(cell(), "utf-8")
     for made in dict.fromkeys(made for made, _ in PICTURES.values()):
         with TemporaryDirectory() as aside:
             made().save(aside, formats=("svg",))

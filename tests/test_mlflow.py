@@ -143,7 +143,9 @@ def mlflow(
     if request.param == "sqlite":
         pytest.importorskip("sqlalchemy", reason="SQLAlchemy, which its databases need, is missing")
         pytest.importorskip("alembic", reason="Alembic, which its databases need, is missing")
-    place = f"sqlite:///{tmp_path}/m.db" if request.param == "sqlite" else tmp_path.as_uri()
+    place = (
+        f"sqlite:///{tmp_path}/m.db" if request.param == "sqlite" else (tmp_path / "store").as_uri()
+    )
     found.set_tracking_uri(place)
     found.set_registry_uri(place)
     made = found.create_experiment("assay", artifact_location=(tmp_path / "files").as_uri())

@@ -22,12 +22,13 @@ EXAMPLES = DOCS.parent / "examples"
 # Pages whose command lines are run, and what they print compared; each starts in a new folder, in
 # which `examples` is the project's own.
 LONG = (
-    *("evaluate", "warehouse", "threshold", "compare", "gate", "check", "history", "train"),
-    *("models", "incidents", "monitor", "label_less", "tools"),
-    *(f"start/{name}" for name in ("predictions", "gate", "paper", "billion")),
+    *("cli", "evaluate", "warehouse", "threshold", "compare", "gate", "check", "history", "train"),
+    *("models", "incidents", "install", "monitor", "label_less", "tools"),
+    *(f"start/{name}" for name in ("predictions", "gate", "paper", "billion", "review")),
 )
+QUICK = ("audit", "billion_rows", "data", "start/new")
 RUN = (
-    *("audit", "billion_rows", "cli", "data", "install", "start/new", "start/review"),
+    *QUICK,
     *(pytest.param(name, marks=pytest.mark.slow) for name in LONG),
 )
 RUN_ID = re.compile(r"\b[0-9a-f]{12}\b")
@@ -116,6 +117,12 @@ def test_every_command_line_of_a_page_prints_what_the_page_shows(name: str, fold
             assert found == output, f"RENEW_GOLDEN=1 renews what follows $ {command}"
     if os.environ.get("RENEW_GOLDEN"):
         page.write_text(text, "utf-8")
+
+
+def test_every_page_that_shows_command_lines_is_run() -> None:
+    pages = [path for folder in (DOCS, DOCS / "start") for path in folder.glob("*.rst")]
+    written = {path.relative_to(DOCS).with_suffix("").as_posix() for path in pages if shown(path)}
+    assert written == {*QUICK, *LONG}
 
 
 def exit_codes() -> dict[int, str]:

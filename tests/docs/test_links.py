@@ -88,6 +88,13 @@ def test_a_folder_without_pages_is_no_success(tmp_path: Path) -> None:
         check.main(tmp_path)
 
 
+def test_the_guide_for_contributors_names_pages_that_are_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    named = set(re.findall(r"`(docs/[\w./]+\.\w+)`", text))
+    assert named
+    assert all((ROOT / name).exists() for name in named)
+
+
 def test_the_readme_leads_to_files_that_are_there() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     targets = re.findall(r"\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"", text)

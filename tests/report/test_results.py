@@ -78,7 +78,7 @@ def test_pandas_is_taken_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(found.to_frame(), pd.DataFrame)
     monkeypatch.setattr(results, "find_spec", lambda name: None if name == "pandas" else object())
     assert isinstance(found.to_frame(), pl.DataFrame)
-    with pytest.raises(InputError, match=r"pandas is not installed: pip install pandas"):
+    with pytest.raises(InputError, match=r"pandas is not installed: install it"):
         found.to_frame("pandas")
 
 
@@ -131,6 +131,17 @@ def test_another_suffix_is_refused_and_the_known_ones_are_named(name: str, tmp_p
     with pytest.raises(InputError, match=r"\.html, .*\.tex, \.json, \.csv, \.txt, \.pdf"):
         result("plan: far").save(tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_a_result_was_made_from_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "predictions.csv"
+    path.write_text("label,score\n0,0.2\n1,0.9\n1,0.4\n0,0.1\n", "utf-8")
+    before = path.read_bytes()
+    for found in (assay.evaluate_files(path), assay.choose_threshold_files([path])):
+        with pytest.raises(InputError, match="made from"):
+            found.save(path)
+        assert path.read_bytes() == before
+        found.save(tmp_path / "others.csv")
 
 
 def test_a_place_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -11,9 +11,8 @@ import pytest
 
 from assay.evaluation.findings import Finding
 from assay.learn.data import data_of
-from assay.learn.plotting import RunPlots
 from assay.learn.recipes import find_recipe
-from assay.learn.run import Run
+from assay.learn.run import Run, RunPlots
 from assay.learn.scenarios import make_arp
 from assay.learn.training import train
 from assay.report import FORMATS, Document, Provenance, document_of, draw

@@ -78,6 +78,7 @@ _OPTIONS = {
     "token_file": "token-file",
     "public_url": "public-url",
     "keep_rows": "keep-rows",
+    "kind": "as",
 }
 _ARGUMENT = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_OPTIONS)})=(?=(['\"\w+-]|\.\d)?)")
 # Arguments that are options without a value.
@@ -93,6 +94,7 @@ _WORDS = (
     *("mode", "on_bad_row", "encoding", "max_memory", "input_format", "unlabelled"),
     "allocation",
     "timezone",
+    "orientation",
 )
 _WORD = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_WORDS)})=(?:'([^']*)'|\"([^\"]*)\")?")
 # The same where a column is spoken of.

@@ -237,9 +237,7 @@ def command(
         kept = run_folder.files_of(run, model, document, asked, times) if out is not None else {}
     _say_beside(run, document, reporting)
     if figures is not None:
-        from assay.learn.plotting import RunPlots
-
-        draw(RunPlots(run), figures, reporting)
+        draw(run.plot, figures, reporting)
     if out is None:
         reporting.say("note: nothing is kept; --out DIR keeps the model, its predictions and more")
     else:

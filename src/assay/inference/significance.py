@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+import numpy as np
+
 from assay.errors import MethodError
 from assay.inference.estimate import Estimate
 from assay.inference.fields import Recorded
+from assay.sources import columns_of, must_share_index
+from assay.sources.columns import array_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,6 +61,42 @@ class Significance(Recorded):
     def b(self) -> str | None:
         """The second of two models."""
         return self.models[1] if len(self.models) == 2 else None
+
+
+def numbers_by_model(values: Any) -> tuple[Any, list[str] | None]:
+    """A table of numbers, a column a model, and the names of its columns where it has any.
+
+    Takes arrays, lists of rows, dataframes, and mappings from name to column.
+
+    >>> numbers_by_model({"old": [0.8, 0.7], "new": [0.9, 0.8]})
+    (array([[0.8, 0.9],
+           [0.7, 0.8]]), ['old', 'new'])
+    """
+    if not isinstance(values, Mapping) and not hasattr(values, "columns"):
+        return values, None
+    columns = values if isinstance(values, Mapping) else columns_of(values)
+    must_share_index({"values": columns})
+    arrays = {str(name): array_of(column, repr(name)) for name, column in columns.items()}
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biuf":
+            raise MethodError(
+                f"column {name!r} holds {array.dtype}, such as {array[:1].tolist()}, and a column "
+                f"of numbers a model is needed: leave it out, or make it the index"
+            )
+        if len(array) != len(next(iter(arrays.values()))):
+            raise MethodError(f"columns must be of one length; {name!r} has {len(array)} rows")
+    return np.column_stack(list(arrays.values())) if arrays else np.empty((0, 0)), list(arrays)
+
+
+def pair_names(a: Any, b: Any, names: Sequence[str] | None) -> tuple[str, str]:
+    """The names of two models: as given, as their columns are called, or A and B."""
+    if names is not None:
+        first, second = checked_names(names, 2)
+        return first, second
+    called = [getattr(column, "name", None) for column in (a, b)]
+    if all(isinstance(name, str) and name for name in called) and called[0] != called[1]:
+        return str(called[0]), str(called[1])
+    return "A", "B"
 
 
 def checked_names(names: Sequence[str] | None, models: int) -> list[str]:

@@ -76,6 +76,7 @@ def report_of(comparison: Comparison) -> Report:
             *_thresholds(comparison),
             *(() if source is None else refused_rows(source)),
         ),
+        findings=comparison.findings,
         notes=comparison.notes,
         records=tuple(_record(found) for found in comparison.differences),
     )

@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ _TEXTS = frozenset(
 def text_of(result: Any) -> str:
     """What it comes to, and its findings, as lines of text."""
     report = _report(result)
-    findings = [f"{each.code} {each.severity}: {each.message}" for each in report.findings]
+    findings = [each.line for each in (*report.warnings, *report.remarks)]
     return "\n".join(map(sentence, [report.title, *report.headline, *findings]))
 
 
@@ -105,7 +105,7 @@ def _library(library: str | None) -> Any:
     if library not in LIBRARIES:
         raise InputError(f"a dataframe is of {' or '.join(LIBRARIES)}; found library={library!r}")
     if find_spec(library) is None:
-        raise InputError(f"{library} is not installed: pip install {library}, or library='polars'")
+        raise InputError(f"{library} is not installed: install it, or say library='polars'")
     return library
 
 
@@ -145,6 +145,12 @@ def save(result: Any, path: str | os.PathLike[str]) -> Path:
         raise InputError(
             f"{target} can't be written: there is no folder {target.parent}; make it first"
         )
+    for name in _inputs(result):
+        if target.exists() and Path(name).exists() and target.samefile(name):
+            raise InputError(
+                f"{target} is a file that this result was made from, which its report would "
+                f"replace; give another name"
+            )
     found = _drawable(result)
     if suffix == PDF:
         content = _pdf(found)
@@ -152,6 +158,17 @@ def save(result: Any, path: str | os.PathLike[str]) -> Path:
         content = draw(found, SUFFIXES[suffix], width=_WIDTH).encode("utf-8", "backslashreplace")
     aside.write(target, content)
     return target
+
+
+def _inputs(result: Any) -> Iterator[str]:
+    """The names of the files that a result was made from, where they were files."""
+    sources = [getattr(result, "source", None), *(getattr(result, "parts", None) or {}).values()]
+    for source in sources:
+        name = source.get("name") if isinstance(source, Mapping) else None
+        if isinstance(name, str) and "\0" not in name:
+            yield from (name, *name.split(", "))
+    for claim in getattr(result, "claims", ()):
+        yield claim.file
 
 
 def _pdf(found: Document | Report) -> bytes:

@@ -103,11 +103,16 @@ class AuditedClaim(Recorded):
 
 @dataclass(frozen=True, repr=False)
 class Audit(Result, Recorded):
-    """Claims and what was found of each."""
+    """Claims and what was found of each, and of all rows of a table together.
+
+    ``notes`` say what files were read as, and what of them was not read.
+    """
 
     SCHEMA: ClassVar[str] = "assay.audit/1"
 
     claims: tuple[AuditedClaim, ...]
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def consistent(self) -> bool:

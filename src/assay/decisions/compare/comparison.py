@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from assay.decisions.compare.flips import DecidedRows, Flip, FlippedRow, flipped
 from assay.decisions.optimal import Optimal
-from assay.errors import InputError, UnknownMeasure
+from assay.errors import InputError, MethodError, UnknownMeasure
+from assay.evaluation.findings import Finding
 from assay.inference import Estimate, Significance
 from assay.inference.data_sets import SignedRankPosterior
 from assay.inference.estimate import decimal
@@ -19,9 +20,11 @@ from assay.inference.operating import Rule, parse_rule
 from assay.inference.result import Result
 from assay.measures import Better, Measure, parse
 from assay.sources.files.request import RowSource
+from assay.tally import Resolved
 
 if TYPE_CHECKING:
     from assay.decisions.plotting import ComparisonPlots
+    from assay.evaluation import Evaluation
 
 BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
 
@@ -143,8 +146,10 @@ class Comparison(Result, Recorded):
     decide differently, ``optimal`` for which costs each model is the best, if there are two
     classes. ``mode`` is how scores are kept: ``exact``, or of many rows as a ``grid``, and then
     differences of scores have bounds. ``source`` tells what was read, where files were.
+    ``findings`` are what looks like a mistake, such as a model whose scores are turned round.
     ``datasets`` are several data sets with the folds of each, over which differences and tests then
-    are; ``posteriors`` are of the Bayesian signed-rank test, where it was asked for.
+    are; ``posteriors`` are of the Bayesian signed-rank test, where it was asked for. ``tallies``
+    are what was counted of each model, which curves are drawn from.
     """
 
     SCHEMA: ClassVar[str] = "assay.compare/1"
@@ -174,8 +179,12 @@ class Comparison(Result, Recorded):
     optimal: Optimal | None = None
     mode: str = "exact"
     source: RowSource | None = None
+    findings: tuple[Finding, ...] = ()
     datasets: tuple[DataSetFolds, ...] = ()
     posteriors: tuple[SignedRankPosterior, ...] = ()
+    tallies: Mapping[str, Resolved] = field(
+        default_factory=dict, repr=False, compare=False, metadata=stored(left_out=True)
+    )
 
     @property
     def ranking(self) -> tuple[str, ...]:
@@ -195,6 +204,19 @@ class Comparison(Result, Recorded):
         """The verdicts, the best model against the next one first."""
         place = {model: i for i, model in enumerate(self.ranking)}
         return tuple(sorted(self.verdicts, key=lambda each: sorted((place[each.a], place[each.b]))))
+
+    def evaluation(self, model: str) -> Evaluation:
+        """The evaluation of one of the models, on the rows that all of them were compared on."""
+        from assay.evaluation import Evaluation
+
+        if model not in self.models:
+            raise InputError(f"there is no model {model!r}; there are {list(self.models)}")
+        if model not in self.tallies:
+            raise MethodError(
+                "this comparison holds no rows' counts: it is of folds, or was read from a "
+                "document. Curves and evaluations of models need compare() on their rows"
+            )
+        return Evaluation(self.tallies[model], level=self.level, source={"name": model})
 
     def difference(self, measure: str, a: str | None = None, b: str | None = None) -> Difference:
         """The difference of one measure between two models, by default the first two."""

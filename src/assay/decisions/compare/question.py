@@ -14,6 +14,7 @@ from assay.decisions.compare.verdicts import MARGIN, Size, checked_margin, verdi
 from assay.decisions.optimal import optimal
 from assay.engines.models import BITS, CountedModels
 from assay.errors import MethodError
+from assay.evaluation.mistakes import mistakes_of_models
 from assay.inference import BCa, Bootstrap, Significance, holm, method_of
 from assay.inference.bootstrap import SEED
 from assay.inference.operating import AtThreshold, Rule, parse_rule
@@ -106,7 +107,9 @@ class Question:
             per_class=models.per_class(),
             flips=tuple(flip for pair in pairs for flip in pair.flips()),
             optimal=optimal(counted.tallies),
+            findings=mistakes_of_models(counted.tallies, threshold_given=not is_chosen(self.rule)),
             mode=counted.mode,
+            tallies=counted.tallies,
         )
 
 

@@ -17,6 +17,7 @@ from assay.engines.libraries import must_be_a_column
 from assay.engines.models import MOST_ROWS, ModelRows
 from assay.errors import InputError, LengthMismatch, MethodError
 from assay.evaluation.from_frame import refusal_notes
+from assay.evaluation.mistakes import mistakes_of_models
 from assay.inference import Bootstrap, Estimate
 from assay.inference.bootstrap import RESAMPLES, SEED
 from assay.inference.chosen import Chosen, choose_anew, choose_from_counts
@@ -145,6 +146,9 @@ def judged_rules(
         rows={"rows": negatives + positives, "positives": positives, "negatives": negatives},
         notes=tallies.notes,
         threshold=tallies.own_threshold(NEW),
+        findings=mistakes_of_models(
+            {model: tallies.decided(model) for model in tallies.models}, threshold_given=True
+        ),
     )
 
 

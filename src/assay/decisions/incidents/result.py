@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from assay.decisions.incidents.constrained import OperatingChoice
 from assay.decisions.incidents.coverage import Coverage
 from assay.decisions.incidents.operating import OperatingCurve
-from assay.decisions.incidents.plotting import IncidentPlots
 from assay.decisions.incidents.records import (
     Day,
     DelayCurve,
@@ -25,6 +24,9 @@ from assay.inference import Estimate
 from assay.inference.fields import Recorded
 from assay.inference.result import Result
 from assay.sources.files.request import RowSource
+
+if TYPE_CHECKING:
+    from assay.decisions.plotting_over_time import IncidentPlots
 
 # What is estimated; each is also asked for by this name, as incidents["incidents_detected"].
 DETECTED = "incidents_detected"
@@ -107,6 +109,8 @@ class Incidents(Result, Recorded):
     @property
     def plot(self) -> IncidentPlots:
         """Figures by matplotlib: ``found.plot.timeline()``; needs the extra ``plot``."""
+        from assay.decisions.plotting_over_time import IncidentPlots
+
         return IncidentPlots(self)
 
     def __getitem__(self, name: str) -> Estimate:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from assay.decisions.gate.grammar import parse_rule
 from assay.decisions.gate.rule import NEW, Rule
 from assay.decisions.monitor.figures import Scope, Watched
-from assay.decisions.monitor.plotting import MonitorPlots
 from assay.decisions.monitor.shift import Shift
 from assay.evaluation.findings import Finding
 from assay.inference.estimate import Estimate
@@ -18,6 +17,9 @@ from assay.inference.not_finite import odd
 from assay.inference.result import Result
 from assay.sources.files.request import RowSource
 from assay.tally.daily import DailyTally
+
+if TYPE_CHECKING:
+    from assay.decisions.plotting_over_time import MonitorPlots
 
 
 class RuleOutcome(StrEnum):
@@ -146,7 +148,9 @@ class Monitor(Result, Recorded):
 
     @property
     def plot(self) -> MonitorPlots:
-        """Figures by matplotlib: ``monitor.plot.sequences()``; needs the extra ``plot``."""
+        """Figures by matplotlib: ``monitor.plot.sequence("precision")``; needs ``plot``."""
+        from assay.decisions.plotting_over_time import MonitorPlots
+
         return MonitorPlots(self)
 
     def __repr__(self) -> str:

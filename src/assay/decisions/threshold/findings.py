@@ -35,6 +35,7 @@ SEEN_HOLDOUT = Code(
     "the holdout was seen before",
     "Rows that chose the threshold can't tell how it does on others.",
     "Give a holdout whose rows were kept aside from the start.",
+    mistake=True,
 )
 FEW_ROWS = Code(
     "T003",

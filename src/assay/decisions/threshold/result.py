@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 from assay.curves import Sweep
-from assay.decisions.threshold.plotting import ChoicePlots
 from assay.errors import UnknownMeasure
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
@@ -16,6 +15,9 @@ from assay.inference.not_finite import odd
 from assay.inference.result import Result
 from assay.measures import parse
 from assay.sources.files.request import RowSource
+
+if TYPE_CHECKING:
+    from assay.decisions.plotting import ChoicePlots
 
 # The share of days with more alerts than the budget, rows being independent.
 DAYS_OVER_BUDGET = "days_over_budget"
@@ -163,6 +165,8 @@ class Choice(Result, Recorded):
     @property
     def plot(self) -> ChoicePlots:
         """Figures by matplotlib: ``choice.plot.roc()``; needs the extra ``plot``."""
+        from assay.decisions.plotting import ChoicePlots
+
         return ChoicePlots(self)
 
     @property

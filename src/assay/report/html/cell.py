@@ -76,9 +76,9 @@ def render(report: Report) -> str:
     from markupsafe import Markup
 
     headline, cut = _within(report.headline, _HEADLINE)
-    findings = [f"{each.code} {each.severity}: {each.message}" for each in report.findings]
-    told, more = _within(findings, _FINDINGS, most=2)
-    kinds = [each.severity for each in report.findings]
+    findings = (*report.warnings, *report.remarks)
+    told, more = _within([each.line for each in findings], _FINDINGS, most=2)
+    kinds = [each.severity for each in findings]
     return _template().render(
         # A file of this package: no data is in it.
         style=Markup(read("style", "cell.css")),  # noqa: S704
@@ -188,7 +188,7 @@ def _at_most(text: str, letters: int) -> str:
 
 def _folded(report: Report, *, whole: bool) -> Iterator[Folded]:
     if whole:
-        findings = (f"{each.code} {each.severity}: {each.message}" for each in report.findings)
+        findings = (each.line for each in (*report.warnings, *report.remarks))
         yield Folded("In full", tuple(map(sentence, (*report.headline, *findings))))
     for section in report.sections[:_SECTIONS]:
         yield Folded(name(section.title), tuple(_blocks(section)))
