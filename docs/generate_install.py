@@ -21,6 +21,7 @@ FOR = {
     "ray": "data sets of Ray",
     "boost": "``--set model=lightgbm`` of the recipe ``detector``",
     "test": "``make test``: what the tests need, and other libraries to compare with",
+    "models": "``make slow``: models of other libraries, to be judged in hand",
     "engines": "``make slow``: Spark, Ray and ClickHouse as well",
     "dev": "``make check``: linters, types, this documentation",
 }

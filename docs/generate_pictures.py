@@ -109,9 +109,7 @@ def model() -> Drawn:
     with redirect_stdout(StringIO()):
         for example in DocTestParser().get_examples(text):
             exec(example.source, found)  # noqa: S102 - the page's own lines
-    axes = assay.evaluate(found["y_test"], y_score=found["both"]["forest"]).plot.roc(name="forest")
-    found["evaluation"].plot.roc(axes, name="logistic")
-    return Drawn(axes, "roc")
+    return Drawn(found["comparison"].plot.roc(), "roc")
 
 
 def paper() -> Any:

@@ -59,4 +59,7 @@ def test_a_notebook_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not [out for out in outputs if out.get("name") == "stderr"]
     texts = [out.get("text", "") + out.get("data", {}).get("text/plain", "") for out in outputs]
     assert PRINTED[name] in "\n".join(texts)
-    assert any("text/html" in out.get("data", {}) for out in outputs)
+    kinds = {kind for out in outputs for kind in out.get("data", {})}
+    assert "text/html" in kinds
+    draws = any(".plot." in cell.source for cell in notebook.cells if cell.cell_type == "code")
+    assert ("image/svg+xml" in kinds) == draws

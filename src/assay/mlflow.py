@@ -329,7 +329,7 @@ class Evaluator:
 def _evaluated(
     dataset: Any, config: Mapping[str, Any], model: Any, predictions: str | None
 ) -> Evaluation:
-    from assay import evaluate
+    from assay import evaluate, evaluate_model
 
     odd = [key for key in config if key not in {*_SETTINGS, *_OWN, *_OF_OTHERS}]
     if odd:
@@ -341,15 +341,16 @@ def _evaluated(
     truth = dataset.labels_data
     if truth is None:
         raise InputError("the data has no labels: say targets=, the column of them")
-    said = _said(dataset, config.get("score"), model, predictions)
-    labels = said.pop("labels", None)
-    if labels is not None:
-        settings.setdefault("labels", labels)
-    return evaluate(truth, **said, **settings)
+    raw = None if model is None or "score" in config else _raw(model)
+    if hasattr(raw, "predict_proba") or hasattr(raw, "decision_function"):
+        if "labels" in settings:
+            settings["classes"] = settings.pop("labels")
+        return evaluate_model(raw, dataset.features_data, truth, **settings)
+    return evaluate(truth, **_said(dataset, config.get("score"), model, predictions), **settings)
 
 
 def _said(dataset: Any, score: str | None, model: Any, predictions: str | None) -> dict[str, Any]:
-    """What the model said of the rows: probabilities, scores, or decisions."""
+    """What the model said of the rows: scores, or decisions."""
     rows = dataset.features_data
     if score is not None:
         if score not in getattr(rows, "columns", ()):
@@ -359,17 +360,8 @@ def _said(dataset: Any, score: str | None, model: Any, predictions: str | None) 
         return {"y_score": rows[score], **{k: v for k, v in decided.items() if k == "y_pred"}}
     if model is None:
         if dataset.predictions_data is None:
-            raise InputError(
-                "there is neither a model nor predictions=, the column of what it said"
-            )
+            raise InputError("there is no model, and no predictions=, the column of what it said")
         return _read(dataset.predictions_data)
-    raw = _raw(model)
-    if hasattr(raw, "predict_proba") and hasattr(raw, "classes_"):
-        table, classes = raw.predict_proba(rows), list(raw.classes_)
-        return {
-            "y_proba": {label: table[:, i] for i, label in enumerate(classes)},
-            "labels": classes,
-        }
     found = model.predict(rows)
     if predictions is not None and predictions in getattr(found, "columns", ()):
         found = found[predictions]

@@ -35,7 +35,7 @@ RUN_ID = re.compile(r"\b[0-9a-f]{12}\b")
 BLOCK = re.compile(r"^\.\. code-block:: console\n\n((?:   .*\n|\n)+)", re.MULTILINE)
 
 
-COMMAND = re.compile(r"^\$ (.*(?:\n> .*)*)\n?", re.MULTILINE)
+COMMAND = re.compile(r"^\$ (.*(?:\n>(?: .*)?$)*)\n?", re.MULTILINE)
 
 
 def shown(page: Path) -> list[tuple[str, str]]:
@@ -74,7 +74,7 @@ def ran(folder: Path, command: str) -> str:
         "LC_ALL": "C.UTF-8",
     }
     done = subprocess.run(
-        ["bash", "-c", command.replace("\n> ", "\n")],
+        ["bash", "-c", re.sub(r"\n> ?", "\n", command)],
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,

@@ -35,7 +35,7 @@ LINES = {
     "audit": "audit claims.toml",
     "incidents": "incidents flows.csv --time time --incident family --score score",
     "data": "data arp --rows 30",
-    "train": "train ddos-tree flows.csv --label label --drop family --drop host --drop time",
+    "train": "train tree flows.csv --label label --drop family --drop host --drop time",
     "predict": "predict model.skops flows.csv",
     "check": "check flows.csv --label label",
     "show": "show report.json",

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 
-from assay import Evaluation, evaluate, evaluate_counts
+from assay import Evaluation, evaluate, evaluate_counts, evaluate_model
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -37,8 +38,21 @@ def many() -> Evaluation:
     return evaluate(truth, y_proba=table)
 
 
+class Midpoint(BaseEstimator):
+    """Flags a score above the middle between the means of both classes."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.middle_ = np.mean([X[y == label].mean() for label in self.classes_])
+        return self
+
+    def decision_function(self, X):
+        return self.middle_ - X[:, 0]
+
+
 CASES = {
     "binary": scored(),
+    "out_of_fold": evaluate_model(Midpoint(), rows()[1][:, None], rows()[0], cv=3),
     "binary_level": scored(level=0.9, threshold=0.25),
     "weighted": scored(sample_weight=np.linspace(0.5, 2, 120)),
     "clusters": scored(clusters=np.arange(120) // 6),

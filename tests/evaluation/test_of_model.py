@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
@@ -86,6 +88,23 @@ def test_probabilities_of_three_classes_follow_classes_() -> None:
     assert found["roc_auc.macro"].value == pytest.approx(area)
 
 
+@given(st.permutations(["attack", "beacon", "normal"]), st.integers(0, 2**32 - 1))
+def test_order_of_classes_does_not_matter(order: list[str], seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    table = generator.dirichlet(np.ones(3), 20)
+    names = np.array(["attack", "beacon", "normal"])
+    y = names[np.r_[0:3, generator.integers(0, 3, 17)]]
+
+    class Given:
+        classes_ = np.array(order)
+
+        def predict_proba(self, X):
+            return table[:, [names.tolist().index(label) for label in order]]
+
+    found = evaluate_model(Given(), np.zeros((20, 1)), y).to_dict()["estimates"]
+    assert found == evaluate(y, table).to_dict()["estimates"]
+
+
 def test_one_positive_of_three_classes() -> None:
     model, X, y = fitted(LogisticRegression(), *named("c", "a", "b"))
     found = evaluate_model(model, X, y, positive="b")
@@ -150,7 +169,58 @@ def test_function_from_rows_to_scores_is_a_model() -> None:
     assert found["roc_auc"].value == pytest.approx(roc_auc_score(y == "attack", X.sum(axis=1)))
 
 
+@pytest.mark.parametrize("names", [(0, 1), ("normal", "attack")], ids=str)
+def test_function_may_decide(names) -> None:
+    X, y = named(*names)
+    decided = np.array(names)[(X[:, 0] > 0.4).astype(int)]
+    found = evaluate_model(lambda _: decided, X, y)
+    assert found["accuracy"].value == np.mean(decided == y)
+    assert found.tally.scores is None
+
+
+def test_codes_from_a_function_beside_names_are_refused() -> None:
+    X, y = named("normal", "attack")
+    with pytest.raises(LabelError, match="what <lambda> gives holds 0, 1, and the labels are"):
+        evaluate_model(lambda rows: (rows[:, 0] > 0).astype(int), X, y)
+
+
+def test_predict_that_gives_fractions_is_a_score() -> None:
+    class Logit:
+        def predict(self, X):
+            return 1 / (1 + np.exp(-X.sum(axis=1)))
+
+    X, y = rows()
+    found = evaluate_model(Logit(), X, y)
+    assert found["roc_auc"].value == pytest.approx(roc_auc_score(y, X.sum(axis=1)))
+    with pytest.raises(LabelError, match=r"Say classes=\['normal', 'attack'\]"):
+        evaluate_model(Logit(), *named("normal", "attack"))
+
+
 # -- labels ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        lambda y: pd.Series(y, dtype="category"),
+        lambda y: pd.Series(y, dtype="Int64"),
+        lambda y: pd.DataFrame({"y": y}),
+        lambda y: y.reshape(-1, 1),
+        lambda y: y.astype(float),
+        lambda y: y.tolist(),
+        lambda y: y == 1,
+    ],
+    ids=["category", "Int64", "frame", "column", "float", "list", "bool"],
+)
+def test_labels_are_columns_of_any_kind(kind) -> None:
+    model, X, y = fitted(LogisticRegression(), *rows())
+    assert evaluate_model(model, X, kind(y))["accuracy"].value == model.score(X, y)
+
+
+def test_missing_label_is_told_of() -> None:
+    model, X, y = fitted(LogisticRegression(), *rows())
+    with pytest.raises(LabelError, match="y is missing in 1 of 60 rows; the first is row 3"):
+        evaluate_model(model, X, [None if i == 3 else label for i, label in enumerate(y)])
 
 
 def test_classes_name_the_codes_that_a_model_was_fitted_with() -> None:
@@ -363,6 +433,18 @@ def test_columns_that_are_no_probabilities_are_refused() -> None:
         evaluate_model(Odd(), *rows())
     found = evaluate_model(Odd(), *rows(), logits=True)
     assert found["log_loss"].value > 0
+    model, X, y = fitted(LogisticRegression(), *rows())
+    with pytest.raises(InputError, match="sum to 1, so they are probabilities: leave logits"):
+        evaluate_model(model, X, y, logits=True)
+    raw = evaluate_model(model, X, y, logits=True, response_method="decision_function")
+    assert raw["log_loss"].value == pytest.approx(log_loss(y, model.predict_proba(X)))
+    assert raw["accuracy"].value == model.score(X, y)
+
+
+def test_threshold_is_of_two_classes() -> None:
+    model, X, y = fitted(LogisticRegression(), *rows(3))
+    with pytest.raises(ScoreError, match="threshold= decides on one positive label"):
+        evaluate_model(model, X, y, threshold=0.3)
 
 
 def test_classifier_of_one_class_says_it_of_every_row() -> None:

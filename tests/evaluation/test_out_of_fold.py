@@ -22,7 +22,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from assay import evaluate_model
-from assay.errors import InputError
+from assay.errors import InputError, LabelError
 from assay.evaluation.out_of_fold import folds_of, rows_of
 
 GENERATOR = np.random.default_rng(0)
@@ -155,6 +155,21 @@ def test_fits_that_know_unlike_classes_are_put_together() -> None:
     splits = [(first[:20], first[20:]), (second[:20], second[20:])]
     found = evaluate_model(LogisticRegression(), X[:60], y, cv=splits)
     assert found.labels == ("a", "b", "c")
+
+
+def test_classes_are_learned_by_their_numbers() -> None:
+    class Coded(LogisticRegression):
+        def fit(self, X, y):
+            assert set(y) == {0, 1}
+            return super().fit(X, y)
+
+    names = np.where(Y == 1, "attack", "normal")
+    found = evaluate_model(Coded(), X, names, cv=3, classes=["normal", "attack"])
+    plain = evaluate_model(LogisticRegression(), X, Y, cv=3)
+    assert found["roc_auc"].value == plain["roc_auc"].value
+    assert found["accuracy"].value == plain["accuracy"].value
+    with pytest.raises(LabelError, match="y holds 'normal', which classes= does not list"):
+        evaluate_model(Coded(), X, names, cv=3, classes=["attack", "other"])
 
 
 # -- splits ----------------------------------------------------------------------------------------

@@ -147,13 +147,13 @@ CASES: dict[str, Callable[[], Document | Report]] = {
     "check: leaks": lambda: document_of(test_check.example()),
     "check: nothing found": lambda: document_of(test_check.quiet()),
     "training: forest by folds": lambda: document_of(
-        trained("safelink-forest", "kfold:3", settings={"trees": 5})
+        trained("forest", "kfold:3", settings={"trees": 5})
     ),
     "training: network": lambda: document_of(
-        trained("safelink-ann", "kfold:2", settings={"epochs": 3, "hidden": (8,)})
+        trained("network", "kfold:2", settings={"epochs": 3, "hidden": (8,)})
     ),
     "training: tree": lambda: document_of(
-        trained("ddos-tree", "holdout:0.7/0.2/0.1", settings={"k": 5, "depth": 2})
+        trained("tree", "holdout:0.7/0.2/0.1", settings={"k": 5, "depth": 2})
     ),
     "measures: all": measures_document,
     "measures: mcc": lambda: measure_document(measures.find("mcc")),

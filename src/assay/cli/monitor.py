@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 LAST = "last"
 DEFAULT_MATURE = 0.9
+LARGEST_STATE = 256 << 20
 _WATCH = "assay monitor alerts.csv --time time"
 EXAMPLES = (
     (
@@ -282,6 +283,7 @@ def _state(state: Path | None, reporting: Reporting) -> Any:
     if state is None:
         return None
     from assay.errors import TallyError
+    from assay.sources.files.inputs import read_side_file
     from assay.tally import from_bytes
 
     path = _file(state)
@@ -291,9 +293,7 @@ def _state(state: Path | None, reporting: Reporting) -> Any:
         reporting.say(f"note: there is no {path} yet; a new state begins")
         return None
     try:
-        return from_bytes(path.read_bytes())
-    except OSError as odd:
-        raise InputError(f"{path} can't be read: {odd.strerror}") from odd
+        return from_bytes(read_side_file(path, LARGEST_STATE, "a state of a monitor"))
     except TallyError as odd:
         raise InputError(f"{path} is no state of a monitor: {odd}") from odd
 

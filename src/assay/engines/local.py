@@ -160,11 +160,14 @@ def flagged_counts(scores: Array, truth: Array, labels: int, threshold: float) -
             codes = 2 * truth[i:j].astype(np.int64) + reached
             return np.bincount(codes, minlength=2 * labels).reshape(labels, 2)
         counts = np.zeros((labels, 2), np.int64)
-        for label in range(labels):
+        counts[0] = j - i, np.count_nonzero(reached)
+        for label in range(1, labels):
             own = truth[i:j] == label
             counts[label, 0] = np.count_nonzero(own)
             np.logical_and(own, reached, out=own)
             counts[label, 1] = np.count_nonzero(own)
+        # What has no other label has the first.
+        counts[0] -= counts[1:].sum(axis=0)
         counts[:, 0] -= counts[:, 1]
         return counts
 

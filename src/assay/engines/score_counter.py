@@ -12,7 +12,7 @@ import numpy.typing as npt
 from assay.engines.ask import Ask
 from assay.engines.local import flagged_counts, losses_of_score
 from assay.sources.coded import Coded
-from assay.sources.thresholds import USUAL
+from assay.sources.thresholds import USUAL, least_reaching
 from assay.tally import LossSums, ScoreTally, Tally
 from assay.tally.by_name import SCORE, Names
 from assay.tally.counters import CutCounter, Cutting, GridCounter
@@ -94,24 +94,26 @@ class ScoreCounter:
         truth = rows.truth.codes
         if rows.truth.names != names:
             truth = np.array([names.index(name) for name in rows.truth.names], np.uint8)[truth]
-        taken = self._scores.add(rows.score, truth)
-        rest = None if taken == rows.size else _part(rows, slice(taken, None))
-        if rest is not None:
-            rows, truth = _part(rows, slice(taken)), truth[:taken]
-        if taken:
-            self._count(rows, truth)
+        left = self._scores.add(rows.score, truth)
+        rest = _rest(rows, left) if left else None
+        self._count(rows, truth, rows.rows - (0 if rest is None else rest.rows))
         return rest
 
-    def _count(self, rows: Coded, truth: Array) -> None:
-        """Count what there is beside the scores."""
+    def _count(self, rows: Coded, truth: Array, counted: int) -> None:
+        """Count what there is beside the scores, of which so many were counted."""
         scores, before = np.asarray(rows.score), self._so_far
+        if isinstance(self._ask.scores, Exact):
+            # All else is told by the scores, which are all kept.
+            rows_so_far = before.rows + counted
+            self._so_far = replace(before, rows=rows_so_far, empty=before.empty + rows.empty)
+            return
         low, high = extremes(scores)
         labels = len(self._labels.names)
         self._so_far = _Counted(
             before.flagged + flagged_counts(scores, truth, labels, self._threshold),
             min(before.low, low + 0.0),
             max(before.high, high + 0.0),
-            before.rows + rows.rows,
+            before.rows + counted,
             before.empty + rows.empty,
         )
         if isinstance(self._ask.scores, Cuts) and self._ask.losses:
@@ -122,6 +124,9 @@ class ScoreCounter:
         """The tally of the rows so far."""
         so_far = self._so_far
         table: ScoreTally = self._scores.done()
+        if isinstance(table.kept, Exact) and table.size:
+            low, high = float(table.scores[0]), float(table.scores[-1])
+            so_far = replace(so_far, flagged=_flagged(table, self._threshold), low=low, high=high)
         return Tally(
             labels=self._labels,
             threshold=self._ask.threshold,
@@ -134,9 +139,17 @@ class ScoreCounter:
         )
 
 
-def _part(rows: Coded, chosen: slice) -> Coded:
+def _flagged(table: ScoreTally, threshold: float) -> Array:
+    """How many rows of each label are below the threshold, and how many reach it."""
+    first = np.searchsorted(table.scores, least_reaching(threshold, table.scores.dtype))
+    sides = table.counts[:, :first], table.counts[:, first:]
+    return np.stack([side.sum(axis=1, dtype=np.int64) for side in sides], axis=1)
+
+
+def _rest(rows: Coded, left: Sequence[slice]) -> Coded:
     """Some of the rows, which have nothing but a label and a score."""
-    part = rows.of_rows(np.arange(rows.size)[chosen])
+    every = np.arange(rows.size)
+    part = rows.of_rows(np.concatenate([every[chosen] for chosen in left]))
     return replace(part, rows=part.size)
 
 

@@ -17,10 +17,12 @@ from assay.evaluation.outputs import (
     library_of_model,
     outputs,
 )
+from assay.evaluation.predictions import DECISIONS, role_of
 from assay.evaluation.responses import Array, Response
 from assay.sources.coded import Labels
 from assay.sources.columns import BOOLEAN, NUMBER, label_kind, label_text, labels_of
 from assay.sources.labelling import label_as, shown_labels
+from assay.sources.number_checks import SUM_TOLERANCE
 
 # What a model that only tells usual rows from unusual ones decides for the latter.
 _UNUSUAL = {"pyod": 1}
@@ -53,12 +55,20 @@ def response_of(
         return found
     if detects or said.low:
         return replace(found, **_of_detector(found, said))
-    values = _as_probabilities(said.values, _name(model)) if logits else said.values
-    if values.dtype.kind not in "iuf":
-        return _with_decisions(found, values, truth)
-    if values.ndim == 2:
-        return _of_columns(found, replace(said, values=values), truth)
-    return _of_one_column(model, found, replace(said, values=values), truth)
+    if logits:
+        # What was decided by raw numbers is decided by probabilities at their own threshold.
+        said = replace(said, values=_as_probabilities(said, found.model), threshold=None)
+    elif said.values.ndim == 1 and library is None and not said.method:
+        # A function may give scores or decisions.
+        role, notes = role_of(said.values, truth, f"what {found.model} gives")
+        found = replace(found, notes=notes)
+        if role == DECISIONS:
+            return _with_decisions(found, said.values, truth)
+    if said.values.dtype.kind not in "iuf":
+        return _with_decisions(found, said.values, truth)
+    if said.values.ndim == 2:
+        return _of_columns(found, said, truth)
+    return _of_one_column(model, found, said, truth)
 
 
 def _name(model: Any) -> str:
@@ -126,9 +136,7 @@ def _of_columns(found: Response, said: Output, truth: Labels) -> Response:
     if said.threshold is not None and said.method:
         return replace(found, scores=values)
     total = values.sum(axis=1, dtype=np.float64)
-    # Sums of narrow floats are off by their rounding, which is no mistake of the model.
-    room = max(1e-6, 4 * values.shape[1] * float(np.finfo(values.dtype).eps))
-    if values.min(initial=0) < 0 or values.max(initial=0) > 1 or (np.abs(total - 1) > room).any():
+    if not _sums_to_one(values):
         raise ScoreError(
             f"{found.model} gives {values.shape[1]} columns whose rows do not sum to 1, such as "
             f"{values[np.abs(total - 1).argmax()].tolist()}, so they are no probabilities. If they "
@@ -175,18 +183,31 @@ def _of_one_column(model: Any, found: Response, said: Output, truth: Labels) -> 
         of = "1"
     elif truth.kind == BOOLEAN:
         of = "true"
-    elif library_of_model(model) is not None:
+    elif said.method or library_of_model(model) is not None:
         # Encoders number labels in sorted order; whoever numbers by hand gives the alarm a 1.
         of, untold = max(truth.names), True
     return replace(found, scores=scores, of=of, untold=untold, threshold=said.threshold)
 
 
-def _as_probabilities(values: Array, model: str) -> Array:
+def _as_probabilities(said: Output, model: str) -> Array:
     """Logits as probabilities: one column by the sigmoid, several by softmax."""
+    values = said.values
     if values.dtype.kind != "f":
         raise InputError(f"logits=True is for numbers; {model} gives {values.dtype}")
     wide = values.astype(np.float64)
     if wide.ndim == 1:
         return np.asarray(np.exp(-np.logaddexp(0, -wide)))
+    if _sums_to_one(values):
+        raise InputError(
+            f"the columns of {model} sum to 1, so they are probabilities: leave logits=True out"
+        )
     shifted = np.exp(wide - wide.max(axis=1, keepdims=True))
     return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
+
+
+def _sums_to_one(values: Array) -> bool:
+    """Whether rows are probabilities; sums of narrow floats are off by their rounding."""
+    if values.dtype.kind != "f" or values.min(initial=0) < 0 or values.max(initial=0) > 1:
+        return False
+    room = max(SUM_TOLERANCE, 4 * values.shape[1] * float(np.finfo(values.dtype).eps))
+    return bool((np.abs(values.sum(axis=1, dtype=np.float64) - 1) <= room).all())

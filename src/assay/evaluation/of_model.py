@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from assay.engines.arrays import resolved_arrays
-from assay.errors import InputError
+from assay.errors import InputError, LabelError
 from assay.evaluation.asking import response_of
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
@@ -19,6 +19,7 @@ from assay.inference import Method
 from assay.sources import must_share_index
 from assay.sources.coded import Labels
 from assay.sources.columns import array_of, labels_of
+from assay.sources.labelling import label_as, shown_labels
 
 FOLD = "fold"
 
@@ -57,8 +58,9 @@ def evaluate_model(
     gradients), outlier detectors, and functions from rows to scores. Scores are those of
     predict_proba, else of decision_function, score_samples or predict; ``response_method`` says
     which. Columns follow the model's ``classes_``. Where it has none, ``classes`` are the labels
-    that its columns stand for; ``logits`` makes probabilities of what it gives. What a model flags
-    is what its ``predict`` decides, unless there is a ``threshold``.
+    that its columns stand for (with ``cv`` it learns their numbers); ``logits`` makes probabilities
+    of what it gives. What a model flags is what its ``predict`` decides, unless there is a
+    ``threshold``.
 
     Nothing tells whether a model has seen rows before: without ``cv``, give rows that were held
     out. With ``cv``, a number of folds, a splitter or pairs of positions, a fresh copy of the model
@@ -146,6 +148,9 @@ class Asked:
     def by_fold(self, model: Any, X: Any, y: Any, truth: Labels, folds: Folds) -> list[Response]:
         """What fits of a model say of the rows of each fold, which they did not learn from."""
         found = []
+        if self.classes is not None:
+            # The model does not know labels by name, so it learns their numbers.
+            y = _numbered(truth, self.classes)
         for fold in folds.every:
             fitted = fitted_on(model, X, y, fold.train, self.fit_params)
             there = Labels(truth.codes[fold.test], truth.names, truth.kind)
@@ -155,6 +160,18 @@ class Asked:
     def out_of_fold(self, model: Any, X: Any, y: Any, truth: Labels, folds: Folds) -> Response:
         """The same of all folds together."""
         return joined(self.by_fold(model, X, y, truth, folds))
+
+
+def _numbered(truth: Labels, classes: Sequence[Any]) -> Any:
+    """Labels as the numbers of their classes."""
+    names = [label_as(label, truth.kind, "classes") for label in classes]
+    absent = [name for name in truth.names if name not in names]
+    if absent:
+        raise LabelError(
+            f"y holds {shown_labels(absent, truth.kind)}, which classes= does not list: "
+            f"{shown_labels(names, truth.kind)}"
+        )
+    return np.array([names.index(name) for name in truth.names], np.int64)[truth.codes]
 
 
 def judged_rows(

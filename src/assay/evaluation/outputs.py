@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
+from assay.evaluation.predictions import has_fraction
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -29,7 +30,10 @@ _REFUSED = {
     "transformer": "which transforms rows and says nothing of labels. Give the whole pipeline, "
     "with the classifier at its end",
 }
-_ALONE = ("keras", "torch", "xgboost", "lightgbm", "catboost", "pyod")
+_ALONE = ("keras", "tf_keras", "tensorflow", "torch", "xgboost", "lightgbm", "catboost", "pyod")
+_KERAS = ("keras", "tf_keras", "tensorflow")
+# What boosters without the methods of a classifier have, and rankers have not.
+_BOOSTERS = {"xgboost": "save_config", "lightgbm": "dump_model", "catboost": "get_all_params"}
 # Rows that a torch module is given at once.
 _BATCH = 4096
 # Where the outputs of boosters without the methods of a classifier cross from no to yes.
@@ -110,17 +114,23 @@ def outputs(
         library = library_of_model(model)
         if hasattr(model, PROBABILITY) or hasattr(model, DECISION_VALUE) or method is not None:
             return _of_methods(model, X, method, library, decide=decide)
-        if library in ("xgboost", "lightgbm", "catboost") and hasattr(model, PREDICT):
+        if library in _BOOSTERS and hasattr(model, _BOOSTERS[library]):
             return _of_booster(model, X, library)
         if library == "torch":
             return Output(_forward(model, X), ""), None
-        if library == "keras":
+        if library in _KERAS:
             return Output(_array(model.predict(_plain(X), verbose=0)), ""), None
         if hasattr(model, SAMPLES):
             return Output(-_array(model.score_samples(X)), SAMPLES, low=True), None
-        if hasattr(model, PREDICT):
-            return None, Output(_array(model.predict(X)), PREDICT)
-        return Output(_array(model(X)), ""), None
+        if not hasattr(model, PREDICT):
+            return Output(_array(model(X)), ""), None
+        found = Output(_array(model.predict(X)), PREDICT)
+        return (found, None) if _are_scores(found.values) else (None, found)
+
+
+def _are_scores(values: Array) -> bool:
+    """Whether what predict gives can't be labels: numbers with a fraction, or a column a class."""
+    return values.dtype.kind == "f" and (values.ndim == 2 or has_fraction(values))
 
 
 def _of_methods(

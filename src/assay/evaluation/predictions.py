@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from assay.engines.devices import library_of
 from assay.errors import InputError, LabelError
+from assay.sources.coded import Labels
 from assay.sources.columns import (
     BOOLEAN,
     NUMBER,
@@ -54,7 +55,7 @@ def by_position(
     if library_of(predictions) is not None:
         return _of_tensor(y_true, predictions)
     kept = predictions if hasattr(predictions, "__len__") else list(predictions)
-    role, notes = _role(y_true, array_of(kept, _NAME))
+    role, notes = role_of(array_of(kept, _NAME), y_true, _NAME)
     return {role: kept}, notes
 
 
@@ -84,7 +85,7 @@ def _of_tensor(y_true: Any, values: Any) -> tuple[dict[str, Any], tuple[str, ...
     if "bool" in kind:
         return {DECISIONS: values}, ()
     if str(getattr(values, "device", "")) == "cpu":
-        role, notes = _role(y_true, array_of(values, _NAME))
+        role, notes = role_of(array_of(values, _NAME), y_true, _NAME)
         return {role: values}, notes
     raise InputError(
         f"{_NAME} is of type {kind} on a device: say whether it holds scores, y_score=, or "
@@ -92,13 +93,12 @@ def _of_tensor(y_true: Any, values: Any) -> tuple[dict[str, Any], tuple[str, ...
     )
 
 
-def _role(y_true: Any, values: Array) -> tuple[str, tuple[str, ...]]:
-    if values.dtype.kind in "USb":
-        return DECISIONS, ()
-    numbers = _numbers(values)
+def role_of(values: Array, y_true: Any, name: str) -> tuple[str, tuple[str, ...]]:
+    """Whether a column holds scores or decisions, and what is to be noted; ``name`` is its own."""
+    numbers = None if values.dtype.kind in "USb" else _numbers(values)
     if numbers is None:
         return DECISIONS, ()
-    if _has_fraction(numbers):
+    if has_fraction(numbers):
         return SCORES, ()
     distinct = [label_text(int(value)) for value in np.unique(numbers[np.isfinite(numbers)])]
     labels, kind = _labels(y_true)
@@ -107,18 +107,18 @@ def _role(y_true: Any, values: Array) -> tuple[str, tuple[str, ...]]:
     shown = shown_labels(distinct, NUMBER)
     if kind in (NUMBER, BOOLEAN) and labels.issuperset(distinct):
         note = (
-            f"{_NAME} holds {shown}, which are labels, so it was read as decisions; if these are "
-            f"scores, give them as y_score="
+            f"{name} holds {shown}, which are labels, so it was read as decisions; if these are "
+            f"scores, say assay.evaluate(y, y_score=...)"
         )
         return DECISIONS, (note,)
     if len(distinct) > len(labels):
         note = (
-            f"{_NAME} holds {len(distinct)} whole numbers for {len(labels)} labels, so it was read "
-            f"as scores; if these are decisions, give them as y_pred="
+            f"{name} holds {len(distinct)} whole numbers for {len(labels)} labels, so it was read "
+            f"as scores; if these are decisions, say assay.evaluate(y, y_pred=...)"
         )
         return SCORES, (note,)
     raise LabelError(
-        f"{_NAME} holds {shown}, and the labels are {shown_labels(sorted(labels), kind or TEXT)}: "
+        f"{name} holds {shown}, and the labels are {shown_labels(sorted(labels), kind or TEXT)}: "
         f"these may be scores, codes of labels, or decisions for labels that do not occur. Say "
         f"y_score= for scores, or y_pred= with decisions that are written like the labels"
     )
@@ -135,7 +135,8 @@ def _numbers(values: Array) -> Array | None:
     return np.array(found, np.float64) if plain else None
 
 
-def _has_fraction(numbers: Array) -> bool:
+def has_fraction(numbers: Array) -> bool:
+    """Whether some number is not whole."""
     for start, stop in ((0, _FIRST_LOOK), (_FIRST_LOOK, len(numbers))):
         part = numbers[start:stop]
         part = part[np.isfinite(part)]
@@ -146,6 +147,8 @@ def _has_fraction(numbers: Array) -> bool:
 
 def _labels(y_true: Any) -> tuple[set[str], str | None]:
     """The labels that are there, and their kind; what is wrong with them is told when counted."""
+    if isinstance(y_true, Labels):
+        return set(y_true.names), y_true.kind
     array = array_of(y_true, "y_true")
     values = set(array.tolist()) if array.dtype.kind == "O" else np.unique(array).tolist()
     labels: set[str] = set()

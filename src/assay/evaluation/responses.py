@@ -9,11 +9,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import InputError, LabelError, LengthMismatch
+from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
 from assay.evaluation.words import listed, name, rows
 from assay.sources.coded import Labels
 from assay.sources.columns import native
 from assay.sources.labelling import Labelling, resolve, shown_labels
+from assay.sources.probabilities import SEVERAL
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -73,6 +74,8 @@ class Response:
         sides = resolve(truth, None, positive=positive, negative=negative, labels=labels)
         common: dict[str, Any] = {"positive": positive, "negative": negative, "labels": labels}
         if sides.positive is None:
+            if threshold is not None:
+                raise ScoreError(SEVERAL)
             return self._of_many(truth, sides, common)
         return self._of_two(truth, sides, common, threshold)
 

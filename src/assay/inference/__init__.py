@@ -24,7 +24,6 @@ from assay.inference.estimate import Estimate
 from assay.inference.estimation import METHODS, Method, estimate, method_of
 from assay.inference.folds import five_by_two_f, five_by_two_t, nadeau_bengio, paired_t
 from assay.inference.mcnemar import cochran_q, mcnemar, mcnemar_of, paired_difference
-from assay.inference.multiplicity import benjamini_hochberg, holm
 from assay.inference.operating import AtThreshold, MaxFar, MaxFpr
 from assay.inference.proportions import (
     AgrestiCoull,
@@ -37,7 +36,7 @@ from assay.inference.proportions import (
 from assay.inference.quantity import Quantity
 from assay.inference.ranks import friedman, mean_ranks, nemenyi
 from assay.inference.scored import DeLong, Newcombe
-from assay.inference.significance import Significance
+from assay.inference.significance import Significance, benjamini_hochberg, holm
 from assay.inference.strata import FayFeuer, GammaInterval, Strata, Tiwari
 from assay.inference.survival import KaplanMeier, kaplan_meier
 

@@ -12,10 +12,9 @@ import numpy as np
 from assay.errors import LengthMismatch, MethodError
 from assay.inference.estimate import Estimate
 from assay.inference.fields import Recorded
-from assay.inference.multiplicity import holm
 from assay.inference.quantiles import f_p, normal, normal_p
 from assay.inference.ranks import Floats, friedman, mean_ranks
-from assay.inference.significance import Significance, checked_names, p_text
+from assay.inference.significance import Significance, checked_names, holm, p_text
 
 # Up to so many data sets the distribution of signed ranks is counted out.
 _EXACT = 50

@@ -17,7 +17,7 @@ from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.inference.result import Result
 from assay.learn.explained import TreeRules
-from assay.learn.recipes.ddos_tree import chosen_columns
+from assay.learn.recipes.tables import chosen_columns
 from assay.learn.record import Training, training_of
 from assay.learn.rules import rules_of_tree
 from assay.learn.validation.split import SplitCounts

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.tally.blocks import map_blocks
+from assay.tally.blocks import BLOCK, map_blocks
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -34,13 +34,15 @@ class Labels:
 
     def used(self) -> Labels:
         """The same column without names that do not occur."""
-        seen = np.zeros(len(self.names), bool)
 
         def work(i: int, j: int) -> Array:
             return np.bincount(self.codes[i:j], minlength=len(self.names)) > 0
 
-        for here in map_blocks(len(self.codes), lambda: work):
-            seen |= here
+        # Mostly the first rows show all names.
+        seen = work(0, BLOCK)
+        if not seen.all():
+            for here in map_blocks(len(self.codes), lambda: work):
+                seen |= here
         if seen.all():
             return self
         renumber = np.cumsum(seen) - 1

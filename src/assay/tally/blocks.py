@@ -40,14 +40,19 @@ def bounds(size: int, block: int = BLOCK) -> list[tuple[int, int]]:
     return [(start, min(start + block, size)) for start in range(0, size, block)]
 
 
-def map_blocks(size: int, worker: Callable[[], Worker[Result]], block: int = BLOCK) -> list[Result]:
+def map_blocks(
+    size: int,
+    worker: Callable[[], Worker[Result]],
+    block: int = BLOCK,
+    at_most: int | None = None,
+) -> list[Result]:
     """Call a worker on each block of ``size`` rows; results in block order.
 
     ``worker()`` is called once a thread and gives the function for its blocks, so that each
-    thread allocates its scratch space once.
+    thread allocates its scratch space once. ``at_most`` so many threads work.
     """
     cut = bounds(size, block)
-    count = min(threads(), len(cut))
+    count = min(threads(), len(cut), at_most or len(cut))
     # What is called by one of the threads runs there: it would wait for itself.
     if count <= 1 or len(cut) <= _SERIAL_BLOCKS or current_thread().name.startswith(_NAME):
         return _run(worker, cut)

@@ -10,21 +10,22 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.errors import TallyError
-from assay.tally.blocks import BLOCK, bounds
+from assay.tally.blocks import bounds, map_blocks
 from assay.tally.keeping import BITS, LOWEST, Cuts, Grid, cells, lowest
 from assay.tally.packed import narrow
 from assay.tally.scores import ScoreTally, extremes
 
 Array: TypeAlias = npt.NDArray[Any]
 
-# So many rows are counted at once.
-LOT = 1 << 22
+# So many rows are put in order at once.
+_LOT = 1 << 22
 
 # -- cells of a grid -------------------------------------------------------------------------------
 
@@ -33,6 +34,8 @@ _BINADES = 64
 _MANTISSA = {np.dtype(np.float32): (23, 127), np.dtype(np.float64): (52, 1023)}
 # So many tables that were counted apart are added at once.
 _FAN = 8
+# So many rows are counted at once: what they take stays near the processor.
+_BLOCK = 1 << 14
 
 
 class GridCounter:
@@ -51,7 +54,7 @@ class GridCounter:
         # The first of either is that of 0 or 1 itself.
         self._size = (_BINADES << bits) + 1
         self._counters = np.zeros(2 * len(self.labels) * self._size, np.int64)
-        self._room = np.empty(LOT, np.int64)
+        self._lock = Lock()
         self._apart: list[ScoreTally] = []
 
     @property
@@ -59,55 +62,62 @@ class GridCounter:
         """How many bytes the counters take."""
         return self._counters.nbytes
 
-    def add(self, scores: Array, truth: Array) -> int:
-        """Count further rows: a score each, and the label as a position in the labels."""
-        for i in range(0, len(scores), LOT):
-            self._count(scores[i : i + LOT], truth[i : i + LOT])
-        return len(scores)
+    def add(self, scores: Array, truth: Array) -> list[slice]:
+        """Count further rows: a score each, and the label as a position in the labels.
 
-    def _count(self, scores: Array, truth: Array) -> None:
-        places = self._room[: len(scores)]
-        work = self._placing(scores, truth, places)
-        # One after the other: rows come from another thread, which is at work meanwhile.
-        if all(work(i, j) for i, j in bounds(len(scores))):
-            np.add.at(self._counters, places, 1)
-            return
-        kept = Grid(self._bits)
-        self._apart.append(ScoreTally.of_rows(self.labels, scores, truth, kept=kept))
-        if len(self._apart) == _FAN:
-            self._apart = [ScoreTally.merge(self._apart)]
+        Which were left out: none.
+        """
+        counted = map_blocks(len(scores), lambda: self._counting(scores, truth), _BLOCK)
+        rest = [
+            slice(i, j)
+            for (i, j), done in zip(bounds(len(scores), _BLOCK), counted, strict=True)
+            if not done
+        ]
+        if rest:
+            kept = Grid(self._bits)
+            rows = [np.concatenate([column[part] for part in rest]) for column in (scores, truth)]
+            self._apart.append(ScoreTally.of_rows(self.labels, *rows, kept=kept))
+            if len(self._apart) == _FAN:
+                self._apart = [ScoreTally.merge(self._apart)]
+        return []
 
-    def _placing(self, scores: Array, truth: Array, places: Array) -> Callable[[int, int], bool]:
-        """What writes where the counters of a block lie; False if one of its rows has none."""
+    def _counting(self, scores: Array, truth: Array) -> Callable[[int, int], bool]:
+        """What counts the rows of a block; False, and none is counted, if one has no counter."""
         mantissa, bias = _MANTISSA[scores.dtype]
         whole: Any = np.dtype(f"i{scores.itemsize}").type
         lost, before = mantissa - self._bits, ((bias - _BINADES) << self._bits) - 1
-        sizes, halves = np.empty(BLOCK, scores.dtype), np.empty(BLOCK, whole)
-        above = np.empty(BLOCK, bool)
+        sizes, halves = np.empty(_BLOCK, scores.dtype), np.empty(_BLOCK, whole)
+        sides, places = np.empty(_BLOCK, np.uint8), np.empty(_BLOCK, np.int64)
 
         def work(i: int, j: int) -> bool:
-            rows, size, half, upper = scores[i:j], sizes[: j - i], halves[: j - i], above[: j - i]
-            if not (rows.min() >= 0 and rows.max() <= 1):
-                return False
-            np.subtract(scores.dtype.type(1), rows, out=size)
+            rows, half, side, place = (
+                scores[i:j],
+                halves[: j - i],
+                sides[: j - i],
+                places[: j - i],
+            )
+            size = np.subtract(scores.dtype.type(1), rows, out=sizes[: j - i])
             np.minimum(size, rows, out=size)
-            # Zeros lose their sign.
-            np.abs(size, out=size)
+            # What is below 0, -0.0 too, or above 1 has bits that are a negative number.
             cell = size.view(whole)
             np.right_shift(cell, lost, out=cell)
             np.subtract(cell, before, out=cell)
+            if cell.max() >= self._size:
+                return False
             if cell.min() <= 0:
                 near = rows[cell <= 0]
                 if ((near != 0) & (near != 1)).any():
                     return False
                 np.maximum(cell, 0, out=cell)
-            np.greater(rows, scores.dtype.type(0.5), out=upper)
-            np.copyto(half, truth[i:j])
-            np.add(half, half, out=half)
-            np.add(half, upper, out=half)
+            np.greater(rows, scores.dtype.type(0.5), out=side.view(bool))
+            np.add(side, truth[i:j], out=side, casting="unsafe")
+            np.add(side, truth[i:j], out=side, casting="unsafe")
+            np.copyto(half, side)
             np.multiply(half, self._size, out=half)
             np.add(cell, half, out=cell)
-            np.copyto(places[i:j], cell)
+            np.copyto(place, cell)
+            with self._lock:
+                np.add.at(self._counters, place, 1)
             return True
 
         return work
@@ -169,16 +179,19 @@ class CutCounter:
         """How many bytes the counters take."""
         return self._at_cuts.nbytes + self._in_gaps.nbytes + self._cuts.nbytes
 
-    def add(self, scores: Array, truth: Array, counts: Array | None = None) -> int:
-        """Count further rows: a score each, and the label as a position in the labels."""
+    def add(self, scores: Array, truth: Array, counts: Array | None = None) -> list[slice]:
+        """Count further rows: a score each, and the label as a position in the labels.
+
+        Which were left out: none.
+        """
         if len(scores):
             extremes(scores)
         for label in range(len(self.labels)):
             own = np.flatnonzero(truth == label)
-            for i in range(0, len(own), LOT):
-                rows = own[i : i + LOT]
+            for i in range(0, len(own), _LOT):
+                rows = own[i : i + _LOT]
                 self._count(scores[rows], label, None if counts is None else counts[rows])
-        return len(scores)
+        return []
 
     def _count(self, scores: Array, label: int, counts: Array | None) -> None:
         # Scores in order are found many times faster.

@@ -21,9 +21,9 @@ Array: TypeAlias = npt.NDArray[Any]
 
 # Below this many rows numpy sorts faster than polars starts its threads.
 LARGE = 1 << 20
-# How many rows a range has: a quarter of all, but no less than the first and no more than the last.
+# How many rows a range has: half of all, but no less than the first and no more than the last.
 _RANGE = (1 << 20, 1 << 24)
-_RANGES = 4
+_RANGES = 2
 # How many rows of merged tables are put in order at once.
 _MERGED = 1 << 18
 
@@ -110,17 +110,17 @@ def _edges(scores: Scores, low: float) -> Scores:
 def _pack(scores: Scores, truth: Array, edges: Scores, keys: Array) -> list[int]:
     """Fill in the sort keys range by range; where each range ends."""
 
-    def packed(i: int, j: int) -> Array:
-        values = scores[i:j] + scores.dtype.type(0)
-        bits = values.view(keys.dtype)
+    def packed(i: int, j: int, bits: Array) -> Array:
+        # -0.0 is 0.0
+        np.add(scores[i:j], scores.dtype.type(0), out=bits.view(scores.dtype))
         if len(edges) and edges[0] <= 0:
-            np.invert(bits, out=bits, where=values < 0)
+            np.invert(bits, out=bits, where=scores[i:j] < 0)
         np.left_shift(bits, 1, out=bits)
-        bits |= truth[i:j].astype(keys.dtype)
+        np.bitwise_or(bits, truth[i:j].astype(keys.dtype), out=bits)
         return bits
 
     def whole(i: int, j: int) -> None:
-        keys[i:j] = packed(i, j)
+        packed(i, j, keys[i:j])
 
     if not len(edges):
         map_blocks(len(scores), lambda: whole)
@@ -131,7 +131,8 @@ def _pack(scores: Scores, truth: Array, edges: Scores, keys: Array) -> list[int]
     stops = ends - sizes.sum(axis=0) + np.cumsum(sizes, axis=0)
 
     def scattered(i: int, j: int) -> None:
-        block, where = packed(i, j), _ranges(scores[i:j], edges)
+        block = packed(i, j, np.empty(j - i, keys.dtype))
+        where = _ranges(scores[i:j], edges)
         for each, (size, stop) in enumerate(
             zip(sizes[i // BLOCK].tolist(), stops[i // BLOCK].tolist(), strict=True)
         ):

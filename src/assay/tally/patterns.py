@@ -1,39 +1,42 @@
 """Every distinct float32 score, counted in memory that does not grow with the rows.
 
 A float32 has 2^32 bit patterns, so there can be a counter for each of them. Counters have 16 bits
-and lie in pages of 2^12 patterns, which are laid out when the first row falls into them. How many
-rows a page has had bounds each of its counters. Where that bound is too large the counters are
-looked at, and a page that would not hold its rows gets wide counters besides.
+and lie in pages of 2^12 patterns, which are laid out when the first row falls into them. A counter
+that may soon be full is emptied, and what it held is noted down.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.errors import TallyError
-from assay.tally.blocks import bounds
-from assay.tally.counters import LOT
+from assay.tally.blocks import bounds, map_blocks
 from assay.tally.packed import narrow
 from assay.tally.scores import ScoreTally, extremes
 
 Array: TypeAlias = npt.NDArray[Any]
-Keys: TypeAlias = npt.NDArray[np.uint32]
 
 _PAGE_BITS = 12
 _PAGE = 1 << _PAGE_BITS
 _PAGES = 1 << 32 - _PAGE_BITS
-_FULL = np.iinfo(np.uint16).max
-# So many pages are laid out at first, and at most so many bytes of them, or so many for each row.
-_FIRST_PAGES = 1024
+# Pages take so many bytes at most, or so many for each row. There is room for the former at once:
+# memory that nothing was written to takes none.
 _ROOM, _ROOM_A_ROW = 1 << 29, 4
-# So many are told apart by 32 bits.
-_MOST_PAGES = 1 << 31 - _PAGE_BITS
-# So many rows are placed at once: what that takes stays near the processor.
+_FIRST_PAGES = _ROOM // (2 * _PAGE)
+# Added to the bits of a score, this is no place.
+_NOWHERE = -1 << 32
+# So many rows are counted before pages are laid out for the rest of them, and so many are looked at
+# together: what they take stays near the processor.
+LOT = 1 << 20
 _BLOCK = 1 << 14
+# Each of some threads may add a block to a counter that held no more than this: 16 bits hold it.
+_THREADS = 3
+_MOST = np.iinfo(np.uint16).max - _THREADS * _BLOCK
 # So many pages are read at once.
 _TOGETHER = 64
 
@@ -49,24 +52,22 @@ class PatternCounter:
 
     def __init__(self, labels: Sequence[str]) -> None:
         self.labels = tuple(labels)
+        self._lock = Lock()
         self._start()
 
     def _start(self) -> None:
-        # Where the page of a label and the upper half of a key lies; -1 for nowhere yet.
-        self._slots = np.full(len(self.labels) * _PAGES, -1, np.int32)
+        # What to add to the bits of a score to come to its counter, by label and page.
+        self._shifts = np.full(len(self.labels) * _PAGES, _NOWHERE, np.int64)
         self._used = self._rows = 0
-        self._counters = np.zeros((_FIRST_PAGES, _PAGE), np.uint16)
-        self._bounds = np.zeros(_FIRST_PAGES, np.int64)
-        self._room = np.empty(LOT, np.int64)
-        self._room_of_pages = np.empty(LOT, np.int64)
-        # Where the wide counters of a page lie; -1 for a page that has none.
-        self._wide_slots = np.full(_FIRST_PAGES, -1, np.int64)
-        self._wide = np.zeros((0, _PAGE), np.int64)
+        self._counters = np.zeros(_FIRST_PAGES * _PAGE, np.uint16)
+        # Which label and page lies at each place.
+        self._pages = np.empty(_FIRST_PAGES, np.int64)
+        self._noted: list[tuple[Array, Array]] = []
 
-    def add(self, scores: npt.NDArray[np.float32], truth: Array) -> int:
+    def add(self, scores: npt.NDArray[np.float32], truth: Array) -> list[slice]:
         """Count further rows: a score each, and the label as a position in the labels.
 
-        How many were counted: all, unless they lie so far apart that a table of them takes less.
+        Which were left out: none, unless they lie so far apart that a table of them takes less.
         """
         if scores.dtype != np.float32:
             raise TallyError(
@@ -75,152 +76,146 @@ class PatternCounter:
             )
         if len(scores):
             extremes(scores)
-        for i in range(0, len(scores), LOT):
-            if not self._count(scores[i : i + LOT], truth[i : i + LOT]):
-                return i
-        return len(scores)
+        for start, stop in bounds(len(scores), LOT):
+            left = self._count(scores[start:stop], truth[start:stop])
+            if left:
+                return [slice(start + i, start + j) for i, j in left] + [slice(stop, len(scores))]
+        return []
 
     @property
     def nbytes(self) -> int:
         """How many bytes the counters take."""
-        if not self._used:
-            return 0
-        return self._used * (_PAGE * 2 + 16) + self._wide.nbytes + self._slots.nbytes
+        return self._used * (_PAGE * 2 + 8) + self._shifts.nbytes if self._used else 0
 
-    def _count(self, scores: npt.NDArray[np.float32], truth: Array) -> bool:
-        """Count rows; False, and nothing is counted, where there is no room for their pages."""
-        places = self._room[: len(scores)]
-        blocks = bounds(len(scores), _BLOCK)
-        missing = self._places(scores, truth, places, blocks)
+    def _count(self, scores: npt.NDArray[np.float32], truth: Array) -> list[tuple[int, int]]:
+        """Count rows; the blocks of those that were not, since there is no room for their pages."""
+        missing = map_blocks(len(scores), lambda: self._work(scores, truth), _BLOCK, _THREADS)
         self._rows += len(scores)
-        if missing:
-            fresh = np.unique(np.concatenate(list(missing.values())))
-            room = max(_ROOM, _ROOM_A_ROW * self._rows) // (2 * _PAGE)
-            if self._used + len(fresh) > min(room, _MOST_PAGES):
-                self._rows -= len(scores)
-                return False
-            self._lay_out(fresh)
-            self._places(scores, truth, places, list(missing))
-        places = self._without_full(places)
-        counters = self._counters.reshape(-1)
-        for i, j in bounds(len(places), _BLOCK):
-            # In short steps: the thread that reads waits for the end of each.
-            np.add.at(counters, places[i:j], np.uint16(1))
-        return True
+        fresh = np.unique(np.concatenate(missing))
+        if not len(fresh):
+            return []
+        blocks = zip(bounds(len(scores), _BLOCK), missing, strict=True)
+        left = [block for block, pages in blocks if len(pages)]
+        room = max(_ROOM, _ROOM_A_ROW * self._rows) // (2 * _PAGE)
+        if self._used + len(fresh) > room:
+            return left
+        self._lay_out(fresh)
+        work = self._work(scores, truth)
+        for i, j in left:
+            work(i, j)
+        return []
 
-    def _places(
-        self,
-        scores: npt.NDArray[np.float32],
-        truth: Array,
-        places: Array,
-        blocks: Sequence[tuple[int, int]],
-    ) -> dict[tuple[int, int], Array]:
-        """Write where the counters of some blocks lie; the pages that lie nowhere yet, by block."""
-        rows_at_once = min(_BLOCK, len(scores))
-        keys, turned = np.empty(rows_at_once, np.float32), np.empty(rows_at_once, np.int32)
-        pages, slots = np.empty(rows_at_once, np.int64), np.empty(rows_at_once, np.int32)
-        missing = {}
-        for i, j in blocks:
-            key, turn, page, slot = keys[: j - i], turned[: j - i], pages[: j - i], slots[: j - i]
-            np.add(scores[i:j], np.float32(0), out=key)
-            bits = _ordered(key.view(np.uint32), turn).view(np.int32)
-            np.copyto(turn, truth[i:j])
-            np.left_shift(turn, 32 - _PAGE_BITS, out=turn)
-            np.right_shift(bits.view(np.uint32), np.uint32(_PAGE_BITS), out=slot.view(np.uint32))
-            np.bitwise_or(turn, slot, out=turn)
-            np.copyto(page, turn)
-            self._slots.take(page, out=slot, mode="clip")
-            np.bitwise_and(bits, _PAGE - 1, out=bits)
-            np.left_shift(slot, _PAGE_BITS, out=turn)
-            np.bitwise_or(turn, bits, out=turn)
-            np.copyto(places[i:j], turn)
-            if slot.min() < 0:
-                missing[i, j] = np.unique(page[slot < 0])
-        return missing
+    def _work(self, scores: npt.NDArray[np.float32], truth: Array) -> Callable[[int, int], Array]:
+        """What counts a block of rows, unless some of its pages lie nowhere: these it tells."""
+        keys, labels = np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.uint32)
+        pages, places, shifts = (np.empty(_BLOCK, np.int64) for _ in range(3))
+        counters, room = self._counters, np.empty(_BLOCK, np.uint16)
+
+        def work(i: int, j: int) -> Array:
+            place, label, page = places[: j - i], labels[: j - i], pages[: j - i]
+            # -0.0 is 0.0
+            bits = np.add(scores[i:j], np.float32(0), out=keys[: j - i]).view(np.uint32)
+            np.copyto(place, bits)
+            np.copyto(label, truth[i:j], casting="unsafe")
+            np.left_shift(label, 32 - _PAGE_BITS, out=label)
+            np.right_shift(bits, _PAGE_BITS, out=bits)
+            np.bitwise_or(bits, label, out=bits)
+            np.copyto(page, bits)
+            np.add(place, self._shifts.take(page, out=shifts[: j - i], mode="clip"), out=place)
+            if place.min() < 0:
+                return np.unique(page[place < 0])
+            # Counters are far from the processor. Read here they come near, while others count.
+            held = counters.take(place, out=room[: j - i], mode="clip")
+            if held.max() > _MOST:
+                self._empty(place[held > _MOST])
+            with self._lock:
+                np.add.at(counters, place, np.uint16(1))
+            return page[:0]
+
+        return work
 
     def _lay_out(self, pages: Array) -> None:
         """Give a place to pages that have none."""
         used = self._used + len(pages)
-        self._slots[pages] = np.arange(self._used, used)
-        if used > len(self._counters):
-            # In place: a copy would need the memory twice.
-            size = used + used // 8
-            self._counters.resize((size, _PAGE), refcheck=False)
-            self._bounds.resize(size, refcheck=False)
-            self._wide_slots.resize(size, refcheck=False)
-            self._wide_slots[self._used :] = -1
+        if used > len(self._pages):
+            self._grow(max(2 * len(self._pages), used))
+        self._pages[self._used : used] = pages
+        places = np.arange(self._used, used)
+        self._shifts[pages] = (places - (pages & (_PAGES - 1))) << _PAGE_BITS
         self._used = used
 
-    def _without_full(self, places: Array) -> Array:
-        """The rows whose counters hold them; others are counted apart."""
-        pages = np.right_shift(places, _PAGE_BITS, out=self._room_of_pages[: len(places)])
-        more = np.bincount(pages, minlength=len(self._bounds))
-        full = np.flatnonzero(self._bounds + more > _FULL)
-        if len(full):
-            self._bounds[full] = self._counters[full].max(axis=1)
-            full = full[self._bounds[full] + more[full] > _FULL]
-        if not len(full):
-            self._bounds += more
-            return places
-        more[full] = 0
-        self._bounds += more
-        self._widen(full)
-        wide = np.isin(pages, full)
-        rows = self._wide_slots[pages[wide]] << _PAGE_BITS | places[wide] & (_PAGE - 1)
-        np.add.at(self._wide.reshape(-1), rows, 1)
-        return places[~wide]
+    def _grow(self, pages: int) -> None:
+        """Make room for so many pages.
 
-    def _widen(self, pages: Array) -> None:
-        """Lay out wide counters for pages that have none."""
-        fresh = pages[self._wide_slots[pages] < 0]
-        self._wide_slots[fresh] = np.arange(len(self._wide), len(self._wide) + len(fresh))
-        self._wide = np.concatenate([self._wide, np.zeros((len(fresh), _PAGE), np.int64)])
+        In a copy: what is grown in place loses its large pages of memory, and then finding a
+        counter takes twice as long.
+        """
+        counters = np.zeros(pages * _PAGE, np.uint16)
+        counters[: self._used * _PAGE] = self._counters[: self._used * _PAGE]
+        self._counters = counters
+        self._pages = np.append(self._pages, np.empty(pages - len(self._pages), np.int64))
+
+    def _empty(self, places: Array) -> None:
+        """Note down what counters hold; one row stays, so that each score is seen at the end."""
+        places = np.unique(places)
+        with self._lock:
+            self._noted.append((places, self._counters[places].astype(np.int64) - 1))
+            self._counters[places] = 1
 
     def done(self) -> ScoreTally:
         """The exact tally of all rows; the counter is used up."""
-        slots = self._slots.reshape(len(self.labels), _PAGES)
-        numbers = np.flatnonzero((slots >= 0).any(axis=0))
-        parts = [numbers[i : i + _TOGETHER] for i in range(0, len(numbers), _TOGETHER)]
-        sizes = [int(self._pages(slots[:, part]).any(axis=0).sum()) for part in parts]
-        largest = int(self._wide.max(initial=0)) + int(self._counters[: self._used].max(initial=0))
-        kind = np.min_scalar_type(largest)
+        number = self._pages[: self._used] & (_PAGES - 1)
+        pages, where = np.unique(number, return_inverse=True)
+        slots = np.full((len(self.labels), len(pages)), -1)
+        slots[self._pages[: self._used] // _PAGES, where] = np.arange(self._used)
+        parts = [slice(i, i + _TOGETHER) for i in range(0, len(pages), _TOGETHER)]
+        sizes = [np.count_nonzero(_any(self._read(slots[:, part]))) for part in parts]
+        places, rows = self._notes()
+        held = self._counters[: self._used * _PAGE]
+        largest = max(int(held.max(initial=0)), int((held[places] + rows).max(initial=0)))
         keys = np.empty(sum(sizes), np.uint32)
-        counts = np.empty((len(self.labels), len(keys)), kind)
+        counts = np.empty((len(self.labels), len(keys)), np.min_scalar_type(largest))
         filled = 0
         for part, size in zip(parts, sizes, strict=True):
-            pages = self._pages(slots[:, part])
-            held = np.flatnonzero(pages.any(axis=0))
-            first = part.astype(np.int64) << _PAGE_BITS
-            keys[filled : filled + size] = first[held >> _PAGE_BITS] + (held & (_PAGE - 1))
-            counts[:, filled : filled + size] = pages[:, held]
+            found = self._read(slots[:, part])
+            at = np.flatnonzero(_any(found))
+            keys[filled : filled + size] = (pages[part] << _PAGE_BITS)[at >> _PAGE_BITS]
+            keys[filled : filled + size] += (at & (_PAGE - 1)).astype(np.uint32)
+            counts[:, filled : filled + size] = found[:, at]
             filled += size
+        page = self._pages[places >> _PAGE_BITS]
+        key = (page & (_PAGES - 1)) << _PAGE_BITS | places & (_PAGE - 1)
+        counts[page // _PAGES, np.searchsorted(keys, key.astype(np.uint32))] += rows.astype(
+            counts.dtype
+        )
         self._start()
-        return ScoreTally(self.labels, _scores(keys), narrow(counts))
+        return ScoreTally(self.labels, *_ascending(keys, narrow(counts)))
 
-    def _pages(self, slots: Array) -> Array:
-        """The counts of some pages by label, one page after the other."""
-        pages = np.where((slots >= 0)[:, :, None], self._counters[slots], np.uint16(0))
-        if not len(self._wide):
-            return pages.reshape(len(slots), -1)
-        wide = np.where(slots >= 0, self._wide_slots[slots], -1)
-        held = wide >= 0
-        pages = pages.astype(np.int64)
-        pages[held] += self._wide[wide[held]]
+    def _read(self, slots: Array) -> Array:
+        """The counters of some pages by label, one page after the other."""
+        pages = self._counters.reshape(-1, _PAGE)[slots]
+        pages[slots < 0] = 0
         return pages.reshape(len(slots), -1)
 
+    def _notes(self) -> tuple[Array, Array]:
+        """The places of counters that were emptied, and how many rows were taken from each."""
+        if not self._noted:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        places, which = np.unique(np.concatenate([p for p, _ in self._noted]), return_inverse=True)
+        rows = np.zeros(len(places), np.int64)
+        np.add.at(rows, which, np.concatenate([r for _, r in self._noted]))
+        return places, rows
 
-def _ordered(bits: Keys, room: npt.NDArray[np.int32]) -> Keys:
-    """Bits of scores, in place: those of negative ones turned over, others above them."""
-    # All bits of a negative score, the sign alone of another.
-    np.right_shift(bits.view(np.int32), 31, out=room)
-    np.bitwise_or(room.view(np.uint32), np.uint32(1 << 31), out=room.view(np.uint32))
-    return np.bitwise_xor(bits, room.view(np.uint32), out=bits)
+
+def _any(counts: Array) -> Array:
+    """What is not zero where any label has rows."""
+    return np.asarray(np.bitwise_or.reduce(counts, axis=0))
 
 
-def _scores(keys: Keys) -> npt.NDArray[np.float32]:
-    """Keys back to scores, in place."""
-    for i in range(0, len(keys), LOT):
-        part = keys[i : i + LOT]
-        negative = part < np.uint32(1 << 31)
-        part ^= np.where(negative, np.uint32(0xFFFFFFFF), np.uint32(1 << 31))
-    return keys.view(np.float32)
+def _ascending(keys: npt.NDArray[np.uint32], counts: Array) -> tuple[Array, Array]:
+    """Ascending bits as ascending scores: those of negative ones come last, and from the end."""
+    negative = int(np.searchsorted(keys, np.uint32(1 << 31)))
+    if negative < len(keys):
+        keys = np.concatenate([keys[negative:][::-1], keys[:negative]])
+        counts = np.concatenate([counts[:, negative:][:, ::-1], counts[:, :negative]], axis=1)
+    return keys.view(np.float32), counts

@@ -25,6 +25,8 @@ from assay.tally import JointScores
 from assay.tally.keeping import Grid
 
 RESAMPLES = 1000
+# More are drawn only where they are asked for.
+_MOST = 10_000
 CLUSTERED_NOTE = (
     "rows come in clusters, so McNemar's, Cochran's and DeLong's tests, which take rows as "
     "independent, are left out"
@@ -145,14 +147,15 @@ def _least(pairs: int, level: float) -> int:
 
 
 def _resamples(asked: int | None, pairs: int, level: float) -> int:
-    return max(RESAMPLES, _least(pairs, level)) if asked is None else asked
+    return min(max(RESAMPLES, _least(pairs, level)), _MOST) if asked is None else asked
 
 
 def _too_few(resamples: int, pairs: int, level: float) -> Iterator[str]:
-    if pairs > 1 and resamples < _least(pairs, level):
+    if resamples < _least(pairs, level):
+        of = "two models" if pairs == 1 else f"one of {pairs:,} pairs"
         yield (
-            f"{resamples:,} resamples are too few to show a difference between one of {pairs:,} "
-            f"pairs: it takes {_least(pairs, level):,}"
+            f"{resamples:,} resamples are too few to show a difference between {of}: it takes "
+            f"{_least(pairs, level):,}"
         )
 
 

@@ -12,10 +12,12 @@ from typing import Any, TypeAlias
 from assay.decisions.gate.grammar import EXAMPLE, parse_rule
 from assay.decisions.gate.rule import Rule
 from assay.errors import InputError
-from assay.sources.files.inputs import name_of
+from assay.sources.files.inputs import name_of, read_side_file
 
 _KEYS = ("rules", "rule")
 _RULE_KEYS = ("rule", "name", "reason")
+# So many bytes are thousands of rules.
+LARGEST_FILE = 4 << 20
 # How a file of rules may end, where only its name as text tells it from a rule.
 _SUFFIXES = (".toml", ".txt", ".rules")
 _FORM = f"rules = ['{EXAMPLE}'], or [[rule]] with rule, name and reason"
@@ -79,9 +81,7 @@ def read_rules(path: str | Path) -> tuple[Rule, ...]:
     """
     path = Path(name_of(str(path)))
     try:
-        text = path.read_text("utf-8-sig")
-    except OSError as odd:
-        raise InputError(f"the rules in {path} can't be read: {odd.strerror}") from odd
+        text = read_side_file(path, LARGEST_FILE, "a file of rules").decode("utf-8-sig")
     except UnicodeDecodeError as odd:
         raise InputError(f"{path}: a file of rules is UTF-8 text; byte {odd.start} is not") from odd
     found = tuple(_of_toml(path, text) if path.suffix.lower() == ".toml" else _of_text(path, text))

@@ -33,6 +33,8 @@ class Growing:
     def __init__(self, dtype: Any) -> None:
         self._array = np.empty(0, dtype)
         self.size = 0
+        # Whether the array is that of another, who may still look at it.
+        self._borrowed = False
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -50,9 +52,15 @@ class Growing:
         if self.size + more > len(self._array):
             self._resize(self.size + more)
 
-    def extend(self, values: Array) -> None:
-        """Add values at the end; they are cast to what the array holds."""
+    def extend(self, values: Array, *, borrow: bool = False) -> None:
+        """Add values at the end; they are cast to what the array holds.
+
+        With ``borrow`` the first values are not copied; who takes them does not write to them.
+        """
         end = self.size + len(values)
+        if borrow and not len(self._array) and values.dtype == self._array.dtype:
+            self._array, self.size, self._borrowed = values, end, True
+            return
         if end > len(self._array):
             self._resize(max(end, len(self._array) * 9 // 8 + 1024))
         self._array[self.size : end] = values
@@ -63,7 +71,7 @@ class Growing:
         if self._array.dtype != dtype:
             wider = np.empty(len(self._array), dtype)
             wider[: self.size] = self._array[: self.size]
-            self._array = wider
+            self._array, self._borrowed = wider, False
 
     def done(self) -> Array:
         """The values, and no room behind them."""
@@ -71,11 +79,15 @@ class Growing:
         return self._array
 
     def _resize(self, size: int) -> None:
-        if self.size:
+        if self.size == size == len(self._array):
+            return
+        if self.size and not self._borrowed:
             # In place: a copy would need the memory twice.
             self._array.resize(size, refcheck=False)
-        else:
-            self._array = np.empty(size, self._array.dtype)
+            return
+        kept = self._array[: self.size]
+        self._array, self._borrowed = np.empty(size, kept.dtype), False
+        self._array[: self.size] = kept
 
 
 class Numbers:
@@ -96,7 +108,8 @@ class Numbers:
     def extend(self, values: Array) -> None:
         """Add values at the end."""
         self._values.widen(np.promote_types(self._values.dtype, values.dtype))
-        self._values.extend(values)
+        # Mostly numbers are taken after their first piece.
+        self._values.extend(values, borrow=True)
 
     def done(self) -> Array:
         """The values."""

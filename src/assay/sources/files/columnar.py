@@ -78,17 +78,22 @@ def _table(
         schema = dict(scanned.collect_schema())
 
     def pieces(columns: Sequence[str]) -> Iterator[Piece]:
-        for start in range(0, rows, step):
-            expected = min(step, rows - start)
+        start = 0
+        with guarded(name):
+            frames = scanned.select(columns).collect_batches(chunk_size=step, engine="streaming")
+        while True:
             with guarded(name):
-                frame = scanned.select(columns).slice(start, expected).collect()
-            if frame.height != expected:
-                raise InputError(
-                    f"{name} can't be read, it seems to be damaged: it claims {rows:,} rows and "
-                    f"has {start + frame.height:,}"
-                )
-            yield Piece(frame, range(start + 1, start + 1 + expected))
-            meter.add(size * expected // rows)
+                frame = next(frames, None)
+            if frame is None:
+                break
+            yield Piece(frame, range(start + 1, start + 1 + frame.height))
+            start += frame.height
+            meter.add(size * frame.height // rows)
+        if start != rows:
+            raise InputError(
+                f"{name} can't be read, it seems to be damaged: it claims {rows:,} rows and "
+                f"has {start:,}"
+            )
 
     narrow = frozenset(column for column, dtype in schema.items() if is_narrow(dtype))
     return Table(name, tuple(schema), pieces, rows=rows, narrow=narrow, at_once=at_once)

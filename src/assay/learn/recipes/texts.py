@@ -1,4 +1,4 @@
-"""The darknet product classifier: TF-IDF of words and characters before a model for texts."""
+"""The recipe for texts, of darknet listings: TF-IDF of words and characters before a model."""
 
 from __future__ import annotations
 
@@ -66,8 +66,9 @@ def _build(settings: Mapping[str, Any], task: Task) -> Pipeline:
     )
 
 
-RECIPE = Recipe(
-    name="darknet-text",
+TEXT = Recipe(
+    name="text",
+    aliases=("darknet-text",),
     summary="TF-IDF of words and characters with a linear model, naive Bayes or a forest",
     build=_build,
     settings={
